@@ -1,0 +1,1 @@
+"""The Game Description Language: reading, checking, reasoning, grounding."""

@@ -1,0 +1,143 @@
+"""A rule sheet as data: rules over terms, indexed by predicate.
+
+The parser builds a `Program` whose bodies may nest `and`, `or` and `not`; `gdl.normalize` turns it
+into one whose bodies are plain tuples of `Literal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+from gdl.terms import Compound, Span, Symbol, Term
+
+
+class Predicate(NamedTuple):
+    """A relation symbol with its arity; `p` and `(p)` are the same predicate p/0."""
+
+    name: str
+    arity: int
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.arity}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a rule sheet came from: a name for messages, and its text."""
+
+    name: str
+    text: str
+
+    def line(self, number: int) -> str:
+        """Line `number` (1-based) without its newline; empty beyond the end."""
+        lines = self.text.splitlines()
+        return lines[number - 1] if 0 < number <= len(lines) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """An atom or its negation. `(distinct a b)` is an atom of the predicate distinct/2."""
+
+    atom: Symbol | Compound
+    is_positive: bool = True
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def predicate(self) -> Predicate:
+        return predicate_of(self.atom)
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """`(and f …)`: a formula that holds when all its operands do."""
+
+    operands: tuple[Formula, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Disjunction:
+    """`(or f …)`: a formula that holds when one of its operands does; empty: never."""
+
+    operands: tuple[Formula, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """`(not f)` around something that is no atom (an atom's negation is a `Literal`)."""
+
+    operand: Formula
+    span: Span | None = field(default=None, compare=False)
+
+
+Formula: TypeAlias = Literal | Conjunction | Disjunction | Negation
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`head` holds whenever every formula of `body` does. A fact is a rule with an empty body."""
+
+    head: Symbol | Compound
+    body: tuple[Formula, ...] = ()
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def predicate(self) -> Predicate:
+        return predicate_of(self.head)
+
+    @property
+    def literals(self) -> tuple[Literal, ...]:
+        """The body of a normalized rule. Raises TypeError where the body still nests formulas."""
+        for formula in self.body:
+            if not isinstance(formula, Literal):
+                raise TypeError(f"rule is not normalized: {type(formula).__name__} in its body")
+        return self.body  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Program:
+    """The rules of one sheet, in the order written.
+
+    spellings   canonical lower-case name → how it was first written (only where that differs)
+    """
+
+    rules: tuple[Rule, ...]
+    source: Source = field(default=Source("<rules>", ""), compare=False)
+    spellings: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def by_predicate(self) -> Mapping[Predicate, tuple[Rule, ...]]:
+        """Rules grouped by the predicate of their head, in order of first appearance."""
+        groups: dict[Predicate, list[Rule]] = {}
+        for rule in self.rules:
+            groups.setdefault(rule.predicate, []).append(rule)
+        return {predicate: tuple(rules) for predicate, rules in groups.items()}
+
+    def rules_for(self, name: str, arity: int) -> tuple[Rule, ...]:
+        """The rules whose head is `name`/`arity`, possibly none."""
+        return self.by_predicate.get(Predicate(name, arity), ())
+
+
+def predicate_of(atom: Symbol | Compound) -> Predicate:
+    """The predicate of an atom."""
+    return Predicate(atom.name, len(atom.arguments) if isinstance(atom, Compound) else 0)
+
+
+def arguments_of(atom: Term) -> tuple[Term, ...]:
+    """The arguments of an atom or term; none for a symbol."""
+    return atom.arguments if isinstance(atom, Compound) else ()
+
+
+def literals_in(formula: Formula, is_positive: bool = True) -> Iterator[tuple[Literal, bool]]:
+    """Every literal below `formula` with its polarity once enclosing negations are counted."""
+    if isinstance(formula, Literal):
+        yield formula, is_positive == formula.is_positive
+    elif isinstance(formula, Negation):
+        yield from literals_in(formula.operand, not is_positive)
+    else:
+        for operand in formula.operands:
+            yield from literals_in(operand, is_positive)

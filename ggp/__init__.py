@@ -1,0 +1,1 @@
+"""General Game Playing: engines, players, matches, and everything that talks to game managers."""
