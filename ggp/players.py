@@ -1,0 +1,317 @@
+"""The `Player` protocol, and the players that come with the package.
+
+A player is told of one match at a time: `start`, then `choose` in every state, then `stop`. It never
+sees the referee's objects, only values. `make_player` turns what a person types (`mcts:c=40`) into one.
+
+    PlayerError
+    ├── PlayerSpecError    the text names no player, or an option that it does not have
+    ├── PlayerFaultError   a player gave no move: too late, not reachable; the match goes on
+    └── MatchQuitError     the person at the keyboard wants no more; the match is aborted
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ggp.game import Game, Move, Role
+
+Progress = Callable[[Move], None]
+
+
+class PlayerError(Exception):
+    """Base of what players raise on purpose."""
+
+
+class PlayerSpecError(PlayerError):
+    """The text names no player, or an option that the player does not have."""
+
+
+class PlayerFaultError(PlayerError):
+    """A player gave no usable move; the referee plays for it and goes on.
+
+    code   as in the match record: "TO" late, "CE" connection, "IL <text>" unparsable or illegal
+    """
+
+    def __init__(self, code: str, message: str = "") -> None:
+        super().__init__(message or code)
+        self.code = code
+
+
+class MatchQuitError(PlayerError):
+    """A person ends the match early."""
+
+
+@dataclass(frozen=True)
+class MatchSetup:
+    """All that a player learns when a match begins. `seed` is the player's own, not the match's."""
+
+    match_id: str
+    game: Game[Any]
+    role: Role
+    start_clock_seconds: float
+    play_clock_seconds: float
+    seed: int
+
+
+class Player(Protocol):
+    """One seat of a match. Every `deadline` is in `time.monotonic()` seconds.
+
+    A player whose `is_remote` attribute is true spends its time waiting for somebody else; the referee
+    asks such players at the same time, all others one after the other. One whose `is_human`
+    attribute is true is never late.
+    """
+
+    name: str
+
+    def start(self, setup: MatchSetup, deadline: float) -> None:
+        """Get ready for a match. Raises PlayerFaultError where that fails; `choose` is asked all the same."""
+        ...
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        """A legal move in `state`, to which `joint_move` led (None in the initial state)."""
+        ...
+
+    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
+        """The match is over, after `joint_move` (None where it was aborted before the first one)."""
+        ...
+
+
+class _LocalPlayer:
+    """What the players below share: they remember their match."""
+
+    name = "player"
+
+    def __init__(self) -> None:
+        self._setup: MatchSetup | None = None
+
+    @property
+    def setup(self) -> MatchSetup:
+        assert self._setup is not None, "choose before start"
+        return self._setup
+
+    def start(self, setup: MatchSetup, deadline: float) -> None:
+        self._setup = setup
+
+    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
+        self._setup = None
+
+    def legal_moves(self, state: Hashable) -> tuple[Move, ...]:
+        return self.setup.game.legal_moves(state, self.setup.role)
+
+
+class LegalPlayer(_LocalPlayer):
+    """Always makes the first legal move: the simplest opponent that is never late."""
+
+    name = "legal"
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        return self.legal_moves(state)[0]
+
+
+class RandomPlayer(_LocalPlayer):
+    """Makes a uniformly random legal move."""
+
+    name = "random"
+
+    def start(self, setup: MatchSetup, deadline: float) -> None:
+        super().start(setup, deadline)
+        self._rng = random.Random(setup.seed)
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        return self._rng.choice(self.legal_moves(state))
+
+
+class MctsPlayer(_LocalPlayer):
+    """Monte-Carlo tree search with `ggp.search.reference`.
+
+    With `simulations` every move gets just that many and the match is reproducible; without, the
+    search uses its clocks. `on_progress` is called with the best move so far whenever that changes,
+    and `best_move` can be read from another thread at any time.
+    """
+
+    name = "mcts"
+
+    def __init__(
+        self,
+        *,
+        simulations: int | None = None,
+        c: float = 40.0,
+        margin: float = 0.0,
+        on_progress: Progress | None = None,
+    ) -> None:
+        """`c` is the exploration constant (0..100 scale); `margin` seconds are left of each clock."""
+        super().__init__()
+        self.simulations = simulations
+        self.exploration = c
+        self.margin_seconds = margin
+        self.on_progress = on_progress
+        self.best_move: Move | None = None
+
+    def start(self, setup: MatchSetup, deadline: float) -> None:
+        from ggp.search.reference import Search
+
+        super().start(setup, deadline)
+        self.best_move = None
+        self._search = Search(
+            setup.game,
+            setup.role,
+            rng=random.Random(setup.seed),
+            exploration=self.exploration,
+            on_progress=self._note,
+        )
+        if self.simulations is None:
+            self._search.move_to(setup.game.initial_state(), None)
+            self._search.run(deadline=deadline - self.margin_seconds)
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        legal = self.legal_moves(state)
+        self._note(legal[0])
+        if len(legal) == 1:
+            return legal[0]
+        self._search.move_to(state, joint_move)
+        if self.simulations is None:
+            self._search.run(deadline=deadline - self.margin_seconds)
+        else:
+            self._search.run(deadline=deadline - self.margin_seconds, simulations=self.simulations)
+        move = self._search.best_move()
+        self._note(move)
+        return move
+
+    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
+        super().stop(joint_move)
+        del self._search
+
+    def _note(self, move: Move) -> None:
+        if move != self.best_move:
+            self.best_move = move
+            if self.on_progress is not None:
+                self.on_progress(move)
+
+
+class HumanPlayer(_LocalPlayer):
+    """Asks a person: shows the legal moves, takes a number of that list or a move as text.
+
+    Where some moves are plain numbers themselves (a heap to take from), the list is not numbered
+    and only moves count, so that `3` never means the fifth entry.
+    """
+
+    name = "human"
+    is_human = True
+
+    def __init__(self, *, ask: Callable[[str], str] = input, show: Callable[[str], None] = print) -> None:
+        super().__init__()
+        self._ask = ask
+        self._show = show
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        legal = self.legal_moves(state)
+        role = self.setup.role
+        if len(legal) == 1:
+            self._show(f"{role}: {legal[0]} is the only legal move")
+            return legal[0]
+        is_numbered = not any(str(move).isdigit() for move in legal)
+        self._show(f"{role}, legal moves:")
+        for number, move in enumerate(legal, start=1):
+            self._show(f"  {number:>3}  {move}" if is_numbered else f"       {move}")
+        while True:
+            answer = self._read(f"{role}> ")
+            chosen = find_move(answer, legal, is_numbered=is_numbered)
+            if chosen is not None:
+                return chosen
+            if answer.strip():
+                wanted = f"a number from 1 to {len(legal)} or a move" if is_numbered else "a move"
+                self._show(f"{answer.strip()!r} is not legal here; type {wanted} of the list")
+
+    def _read(self, prompt: str) -> str:
+        try:
+            return self._ask(prompt)
+        except (EOFError, KeyboardInterrupt):
+            raise MatchQuitError("the human player left") from None
+
+
+def find_move(answer: str, legal: tuple[Move, ...], *, is_numbered: bool = True) -> Move | None:
+    """The move of `legal` that a person means by `answer`; None if there is none.
+
+    Letter case and blanks do not matter, and the outer parentheses may be left out.
+    """
+    text = answer.strip()
+    if is_numbered and text.isascii() and text.isdigit():
+        return legal[int(text) - 1] if 1 <= int(text) <= len(legal) else None
+    words = _words(text)
+    for move in legal:
+        written = _words(str(move))
+        if words in (written, written[1:-1]):
+            return move
+    return None
+
+
+def _words(text: str) -> list[str]:
+    return text.lower().replace("(", " ( ").replace(")", " ) ").split()
+
+
+def make_player(
+    spec: str,
+    *,
+    on_progress: Progress | None = None,
+    ask: Callable[[str], str] = input,
+    show: Callable[[str], None] = print,
+) -> Player:
+    """The player that `spec` describes: `random`, `legal`, `mcts[:option=value,…]`, `human`, `http://host:port`.
+
+    Options of `mcts`: `simulations` (per move, instead of the clock), `c` (exploration), `margin`
+    (seconds left of each clock). Raises PlayerSpecError.
+    """
+    if spec.startswith("http://"):
+        from ggp.http_client import RemotePlayer
+
+        try:
+            remote: Player = RemotePlayer(spec)
+        except ValueError as error:
+            raise PlayerSpecError(f"player {spec!r}: {error}") from None
+        return remote
+    kind, _, rest = spec.partition(":")
+    options = _parse_options(spec, rest)
+    if kind == "mcts":
+        return MctsPlayer(on_progress=on_progress, **_mcts_options(spec, options))
+    if options:
+        raise PlayerSpecError(f"player {spec!r}: {kind} has no options")
+    if kind == "random":
+        return RandomPlayer()
+    if kind == "legal":
+        return LegalPlayer()
+    if kind == "human":
+        return HumanPlayer(ask=ask, show=show)
+    raise PlayerSpecError(
+        f"no player {spec!r}: there are random, legal, mcts[:option=value,…], human and http://host:port"
+    )
+
+
+def _parse_options(spec: str, text: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not value:
+            raise PlayerSpecError(f"player {spec!r}: options are written option=value, not {part!r}")
+        options[key.strip()] = value.strip()
+    return options
+
+
+_MCTS_OPTIONS: Mapping[str, Callable[[str], float]] = {"simulations": int, "c": float, "margin": float}
+
+
+def _mcts_options(spec: str, options: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, text in options.items():
+        if key not in _MCTS_OPTIONS:
+            raise PlayerSpecError(f"player {spec!r}: no option {key!r}; there are {', '.join(_MCTS_OPTIONS)}")
+        try:
+            value = _MCTS_OPTIONS[key](text)
+        except ValueError:
+            raise PlayerSpecError(f"player {spec!r}: {key} is a number, not {text!r}") from None
+        if not 0 <= value < float("inf") or (key == "simulations" and value < 1):
+            raise PlayerSpecError(f"player {spec!r}: {key} cannot be {text}")
+        values[key] = value
+    return values

@@ -1,0 +1,174 @@
+"""Players: what people type, and what each of them chooses."""
+
+import random
+import time
+
+import pytest
+from fakes import NOOP, Dice, Matrix, Nim, number
+
+from gdl.terms import Compound, Symbol
+from ggp.match import play_match
+from ggp.players import (
+    HumanPlayer,
+    LegalPlayer,
+    MatchQuitError,
+    MatchSetup,
+    MctsPlayer,
+    PlayerSpecError,
+    RandomPlayer,
+    find_move,
+    make_player,
+)
+
+
+def started(player, game, role_index=0, seed=1):
+    setup = MatchSetup("test", game, game.roles[role_index], 0.0, 1.0, seed)
+    player.start(setup, time.monotonic())
+    return player
+
+
+def later(seconds=60.0):
+    return time.monotonic() + seconds
+
+
+def take(n):
+    return Compound("take", (number(n),))
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [("random", RandomPlayer), ("legal", LegalPlayer), ("human", HumanPlayer), ("mcts", MctsPlayer)],
+)
+def test_make_player_knows_the_players_by_name(spec, kind):
+    assert isinstance(make_player(spec), kind)
+    assert make_player(spec).name == spec
+
+
+def test_make_player_reads_options():
+    player = make_player("mcts:simulations=50,c=12.5,margin=0.1")
+    assert isinstance(player, MctsPlayer)
+    assert (player.simulations, player.exploration, player.margin_seconds) == (50, 12.5, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "part"),
+    [
+        ("nobody", "there are random, legal"),
+        ("mcts:depth=3", "no option 'depth'"),
+        ("mcts:simulations", "option=value"),
+        ("mcts:simulations=many", "is a number"),
+        ("mcts:simulations=0", "cannot be 0"),
+        ("mcts:c=nan", "cannot be nan"),
+        ("random:seed=1", "no options"),
+    ],
+)
+def test_make_player_explains_mistakes(spec, part):
+    with pytest.raises(PlayerSpecError, match=part):
+        make_player(spec)
+
+
+def test_legal_player_makes_the_first_legal_move():
+    game = Nim()
+    assert started(LegalPlayer(), game).choose((5, 0), later(), None) == take(1)
+
+
+def test_random_player_depends_on_its_seed_only():
+    game = Nim()
+
+    def moves(seed):
+        player = started(RandomPlayer(), game, seed=seed)
+        return [player.choose((9, 0), later(), None) for _ in range(20)]
+
+    assert moves(3) == moves(3)
+    assert moves(3) != moves(4)
+    assert set(moves(3)) == {take(1), take(2), take(3)}
+
+
+@pytest.mark.parametrize("heap", [5, 6, 7, 9, 10, 11])
+def test_mcts_player_finds_the_winning_move_of_nim(heap):
+    player = started(MctsPlayer(simulations=400), Nim(heap))
+    assert player.choose((heap, 0), later(), None) == take(heap % 4)
+
+
+def test_mcts_player_answers_a_forced_move_at_once():
+    player = started(MctsPlayer(), Nim(), role_index=1)
+    assert player.choose((10, 0), later(3600), None) == NOOP
+
+
+def test_mcts_player_answers_after_its_deadline():
+    player = started(MctsPlayer(), Nim())
+    assert player.choose((10, 0), time.monotonic() - 1, None) in {take(1), take(2), take(3)}
+
+
+def test_mcts_player_weighs_chance():
+    player = started(MctsPlayer(simulations=600), Dice(), role_index=1)
+    assert player.choose(("start",), later(), None) == Symbol("safe")
+
+
+def test_mcts_player_tells_its_best_move_so_far():
+    heard = []
+    player = started(make_player("mcts:simulations=300", on_progress=heard.append), Nim(7))
+    move = player.choose((7, 0), later(), None)
+    assert heard[-1] == move == player.best_move == take(3)
+
+
+def test_mcts_beats_random_in_nim():
+    wins = 0
+    for seed in range(10):
+        players = [RandomPlayer(), MctsPlayer(simulations=150)]
+        record = play_match(Nim(13), players, start_clock_seconds=60, play_clock_seconds=60, seed=seed)
+        wins += record.goals == [0, 100]
+    assert wins >= 8
+
+
+@pytest.mark.parametrize("answer", ["2", "(take 2)", " take 2 ", "TAKE 2", "( take  2 )"])
+def test_human_player_accepts_numbers_and_moves(answer):
+    shown = []
+    player = started(HumanPlayer(ask=lambda prompt: answer, show=shown.append), Nim())
+    assert player.choose((10, 0), later(), None) == take(2)
+    assert any("(take 3)" in line for line in shown)
+
+
+def test_human_player_asks_again_until_the_move_is_legal():
+    answers = iter(["", "4", "take 9", "jump", "0", "take 1"])
+    shown = []
+    player = started(HumanPlayer(ask=lambda prompt: next(answers), show=shown.append), Nim())
+    assert player.choose((10, 0), later(), None) == take(1)
+    assert sum("is not legal here" in line for line in shown) == 4
+
+
+def test_human_player_is_not_asked_for_a_forced_move():
+    def never(prompt):
+        raise AssertionError("asked")
+
+    player = started(HumanPlayer(ask=never, show=lambda line: None), Nim(), role_index=1)
+    assert player.choose((10, 0), later(), None) == NOOP
+
+
+def test_human_player_quits_at_end_of_input():
+    def closed(prompt):
+        raise EOFError
+
+    player = started(HumanPlayer(ask=closed, show=lambda line: None), Nim())
+    with pytest.raises(MatchQuitError):
+        player.choose((10, 0), later(), None)
+
+
+def test_human_player_reads_moves_that_are_numbers_as_moves():
+    game = Matrix([[[0, 0]] * 3] * 3, moves=("1", "3", "5"))
+    player = started(HumanPlayer(ask=lambda prompt: "3", show=lambda line: None), game)
+    assert player.choose((), later(), None) == Symbol("3")
+
+
+def test_find_move_does_not_guess():
+    legal = (Symbol("up"), Compound("move", (number(1), number(2))))
+    assert find_move("move 1", legal) is None
+    assert find_move("3", legal) is None
+    assert find_move("move 1 2", legal) == legal[1]
+
+
+def test_random_player_plays_from_a_generator_of_its_own():
+    random.seed(1)
+    before = random.getstate()
+    started(RandomPlayer(), Nim()).choose((5, 0), later(), None)
+    assert random.getstate() == before
