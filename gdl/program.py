@@ -32,8 +32,8 @@ class Source:
     text: str
 
     def line(self, number: int) -> str:
-        """Line `number` (1-based) without its newline; empty beyond the end."""
-        lines = self.text.splitlines()
+        """Line `number` (1-based) without its newline; empty beyond the end. Only \\n ends a line."""
+        lines = self.text.split("\n")
         return lines[number - 1] if 0 < number <= len(lines) else ""
 
 

@@ -1,0 +1,113 @@
+"""Normal form: every rule body becomes a plain tuple of literals.
+
+Negation is moved inward to the atoms and `or` outward, so that a rule becomes one rule per
+alternative. The number of alternatives is computed before any is built: it can be exponential in
+the length of the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from typing import NamedTuple
+
+from gdl.errors import Diagnostic, GdlValidationError, Severity
+from gdl.program import Conjunction, Formula, Literal, Negation, Program, Rule
+
+MAX_ALTERNATIVES = 10_000
+"""Most bodies that one rule may become."""
+
+MAX_LITERALS = 2_000_000
+"""Most literals that all the bodies of a sheet may have together."""
+
+
+class _Size(NamedTuple):
+    """What the normal form of a formula will measure: bodies, and literals in all of them."""
+
+    bodies: int
+    literals: int
+
+
+def normalize(program: Program) -> Program:
+    """`program` with bodies that are tuples of `Literal` only; rules keep their order and places.
+
+    Raises GdlValidationError where that takes more than MAX_ALTERNATIVES bodies for a rule or
+    MAX_LITERALS literals for the sheet.
+    """
+    diagnostics = oversized_rules(program)
+    if diagnostics:
+        raise GdlValidationError(diagnostics, program.source)
+    rules: list[Rule] = []
+    for rule in program.rules:
+        if all(isinstance(formula, Literal) for formula in rule.body):
+            rules.append(rule)
+        else:
+            rules += [Rule(rule.head, body, rule.span) for body in _bodies(Conjunction(rule.body))]
+    return Program(tuple(rules), program.source, program.spellings)
+
+
+def oversized_rules(program: Program) -> list[Diagnostic]:
+    """What keeps `program` from being normalized within the limits."""
+    found: list[Diagnostic] = []
+    total = 0
+    for rule in program.rules:
+        size = _size(Conjunction(rule.body), True)
+        if size.bodies > MAX_ALTERNATIVES:
+            message = (
+                f"the rule's and/or/not expand to more than {MAX_ALTERNATIVES} alternatives:"
+                " name parts of its body by relations of their own"
+            )
+            found.append(Diagnostic("GDL210", Severity.ERROR, message, rule.span))
+            continue
+        total += size.literals
+        if total > MAX_LITERALS:
+            message = f"and/or/not expand to more than {MAX_LITERALS} literals in the rules up to this one"
+            found.append(Diagnostic("GDL211", Severity.ERROR, message, rule.span))
+            break
+    return found
+
+
+def _size(formula: Formula, is_positive: bool) -> _Size:
+    if isinstance(formula, Literal):
+        return _Size(1, 1)
+    if isinstance(formula, Negation):
+        return _size(formula.operand, not is_positive)
+    sizes = [_size(operand, is_positive) for operand in formula.operands]
+    if isinstance(formula, Conjunction) != is_positive:
+        return _Size(sum(size.bodies for size in sizes), sum(size.literals for size in sizes))
+    return _product_size(sizes)
+
+
+def _product_size(sizes: list[_Size]) -> _Size:
+    """The size of a conjunction, or one above the limits as soon as it passes them.
+
+    Operands count even where another one has no bodies, because they are expanded all the same.
+    """
+    bodies, literals = 1, 0
+    for size in sizes:
+        literals = literals * max(1, size.bodies) + size.literals * max(1, bodies)
+        bodies *= size.bodies
+        if max(bodies, size.bodies) > MAX_ALTERNATIVES:
+            return _Size(MAX_ALTERNATIVES + 1, MAX_LITERALS)
+    return _Size(bodies, literals)
+
+
+def _bodies(formula: Formula, is_positive: bool = True) -> Iterable[tuple[Literal, ...]]:
+    """The alternatives under which `formula` (or, if not positive, its negation) holds."""
+    if isinstance(formula, Literal):
+        return [(formula if is_positive else _negated(formula),)]
+    if isinstance(formula, Negation):
+        return _bodies(formula.operand, not is_positive)
+    alternatives = [_bodies(operand, is_positive) for operand in formula.operands]
+    if isinstance(formula, Conjunction) != is_positive:
+        return [body for bodies in alternatives for body in bodies]
+    return [_joined(parts) for parts in product(*alternatives)]
+
+
+def _joined(parts: tuple[tuple[Literal, ...], ...]) -> tuple[Literal, ...]:
+    """All literals of `parts` in order, repeated ones once."""
+    return tuple(dict.fromkeys([literal for part in parts for literal in part]))
+
+
+def _negated(literal: Literal) -> Literal:
+    return Literal(literal.atom, not literal.is_positive, literal.span)
