@@ -106,7 +106,8 @@ class Matrix(FakeGame):
         return self.payoffs[self.moves.index(state[0])][self.moves.index(state[1])]
 
     def facts(self, state):
-        return tuple(Compound("chose", (role, move)) for role, move in zip(self.roles, state, strict=False))
+        facts = [Compound("chose", (role, move)) for role, move in zip(self.roles, state, strict=False)]
+        return tuple(sorted(facts, key=str))
 
 
 class Dice(FakeGame):

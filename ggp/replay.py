@@ -1,0 +1,261 @@
+"""Checking an engine against a reference trace: what an independent prover said of the same matches.
+
+A trace is gzipped (or plain) JSON lines: a header, then one `step` object per visited state. Short keys:
+`p` playout, `s` step, `n` number of facts, `h` SHA-256 of the facts, `facts`, `term`, `legal` or
+`legal_n` and `legal_h`, `move`, `goals`, `end` and `stuck` where a playout was cut.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ggp.game import Game, GameError, GoalError, Move, NoLegalMoveError
+
+Row: TypeAlias = dict[str, Any]
+
+
+class TraceError(ValueError):
+    """The file is no trace, or not one of this game."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first thing in which an engine and a trace differ.
+
+    what       the property: "facts", "legal moves of xplayer", "goal of oplayer", …
+    expected   what the trace says
+    found      what the engine says
+    facts      the engine's state, where there is one
+    """
+
+    playout: int
+    step: int
+    what: str
+    expected: str
+    found: str
+    facts: tuple[str, ...] = ()
+    detail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReplayResult:
+    """How far a trace was followed, and where it was left; `difference` is None where all agrees."""
+
+    game: str
+    playouts: int
+    states: int
+    difference: Difference | None
+
+    @property
+    def is_same(self) -> bool:
+        return self.difference is None
+
+
+class _DifferenceError(Exception):
+    """Carries the first difference up."""
+
+    def __init__(self, what: str, expected: object, found: object, detail: Iterable[str] = ()) -> None:
+        super().__init__(what)
+        self.what, self.expected, self.found, self.detail = what, str(expected), str(found), tuple(detail)
+
+
+def replay(game: Game[Any], trace: Path | str) -> ReplayResult:
+    """Follow every playout of `trace` with `game` and compare all that the trace tells.
+
+    Stops at the first difference. Raises TraceError, OSError.
+    """
+    rows = read_trace(Path(trace))
+    header = next(rows, None)
+    if header is None or header.get("t") != "header":
+        raise TraceError(f"{trace}: the first line is no trace header")
+    roles = tuple(map(str, game.roles))
+    if tuple(header["roles"]) != roles:
+        difference = Difference(0, 0, "roles", " ".join(header["roles"]), " ".join(roles))
+        return ReplayResult(str(header.get("game")), 0, 0, difference)
+    return _Follower(game, str(header.get("game"))).follow(rows)
+
+
+def read_trace(path: Path) -> Iterator[Row]:
+    """The objects of a trace file, one per line. Raises TraceError, OSError."""
+    with path.open("rb") as raw:
+        is_gzip = raw.read(2) == b"\x1f\x8b"
+    opener = gzip.open if is_gzip else open
+    number = 0
+    try:
+        with opener(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                row = json.loads(line)
+                if not isinstance(row, dict):
+                    raise TraceError(f"{path}:{number}: not a JSON object")
+                yield row
+    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        if isinstance(error, TraceError):
+            raise
+        raise TraceError(f"{path}:{number + 1}: {error}") from None
+
+
+class _Follower:
+    """One pass over a trace: the current playout's state, and the comparisons."""
+
+    def __init__(self, game: Game[Any], name: str) -> None:
+        self.game = game
+        self.name = name
+        self.state: Hashable = None
+        self.joint_move: tuple[Move, ...] | None = None
+        self.playouts = self.states = 0
+
+    def follow(self, rows: Iterable[Row]) -> ReplayResult:
+        difference = None
+        for row in rows:
+            if row.get("t") != "step":
+                continue
+            try:
+                self.step(row)
+            except _DifferenceError as found:
+                difference = self.difference(row, found.what, found.expected, found.found, found.detail)
+            except GameError as error:
+                difference = self.difference(row, "step", "no error", f"{type(error).__name__}: {error}", ())
+            except KeyError as error:
+                raise TraceError(f"playout {row.get('p')}, step {row.get('s')}: no key {error}") from None
+            if difference is not None:
+                break
+            self.states += 1
+        return ReplayResult(self.name, self.playouts, self.states, difference)
+
+    def difference(
+        self, row: Row, what: str, expected: str, found: str, detail: tuple[str, ...]
+    ) -> Difference:
+        facts = () if self.state is None else tuple(sorted(map(str, self.game.facts(self.state))))
+        return Difference(row["p"], row["s"], what, expected, found, facts, detail)
+
+    def step(self, row: Row) -> None:
+        """Go to the state of `row` and compare it; remember the joint move for the next one."""
+        game = self.game
+        if row["s"] == 0:
+            self.state = game.initial_state()
+            self.playouts += 1
+        elif self.joint_move is None:
+            raise TraceError(f"playout {row['p']}, step {row['s']}: no joint move led here")
+        else:
+            self.state = game.next_state(self.state, self.joint_move)
+        self.joint_move = None
+        self.compare_facts(row)
+        is_terminal = game.is_terminal(self.state)
+        if is_terminal != row["term"]:
+            raise _DifferenceError("terminal", row["term"], is_terminal)
+        if is_terminal:
+            self.compare_goals(row)
+        else:
+            self.compare_moves(row)
+
+    def compare_facts(self, row: Row) -> None:
+        found = sorted(map(str, self.game.facts(self.state)))
+        if "facts" in row and found != row["facts"]:
+            raise _DifferenceError("facts", *_counts(row["facts"], found))
+        if len(found) != row["n"]:
+            raise _DifferenceError("number of facts", row["n"], len(found))
+        digest = text_hash(found)
+        if digest != row["h"]:
+            raise _DifferenceError("hash of the facts", row["h"], digest)
+
+    def compare_goals(self, row: Row) -> None:
+        raw = row.get("goals_raw", {})
+        for role in self.game.roles:
+            expected = row["goals"][str(role)]
+            if expected is None:
+                expected_text = f"no single integer; the rules give {raw.get(str(role), [])}"
+            else:
+                expected_text = str(expected)
+            try:
+                found: int | None = self.game.goal(self.state, role)
+                found_text = str(found)
+            except GoalError as error:
+                found, found_text = None, str(error)
+            if found != expected:
+                raise _DifferenceError(f"goal of {role}", expected_text, found_text)
+
+    def compare_moves(self, row: Row) -> None:
+        legal: list[dict[str, Move] | None] = []
+        for role in self.game.roles:
+            try:
+                legal.append({str(move): move for move in self.game.legal_moves(self.state, role)})
+            except NoLegalMoveError:
+                legal.append(None)
+        texts = [sorted(moves or ()) for moves in legal]
+        if "legal" in row:
+            for role, found in zip(self.game.roles, texts, strict=True):
+                expected = row["legal"].get(str(role), [])
+                if found != expected:
+                    raise _DifferenceError(f"legal moves of {role}", *_counts(expected, found))
+        elif "legal_n" in row:
+            self.compare_move_counts(row, texts)
+        if "stuck" in row:
+            stuck = [str(role) for role, moves in zip(self.game.roles, legal, strict=True) if moves is None]
+            if row["stuck"] not in stuck:
+                raise _DifferenceError("role without a legal move", row["stuck"], " ".join(stuck) or "none")
+        if "move" in row:
+            self.joint_move = tuple(
+                _find(moves or {}, text, role)
+                for moves, text, role in zip(legal, row["move"], self.game.roles, strict=True)
+            )
+
+    def compare_move_counts(self, row: Row, texts: Sequence[Sequence[str]]) -> None:
+        counts = [len(found) for found in texts]
+        lines = [
+            f"{role} {move}" for role, found in zip(self.game.roles, texts, strict=True) for move in found
+        ]
+        if counts != row["legal_n"]:
+            raise _DifferenceError("number of legal moves per role", row["legal_n"], counts, lines)
+        digest = text_hash(lines)
+        if digest != row["legal_h"]:
+            raise _DifferenceError("hash of the legal moves", row["legal_h"], digest, lines)
+
+
+def text_hash(lines: Sequence[str]) -> str:
+    """The SHA-256 (hex) that traces use for a list of canonical terms, already sorted."""
+    return hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()
+
+
+def _find(moves: dict[str, Move], text: str, role: object) -> Move:
+    if text not in moves:
+        raise _DifferenceError(f"move of {role}", text, "not legal")
+    return moves[text]
+
+
+def _counts(expected: Sequence[str], found: Sequence[str]) -> tuple[str, str, list[str]]:
+    """Two sets of terms compared: expected text, found text, and the terms that only one of them has."""
+    missing = sorted(set(expected) - set(found))
+    extra = sorted(set(found) - set(expected))
+    return (
+        f"{len(expected)}, of which {len(missing)} are missing here (-)",
+        f"{len(found)}, of which {len(extra)} are not in the trace (+)",
+        [f"- {term}" for term in missing] + [f"+ {term}" for term in extra],
+    )
+
+
+def explain(result: ReplayResult, *, fact_limit: int = 200) -> str:
+    """`result` for people: one line where all agrees, else what was expected and what came."""
+    place = f"{result.game}: {result.playouts} playouts, {result.states} states"
+    difference = result.difference
+    if difference is None:
+        return f"{place}: no difference"
+    lines = [
+        f"{result.game}: differs in playout {difference.playout}, step {difference.step}: {difference.what}",
+        f"  expected  {difference.expected}",
+        f"  found     {difference.found}",
+        *(f"    {line}" for line in difference.detail[:fact_limit]),
+    ]
+    if difference.facts:
+        lines.append(f"  our state, {len(difference.facts)} facts:")
+        lines += [f"    {fact}" for fact in difference.facts[:fact_limit]]
+        if len(difference.facts) > fact_limit:
+            lines.append(f"    … and {len(difference.facts) - fact_limit} more")
+    lines.append(f"  {result.states} states before it agree")
+    return "\n".join(lines)

@@ -1,0 +1,55 @@
+"""Benchmarks: what is counted, also where time or rules cut a playout."""
+
+import itertools
+import json
+
+import pytest
+from fakes import Dice, Matrix, Nim, Stuck
+
+from ggp.bench import measure
+
+
+def tick_clock():
+    ticks = itertools.count()
+    return lambda: float(next(ticks))
+
+
+def test_measure_counts_playouts_and_states():
+    result = measure(
+        lambda: Matrix([[[0, 0]]], moves=("a",)), engine="fake", seconds=100, cpu_clock=tick_clock()
+    )
+    assert result.playouts == result.states > 10
+    assert result.mean_length == 1.0
+    assert result.states_per_cpu_second == pytest.approx(result.states / result.cpu_seconds, abs=0.01)
+    assert result.playouts_per_cpu_second > 0
+    assert result.stuck == result.without_goal == 0
+
+
+def test_measure_counts_the_states_of_a_playout_that_time_cuts():
+    result = measure(lambda: Nim(10_000), engine="fake", seconds=50, cpu_clock=tick_clock())
+    assert result.playouts == 0
+    assert 45 <= result.states <= 50
+    assert result.states_per_cpu_second > 0
+
+
+def test_measure_counts_what_the_rules_leave_out():
+    assert measure(lambda: Stuck(2), engine="fake", seconds=200, cpu_clock=tick_clock()).stuck > 0
+    result = measure(Dice, engine="fake", seconds=100, cpu_clock=tick_clock())
+    assert result.without_goal == result.playouts > 0
+
+
+def test_measure_survives_a_game_without_moves():
+    assert measure(lambda: Stuck(1), engine="fake", seconds=20, cpu_clock=tick_clock()).states == 0
+
+
+def test_measurement_has_the_keys_of_the_json_output():
+    data = measure(lambda: Nim(3), engine="fake", seconds=20, cpu_clock=tick_clock()).to_dict()
+    assert json.loads(json.dumps(data)) == data
+    assert {
+        "game",
+        "engine",
+        "setup_seconds",
+        "playouts_per_cpu_second",
+        "states_per_cpu_second",
+        "calibration_seconds",
+    } <= data.keys()
