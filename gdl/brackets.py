@@ -22,7 +22,9 @@ MAX_DIAGNOSTICS = 20
 
 _CONTROL = r"[\x00-\x08\x0e-\x1f\x7f]"
 _KIF_LANDMARK = re.compile(r";[^\n]*|\(\s*<=(?=[\s();])|[()]|" + _CONTROL)
-_INFIX_LANDMARK = re.compile(r"%[^\n]*|'(?:\\.|[^'\\\n])*'|'|:-|[()]|" + _CONTROL)
+_INFIX_LANDMARK = re.compile(r"[%;][^\n]*|'(?:\\.|[^'\\\n])*'|'|:-|[()]|" + _CONTROL)
+
+_KIF_NAME = re.compile(r"[^\s();]*")
 
 
 class Lines:
@@ -97,6 +99,16 @@ def scan_brackets(text: str, *, is_infix: bool = False) -> BracketScan:
         for code, message, start in sorted(faults, key=lambda fault: fault[2]):
             scan.diagnostics.append(Diagnostic(code, Severity.ERROR, message, lines.span(start, start + 1)))
     return scan
+
+
+def _quote_fault(quoted: str, is_variable: bool) -> str:
+    """Why `quoted` is no name that both syntaxes can write; empty where it is one."""
+    if quoted == "'":
+        return 'quoted name is not closed on its line: add a "\'"'
+    name = quoted[1:-1].replace("\\", "")
+    if not name or not _KIF_NAME.fullmatch(name) or (name.startswith("?") and not is_variable):
+        return "a name holds no blank, parenthesis or semicolon, begins with no '?' and is not empty"
+    return ""
 
 
 def _unclosed(start: int) -> tuple[str, str, int]:

@@ -34,7 +34,7 @@ MAX_RESTARTS = 5
 """How often reading of an infix sheet starts again after an error, to find further ones."""
 
 _SYMBOL_IN_KIF = re.compile(r";[^\n]*|[^\s();?][^\s();]*|\?[^\s();]*")
-_SYMBOL_IN_INFIX = re.compile(r"%[^\n]*|\??'(?:\\.|[^'\\\n])*'|[A-Za-z0-9_]+")
+_SYMBOL_IN_INFIX = re.compile(r"[%;][^\n]*|\??'(?:\\.|[^'\\\n])*'|[A-Za-z0-9_]+")
 _COMMENTS = re.compile(r"(?:\s|[;%][^\n]*)*")
 _INFIX_START = re.compile(r"(?:'(?:\\.|[^'\\\n])*'|[a-z0-9]\w*)\s*(?:\((?=\s*[^\s();])|:-|\.(?=\s|$))")
 _NEW_RULE = re.compile(r"^[a-z0-9'-]", re.MULTILINE)
