@@ -1,0 +1,521 @@
+"""The functions that derive a program's relations, written on demand and joined into one namespace.
+
+`Derivation` owns the generated code of one program: it evaluates static predicates once, and writes for
+every dynamic predicate either `rows(c)`, which derives it whole, or `ask(c, …)`, which answers calls with
+some arguments bound. Reasons and representation: `gdl.rule_compiler`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from gdl.dependencies import DOES, TRUE, Dependencies, rule_layers
+from gdl.errors import ReasoningError
+from gdl.evaluation_modes import Adornment, EvaluationModes, adornment_of
+from gdl.join_order import Relation, Statistics, Step, names_in, plan_body
+from gdl.program import Literal, Predicate, Program, Rule, arguments_of, predicate_of
+from gdl.rule_compiler import (
+    BY_FUNCTOR,
+    FACTS,
+    FIRST_SLOT,
+    MOVES,
+    Access,
+    BodyWriter,
+    Environment,
+    Path,
+    Reader,
+    Sink,
+    Writer,
+    access_to,
+    empty_index,
+    matching,
+    tuple_of,
+    value_source,
+    write_insert,
+    write_path,
+)
+from gdl.terms import Compound, Symbol, Term, Variable
+from gdl.values import Value, depth_of
+
+Context: TypeAlias = list[Any]
+"""Everything known of one state; see `gdl.rule_compiler`."""
+
+Row: TypeAlias = Any
+"""A tuple of values; the value itself for predicates of one argument."""
+
+MAX_ROWS = 5_000_000
+"""Rows that one recursive component may derive before ReasoningError."""
+
+MAX_DEPTH = 200
+"""Nesting of derived terms before ReasoningError: hashing much deeper ones could overflow the C stack."""
+
+
+class Derivation:
+    """Generated code for one program.
+
+    static_rows   {predicate: set of rows} of the static predicates evaluated so far
+    slot_count    length that a context must have
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        dependencies: Dependencies,
+        statistics: Statistics,
+        static_rows: dict[Predicate, set[Row]],
+    ) -> None:
+        self.dependencies = dependencies
+        self.statistics = statistics
+        self.static_rows = static_rows
+        self.slot_count = FIRST_SLOT
+        self.modes: EvaluationModes | None = None
+        self._rules = program.by_predicate
+        self._is_flat = is_flat(program)
+        self._component_of = {p: component for component in dependencies.components for p in component}
+        self._namespace: dict[str, Any] = {"check_depth": check_depth, "check_rows": check_rows}
+        self._writer = Writer(self._namespace)
+        self._rows_slots: dict[Predicate, int] = {}
+        self._rows_functions: dict[Predicate, str] = {}
+        self._ask_functions: dict[tuple[Predicate, Adornment], str] = {}
+        self._indexes: dict[Path, tuple[int, str]] = {}
+        self._static_indexes: dict[Path, str] = {}
+        self._static_sets: dict[Predicate, str] = {}
+        self._live_indexes: dict[Path, int] = {}
+        self._live: tuple[Predicate, ...] = ()
+        self._pending: list[Callable[[], None]] = []
+
+    # Entry points
+
+    def query(self, atom: Symbol | Compound, bound: Sequence[str]) -> Callable[..., list[Row]]:
+        """A function `(c, *values of bound)` → distinct rows of the other variables of `atom`."""
+        writer = self._writer
+        name = writer.fresh("query")
+        wanted = tuple(sorted(names_in(atom) - set(bound)))
+        parameters = {variable: writer.fresh("p") for variable in bound}
+        plan = plan_body([Literal(atom)], frozenset(bound), frozenset(wanted), self.statistics)
+        with writer.function(name, ["c", *parameters.values()]):
+            self._write_callees_first(predicate_of(atom))
+            writer.line("out = {}")
+            sink = Sink(
+                lambda environment: writer.line(f"out[{_row(environment[v] for v in wanted)}] = None"),
+                ("out",),
+                frozenset(wanted),
+                False,
+            )
+            self._write_body(plan.steps, dict(parameters), sink)
+            writer.line("return list(out)")
+        self._finish()
+        function: Callable[..., list[Row]] = self._namespace[name]
+        return function
+
+    def _write_callees_first(self, root: Predicate) -> None:
+        """Where predicates form very long chains, derive them bottom-up instead of by nested calls."""
+        if self.modes is None or not self.modes.is_deep:
+            return
+        needed = self.dependencies.reachable([root])
+        for component in self.modes.components:
+            if component[0] in needed:
+                self._writer.line(f"{self._rows_function(component[0])}(c)")
+
+    def evaluate_static(self, component: tuple[Predicate, ...]) -> None:
+        """Derive a component of static predicates whose callees are evaluated, and keep its rows."""
+        if not any(predicate in self._rules for predicate in component):
+            self.static_rows.update({predicate: set() for predicate in component})
+            return
+        name = self._rows_function(component[0])
+        self._finish()
+        context = self.new_context()
+        self._namespace[name](context)
+        for predicate in component:
+            rows: set[Row] = context[self._rows_slots.pop(predicate)]
+            del self._rows_functions[predicate]
+            self.static_rows[predicate] = rows
+            listed = ((row,) for row in rows) if predicate.arity == 1 else rows
+            self.statistics.measure(Relation(predicate), listed, predicate.arity)
+
+    def new_context(self) -> Context:
+        """A context in which nothing is known."""
+        return [None] * self.slot_count
+
+    # How a literal reads its relation
+
+    def _write_body(self, steps: Sequence[Step], environment: Environment, sink: Sink) -> None:
+        BodyWriter(self._writer, Reader(self._index, self._test, self._ask), sink).write(steps, environment)
+
+    def _is_static(self, predicate: Predicate) -> bool:
+        return predicate not in self.dependencies.dynamic
+
+    def _is_asked(self, predicate: Predicate) -> bool:
+        return self.modes is not None and self.modes.is_asked.get(predicate, False)
+
+    def _index(self, access: Access, environment: Environment) -> str:
+        path = access.path
+        predicate = path.relation.predicate
+        if predicate in self._live:
+            return f"c[{self._live_slot(path)}]"
+        if self._is_static(predicate):
+            return self._static_index(path)
+        if path not in self._indexes:
+            self._indexes[path] = self._new_slot(), self._writer.fresh("index")
+            self._pending.append(lambda: self._write_index(path))
+        slot, name = self._indexes[path]
+        local = self._writer.fresh("x")
+        self._writer.line(f"{local} = c[{slot}]")
+        with self._writer.block(f"if {local} is None:"):
+            self._writer.line(f"{local} = {name}(c)")
+        return local
+
+    def _test(self, atom: Symbol | Compound, environment: Environment) -> str:
+        writer = self._writer
+        predicate = predicate_of(atom)
+        values = [value_source(writer, argument, environment) for argument in arguments_of(atom)]
+        if predicate == TRUE:
+            return f"{values[0]} in c[{FACTS}]"
+        if predicate == DOES:
+            return f"c[{MOVES}].get({values[0]}) == {values[1]}"
+        if predicate in self._live:
+            return f"{_row(values)} in c[{self._rows_slot(predicate)}]"
+        if self._is_static(predicate):
+            return f"{_row(values)} in {self._static_set(predicate)}"
+        if self._is_asked(predicate):
+            return f"{self._ask_function(predicate, 'b' * predicate.arity)}({', '.join(['c', *values])})"
+        local = writer.fresh("x")
+        writer.line(f"{local} = c[{self._rows_slot(predicate)}]")
+        with writer.block(f"if {local} is None:"):
+            writer.line(f"{local} = {self._rows_function(predicate)}(c)")
+        return f"{_row(values)} in {local}"
+
+    def _ask(self, step: Step, environment: Environment) -> tuple[str, tuple[Term, ...]] | None:
+        atom = step.literal.atom
+        predicate = predicate_of(atom)
+        if predicate in self._live or not self._is_asked(predicate):
+            return None
+        adornment = adornment_of(atom, step.bound, step.needed)
+        pairs = list(zip(arguments_of(atom), adornment, strict=True))
+        values = [value_source(self._writer, a, environment) for a, letter in pairs if letter == "b"]
+        call = f"{self._ask_function(predicate, adornment)}({', '.join(['c', *values])})"
+        return call, tuple(argument for argument, letter in pairs if letter == "f")
+
+    # Slots and names
+
+    def _new_slot(self) -> int:
+        self.slot_count += 1
+        return self.slot_count - 1
+
+    def _rows_slot(self, predicate: Predicate) -> int:
+        if predicate not in self._rows_slots:
+            self._rows_slots[predicate] = self._new_slot()
+        return self._rows_slots[predicate]
+
+    def _live_slot(self, path: Path) -> int:
+        if path not in self._live_indexes:
+            self._live_indexes[path] = self._new_slot()
+        return self._live_indexes[path]
+
+    def _static_set(self, predicate: Predicate) -> str:
+        if predicate not in self._static_sets:
+            name = self._static_sets[predicate] = self._writer.fresh("s")
+            self._namespace[name] = self.static_rows.get(predicate, set())
+        return self._static_sets[predicate]
+
+    def _static_index(self, path: Path) -> str:
+        if path not in self._static_indexes:
+            builder = Writer(self._namespace, self._writer.numbers)
+            name, function = self._writer.fresh("i"), self._writer.fresh("index")
+            write_path(builder, path, self._static_set(path.relation.predicate), function, None)
+            builder.execute()
+            self._namespace[name] = self._namespace.pop(function)([])
+            self._static_indexes[path] = name
+        return self._static_indexes[path]
+
+    def _rows_function(self, predicate: Predicate) -> str:
+        if predicate not in self._rows_functions:
+            component = self._component_of[predicate]
+            for member in component:
+                self._rows_functions[member] = self._writer.fresh("rows")
+            if self.dependencies.is_recursive(component):
+                self._pending.append(lambda: self._write_fixpoint(component))
+            else:
+                self._pending.append(lambda: self._write_rows(predicate))
+        return self._rows_functions[predicate]
+
+    def _ask_function(self, predicate: Predicate, adornment: Adornment) -> str:
+        key = predicate, adornment
+        if key not in self._ask_functions:
+            self._ask_functions[key] = self._writer.fresh("ask")
+            self._pending.append(lambda: self._write_ask(predicate, adornment))
+        return self._ask_functions[key]
+
+    def _finish(self) -> None:
+        """Write everything that is referred to and not yet written, and define it."""
+        while self._pending:
+            self._pending.pop()()
+        self._writer.execute()
+
+    # The functions
+
+    def _write_index(self, path: Path) -> None:
+        slot, name = self._indexes[path]
+        relation = path.relation
+        if relation.functor is not None:
+            key = self._writer.fresh("k")
+            self._namespace[key] = (relation.functor, relation.arity + 1)
+            rows = f"c[{BY_FUNCTOR}].get({key}, ())"
+        elif relation.predicate == TRUE:
+            rows = f"c[{FACTS}]"
+        else:
+            rows = f"{self._rows_function(relation.predicate)}(c)"
+        write_path(self._writer, path, rows, name, slot)
+
+    def _write_rows(self, predicate: Predicate) -> None:
+        """`rows(c)`: every row of a predicate that does not depend on itself."""
+        writer, slot = self._writer, self._rows_slot(predicate)
+        with writer.function(self._rows_functions[predicate], ["c"]):
+            writer.line(f"out = c[{slot}]")
+            with writer.block("if out is not None:"):
+                writer.line("return out")
+            writer.line("out = set()")
+            for rule in self._rules.get(predicate, ()):
+                arguments = arguments_of(rule.head)
+                sink = self._head_sink(arguments, lambda row: writer.line(f"out.add({row})"), ("out",))
+                self._write_body(self._plan(rule, None), {}, sink)
+            writer.line(f"c[{slot}] = out")
+            writer.line("return out")
+
+    def _write_ask(self, predicate: Predicate, adornment: Adornment) -> None:
+        """`ask(c, …)`: the rows that agree with a call, or whether there is one where none is wanted."""
+        writer, slot = self._writer, self._new_slot()
+        parameters = [writer.fresh("p") for letter in adornment if letter == "b"]
+        with writer.function(self._ask_functions[predicate, adornment], ["c", *parameters]):
+            if parameters:
+                writer.line(f"memo = c[{slot}]")
+                with writer.block("if memo is None:"):
+                    writer.line(f"memo = c[{slot}] = {{}}")
+                key = tuple_of(parameters)
+                writer.line(f"out = memo.get({key})")
+                target = f"memo[{key}]"
+            else:
+                target = f"c[{slot}]"
+                writer.line(f"out = {target}")
+            with writer.block("if out is not None:"):
+                writer.line("return out")
+            is_test = "f" not in adornment
+            writer.line(f"out = {'False' if is_test else '{}'}")
+            for rule in self._rules.get(predicate, ()):
+                self._write_asked_rule(rule, adornment, parameters, target if is_test else None)
+            writer.line(f"{target} = out")
+            writer.line("return out")
+
+    def _write_asked_rule(
+        self, rule: Rule, adornment: Adornment, parameters: list[str], test_target: str | None
+    ) -> None:
+        writer = self._writer
+        pairs = list(zip(arguments_of(rule.head), adornment, strict=True))
+        given = tuple(argument for argument, letter in pairs if letter == "b")
+        wanted = tuple(argument for argument, letter in pairs if letter == "f")
+        if test_target is None:
+            sink = self._head_sink(wanted, lambda row: writer.line(f"out[{row}] = None"), ("out",))
+        else:
+            sink = Sink(
+                lambda _: self._write_found(test_target, parameters),
+                ("memo", *parameters) if parameters else (),
+                frozenset(),
+                True,
+            )
+        steps = self._plan(rule, adornment)
+        body = BodyWriter(writer, Reader(self._index, self._test, self._ask), sink)
+        access = access_to(Compound("call", given), frozenset(), names_in(*given))
+        shapes = list(zip(access.path.shapes, parameters, strict=True))
+        body.write_matched(shapes, access.key_terms, access.output_names, steps, {})
+
+    def _write_found(self, target: str, parameters: list[str]) -> None:
+        self._writer.line(f"{target} = True")
+        self._writer.line("return True")
+
+    def _head_sink(
+        self, arguments: tuple[Term, ...], write_row: Callable[[str], None], parameters: tuple[str, ...]
+    ) -> Sink:
+        """A sink that builds the row of `arguments` and hands its source to `write_row`."""
+
+        def write(environment: Environment) -> None:
+            values = []
+            for argument in arguments:
+                source = value_source(self._writer, argument, environment)
+                if not self._is_flat and isinstance(argument, Compound) and names_in(argument):
+                    source = f"check_depth({source})"
+                values.append(source)
+            write_row(_row(values))
+
+        return Sink(write, parameters, names_in(*arguments), False)
+
+    def _plan(self, rule: Rule, adornment: Adornment | None) -> tuple[Step, ...]:
+        if adornment is not None and self.modes is not None:
+            return self.modes.plan(rule, adornment).steps
+        wanted = names_in(*arguments_of(rule.head))
+        return plan_body(rule.literals, frozenset(), wanted, self.statistics).steps
+
+    # Recursive components
+
+    def _write_fixpoint(self, component: tuple[Predicate, ...]) -> None:
+        """Functions that derive mutually recursive predicates together (semi-naive, row by row).
+
+        Each new row is put on a queue and into the live indexes at once; a row taken from the queue is
+        joined with everything known. A derivation is found when the last of its rows is taken.
+        """
+        writer = self._writer
+        name = writer.fresh("fixpoint")
+        self._live, self._live_indexes = component, {}
+        queue = self._new_slot()
+        adders = {predicate: writer.fresh("add") for predicate in component}
+        rules = [rule for predicate in component for rule in self._rules.get(predicate, ())]
+        layers = []
+        for layer in rule_layers(rules):
+            starts = [self._write_rule_start(rule, adders) for rule in layer.rules]
+            deltas: dict[Predicate, list[str]] = {}
+            if layer.is_recursive:
+                for rule in layer.rules:
+                    self._write_rule_deltas(rule, adders, deltas)
+            layers.append((starts, deltas))
+        for number, predicate in enumerate(component):
+            self._write_adder(predicate, adders[predicate], number, queue)
+        with writer.function(name, ["c"]):
+            self._write_fixpoint_body(component, layers, queue)
+        self._live = ()
+        for predicate in component:
+            slot = self._rows_slot(predicate)
+            with writer.function(self._rows_functions[predicate], ["c"]):
+                with writer.block(f"if c[{slot}] is None:"):
+                    writer.line(f"{name}(c)")
+                writer.line(f"return c[{slot}]")
+
+    def _write_fixpoint_body(
+        self,
+        component: tuple[Predicate, ...],
+        layers: list[tuple[list[str], dict[Predicate, list[str]]]],
+        queue: int,
+    ) -> None:
+        writer = self._writer
+        for predicate in component:
+            writer.line(f"c[{self._rows_slot(predicate)}] = set()")
+        for path, slot in self._live_indexes.items():
+            writer.line(f"c[{slot}] = {empty_index(path)}")
+        writer.line(f"c[{queue}] = queue = []")
+        for starts, deltas in layers:
+            for start in starts:
+                writer.line(f"{start}(c)")
+            if not deltas:
+                writer.line("queue.clear()")
+                continue
+            with writer.block("while queue:"):
+                writer.line("number, row = queue.pop()")
+                for number, predicate in enumerate(component):
+                    if predicate in deltas:
+                        with writer.block(f"if number == {number}:"):
+                            for delta in deltas[predicate]:
+                                writer.line(f"{delta}(c, row)")
+
+    def _write_rule_start(self, rule: Rule, adders: Mapping[Predicate, str]) -> str:
+        name = self._writer.fresh("start")
+        with self._writer.function(name, ["c"]):
+            self._write_body(self._plan(rule, None), {}, self._adding_sink(rule, adders))
+            self._writer.line("return")
+        return name
+
+    def _write_rule_deltas(
+        self, rule: Rule, adders: Mapping[Predicate, str], deltas: dict[Predicate, list[str]]
+    ) -> None:
+        writer = self._writer
+        for position, literal in enumerate(rule.literals):
+            if literal.predicate not in self._live or not literal.is_positive:
+                continue
+            rest = [other for number, other in enumerate(rule.literals) if number != position]
+            arguments = arguments_of(literal.atom)
+            bound = names_in(*arguments)
+            sink = self._adding_sink(rule, adders)
+            steps = plan_body(rest, bound, sink.needed, self.statistics).steps
+            name = writer.fresh("delta")
+            with writer.function(name, ["c", "row"]):
+                columns = [writer.fresh("v") for _ in arguments]
+                if columns:
+                    writer.line(f"{', '.join(columns)} = row")
+                access = access_to(Compound("row", arguments), frozenset(), bound)
+                shapes = list(zip(access.path.shapes, columns, strict=True))
+                body = BodyWriter(writer, Reader(self._index, self._test, self._ask), sink)
+                body.write_matched(shapes, access.key_terms, access.output_names, steps, {})
+                writer.line("return")
+            deltas.setdefault(literal.predicate, []).append(name)
+
+    def _adding_sink(self, rule: Rule, adders: Mapping[Predicate, str]) -> Sink:
+        adder = adders[rule.predicate]
+        return self._head_sink(
+            arguments_of(rule.head), lambda row: self._writer.line(f"{adder}(c, {row})"), ()
+        )
+
+    def _write_adder(self, predicate: Predicate, name: str, number: int, queue: int) -> None:
+        """`add(c, row)`: file a row of a recursive predicate, unless it is known."""
+        writer = self._writer
+        with writer.function(name, ["c", "row"]):
+            writer.line(f"rows = c[{self._rows_slot(predicate)}]")
+            with writer.block("if row in rows:"):
+                writer.line("return")
+            writer.line("rows.add(row)")
+            writer.line("check_rows(rows)")
+            writer.line(f"c[{queue}].append(({number}, row))")
+            for path, slot in self._live_indexes.items():
+                if path.relation.predicate != predicate:
+                    continue
+                writer.line(f"x = c[{slot}]")
+                columns = [writer.fresh("v") for _ in path.shapes]
+                if columns:
+                    writer.line(f"{', '.join(columns)} = row")
+                keys: list[str] = []
+                outputs: dict[int, str] = {}
+                with matching(writer, list(zip(path.shapes, columns, strict=True)), keys, outputs):
+                    write_insert(writer, path, "x", keys, outputs)
+
+
+def _row(values: Iterable[str]) -> str:
+    return tuple_of(list(values))
+
+
+WRAPPERS = frozenset({"true", "next", "init", "base", "does", "legal", "input", "sees"})
+"""Predicates whose last argument is a whole fact, move or percept."""
+
+
+def is_flat(program: Program) -> bool:
+    """Whether derived terms certainly never grow: facts and moves are compounds of constants.
+
+    True where compounds stand only as facts and moves, without compounds inside, and a variable that
+    stands for a whole fact or move stands nowhere else in its rule.
+    """
+    for rule in program.rules:
+        whole: set[str] = set()
+        parts: set[str] = set()
+        for atom in (rule.head, *(literal.atom for literal in rule.literals)):
+            arguments = list(arguments_of(atom))
+            if atom.name in WRAPPERS and arguments:
+                wrapped = arguments.pop()
+                if isinstance(wrapped, Variable):
+                    whole.add(wrapped.name)
+                else:
+                    arguments.extend(arguments_of(wrapped))
+            if any(isinstance(argument, Compound) for argument in arguments):
+                return False
+            parts |= names_in(*arguments)
+        if whole & parts:
+            return False
+    return True
+
+
+def check_depth(value: Value) -> Value:
+    """`value` itself. Raises ReasoningError where it nests deeper than MAX_DEPTH."""
+    if depth_of(value) > MAX_DEPTH:
+        raise ReasoningError(f"the rules derive terms nested deeper than {MAX_DEPTH}")
+    return value
+
+
+def check_rows(rows: set[Row]) -> None:
+    """Raise ReasoningError where a recursive predicate has more than MAX_ROWS rows."""
+    if len(rows) > MAX_ROWS:
+        raise ReasoningError(f"a recursive predicate has more than {MAX_ROWS} rows")

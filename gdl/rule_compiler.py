@@ -1,0 +1,384 @@
+"""Rules into Python: the code generator behind `gdl.reasoner`.
+
+Every predicate becomes one or more small functions over a *context* `c`, the list of everything
+known of one state:
+
+    c[FACTS]     frozenset of the facts that are true
+    c[BY_FUNCTOR]  {(name, length): [fact, …]} of the compound facts
+    c[MOVES]     {role: move}, None while no joint move is given
+    c[k], k ≥ 3  memo slots: rows, indexes and answers, filled when first asked for
+
+A literal reads its relation through a `Path`: an index from the bound parts of the literal to the
+parts that are still wanted. Rows are tuples of values; a predicate with one argument has scalars as
+rows, one with none has `()`.
+
+Text of rule sheets never reaches the generated source: constants are passed by reference and every
+name in the source is a letter and a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, NamedTuple, TypeAlias
+
+from gdl.dependencies import DISTINCT, DOES
+from gdl.join_order import Relation, Step, columns_of, names_in, relation_of
+from gdl.program import arguments_of, predicate_of
+from gdl.terms import Compound, Symbol, Term, Variable, variables
+from gdl.values import Value, value_of
+
+FACTS, BY_FUNCTOR, MOVES, FIRST_SLOT = 0, 1, 2, 3
+
+MAX_BLOCKS = 16
+"""Python allows 20 nested loops and 100 levels of indentation; longer bodies go on in another function."""
+
+Shape: TypeAlias = "tuple[Any, ...]"
+"""("key",) a bound part, ("out", i) a wanted one, ("any",) neither, ("compound", name, shapes) nested."""
+
+KEY: Shape = ("key",)
+ANY: Shape = ("any",)
+
+
+class Path(NamedTuple):
+    """How a literal reads a relation: the shape of each column, and how many keys and outputs there are."""
+
+    relation: Relation
+    shapes: tuple[Shape, ...]
+    keys: int
+    outputs: int
+
+
+class Access(NamedTuple):
+    """A path with the terms that supply its keys and the variables that receive its outputs."""
+
+    path: Path
+    key_terms: tuple[Term, ...]
+    output_names: tuple[str, ...]
+
+
+def access_to(atom: Symbol | Compound, bound: frozenset[str], needed: frozenset[str]) -> Access:
+    """The path by which `atom` is read when `bound` variables have values and `needed` ones are wanted."""
+    keys: list[Term] = []
+    outputs: list[str] = []
+    occurrences = [variable.name for variable in variables(atom)]
+
+    def shape(term: Term) -> Shape:
+        if names_in(term) <= bound:
+            keys.append(term)
+            return KEY
+        if isinstance(term, Variable):
+            if term.name in outputs:
+                return ("out", outputs.index(term.name))
+            if term.name not in needed and occurrences.count(term.name) == 1:
+                return ANY
+            outputs.append(term.name)
+            return ("out", len(outputs) - 1)
+        assert isinstance(term, Compound)
+        return ("compound", term.name, tuple(shape(argument) for argument in term.arguments))
+
+    shapes = tuple(shape(column) for column in columns_of(atom))
+    return Access(Path(relation_of(atom), shapes, len(keys), len(outputs)), tuple(keys), tuple(outputs))
+
+
+class Writer:
+    """Python source under construction, its constants, and its supply of fresh names."""
+
+    def __init__(self, namespace: dict[str, Any], numbers: Iterator[int] | None = None) -> None:
+        self.namespace = namespace
+        self.numbers = count(1) if numbers is None else numbers
+        self.functions: list[str] = []
+        self._lines: list[str] = []
+        self._indent = 0
+        self._constants: dict[Value, str] = {}
+
+    def fresh(self, letter: str) -> str:
+        """A name that nothing else has: `letter` and a number."""
+        return f"{letter}{next(self.numbers)}"
+
+    def constant(self, value: Value) -> str:
+        """The name by which generated code refers to `value`."""
+        name = self._constants.get(value)
+        if name is None:
+            name = self._constants[value] = self.fresh("k")
+            self.namespace[name] = value
+        return name
+
+    @property
+    def depth(self) -> int:
+        return self._indent
+
+    def line(self, text: str) -> None:
+        self._lines.append(" " * self._indent + text)
+
+    @contextmanager
+    def block(self, header: str) -> Iterator[None]:
+        self.line(header)
+        self._indent += 1
+        yield
+        self._indent -= 1
+
+    @contextmanager
+    def function(self, name: str, parameters: Sequence[str]) -> Iterator[None]:
+        """Write a module-level function, also while another is being written."""
+        outer = self._lines, self._indent
+        self._lines, self._indent = [], 0
+        with self.block(f"def {name}({', '.join(parameters)}):"):
+            yield
+        self.functions.append("\n".join(self._lines))
+        self._lines, self._indent = outer
+
+    def execute(self) -> None:
+        """Define every function written so far in the namespace."""
+        source = "\n\n".join(self.functions)
+        self.functions = []
+        exec(compile(source, "<rules>", "exec"), self.namespace)
+
+
+Environment: TypeAlias = dict[str, str]
+"""Variable name → Python expression that holds its value."""
+
+
+def tuple_of(parts: Sequence[str]) -> str:
+    """Python source of a row or key: a scalar for one part, else a tuple."""
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def value_source(writer: Writer, term: Term, environment: Environment) -> str:
+    """Python source of the value of `term`, all of whose variables are in `environment`."""
+    if isinstance(term, Variable):
+        return environment[term.name]
+    if isinstance(term, Symbol) or not names_in(term):
+        return writer.constant(value_of(term))
+    parts = [writer.constant(term.name), *(value_source(writer, a, environment) for a in term.arguments)]
+    return f"({', '.join(parts)},)"
+
+
+@contextmanager
+def matching(
+    writer: Writer, pairs: Sequence[tuple[Shape, str]], keys: list[str], outputs: dict[int, str]
+) -> Iterator[None]:
+    """Open blocks that run where each expression has its shape; collect key and output expressions."""
+    opened = []
+    stack = list(reversed(pairs))
+    while stack:
+        shape, expression = stack.pop()
+        if shape == KEY:
+            keys.append(expression)
+        elif shape[0] == "out":
+            if shape[1] in outputs:
+                opened.append(writer.block(f"if {outputs[shape[1]]} == {expression}:"))
+                opened[-1].__enter__()
+            else:
+                outputs[shape[1]] = expression
+        elif shape[0] == "compound":
+            name, inner = writer.constant(shape[1]), shape[2]
+            test = f"{expression}.__class__ is tuple and len({expression}) == {len(inner) + 1}"
+            test += f" and {expression}[0] == {name}"
+            opened.append(writer.block(f"if {test}:"))
+            opened[-1].__enter__()
+            names = [writer.fresh("v") for _ in inner]
+            if names:
+                writer.line(f"_, {', '.join(names)} = {expression}")
+            stack.extend(reversed(list(zip(inner, names, strict=True))))
+    yield
+    for block in reversed(opened):
+        block.__exit__(None, None, None)
+
+
+def row_names(writer: Writer, path: Path) -> tuple[str, list[str]]:
+    """The loop target for a row of the path's relation, and the expression of each column."""
+    names = [writer.fresh("v") if shape != ANY else "_" for shape in path.shapes]
+    if path.relation.functor is not None:
+        return f"(_, {', '.join(names)})" if names else "_", names
+    if len(names) == 1:
+        return names[0], names
+    return f"({', '.join(names)})" if names else "_", names
+
+
+def write_insert(writer: Writer, path: Path, target: str, keys: list[str], outputs: dict[int, str]) -> None:
+    """Add one matched row to the index `target` of `path`."""
+    output = tuple_of([outputs[i] for i in range(path.outputs)])
+    key = tuple_of(keys)
+    if not path.keys:
+        writer.line(f"{target}[{output if path.outputs else 'True'}] = None")
+    elif not path.outputs:
+        writer.line(f"{target}.add({key})")
+    else:
+        # A dict of outputs, not a list: projection makes duplicates, and order must not depend on hashes.
+        with writer.block("try:"):
+            writer.line(f"{target}[{key}][{output}] = None")
+        with writer.block("except KeyError:"):
+            writer.line(f"{target}[{key}] = {{{output}: None}}")
+
+
+def empty_index(path: Path) -> str:
+    """Source of an index of `path` without rows."""
+    return "set()" if path.keys and not path.outputs else "{}"
+
+
+def write_path(writer: Writer, path: Path, rows: str, name: str, slot: int | None) -> None:
+    """Write `name(c)`, which builds the index of `path` from the iterable `rows` and files it in `slot`."""
+    with writer.function(name, ["c"]):
+        writer.line(f"x = {empty_index(path)}")
+        target, columns = row_names(writer, path)
+        with writer.block(f"for {target} in {rows}:"):
+            keys: list[str] = []
+            outputs: dict[int, str] = {}
+            with matching(writer, list(zip(path.shapes, columns, strict=True)), keys, outputs):
+                write_insert(writer, path, "x", keys, outputs)
+        if slot is not None:
+            writer.line(f"c[{slot}] = x")
+        writer.line("return x")
+
+
+class Sink(NamedTuple):
+    """What to do with a solution of a body.
+
+    write        writes the code for one solution, given the environment
+    parameters   names that the code refers to besides `c`
+    needed       variables it reads
+    stops        the function returns True once it holds (one solution is enough)
+    """
+
+    write: Callable[[Environment], None]
+    parameters: tuple[str, ...]
+    needed: frozenset[str]
+    stops: bool
+
+
+class Reader(NamedTuple):
+    """Source for reading relations, supplied by the reasoner.
+
+    index    an access → source of its index (after possibly writing lines that fetch it)
+    test     (atom, environment) → source of a condition, all variables bound
+    """
+
+    index: Callable[[Access, Environment], str]
+    test: Callable[[Symbol | Compound, Environment], str]
+    ask: Callable[[Step, Environment], tuple[str, tuple[Term, ...]] | None]
+
+
+class BodyWriter:
+    """Writes the nested loops of one rule body."""
+
+    def __init__(self, writer: Writer, reader: Reader, sink: Sink) -> None:
+        self.writer = writer
+        self.reader = reader
+        self.sink = sink
+
+    def write(self, steps: Sequence[Step], environment: Environment) -> None:
+        """Write code that runs the sink for every solution of `steps`."""
+        writer = self.writer
+        if not steps:
+            self.sink.write(environment)
+        elif writer.depth > MAX_BLOCKS:
+            self._continue_elsewhere(steps, environment)
+        else:
+            step, rest = steps[0], steps[1:]
+            literal = step.literal
+            if literal.predicate == DISTINCT:
+                left, right = (value_source(writer, a, environment) for a in arguments_of(literal.atom))
+                with writer.block(f"if {left} {'!=' if literal.is_positive else '=='} {right}:"):
+                    self.write(rest, environment)
+            elif names_in(literal.atom) <= step.bound:
+                condition = self.reader.test(literal.atom, environment)
+                with writer.block(f"if {condition}:" if literal.is_positive else f"if not {condition}:"):
+                    self.write(rest, environment)
+            elif predicate_of(literal.atom) == DOES:
+                self._write_does(step, rest, environment)
+            else:
+                self._write_loop(step, rest, environment)
+
+    def _write_does(self, step: Step, rest: Sequence[Step], environment: Environment) -> None:
+        """Moves are few: match them where they stand instead of through an index."""
+        writer = self.writer
+        role, move = arguments_of(step.literal.atom)
+        access = access_to(Compound("does", (role, move)), step.bound, step.needed)
+        inner = dict(environment)
+        expression = writer.fresh("v")
+        if names_in(role) <= step.bound:
+            writer.line(f"{expression} = c[{MOVES}].get({value_source(writer, role, environment)})")
+            header = f"if {expression} is not None:"
+            pairs = [(access.path.shapes[1], expression)]
+            key_terms = access.key_terms[1:]
+        else:
+            role_expression = writer.fresh("v")
+            header = f"for {role_expression}, {expression} in c[{MOVES}].items():"
+            pairs = list(zip(access.path.shapes, (role_expression, expression), strict=True))
+            key_terms = access.key_terms
+        with writer.block(header):
+            self.write_matched(pairs, key_terms, access.output_names, rest, inner)
+
+    def write_matched(
+        self,
+        pairs: Sequence[tuple[Shape, str]],
+        key_terms: Sequence[Term],
+        output_names: Sequence[str],
+        rest: Sequence[Step],
+        environment: Environment,
+    ) -> None:
+        keys: list[str] = []
+        outputs: dict[int, str] = {}
+        with matching(self.writer, pairs, keys, outputs):
+            environment = environment | {name: outputs[i] for i, name in enumerate(output_names)}
+            tests = [
+                f"{key} == {value_source(self.writer, term, environment)}"
+                for key, term in zip(keys, key_terms, strict=True)
+            ]
+            if tests:
+                with self.writer.block(f"if {' and '.join(tests)}:"):
+                    self.write(rest, environment)
+            else:
+                self.write(rest, environment)
+
+    def _write_loop(self, step: Step, rest: Sequence[Step], environment: Environment) -> None:
+        writer = self.writer
+        asked = self.reader.ask(step, environment)
+        if asked is not None:
+            rows, columns = asked
+            self._write_rows(rows, columns, step, rest, environment)
+            return
+        access = access_to(step.literal.atom, step.bound, step.needed)
+        index = self.reader.index(access, environment)
+        keys = tuple_of([value_source(writer, term, environment) for term in access.key_terms])
+        if not access.output_names:
+            with writer.block(f"if {keys} in {index}:" if access.key_terms else f"if {index}:"):
+                self.write(rest, environment)
+            return
+        names = [writer.fresh("v") for _ in access.output_names]
+        source = f"{index}.get({keys}, ())" if access.key_terms else index
+        with writer.block(f"for {tuple_of(names)} in {source}:"):
+            self.write(rest, environment | dict(zip(access.output_names, names, strict=True)))
+
+    def _write_rows(
+        self, rows: str, columns: tuple[Term, ...], step: Step, rest: Sequence[Step], environment: Environment
+    ) -> None:
+        """Loop over the answers of a subgoal, whose columns are the terms it left open."""
+        if not columns:
+            with self.writer.block(f"if {rows}:"):
+                self.write(rest, environment)
+            return
+        access = access_to(Compound("answer", columns), step.bound, step.needed)
+        names = [self.writer.fresh("v") for _ in columns]
+        with self.writer.block(f"for {tuple_of(names)} in {rows}:"):
+            pairs = list(zip(access.path.shapes, names, strict=True))
+            self.write_matched(pairs, access.key_terms, access.output_names, rest, environment)
+
+    def _continue_elsewhere(self, steps: Sequence[Step], environment: Environment) -> None:
+        writer = self.writer
+        name = writer.fresh("part")
+        wanted = names_in(*(step.literal.atom for step in steps)) | self.sink.needed
+        carried = {variable: source for variable, source in environment.items() if variable in wanted}
+        parameters = {variable: writer.fresh("p") for variable in carried}
+        call = f"{name}(c, {', '.join([*self.sink.parameters, *carried.values()])})"
+        with writer.function(name, ["c", *self.sink.parameters, *parameters.values()]):
+            self.write(steps, parameters)
+            if self.sink.stops:
+                writer.line("return False")
+        if self.sink.stops:
+            with writer.block(f"if {call}:"):
+                self.sink.write(environment)
+        else:
+            writer.line(call)

@@ -1,0 +1,39 @@
+"""Ground terms as plain Python values, the reasoner's currency.
+
+A constant is a `str`, a compound a tuple `(name, *arguments)`: both hash and compare in C. `(f)` is
+`("f",)` and differs from the constant `"f"`. Outside the reasoner ground terms are `gdl.terms`.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from gdl.terms import Compound, Symbol, Term
+
+Value: TypeAlias = "str | tuple[Value, ...]"
+"""A constant, or `(name, *arguments)` whose first item is always a str."""
+
+
+def value_of(term: Term) -> Value:
+    """The value of a ground term. Raises ValueError for a term with a variable."""
+    if isinstance(term, Symbol):
+        return term.name
+    if isinstance(term, Compound):
+        return (term.name, *map(value_of, term.arguments))
+    raise ValueError(f"{term} is not ground")
+
+
+def term_of(value: Value) -> Term:
+    """The term that `value` stands for (without a position)."""
+    if isinstance(value, str):
+        return Symbol(value)
+    return Compound(str(value[0]), tuple(map(term_of, value[1:])))
+
+
+def depth_of(value: Value) -> int:
+    """How deep compounds nest: 0 for a constant. Does not recurse, so any depth is safe."""
+    depth = 0
+    level = [value]
+    while level := [item for compound in level if isinstance(compound, tuple) for item in compound]:
+        depth += 1
+    return depth

@@ -1,0 +1,136 @@
+"""`Game` by forward chaining: exact, needs no preparation worth naming, and slow.
+
+It is the oracle that faster engines are tested against, and what plays when they cannot be built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from gdl.derivation import Context
+from gdl.normalize import normalize
+from gdl.program import Program
+from gdl.reasoner import Facts, Reasoner
+from gdl.terms import Term
+from gdl.validation import require_valid
+from gdl.values import Value, term_of, value_of
+from ggp.game import RANDOM_ROLE, Fact, GoalError, IllegalMoveError, JointMove, Move, NoLegalMoveError, Role
+
+REMEMBERED_STATES = 8
+"""States whose derived relations are kept, so that legal moves, goals and successors share them."""
+
+REMEMBERED_TERMS = 500_000
+"""Values whose terms are kept; beyond it the table starts afresh."""
+
+
+class InterpretedGame:
+    """The rules of `program` as a `Game`; a state is the frozenset of its facts' values.
+
+    Raises GdlValidationError where the rules break a restriction without which they mean nothing.
+    """
+
+    def __init__(self, program: Program, name: str = "game") -> None:
+        self._name = name
+        self._program = program
+        normalized = normalize(program)
+        require_valid(normalized)
+        self.reasoner = Reasoner(normalized)
+        self._roles = tuple(term_of(role) for role in self.reasoner.roles)
+        self._role_values = dict(zip(self._roles, self.reasoner.roles, strict=True))
+        self._contexts: dict[Facts, Context] = {}
+        self._terms: dict[Value, Term] = {}
+        self._tune()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def program(self) -> Program:
+        return self._program
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        return self._roles
+
+    def initial_state(self) -> Facts:
+        """The state in which every match starts."""
+        return self.reasoner.initial_facts
+
+    def is_terminal(self, state: Facts) -> bool:
+        """Whether the match is over in `state`."""
+        return self.reasoner.is_terminal(self._context(state))
+
+    def legal_moves(self, state: Facts, role: Role) -> tuple[Move, ...]:
+        """The moves of `role`, sorted by text. Raises NoLegalMoveError in a live state without any."""
+        context = self._context(state)
+        moves = self.reasoner.legal_moves(context, self._role_values[role])
+        if not moves and not self.reasoner.is_terminal(context):
+            raise NoLegalMoveError(f"{role} has no legal move in a state that is not terminal")
+        return self._sorted(moves)
+
+    def next_state(self, state: Facts, joint_move: JointMove) -> Facts:
+        """The state after `joint_move`. Raises IllegalMoveError where it is not legal."""
+        context = self._context(state)
+        return self.reasoner.next_facts(self.reasoner.with_moves(context, self._moves(context, joint_move)))
+
+    def goal(self, state: Facts, role: Role) -> int:
+        """What `role` gets in `state`. Raises GoalError where there is not exactly one value 0..100."""
+        values = self.reasoner.goals(self._context(state), self._role_values[role])
+        if len(values) == 1 and isinstance(values[0], str) and values[0].isdecimal() and int(values[0]) <= 100:
+            return int(values[0])
+        if not values and role == RANDOM_ROLE:
+            return 0
+        found = " ".join(str(term) for term in self._sorted(values)) or "none"
+        raise GoalError(f"{role} needs one goal value in 0..100, the rules give: {found}")
+
+    def facts(self, state: Facts) -> tuple[Fact, ...]:
+        """The facts true in `state`, sorted by text."""
+        return self._sorted(state)
+
+    def percepts(self, state: Facts, joint_move: JointMove, role: Role) -> tuple[Term, ...]:
+        """What `role` sees of `joint_move`, sorted by text; empty in games without `sees`."""
+        if not self.reasoner.has_percepts:
+            return ()
+        context = self._context(state)
+        following = self.reasoner.with_moves(context, self._moves(context, joint_move))
+        return self._sorted(self.reasoner.percepts(following, self._role_values[role]))
+
+    def _moves(self, context: Context, joint_move: JointMove) -> dict[Value, Value]:
+        if len(joint_move) != len(self._roles):
+            raise IllegalMoveError(f"a joint move has {len(self._roles)} moves, not {len(joint_move)}")
+        moves: dict[Value, Value] = {}
+        for role, move in zip(self._roles, joint_move, strict=True):
+            role_value = self._role_values[role]
+            moves[role_value] = value_of(move)
+            if moves[role_value] not in self.reasoner.legal_moves(context, role_value):
+                raise IllegalMoveError(f"{move} is not legal for {role}")
+        return moves
+
+    def _context(self, state: Facts) -> Context:
+        context = self._contexts.get(state)
+        if context is None:
+            if len(self._contexts) >= REMEMBERED_STATES:
+                del self._contexts[next(iter(self._contexts))]
+            context = self._contexts[state] = self.reasoner.context(state)
+        return context
+
+    def _sorted(self, values: Iterable[Value]) -> tuple[Term, ...]:
+        terms = self._terms
+        if len(terms) > REMEMBERED_TERMS:
+            terms.clear()
+        found = []
+        for value in values:
+            term = terms.get(value)
+            if term is None:
+                term = terms[value] = term_of(value)
+            found.append(term)
+        found.sort(key=str)
+        return tuple(found)
+
+    def _tune(self) -> None:
+        """Let the reasoner plan for states as they occur a few moves into the game."""
+
+
+__all__ = ["InterpretedGame", "cast"]

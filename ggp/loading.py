@@ -1,0 +1,77 @@
+"""From a path, a game's name or rule text to a `Game`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gdl.errors import GdlError
+from gdl.parser import parse
+from gdl.program import Program
+from ggp.game import Game
+
+ENGINES = ("auto", "lanes", "reasoner", "prolog")
+
+
+class RulesNotFoundError(GdlError):
+    """No file and no game of that name."""
+
+
+def game_folders() -> Iterator[Path]:
+    """Where games are looked up by name: `games/` here, beside the sources, or in the installed package."""
+    here = Path(__file__).resolve().parent
+    for folder in (Path("games"), here.parent / "games", here / "games"):
+        if folder.is_dir():
+            yield folder
+
+
+def find_rules(name: str | Path) -> Path:
+    """The rule sheet called `name`: a path, or a game of `games/` with or without `.kif`.
+
+    Raises RulesNotFoundError, naming games that are there.
+    """
+    path = Path(name)
+    if path.is_file():
+        return path
+    known: set[str] = set()
+    for folder in game_folders():
+        for candidate in (folder / path.name, folder / f"{path.name}.kif"):
+            if path.parent == Path() and candidate.is_file():
+                return candidate
+        known.update(sheet.stem for sheet in folder.glob("*.kif"))
+    hint = f" Known games: {', '.join(sorted(known))}." if known else ""
+    raise RulesNotFoundError(f"{name}: there is no such file or game.{hint}")
+
+
+def read_program(path_or_text: str | Path, name: str | None = None) -> tuple[Program, str]:
+    """The program in a file, in `games/` or in the text itself, and the game's name.
+
+    Text is told by its parentheses or line breaks, which no name of a file here has.
+    Raises RulesNotFoundError, OSError, GdlSyntaxError.
+    """
+    if isinstance(path_or_text, str) and any(mark in path_or_text for mark in "(\n"):
+        return parse(path_or_text, name=name or "<rules>"), name or "game"
+    path = find_rules(path_or_text)
+    text = path.read_bytes().decode("utf-8", errors="replace")
+    return parse(text, name=str(path)), name or path.stem
+
+
+def load(path_or_text: str | Path, engine: str = "auto", *, name: str | None = None) -> Game[Any]:
+    """The game described by a file, a game's name or rule text, ready to be played.
+
+    engine   "reasoner" exact and slow; "prolog" (extra) the same rules under SWI-Prolog; "auto" the
+             fastest that can be built
+
+    Raises RulesNotFoundError, OSError, GdlSyntaxError, GdlValidationError, ValueError (unknown engine).
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"unknown engine {engine!r}: one of {', '.join(ENGINES)}")
+    program, game_name = read_program(path_or_text, name)
+    if engine == "prolog":
+        from ggp.prolog_game import PrologGame
+
+        return PrologGame(program, game_name)
+    from ggp.interpreted_game import InterpretedGame
+
+    return InterpretedGame(program, game_name)
