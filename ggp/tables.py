@@ -23,27 +23,18 @@ the initial state can reach.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum
+from collections.abc import Sequence
+from itertools import accumulate, chain
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from gdl.terms import Term
+from ggp.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, CircuitTerms, Phase, phase_gates
+
+__all__ = ["FALSE_LITERAL", "TRUE_LITERAL", "CircuitTables", "CircuitTerms", "Phase", "tabulate"]
 
 Int32Array: TypeAlias = NDArray[np.int32]
-TRUE_LITERAL = 0
-FALSE_LITERAL = 1
-
-
-class Phase(IntEnum):
-    """The stretches of gates, in the order in which they are settled."""
-
-    LEGAL = 0
-    GOAL = 1
-    NEXT = 2
-    SEES = 3
 
 
 class CircuitTables(NamedTuple):
@@ -88,18 +79,44 @@ class CircuitTables(NamedTuple):
     percept_literal: Int32Array
 
 
-@dataclass(frozen=True)
-class CircuitTerms:
-    """The terms behind the numbers of a CircuitTables.
+def tabulate(circuit: Circuit) -> CircuitTables:
+    """The arrays of `circuit`; the terms behind their numbers are `circuit.terms`.
 
-    roles      in rule-sheet order
-    fluents    fluents[f] is fluent f; sorted by text. Fluents that can never be true are left out
-    moves      moves[r][i] is move first_move[r] + i; sorted by text within a role. Moves that can
-               never be legal are left out
-    percepts   percepts[i] belongs to percept_role[i], percept_literal[i]
+    Gates are grouped by phase and keep their order within one. Raises OverflowError past 2**30 nodes.
     """
+    gate0 = circuit.gate0
+    phases = phase_gates(circuit)
+    order = list(chain.from_iterable(phases))
+    moved = np.arange(gate0 + len(circuit.gates), dtype=np.int64)
+    moved[np.array(order, dtype=np.int64) + gate0] = np.arange(gate0, gate0 + len(order))
+    if gate0 + len(order) > 2**30:
+        raise OverflowError("the circuit has more nodes than an int32 literal can number")
 
-    roles: tuple[Term, ...]
-    fluents: tuple[Term, ...]
-    moves: tuple[tuple[Term, ...], ...]
-    percepts: tuple[Term, ...]
+    def renumbered(literals: Sequence[int]) -> Int32Array:
+        array = np.array(literals, dtype=np.int64)
+        return _int32(2 * moved[array >> 1] | array & 1)
+
+    gates = [circuit.gates[gate] for gate in order]
+    return CircuitTables(
+        node_count=gate0 + len(order),
+        fluent_count=circuit.fluent_count,
+        role_count=len(circuit.terms.roles),
+        first_move=_int32(circuit.first_move),
+        gate0=gate0,
+        phase_end=_int32(list(accumulate(map(len, phases)))),
+        first_input=_int32(list(accumulate(map(len, gates), initial=0))),
+        input=renumbered(list(chain.from_iterable(gates))),
+        legal=renumbered(circuit.legal),
+        terminal=int(renumbered([circuit.terminal])[0]),
+        next=renumbered(circuit.next),
+        initial=np.array(circuit.initial, dtype=np.uint8),
+        goal_role=_int32([goal.role for goal in circuit.goals]),
+        goal_value=_int32([goal.value for goal in circuit.goals]),
+        goal_literal=renumbered([goal.literal for goal in circuit.goals]),
+        percept_role=_int32([percept.role for percept in circuit.percepts]),
+        percept_literal=renumbered([percept.literal for percept in circuit.percepts]),
+    )
+
+
+def _int32(values: ArrayLike) -> Int32Array:
+    return np.array(values, dtype=np.int32)

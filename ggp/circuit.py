@@ -1,0 +1,371 @@
+"""The Boolean circuit of a game (its propnet): n-ary AND gates with negated edges.
+
+A node is the constant TRUE (node 0), a fluent, a move or a gate, numbered as in `ggp.tables`: a literal
+is `2*node + negated`, a gate is the AND of its inputs, an OR is the negated AND of negated literals. So
+one kind of gate serves every rule, equal gates are found by one lookup, and a kernel needs one
+loop.
+
+`build` makes the circuit that the ground rules spell out; `ggp.simplify` makes it small.
+
+    CircuitError    the ground rules have no circuit: negation inside recursion, or too large
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from gdl.dependencies import strong_components
+from gdl.terms import Term
+from ggp.fixpoint import Body, least_fixpoint
+
+if TYPE_CHECKING:
+    from gdl.grounding import GroundProgram
+
+TRUE_LITERAL = 0
+FALSE_LITERAL = 1
+GATE_INPUT_LIMIT = 60_000_000
+"""Gate inputs beyond which construction gives up; about 4 GiB of tuples."""
+
+
+class CircuitError(Exception):
+    """The ground rules cannot be made a circuit."""
+
+
+class Phase(IntEnum):
+    """The stretches of gates, in the order in which they are settled."""
+
+    LEGAL = 0
+    GOAL = 1
+    NEXT = 2
+    SEES = 3
+
+
+@dataclass(frozen=True)
+class CircuitTerms:
+    """The terms behind the numbers of a CircuitTables.
+
+    roles      in rule-sheet order
+    fluents    fluents[f] is fluent f; sorted by text. Fluents that can never be true are left out
+    moves      moves[r][i] is move first_move[r] + i; sorted by text within a role. Moves that can
+               never be legal are left out
+    percepts   percepts[i] belongs to percept_role[i], percept_literal[i]
+    """
+
+    roles: tuple[Term, ...]
+    fluents: tuple[Term, ...]
+    moves: tuple[tuple[Term, ...], ...]
+    percepts: tuple[Term, ...]
+
+
+class Goal(NamedTuple):
+    """`goal(role, value)` holds where `literal` does."""
+
+    role: int
+    value: int
+    literal: int
+
+
+class Percept(NamedTuple):
+    """Role `role` sees `CircuitTerms.percepts[i]`, i this percept's place, where `literal` holds."""
+
+    role: int
+    literal: int
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """A game as gates; what each array means is in `ggp.tables.CircuitTables`.
+
+    gates      the inputs of every gate: sorted distinct literals, two or more, of nodes before it
+    legal      one literal per move, role by role
+    next       one literal per fluent
+    initial    whether each fluent holds in the initial state
+    """
+
+    terms: CircuitTerms
+    initial: tuple[bool, ...]
+    gates: tuple[tuple[int, ...], ...]
+    legal: tuple[int, ...]
+    terminal: int
+    goals: tuple[Goal, ...]
+    next: tuple[int, ...]
+    percepts: tuple[Percept, ...]
+
+    @property
+    def fluent_count(self) -> int:
+        return len(self.terms.fluents)
+
+    @property
+    def first_move(self) -> tuple[int, ...]:
+        """Offsets of the roles' moves, one more than there are roles."""
+        offsets = [0]
+        for moves in self.terms.moves:
+            offsets.append(offsets[-1] + len(moves))
+        return tuple(offsets)
+
+    @property
+    def move0(self) -> int:
+        """The node of the first move."""
+        return 1 + len(self.terms.fluents)
+
+    @property
+    def gate0(self) -> int:
+        """The node of the first gate."""
+        return self.move0 + sum(map(len, self.terms.moves))
+
+    @property
+    def literal_count(self) -> int:
+        """Gate inputs in all: what settling every phase costs."""
+        return sum(map(len, self.gates))
+
+    def outputs(self, phase: Phase) -> list[int]:
+        """The literals that `phase` has to settle."""
+        if phase is Phase.LEGAL:
+            return [*self.legal, self.terminal]
+        if phase is Phase.GOAL:
+            return [goal.literal for goal in self.goals]
+        if phase is Phase.NEXT:
+            return list(self.next)
+        return [percept.literal for percept in self.percepts]
+
+    def all_outputs(self) -> list[int]:
+        return [literal for phase in Phase for literal in self.outputs(phase)]
+
+
+class GateBuilder:
+    """Hash-consing: equal gates become one, constants are folded as gates are made."""
+
+    def __init__(self, gate0: int) -> None:
+        self.gate0 = gate0
+        self.gates: list[tuple[int, ...]] = []
+        self._node: dict[tuple[int, ...], int] = {}
+
+    def conj(self, literals: Iterable[int]) -> int:
+        """The literal that is the AND of `literals`."""
+        key = tuple(sorted(set(literals)))
+        if not key:
+            return TRUE_LITERAL
+        if key[0] <= FALSE_LITERAL:
+            if FALSE_LITERAL in key[:2]:
+                return FALSE_LITERAL
+            key = key[1:]
+            if not key:
+                return TRUE_LITERAL
+        if len(key) == 1:
+            return key[0]
+        node = self._node.get(key)
+        if node is None:
+            previous = -1
+            for literal in key:
+                if literal == previous + 1 and literal & 1:
+                    return FALSE_LITERAL
+                previous = literal
+            node = self._node[key] = self.gate0 + len(self.gates)
+            self.gates.append(key)
+        return 2 * node
+
+    def disj(self, literals: Iterable[int]) -> int:
+        """The literal that is the OR of `literals`."""
+        return self.conj([literal ^ 1 for literal in literals]) ^ 1
+
+    def inputs(self, literal: int) -> tuple[int, ...] | None:
+        """The inputs of the gate behind `literal`; None where it is no gate."""
+        gate = (literal >> 1) - self.gate0
+        return self.gates[gate] if gate >= 0 else None
+
+
+def build(ground: GroundProgram) -> Circuit:
+    """The circuit of a ground program, nothing simplified but constants and equal gates.
+
+    Atoms that depend on each other positively get their least fixpoint. Raises CircuitError where an
+    atom depends on its own negation, or the circuit passes GATE_INPUT_LIMIT.
+    """
+    terms = CircuitTerms(
+        tuple(ground.roles),
+        tuple(ground.fluents),
+        tuple(tuple(moves) for moves in ground.moves),
+        tuple(term for percepts in ground.percepts for term, _ in percepts),
+    )
+    resolver = _Resolver(ground, GateBuilder(1 + len(terms.fluents) + sum(map(len, terms.moves))))
+    resolve = resolver.resolve
+    circuit = Circuit(
+        terms=terms,
+        initial=tuple(bool(value) for value in ground.initial),
+        gates=(),
+        legal=tuple(resolve(atom) for atoms in ground.legal_atom for atom in atoms.tolist()),
+        terminal=resolve(int(ground.terminal_atom)),
+        goals=tuple(
+            sorted(
+                Goal(role, int(value), resolve(int(atom)))
+                for role, goals in enumerate(ground.goals)
+                for value, atom in goals
+            )
+        ),
+        next=tuple(resolve(atom) for atom in ground.next_atom.tolist()),
+        percepts=tuple(
+            Percept(role, resolve(int(atom)))
+            for role, percepts in enumerate(ground.percepts)
+            for _, atom in percepts
+        ),
+    )
+    return without_dead_gates(replace(circuit, gates=tuple(resolver.builder.gates)))
+
+
+def _input_literals(ground: GroundProgram) -> dict[int, int]:
+    """Literals of the constants and of the fluent and move atoms."""
+    literal_of = {0: FALSE_LITERAL, 1: TRUE_LITERAL}
+    node = 1
+    for atoms in (ground.fluent_atom, *ground.move_atom):
+        for atom in atoms.tolist():
+            if atom > 1:
+                literal_of[atom] = 2 * node
+            node += 1
+    return literal_of
+
+
+def _rules_by_head(ground: GroundProgram) -> dict[int, list[list[int]]]:
+    first = ground.first_body.tolist()
+    body = ground.body.tolist()
+    rules: dict[int, list[list[int]]] = {}
+    start = 0
+    for head, end in zip(ground.rule_head.tolist(), first[1:], strict=True):
+        bodies = rules.get(head)
+        if bodies is None:
+            rules[head] = [body[start:end]]
+        else:
+            bodies.append(body[start:end])
+        start = end
+    return rules
+
+
+class _Resolver:
+    """Turns atoms into literals, bodies first."""
+
+    def __init__(self, ground: GroundProgram, builder: GateBuilder) -> None:
+        self.rules = _rules_by_head(ground)
+        self.literal_of = _input_literals(ground)
+        self.builder = builder
+
+    def resolve(self, root: int) -> int:
+        """The literal of atom `root`."""
+        if root not in self.literal_of and not self._resolve_acyclic(root):
+            for component in strong_components([root], self._unresolved):
+                self._resolve_component(component)
+        return self.literal_of[root]
+
+    def _unresolved(self, atom: int) -> list[int]:
+        """The atoms that the rules of `atom` still wait for."""
+        literal_of = self.literal_of
+        bodies = self.rules.get(atom, ())
+        return list(dict.fromkeys(abs(x) for body in bodies for x in body if abs(x) not in literal_of))
+
+    def _define(self, atom: int) -> None:
+        literal_of, conj = self.literal_of, self.builder.conj
+        literal_of[atom] = (
+            conj(
+                [
+                    conj([literal_of[x] if x > 0 else literal_of[-x] ^ 1 for x in body]) ^ 1
+                    for body in self.rules.get(atom, ())
+                ]
+            )
+            ^ 1
+        )
+
+    def _resolve_acyclic(self, root: int) -> bool:
+        """Resolve `root` depth first; False, with some atoms resolved, where a cycle is met."""
+        literal_of = self.literal_of
+        opened: set[int] = set()
+        stack = [root]
+        while stack:
+            atom = stack[-1]
+            if atom in literal_of:
+                stack.pop()
+                continue
+            missing = self._unresolved(atom) if atom not in opened else []
+            if not missing:
+                self._define(atom)
+                stack.pop()
+                continue
+            # Every opened atom without a literal is an ancestor of this one.
+            if atom in missing or not opened.isdisjoint(missing):
+                return False
+            opened.add(atom)
+            stack.extend(missing)
+        return True
+
+    def _resolve_component(self, component: Sequence[int]) -> None:
+        inside = set(component)
+        bodies = {
+            atom: [self._split(body, inside) for body in self.rules.get(atom, ())] for atom in component
+        }
+        if any(others for alternatives in bodies.values() for _, others in alternatives):
+            self.literal_of.update(least_fixpoint(bodies, self.builder))
+        elif component[0] not in self.literal_of:
+            self._define(component[0])
+
+    def _split(self, body: Sequence[int], inside: set[int]) -> Body:
+        """`body` as a literal over what is known and the atoms of the component."""
+        if any(-x in inside for x in body):
+            raise CircuitError("the rules have no circuit: an atom depends on its own negation")
+        literal_of = self.literal_of
+        known = [literal_of[x] if x > 0 else literal_of[-x] ^ 1 for x in body if x not in inside]
+        return self.builder.conj(known), frozenset(x for x in body if x in inside)
+
+
+def cone(circuit: Circuit, roots: Iterable[int]) -> set[int]:
+    """The gates (indices into `circuit.gates`) that the literals `roots` need."""
+    gate0, gates = circuit.gate0, circuit.gates
+    needed: set[int] = set()
+    stack = [literal for literal in roots if literal >> 1 >= gate0]
+    while stack:
+        gate = (stack.pop() >> 1) - gate0
+        if gate not in needed:
+            needed.add(gate)
+            stack.extend([x for x in gates[gate] if x >> 1 >= gate0])
+    return needed
+
+
+def phase_gates(circuit: Circuit) -> list[list[int]]:
+    """The gates that each phase settles: those it needs and no earlier phase settled, in order."""
+    settled: set[int] = set()
+    phases = []
+    for phase in Phase:
+        needed = cone(circuit, circuit.outputs(phase)) - settled
+        settled |= needed
+        phases.append(sorted(needed))
+    return phases
+
+
+def with_outputs(
+    circuit: Circuit, gates: Sequence[tuple[int, ...]], literal: Callable[[int], int]
+) -> Circuit:
+    """`circuit` over other gates, each output mapped by `literal`."""
+    return replace(
+        circuit,
+        gates=tuple(gates),
+        legal=tuple(map(literal, circuit.legal)),
+        terminal=literal(circuit.terminal),
+        goals=tuple(goal._replace(literal=literal(goal.literal)) for goal in circuit.goals),
+        next=tuple(map(literal, circuit.next)),
+        percepts=tuple(percept._replace(literal=literal(percept.literal)) for percept in circuit.percepts),
+    )
+
+
+def without_dead_gates(circuit: Circuit) -> Circuit:
+    """`circuit` without the gates that no output needs."""
+    gate0 = circuit.gate0
+    live = sorted(cone(circuit, circuit.all_outputs()))
+    if len(live) == len(circuit.gates):
+        return circuit
+    node = list(range(gate0 + len(circuit.gates)))
+    for place, gate in enumerate(live):
+        node[gate0 + gate] = gate0 + place
+
+    def moved(literal: int) -> int:
+        return 2 * node[literal >> 1] | literal & 1
+
+    gates = [tuple([2 * node[x >> 1] | x & 1 for x in circuit.gates[gate]]) for gate in live]
+    return with_outputs(circuit, gates, moved)

@@ -1,0 +1,84 @@
+"""From the circuit that the rules spell out to a small one that plays alike.
+
+Every stage takes a circuit and a deadline and returns a circuit that gives the same outputs in every
+reachable state; one that runs out of time returns what it has. STAGES names them all; any may be
+left out. They run in PLAN's order, some more than once, since each uncovers work for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from time import monotonic
+from typing import NamedTuple, TypeAlias
+
+from ggp.circuit import Circuit, phase_gates
+from ggp.simplify.exactly_one_move import merge_move_sets
+from ggp.simplify.factoring import factor
+
+Stage: TypeAlias = Callable[[Circuit, float], Circuit]
+
+STAGES: dict[str, Stage] = {
+    "exactly_one_move": merge_move_sets,
+    "factoring": factor,
+}
+"""Every stage by the name of its switch."""
+
+PLAN: tuple[str, ...] = ("exactly_one_move", "factoring", "exactly_one_move", "factoring")
+
+STAGE_SHARE = 0.5
+"""How much of the time that is left one stage may take."""
+
+
+class StageReport(NamedTuple):
+    """A circuit after one stage; the first report, "rules", is the circuit as it was built.
+
+    gates, literals   per phase: LEGAL, GOAL, NEXT, SEES
+    seconds           what the stage took
+    """
+
+    stage: str
+    gates: tuple[int, ...]
+    literals: tuple[int, ...]
+    seconds: float
+
+
+def describe(stage: str, circuit: Circuit, seconds: float) -> StageReport:
+    """The report on `circuit` as `stage` left it."""
+    phases = phase_gates(circuit)
+    gates = circuit.gates
+    return StageReport(
+        stage,
+        tuple(map(len, phases)),
+        tuple(sum(len(gates[gate]) for gate in phase) for phase in phases),
+        seconds,
+    )
+
+
+def simplify(
+    circuit: Circuit,
+    *,
+    stages: Collection[str] = tuple(STAGES),
+    seconds: float = 10.0,
+    report: list[StageReport] | None = None,
+) -> Circuit:
+    """`circuit` made small within about `seconds`.
+
+    stages   names from STAGES; only these run
+    report   gets one StageReport for the circuit as given and one per stage run
+
+    Raises ValueError for a name that is no stage.
+    """
+    unknown = sorted(set(stages) - set(STAGES))
+    if unknown:
+        raise ValueError(f"no such stage: {', '.join(unknown)}; there are {', '.join(STAGES)}")
+    end = monotonic() + seconds
+    if report is not None:
+        report.append(describe("rules", circuit, 0.0))
+    for stage in PLAN:
+        if stage not in stages:
+            continue
+        begin = monotonic()
+        circuit = STAGES[stage](circuit, begin + STAGE_SHARE * max(0.0, end - begin))
+        if report is not None:
+            report.append(describe(stage, circuit, monotonic() - begin))
+    return circuit

@@ -1,0 +1,127 @@
+"""Exactly one move per role: what depends on one role's moves alone is a set of its moves.
+
+Gates that read moves are settled only while exactly one move of every role is selected. So a gate over
+moves of a single role, however nested, says "the move is in S": OR(S) = NOT OR(moves - S), and two such
+sets in one AND are their intersection. Each set is written in the cheapest of the ways at hand: as it
+was, as its own OR, or by the moves it refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import monotonic
+
+from ggp.circuit import FALSE_LITERAL, Circuit, GateBuilder
+from ggp.simplify.rewriting import rewrite
+
+MoveSets = dict[int, int]
+"""Role -> bit set of the role's moves (bit i = its i-th move): the role's move is one of them."""
+
+SET_BITS_LIMIT = 400_000_000
+"""Bits of move sets to keep in all; beyond it, further gates are left as they are."""
+
+
+def merge_move_sets(circuit: Circuit, deadline: float) -> Circuit:
+    """`circuit` with sets of moves intersected and complemented; gates met after `deadline` stay."""
+    if not any(circuit.terms.moves):
+        return circuit
+    return rewrite(circuit, _SetMerger(circuit, deadline).conj)
+
+
+class _SetMerger:
+    """Makes gates, remembering which of them are nothing but sets of moves.
+
+    positive   gate literal (even) -> the sets of which the gate is the AND
+    negative   gate literal (odd) -> the one set that its negation is
+    """
+
+    def __init__(self, circuit: Circuit, deadline: float) -> None:
+        self.deadline = deadline
+        self.first = [circuit.move0 + offset for offset in circuit.first_move]
+        self.move0, self.gate0 = circuit.move0, circuit.gate0
+        self.role_of = [role for role, moves in enumerate(circuit.terms.moves) for _ in moves]
+        self.every = [(1 << len(moves)) - 1 for moves in circuit.terms.moves]
+        self.known: dict[int, MoveSets] = {}
+        self.bits_left = SET_BITS_LIMIT
+
+    def sets(self, literal: int) -> MoveSets | None:
+        """The sets whose AND `literal` is; None where it is something else."""
+        node = literal >> 1
+        if node < self.move0:
+            return None
+        if node < self.gate0:
+            role = self.role_of[node - self.move0]
+            bit = 1 << (node - self.first[role])
+            return {role: self.every[role] & ~bit if literal & 1 else bit}
+        return self.known.get(literal)
+
+    def conj(self, builder: GateBuilder, inputs: Sequence[int]) -> int:
+        rest: list[int] = []
+        written: dict[int, list[int]] = {}
+        allowed: MoveSets = {}
+        for x in inputs:
+            sets = self.sets(x) if x >> 1 >= self.move0 else None
+            if sets is None:
+                rest.append(x)
+            else:
+                for role, bits in sets.items():
+                    allowed[role] = allowed.get(role, self.every[role]) & bits
+                    written.setdefault(role, []).append(x)
+        if not allowed or monotonic() > self.deadline or self.bits_left < 0:
+            return builder.conj(inputs)
+        if not all(allowed.values()):
+            return FALSE_LITERAL
+        for roles in self._entangled(written):
+            as_was = set().union(*(written[role] for role in roles))
+            if len(as_was) <= sum(self._cost(role, allowed[role]) for role in roles):
+                rest += as_was
+            else:
+                for role in roles:
+                    rest += self._write(role, allowed[role], builder)
+        literal = builder.conj(rest)
+        if all(self.sets(x) is not None for x in set(rest)):
+            self._remember(literal, allowed)
+        return literal
+
+    def _entangled(self, written: dict[int, list[int]]) -> list[list[int]]:
+        """The roles in groups: those that one literal speaks of come in one group."""
+        mixed = {
+            role for role, literals in written.items() if any(len(self.sets(x) or ()) > 1 for x in literals)
+        }
+        groups = [[role] for role in written if role not in mixed]
+        return [*groups, sorted(mixed)] if mixed else groups
+
+    def _cost(self, role: int, bits: int) -> int:
+        """Gate inputs that `_write` spends."""
+        wanted = bits.bit_count()
+        refused = self.every[role].bit_count() - wanted
+        return 1 if wanted == 1 and refused else min(refused, wanted + 1)
+
+    def _write(self, role: int, bits: int, builder: GateBuilder) -> list[int]:
+        """Inputs of an AND that say `bits`."""
+        refused = self.every[role] & ~bits
+        if bits.bit_count() == 1 or refused.bit_count() > bits.bit_count() + 1:
+            literal = builder.disj(self._moves(role, bits))
+            self._remember(literal, {role: bits})
+            return [literal] if refused else []
+        return [x ^ 1 for x in self._moves(role, refused)]
+
+    def _moves(self, role: int, bits: int) -> list[int]:
+        """The literals of the moves in `bits`."""
+        digits = bin(bits)[:1:-1]
+        first = 2 * self.first[role]
+        found = []
+        place = digits.find("1")
+        while place >= 0:
+            found.append(first + 2 * place)
+            place = digits.find("1", place + 1)
+        return found
+
+    def _remember(self, literal: int, sets: MoveSets) -> None:
+        if literal in self.known or literal >> 1 < self.gate0:
+            return
+        self.bits_left -= sum(self.every[role].bit_length() for role in sets)
+        self.known[literal] = sets
+        if len(sets) == 1:
+            ((role, bits),) = sets.items()
+            self.known[literal ^ 1] = {role: self.every[role] & ~bits}

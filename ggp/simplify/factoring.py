@@ -1,0 +1,140 @@
+"""Factoring: an OR of ANDs that share a literal becomes that literal AND the OR of the rest.
+
+The shared literal is the one that most ANDs hold, again and again ("literal factoring", Brayton et al.,
+MIS, 1987). ANDs that only one OR reads are factored in place; an AND that several gates read stays
+whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from heapq import heapify, heappop, heappush
+from time import monotonic
+
+from ggp.circuit import Circuit, GateBuilder, with_outputs, without_dead_gates
+from ggp.simplify.rewriting import fanouts
+
+DEPTH_LIMIT = 60
+"""Nesting at which factoring stops taking out literals."""
+
+
+def factor(circuit: Circuit, deadline: float) -> Circuit:
+    """`circuit` with ORs of ANDs factored; gates met after `deadline` are left as they are."""
+    gate0 = circuit.gate0
+    gates = circuit.gates
+    builder = GateBuilder(gate0)
+    literal_of = list(range(0, 2 * gate0, 2)) + [0] * len(gates)
+    reader = _Reader(circuit, literal_of)
+    for gate in range(len(gates)):
+        if reader.stands_alone[gate]:
+            conjuncts, cubes = reader.read(gate)
+            if cubes and (len(cubes) > 1 or conjuncts):
+                conjuncts, cubes = simplify_cubes(conjuncts, cubes)
+                if len(cubes) > 1 and monotonic() < deadline:
+                    conjuncts += [cube ^ 1 for cube in factor_cubes(cubes, builder)]
+                else:
+                    conjuncts += [builder.conj(cube) ^ 1 for cube in cubes]
+            else:
+                conjuncts += [builder.conj(cube) ^ 1 for cube in cubes]
+            literal_of[gate0 + gate] = builder.conj(conjuncts)
+    return without_dead_gates(with_outputs(circuit, builder.gates, lambda x: literal_of[x >> 1] ^ (x & 1)))
+
+
+class _Reader:
+    """Reads a gate as an AND of literals and of negated ANDs ("cubes").
+
+    A gate with a single reader does not stand alone: it is read as part of that reader, unless it is
+    a negated AND inside a cube.
+    """
+
+    def __init__(self, circuit: Circuit, literal_of: list[int]) -> None:
+        self.gates = circuit.gates
+        self.gate0 = circuit.gate0
+        self.literal_of = literal_of
+        count = fanouts(circuit)
+        self.stands_alone = [fanout != 1 for fanout in count[self.gate0 :]]
+        for literal in circuit.all_outputs():
+            if literal >> 1 >= self.gate0:
+                self.stands_alone[(literal >> 1) - self.gate0] = True
+        in_cube = [False] * len(self.gates)
+        for gate in reversed(range(len(self.gates))):
+            inside = in_cube[gate] and not self.stands_alone[gate]
+            for x in self.gates[gate]:
+                child = (x >> 1) - self.gate0
+                if child < 0 or self.stands_alone[child]:
+                    continue
+                if x & 1 and inside:
+                    self.stands_alone[child] = True
+                else:
+                    in_cube[child] = inside or bool(x & 1)
+
+    def read(self, gate: int) -> tuple[list[int], list[set[int]]]:
+        """The literals and the cubes of `gate`, in terms of the new circuit."""
+        conjuncts: list[int] = []
+        cubes: list[set[int]] = []
+        stack = [gate]
+        while stack:
+            for x in self.gates[stack.pop()]:
+                child = (x >> 1) - self.gate0
+                if child < 0 or self.stands_alone[child]:
+                    conjuncts.append(self.literal_of[x >> 1] ^ (x & 1))
+                elif x & 1:
+                    cubes.append(set(self.read(child)[0]))
+                else:
+                    stack.append(child)
+        return conjuncts, cubes
+
+
+def simplify_cubes(conjuncts: Iterable[int], cubes: Iterable[set[int]]) -> tuple[list[int], list[set[int]]]:
+    """AND of `conjuncts` and negated `cubes`, with everything that the conjuncts settle left out."""
+    known = set(conjuncts)
+    waiting = list(cubes)
+    while True:
+        refuted = {literal ^ 1 for literal in known}
+        left = [cube - known for cube in waiting if refuted.isdisjoint(cube)]
+        single = [cube for cube in left if len(cube) < 2]
+        if not single:
+            break
+        if not all(single):
+            return [1], []
+        known.update(next(iter(cube)) ^ 1 for cube in single)
+        waiting = [cube for cube in left if len(cube) > 1]
+    return list(known), left
+
+
+def factor_cubes(cubes: Sequence[set[int]], builder: GateBuilder, depth: int = 0) -> list[int]:
+    """Literals whose OR is the OR of `cubes`."""
+    distinct = list({frozenset(cube) for cube in cubes})
+    if len(distinct) == 1 or depth > DEPTH_LIMIT:
+        return [builder.conj(cube) for cube in distinct]
+    holders: dict[int, list[int]] = {}
+    for place, cube in enumerate(distinct):
+        for literal in cube:
+            holders.setdefault(literal, []).append(place)
+    heap = [(-len(places), literal) for literal, places in holders.items() if len(places) > 1]
+    heapify(heap)
+    taken = [False] * len(distinct)
+    disjuncts: list[int] = []
+    while heap:
+        count, literal = heappop(heap)
+        places = holders[literal] = [place for place in holders[literal] if not taken[place]]
+        if len(places) < 2:
+            continue
+        if heap and len(places) < -count and (-len(places), literal) > heap[0]:
+            heappush(heap, (-len(places), literal))
+            continue
+        for place in places:
+            taken[place] = True
+        disjuncts.append(_factored([distinct[place] for place in places], builder, depth))
+    disjuncts += [builder.conj(cube) for place, cube in enumerate(distinct) if not taken[place]]
+    return disjuncts
+
+
+def _factored(cubes: Sequence[frozenset[int]], builder: GateBuilder, depth: int) -> int:
+    """The OR of cubes that have literals in common."""
+    common = frozenset.intersection(*cubes)
+    rests = [set(cube - common) for cube in cubes]
+    if not all(rests):
+        return builder.conj(common)
+    rest = factor_cubes(rests, builder, depth + 1)
+    return builder.conj([*common, builder.disj(rest)])
