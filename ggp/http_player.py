@@ -1,0 +1,236 @@
+"""The HTTP player: answers any GGP game manager, always, and in time.
+
+`PlayerServer` decides what each message means and keeps the matches; bytes are `ggp.http_front`'s
+business, the wire text `ggp.protocol`'s, and one match `ggp.player_match`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import signal
+import time
+from dataclasses import dataclass, field
+
+from ggp.http_front import FrontLimits, HttpFront, Request, Response
+from ggp.player_match import PlayerMatch, SearchOptions, StartError
+from ggp.players import PlayerSpecError, make_player
+from ggp.protocol import (
+    Abort,
+    Info,
+    Message,
+    Play,
+    Preview,
+    ProtocolError,
+    Start,
+    Stop,
+    format_info_reply,
+    parse_message,
+)
+
+log = logging.getLogger("ggp.player")
+
+_LARGE_TEXT = 100_000
+"""Messages longer than this many characters are parsed outside the event loop."""
+
+
+@dataclass(frozen=True)
+class PlayerOptions:
+    """How a player listens and plays.
+
+    margin_seconds, start_margin_seconds
+        What is left of each clock for the way of the answer. None: 1 s and 2 s, but 0.2 s and 0.3 s
+        for managers on the same machine. Never more than half the clock.
+    memory_mebibytes
+        Limit of each search process.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 9147
+    name: str = "ggp-lanes"
+    margin_seconds: float | None = None
+    start_margin_seconds: float | None = None
+    max_matches: int = 4
+    search: SearchOptions = field(default_factory=SearchOptions)
+    limits: FrontLimits = field(default_factory=FrontLimits)
+
+
+class PlayerServer:
+    """A player that listens; any number of matches up to its limit."""
+
+    def __init__(self, options: PlayerOptions) -> None:
+        self.options = options
+        self.port = 0
+        self.matches: dict[str, PlayerMatch] = {}
+        self._front = HttpFront(self._handle, options.limits)
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def listen(self) -> int:
+        """Start to listen; returns the port. Raises OSError."""
+        self.port = await self._front.listen(self.options.host, self.options.port)
+        return self.port
+
+    async def close(self) -> None:
+        """Stop listening, end all matches, kill all workers."""
+        for match_id in list(self.matches):
+            self._end(match_id, None, grace_seconds=0.0)
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=3.0)
+        await self._front.close()
+
+    # --- messages -------------------------------------------------------------------------------
+
+    async def _handle(self, request: Request) -> Response:
+        """Answer one message and log it in one line."""
+        try:
+            if len(request.text) > _LARGE_TEXT:
+                message = await asyncio.to_thread(parse_message, request.text)
+            else:
+                message = parse_message(request.text)
+        except ProtocolError as error:
+            log.warning("%s unreadable message (%s) -> 400", request.peer, error)
+            return Response(f"error {error}", 400)
+        reply, note = await self._dispatch(message, request)
+        seconds = time.monotonic() - request.arrival
+        log.info(
+            "%s %s -> %s in %.3f s%s", request.peer, _describe(message), reply, seconds, note and f" ({note})"
+        )
+        return Response(reply)
+
+    async def _dispatch(self, message: Message, request: Request) -> tuple[str, str]:
+        """Reply and a note for the log."""
+        match message:
+            case Info():
+                status = "available" if self._has_room() else "busy"
+                return format_info_reply(self.options.name, status), ""
+            case Start():
+                return await self._start(message, request)
+            case Play():
+                return await self._play(message, request)
+            case Stop() | Abort():
+                if message.match_id.lower() not in self.matches:
+                    return "busy", "no such match"
+                is_stop = isinstance(message, Stop)
+                self._end(message.match_id.lower(), message if is_stop else None)
+                return ("done" if is_stop else "aborted"), ""
+            case Preview():
+                return "ready", ""
+
+    async def _start(self, message: Start, request: Request) -> tuple[str, str]:
+        key = message.match_id.lower()
+        running = self.matches.get(key)
+        if running is not None:
+            if running.is_repeated_start(message):
+                return "ready", "repeated"
+            if running.role != message.role and not running.is_stale():
+                return "busy", "this match has another role here"
+            self._end(key, None)
+        if not self._has_room():
+            return "busy", "no room for another match"
+        match = self.matches[key] = PlayerMatch(message, self.options.search)
+        deadline = self._deadline(
+            request, message.start_clock_seconds, self.options.start_margin_seconds, local=0.3, remote=2.0
+        )
+        try:
+            return "ready", await match.start(deadline)
+        except StartError as error:
+            self._end(key, None)
+            return "busy", f"cannot play: {error}"
+        except Exception as error:
+            log.exception("match %s: START failed", message.match_id)
+            self._end(key, None)
+            return "busy", f"cannot play: {error!r}"
+
+    async def _play(self, message: Play, request: Request) -> tuple[str, str]:
+        match = self.matches.get(message.match_id.lower())
+        if match is None:
+            return "busy", "no such match"
+        deadline = self._deadline(
+            request, match.play_clock_seconds, self.options.margin_seconds, local=0.2, remote=1.0
+        )
+        return await match.play(message, deadline), ""
+
+    def _has_room(self) -> bool:
+        if len(self.matches) >= self.options.max_matches:
+            for match_id, match in list(self.matches.items()):
+                if match.is_stale():
+                    log.warning("match %s: the manager is gone; dropped", match_id)
+                    self._end(match_id, None)
+        return len(self.matches) < self.options.max_matches
+
+    def _end(self, match_id: str, message: Stop | Abort | None, grace_seconds: float = 1.0) -> None:
+        match = self.matches.pop(match_id)
+        match.stop(message if isinstance(message, Stop) else None)
+        task = asyncio.create_task(match.close(grace_seconds if isinstance(message, Stop) else 0.0))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    def _deadline(
+        self, request: Request, clock_seconds: float, margin: float | None, *, local: float, remote: float
+    ) -> float:
+        """When the answer must leave, `time.monotonic()` seconds, counted from the request's arrival."""
+        if margin is None:
+            margin = local if _is_local(request.peer) else remote
+        return request.arrival + clock_seconds - min(margin, clock_seconds / 2)
+
+
+def _is_local(peer: str) -> bool:
+    try:
+        return ipaddress.ip_address(peer.rpartition(":")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _describe(message: Message) -> str:
+    """A message in a few words, for the log."""
+    words = [type(message).__name__.upper()]
+    if isinstance(message, Start | Play | Stop | Abort):
+        words.append(message.match_id[:80])
+    if isinstance(message, Start):
+        words.append(f"{message.role} {message.start_clock_seconds:g} {message.play_clock_seconds:g}")
+    if isinstance(message, Play | Stop):
+        terms = "NIL" if message.terms is None else f"({' '.join(map(str, message.terms))})"
+        words.append(terms if len(terms) <= 200 else terms[:197] + "...")
+    return " ".join(words)
+
+
+def check_options(options: PlayerOptions) -> None:
+    """Raises PlayerSpecError where the agent cannot play over HTTP, ValueError for a senseless number."""
+    agent = options.search.agent
+    if agent.startswith("http://") or agent.partition(":")[0] == "human":
+        raise PlayerSpecError(f"agent {agent!r} cannot play behind the HTTP player")
+    make_player(agent)
+    if options.max_matches < 1:
+        raise ValueError("--max-matches must be at least 1")
+    if options.search.memory_mebibytes < 256:
+        raise ValueError("--memory must be at least 256 MiB")
+
+
+def run_player(options: PlayerOptions) -> int:
+    """Serve until Ctrl-C or SIGTERM. Returns the exit code: 0, or 1 where the port cannot be had."""
+    check_options(options)
+    try:
+        return asyncio.run(_serve_until_signal(options))
+    except KeyboardInterrupt:
+        return 0
+
+
+async def _serve_until_signal(options: PlayerOptions) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, ValueError):
+            loop.add_signal_handler(number, stop.set)
+    server = PlayerServer(options)
+    try:
+        port = await server.listen()
+    except OSError as error:
+        log.error("cannot listen on %s:%d: %s", options.host, options.port, error.strerror or error)
+        return 1
+    log.info("%s (%s) listens on http://%s:%d", options.name, options.search.agent, options.host, port)
+    await stop.wait()
+    log.info("stopping")
+    await server.close()
+    return 0

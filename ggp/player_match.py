@@ -1,0 +1,340 @@
+"""One match as the HTTP player plays it: state kept here, search in a worker process.
+
+Whatever happens to the worker, the keeper thread follows the match by itself and knows the legal moves,
+so that an answer never depends on the search: it is the worker's decision, else its best so
+far, else a random legal move.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import time
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+
+from gdl.errors import GdlError
+from gdl.terms import Symbol, Term
+from ggp.game import GameError, Move
+from ggp.keeper import Keeper
+from ggp.player_worker import load_rules
+from ggp.protocol import Play, ProtocolError, Start, Stop, parse_term, spell
+from ggp.tracking import Position, Tracker, make_tracker
+from ggp.worker_link import Report, WorkerLink
+
+log = logging.getLogger("ggp.player")
+
+_MAX_RESTARTS = 3
+"""How often a worker that died is replaced in one match."""
+
+_STOP_GRACE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What a match needs to know of the player: agent and engine, worker memory, random seed."""
+
+    agent: str = "mcts"
+    engine: str = "auto"
+    keeper_engine: str = "reasoner"
+    memory_mebibytes: int = 4096
+    seed: int | None = None
+
+
+class StartError(Exception):
+    """The match cannot be played: the rules or the role are at fault. The text says how."""
+
+
+@dataclass
+class Turn:
+    """One PLAY while it is being answered.
+
+    decided   set when nothing better will come from the worker
+    """
+
+    ticket: int
+    best: Move | None = None
+    is_final: bool = False
+    decided: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class PlayerMatch:
+    """A match from START to STOP or ABORT."""
+
+    def __init__(self, message: Start, options: SearchOptions) -> None:
+        self.match_id = message.match_id
+        self.role = message.role
+        self.play_clock_seconds = message.play_clock_seconds
+        self.last_heard = time.monotonic()
+        self._message = message
+        self._options = options
+        self._seed = random.SystemRandom().getrandbits(62) if options.seed is None else options.seed
+        self._rng = random.Random(self._seed)
+        self._keeper = Keeper(f"keeper {message.match_id}")
+        self._tracker: Tracker | None = None
+        self._spellings: Mapping[str, str] = {}
+        self._worker = WorkerLink(self._hear)
+        self._worker_gone = asyncio.Event()
+        self._worker_ready = asyncio.Event()
+        self._restarts = 0
+        self._orders: list[dict[str, object]] = []
+        self._turn: Turn | None = None
+        self._pending: tuple[Play, asyncio.Task[str]] | None = None
+        self._answered: tuple[Play, str] | None = None
+        self._answers: dict[tuple[int, Hashable], Move] = {}
+        self._has_search = True
+        self._position: Position | None = None
+        self._last_answer: Move | None = None
+        self._is_closed = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def worker_pid(self) -> int | None:
+        """The process id of the search worker, if it lives."""
+        return self._worker.pid
+
+    def is_repeated_start(self, message: Start) -> bool:
+        """Whether `message` is the START of this match once more, and not that of a new one."""
+        return message == self._message and self._answered is None and self._pending is None
+
+    def is_stale(self) -> bool:
+        """Whether the manager should have been heard again long ago: it has probably died."""
+        patience = max(self._message.start_clock_seconds, self.play_clock_seconds) + 30.0
+        return self._pending is None and time.monotonic() - self.last_heard > patience
+
+    # --- START ----------------------------------------------------------------------------------
+
+    async def start(self, deadline: float) -> str:
+        """Prepare until `deadline` at most; returns how it went, for the log.
+
+        Raises StartError where the rules are invalid or the role is not in them.
+        """
+        loading = self._keeper.submit(self._load)
+        self._order_start(deadline)
+        worker = asyncio.create_task(self._start_worker())
+        self._keep(worker)
+        try:
+            async with asyncio.timeout_at(deadline):
+                await asyncio.shield(loading)
+                await _first_of(self._worker_ready, self._worker_gone)
+        except TimeoutError:
+            return "rules not loaded in time" if not loading.done() else "worker not ready in time"
+        except (GdlError, GameError) as error:
+            raise StartError(str(error)) from None
+        return ""
+
+    def _load(self) -> None:
+        """In the keeper thread: the game, the spellings and the tracker at the initial state."""
+        game = load_rules(self._message.rules, engine=self._options.keeper_engine)
+        if self.role not in game.roles:
+            roles = " ".join(map(str, game.roles))
+            raise GameError(f"no role {self.role} in the rules, only {roles or 'none'}")
+        self._spellings = game.program.spellings
+        tracker = make_tracker(game, self.role, random.Random(self._seed))
+        self._position = tracker.position
+        self._tracker = tracker
+
+    def _order_start(self, deadline: float) -> None:
+        self._orders.append(
+            {
+                "type": "start",
+                "match_id": self.match_id,
+                "rules": self._message.rules,
+                "role": str(self.role),
+                "agent": self._options.agent,
+                "engine": self._options.engine,
+                "start_clock_seconds": self._message.start_clock_seconds,
+                "play_clock_seconds": self._message.play_clock_seconds,
+                "seed": self._seed,
+                "memory_mebibytes": self._options.memory_mebibytes,
+                "deadline": deadline - _slack(self._message.start_clock_seconds),
+            }
+        )
+
+    # --- the worker -----------------------------------------------------------------------------
+
+    async def _start_worker(self) -> None:
+        try:
+            await self._worker.start()
+        except OSError as error:
+            log.error("match %s: no search process: %s", self.match_id, error)
+            self._worker_gone.set()
+            self._has_search = False
+            return
+        if self._is_closed:
+            self._worker.kill()
+            return
+        for order in self._orders:
+            self._worker.send(order)
+
+    def _hear(self, link: WorkerLink, report: Report) -> None:
+        if link is not self._worker or self._is_closed:
+            return
+        kind = report["type"]
+        if kind == "ready":
+            self._worker_ready.set()
+        elif kind in ("best", "move"):
+            self._note_move(report, is_final=kind == "move")
+        elif kind == "failed":
+            log.warning("match %s: worker gave up: %s", self.match_id, report["message"])
+        elif kind == "gone":
+            self._replace_worker()
+
+    def _note_move(self, report: Report, *, is_final: bool) -> None:
+        turn = self._turn
+        if turn is None or report["ticket"] != turn.ticket or turn.is_final:
+            return
+        with contextlib.suppress(ProtocolError):
+            turn.best = parse_term(report["move"])
+            turn.is_final = is_final
+        if is_final:
+            turn.decided.set()
+
+    def _replace_worker(self) -> None:
+        """Start another worker, which catches up with the whole match from the orders so far."""
+        self._worker_gone.set()
+        if self._restarts >= _MAX_RESTARTS or self._tracker is None:
+            log.error("match %s: worker died; playing on without search", self.match_id)
+            self._has_search = False
+            if self._turn is not None:
+                self._turn.decided.set()
+            return
+        self._restarts += 1
+        log.warning("match %s: worker died; starting another one", self.match_id)
+        self._worker = WorkerLink(self._hear)
+        self._worker_gone = asyncio.Event()
+        # The start clock is long over: the new worker must not think before it catches up.
+        self._orders[0]["deadline"] = time.monotonic()
+        self._keep(asyncio.create_task(self._start_worker()))
+
+    # --- PLAY -----------------------------------------------------------------------------------
+
+    async def play(self, message: Play, deadline: float) -> str:
+        """The reply to `message`: a legal move, by `deadline`. A repeated message gets its first reply."""
+        self.last_heard = time.monotonic()
+        if self._pending is not None and self._pending[0] == message:
+            return await asyncio.shield(self._pending[1])
+        if self._answered is not None and self._is_repetition(message, self._answered[0]):
+            return self._answered[1]
+        task = asyncio.create_task(self._answer(message, deadline))
+        self._pending = (message, task)
+        try:
+            reply = await asyncio.shield(task)
+        finally:
+            if self._pending is not None and self._pending[1] is task:
+                self._pending = None
+        self._answered = (message, reply)
+        self.last_heard = time.monotonic()
+        return reply
+
+    def _is_repetition(self, message: Play, answered: Play) -> bool:
+        """Whether a manager asks again what was answered, as far as the message alone can tell.
+
+        Without a turn number equal moves twice in a row may also be two steps; then the state decides
+        (`StateTracker` notes a repetition where they are not legal again).
+        """
+        if message.turn is not None and message.turn == answered.turn:
+            return True
+        return message == answered and message.terms is None
+
+    async def _answer(self, message: Play, deadline: float) -> str:
+        own_move = message.last_move or self._last_answer
+        turn = Turn(ticket=len(self._orders))
+        self._turn = turn
+        order: dict[str, object] = {
+            "type": "play",
+            "ticket": turn.ticket,
+            "terms": None if message.terms is None else list(map(str, message.terms)),
+            "own_move": None if own_move is None else str(own_move),
+            "deadline": deadline - _slack(self.play_clock_seconds),
+        }
+        self._orders.append(order)
+        self._worker.send(order)
+        advancing = self._keeper.submit(lambda: self._advance(message.terms, own_move, deadline))
+        try:
+            async with asyncio.timeout_at(deadline):
+                position = await asyncio.shield(advancing)
+                known = self._answers.get((position.step, position.state))
+                if known is not None:
+                    return self._spell(known)
+                if len(position.legal) > 1 and self._has_search:
+                    await turn.decided.wait()
+        except TimeoutError:
+            pass
+        except Exception:
+            log.exception("match %s: the state could not be computed", self.match_id)
+        move = self._choose(turn, advancing)
+        self._last_answer = move
+        return self._spell(move)
+
+    def _advance(self, terms: tuple[Term, ...] | None, own_move: Move | None, deadline: float) -> Position:
+        """In the keeper thread: follow the match one PLAY further."""
+        if self._tracker is None:
+            raise GameError("the rules are not loaded")
+        position = self._tracker.advance(terms, own_move, deadline)
+        if position.note:
+            log.warning("match %s step %d: %s", self.match_id, position.step, position.note)
+        self._position = position
+        return position
+
+    def _choose(self, turn: Turn, advancing: asyncio.Future[Position]) -> Move:
+        """The best move there is now; legal in the position if that is known."""
+        is_known = advancing.done() and not advancing.cancelled() and advancing.exception() is None
+        position = advancing.result() if is_known else None
+        if position is None:
+            # The worker's engine may be faster than ours; its word is the best there is.
+            if turn.best is not None:
+                return turn.best
+            log.error("match %s: no state at the deadline; guessing", self.match_id)
+            legal = self._position.legal if self._position is not None else ()
+            return legal[0] if legal else Symbol("noop")
+        if not position.legal:
+            log.error("match %s step %d: no legal move for %s", self.match_id, position.step, self.role)
+            return Symbol("noop")
+        move = position.legal[0] if len(position.legal) == 1 else turn.best
+        if move is None or move not in position.legal:
+            why = "worker gave none" if move is None else f"worker's {move} is not legal"
+            log.warning("match %s step %d: random move, %s", self.match_id, position.step, why)
+            move = self._rng.choice(position.legal)
+        self._answers[position.step, position.state] = move
+        return move
+
+    def _spell(self, move: Move) -> str:
+        return spell(move, self._spellings)
+
+    # --- STOP and ABORT -------------------------------------------------------------------------
+
+    def stop(self, message: Stop | None) -> None:
+        """End the match; the worker gets a moment to note the result. Returns at once."""
+        if message is not None:
+            terms = None if message.terms is None else list(map(str, message.terms))
+            self._worker.send({"type": "stop", "terms": terms})
+        self._is_closed = True
+        self._keeper.close()
+
+    async def close(self, grace_seconds: float = _STOP_GRACE_SECONDS) -> None:
+        """Release everything, after `stop`."""
+        for task in self._tasks:
+            await asyncio.wait({task}, timeout=1.0)
+        await self._worker.close(grace_seconds)
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _slack(clock_seconds: float) -> float:
+    """What the worker's deadline is earlier than ours: its decision has to reach us."""
+    return min(0.1, 0.05 * clock_seconds)
+
+
+async def _first_of(*events: asyncio.Event) -> None:
+    """Wait until one of `events` is set."""
+    waiters = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiters, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for waiter in waiters:
+            waiter.cancel()
