@@ -141,7 +141,11 @@ class Derivation:
     # How a literal reads its relation
 
     def _write_body(self, steps: Sequence[Step], environment: Environment, sink: Sink) -> None:
-        BodyWriter(self._writer, Reader(self._index, self._test, self._ask), sink).write(steps, environment)
+        self._body_writer(sink).write(steps, environment)
+
+    def _body_writer(self, sink: Sink) -> BodyWriter:
+        reader = Reader(self._index, self._test, self._ask, lambda predicate: predicate in self._live)
+        return BodyWriter(self._writer, reader, sink)
 
     def _is_static(self, predicate: Predicate) -> bool:
         return predicate not in self.dependencies.dynamic
@@ -324,7 +328,7 @@ class Derivation:
                 True,
             )
         steps = self._plan(rule, adornment)
-        body = BodyWriter(writer, Reader(self._index, self._test, self._ask), sink)
+        body = self._body_writer(sink)
         access = access_to(Compound("call", given), frozenset(), names_in(*given))
         shapes = list(zip(access.path.shapes, parameters, strict=True))
         body.write_matched(shapes, access.key_terms, access.output_names, steps, {})
@@ -441,7 +445,7 @@ class Derivation:
                     writer.line(f"{', '.join(columns)} = row")
                 access = access_to(Compound("row", arguments), frozenset(), bound)
                 shapes = list(zip(access.path.shapes, columns, strict=True))
-                body = BodyWriter(writer, Reader(self._index, self._test, self._ask), sink)
+                body = self._body_writer(sink)
                 body.write_matched(shapes, access.key_terms, access.output_names, steps, {})
                 writer.line("return")
             deltas.setdefault(literal.predicate, []).append(name)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gdl.dependencies import DISTINCT, DOES
 from gdl.join_order import Relation, Step, columns_of, names_in, relation_of
-from gdl.program import arguments_of, predicate_of
+from gdl.program import Predicate, arguments_of, predicate_of
 from gdl.terms import Compound, Symbol, Term, Variable, variables
 from gdl.values import Value, value_of
 
@@ -253,11 +253,15 @@ class Reader(NamedTuple):
 
     index    an access → source of its index (after possibly writing lines that fetch it)
     test     (atom, environment) → source of a condition, all variables bound
+    ask      (step, environment) → source of a call that answers it and the columns of the answer; None
+             where the relation is derived whole
+    grows    whether a predicate's index may gain rows while it is read
     """
 
     index: Callable[[Access, Environment], str]
     test: Callable[[Symbol | Compound, Environment], str]
     ask: Callable[[Step, Environment], tuple[str, tuple[Term, ...]] | None]
+    grows: Callable[[Predicate], bool]
 
 
 class BodyWriter:
@@ -349,6 +353,9 @@ class BodyWriter:
             return
         names = [writer.fresh("v") for _ in access.output_names]
         source = f"{index}.get({keys}, ())" if access.key_terms else index
+        if self.reader.grows(access.path.relation.predicate):
+            # Rows added meanwhile wait in the queue; only those known now are joined here.
+            source = f"list({source})"
         with writer.block(f"for {tuple_of(names)} in {source}:"):
             self.write(rest, environment | dict(zip(access.output_names, names, strict=True)))
 
