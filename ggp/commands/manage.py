@@ -1,0 +1,151 @@
+"""`ggp manage`: referee a match between players that listen somewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from gdl.errors import GdlError
+from ggp.game import Game
+from ggp.game_manager import MatchTerms, OnError, manage_match
+from ggp.loading import load
+from ggp.match import MatchRecord, Moment, write_record
+
+
+@dataclass(frozen=True)
+class ManagerOptions:
+    """What `ggp manage` was asked to do: the rules, the players in role order, the terms, the record file."""
+
+    rules: str
+    addresses: tuple[str, ...]
+    terms: MatchTerms
+    record: Path | None = None
+    engine: str = "auto"
+
+
+@click.command("manage")
+@click.argument("rules", metavar="FILE")
+@click.argument("addresses", metavar="HOST:PORT...", nargs=-1, required=True)
+@click.option("--start-clock", default=30.0, show_default=True, type=click.FloatRange(0.1), help="Seconds.")
+@click.option("--play-clock", default=10.0, show_default=True, type=click.FloatRange(0.1), help="Seconds.")
+@click.option("--scramble", is_flag=True, help="Hide the meaning of names from the players.")
+@click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help="Write the match as JSON.")
+@click.option(
+    "--on-error",
+    default="random",
+    show_default=True,
+    type=click.Choice(["first", "random"]),
+    help="Which legal move replaces a missing or illegal one.",
+)
+@click.option("--seed", default=0, show_default=True, type=int, help="Decides chance and replacements.")
+@click.option("--match-id", default="", help="[default: the game's name and the time]")
+@click.option("--engine", default="auto", show_default=True, help="What keeps the state.")
+def command(
+    rules: str,
+    addresses: tuple[str, ...],
+    start_clock: float,
+    play_clock: float,
+    scramble: bool,
+    record: Path | None,
+    on_error: OnError,
+    seed: int,
+    match_id: str,
+    engine: str,
+) -> None:
+    """Play one match of the game in FILE between HTTP players, one HOST:PORT per role.
+
+    Exit code: 0 when the match was completed, 1 when it was aborted.
+    """
+    terms = MatchTerms(start_clock, play_clock, on_error, scramble, seed, match_id)
+    try:
+        sys.exit(run_manager(ManagerOptions(rules, addresses, terms, record, engine)))
+    except (GdlError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def run_manager(options: ManagerOptions) -> int:
+    """Play the match and show it; 0 when it was completed, 1 when it was aborted.
+
+    Raises GdlError, OSError and ValueError where it cannot even begin.
+    """
+    console = Console(stderr=False, highlight=False)
+    game = load(options.rules, options.engine)
+    records: list[MatchRecord] = []
+    try:
+        asyncio.run(_play(game, options, console, records))
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        console.print("stopped")
+    finally:
+        if records and options.record is not None:
+            write_record(records[0], options.record)
+    if not records:
+        return 1
+    console.print(_result_table(records[0]))
+    return 0 if records[0].is_completed else 1
+
+
+async def _play(
+    game: Game[Any], options: ManagerOptions, console: Console, records: list[MatchRecord]
+) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, task.cancel)
+    await manage_match(
+        game,
+        options.addresses,
+        options.terms,
+        watch=lambda moment: _show(console, moment),
+        record=records.append,
+    )
+
+
+def _show(console: Console, moment: Moment) -> None:
+    """One line per step: the joint move, the faults, and how long each player took."""
+    record = moment.record
+    if moment.is_over or moment.deadline is not None:
+        return
+    if moment.joint_move is None:
+        console.print(f"[bold]{record.game_name}[/bold]  match {record.match_id}", soft_wrap=True)
+        return
+    parts = []
+    for role, move, code, seconds in zip(
+        record.roles, record.moves[-1], record.errors[-1], record.move_seconds[-1], strict=True
+    ):
+        fault = f" [red]{_escape(code)}[/red]" if code else ""
+        clock = f" [dim]{seconds:.2f}s[/dim]" if seconds is not None else ""
+        parts.append(f"{_escape(role)} [cyan]{_escape(move)}[/cyan]{clock}{fault}")
+    console.print(f"{moment.step:>4}  " + "   ".join(parts), soft_wrap=True)
+
+
+def _result_table(record: MatchRecord) -> Table:
+    outcome = "completed" if record.is_completed else f"aborted: {_escape(record.fault)}"
+    table = Table(title=f"{_escape(record.game_name)}: {outcome} after {len(record.moves)} steps")
+    for heading in ("role", "player", "goal", "faults"):
+        table.add_column(heading)
+    goals: list[int | None] = record.goals or [None] * len(record.roles)
+    for index, role in enumerate(record.roles):
+        faults = sum(1 for row in record.errors if row[index])
+        goal = goals[index]
+        table.add_row(
+            _escape(role),
+            _escape(record.player_names[index]),
+            "-" if goal is None else str(goal),
+            str(faults) if faults else "",
+        )
+    return table
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", r"\[")

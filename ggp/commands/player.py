@@ -1,0 +1,75 @@
+"""`ggp player`: listen for game managers."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import click
+
+from ggp.http_player import PlayerOptions, run_player
+from ggp.player_match import SearchOptions
+from ggp.players import PlayerSpecError
+
+
+@click.command("player")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
+@click.option("--port", default=9147, show_default=True, type=click.IntRange(0, 65535), help="0 picks one.")
+@click.option("--name", default="ggp-lanes", show_default=True, help="What INFO answers.")
+@click.option("--agent", default="mcts", show_default=True, help="random, legal or mcts[:option=value,…].")
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 60),
+    help="Seconds left of the play clock.  [default: 1; 0.2 for managers on this machine]",
+)
+@click.option(
+    "--start-margin",
+    type=click.FloatRange(0, 60),
+    help="Seconds left of the start clock.  [default: 2; 0.3 for managers on this machine]",
+)
+@click.option("--max-matches", default=4, show_default=True, type=click.IntRange(1), help="Matches at once.")
+@click.option(
+    "--memory",
+    default=4096,
+    show_default=True,
+    type=click.IntRange(256),
+    metavar="MIB",
+    help="Limit of each search process.",
+)
+@click.option("--seed", type=int, help="Makes searches with a fixed number of simulations repeatable.")
+@click.option(
+    "--log-level",
+    default="info",
+    show_default=True,
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    help="What is written to standard error.",
+)
+def command(
+    host: str,
+    port: int,
+    name: str,
+    agent: str,
+    margin: float | None,
+    start_margin: float | None,
+    max_matches: int,
+    memory: int,
+    seed: int | None,
+    log_level: str,
+) -> None:
+    """Play over HTTP for any GGP game manager, until Ctrl-C."""
+    logging.basicConfig(
+        level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    options = PlayerOptions(
+        host=host,
+        port=port,
+        name=name,
+        margin_seconds=margin,
+        start_margin_seconds=start_margin,
+        max_matches=max_matches,
+        search=SearchOptions(agent=agent, memory_mebibytes=memory, seed=seed),
+    )
+    try:
+        sys.exit(run_player(options))
+    except (PlayerSpecError, ValueError) as error:
+        raise click.UsageError(str(error)) from None
