@@ -12,6 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from gdl.errors import Diagnostic, Severity
+from gdl.term_builders import unescape
 from gdl.terms import Span
 
 MAX_NESTING = 200
@@ -22,9 +23,9 @@ MAX_DIAGNOSTICS = 20
 
 _CONTROL = r"[\x00-\x08\x0e-\x1f\x7f]"
 _KIF_LANDMARK = re.compile(r";[^\n]*|\(\s*<=(?=[\s();])|[()]|" + _CONTROL)
-_INFIX_LANDMARK = re.compile(r"[%;][^\n]*|'(?:\\.|[^'\\\n])*'|'|:-|[()]|" + _CONTROL)
+_INFIX_LANDMARK = re.compile(r"[%;][^\n]*|'(?:\\.|[^'\\\n])*'|'|:-|[()~&|,]|" + _CONTROL)
 
-_KIF_NAME = re.compile(r"[^\s();]*")
+_KIF_NAME = re.compile(r"[^\s();\x00-\x1f\x7f]+")
 
 
 class Lines:
@@ -61,55 +62,90 @@ class BracketScan:
 
 def scan_brackets(text: str, *, is_infix: bool = False) -> BracketScan:
     """Check the parentheses of `text`; never raises. Cost: linear, a visit per parenthesis and comment."""
-    scan = BracketScan()
-    opened: list[int] = []
-    faults: list[tuple[str, str, int]] = []
+    scanner = _Scanner(text)
     for landmark in (_INFIX_LANDMARK if is_infix else _KIF_LANDMARK).finditer(text):
-        start = landmark.start()
-        mark = text[start]
-        if mark == ")":
-            if not opened:
-                faults.append(("GDL102", "unmatched ')': remove it, or open a parenthesis before", start))
-            elif len(opened) == 1:
-                scan.lists.append((opened.pop(), landmark.end()))
-            else:
-                opened.pop()
-        elif mark == "(" or mark == ":":
-            if opened and landmark.end() - start > 1:
-                faults.append(_unclosed(opened[-1]))
-                opened.clear()
-            if mark == "(":
-                opened.append(start)
-            if len(opened) > MAX_NESTING:
-                faults.append(("GDL103", f"parentheses nested more than {MAX_NESTING} deep", start))
-                opened.clear()
-                break
-        elif mark == "'":
-            if landmark.end() - start == 1:
-                faults.append(("GDL114", 'quoted name is not closed on its line: add a "\'"', start))
-        elif mark not in ";%":
-            faults.append(("GDL104", f"control character U+{ord(mark):04X} is not allowed: remove it", start))
-        if len(faults) >= MAX_DIAGNOSTICS:
-            opened.clear()
+        scanner.visit(landmark.start(), landmark.group())
+        if len(scanner.faults) >= MAX_DIAGNOSTICS or scanner.is_too_deep:
             break
-    if opened:
-        faults.append(_unclosed(opened[-1]))
-    if faults:
-        lines = Lines(text)
-        for code, message, start in sorted(faults, key=lambda fault: fault[2]):
-            scan.diagnostics.append(Diagnostic(code, Severity.ERROR, message, lines.span(start, start + 1)))
-    return scan
+    else:
+        scanner.close_all()
+    lines = Lines(text)
+    diagnostics = [
+        Diagnostic(code, Severity.ERROR, message, lines.span(start, start + 1))
+        for start, code, message in sorted(scanner.faults)
+    ]
+    return BracketScan(diagnostics, scanner.lists)
+
+
+class _Scanner:
+    """Walks the landmarks of a text from left to right and remembers what is open.
+
+    opened   offsets of open parentheses; a `~` (infix) is open too, as ~offset, until its operand is
+             over, since a chain of them nests just as deep
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.opened: list[int] = []
+        self.faults: list[tuple[int, str, str]] = []
+        self.lists: list[tuple[int, int]] = []
+        self.is_too_deep = False
+
+    def visit(self, start: int, mark: str) -> None:
+        if mark == "(":
+            self._open(start, start)
+        elif mark == ")":
+            self._close(start)
+        elif mark == "~":
+            self._open(start, ~start)
+        elif mark in "&|,":
+            self._end_negations()
+        elif mark == ":-":
+            self.close_all()
+        elif mark[0] == "(":
+            self.close_all()
+            self._open(start, start)
+        elif mark[0] == "'":
+            message = _quote_fault(mark, is_variable=self.text[start - 1 : start] == "?")
+            if message:
+                self.faults.append((start, "GDL114", message))
+        elif mark[0] not in ";%":
+            message = f"control character U+{ord(mark):04X} is not allowed: remove it"
+            self.faults.append((start, "GDL104", message))
+
+    def close_all(self) -> None:
+        """Here nothing may be open; blame the innermost parenthesis that is."""
+        self._end_negations()
+        if self.opened:
+            self.faults.append((self.opened[-1], "GDL101", "unclosed '(': add the ')' that belongs to it"))
+            self.opened.clear()
+
+    def _open(self, start: int, entry: int) -> None:
+        self.opened.append(entry)
+        if len(self.opened) > MAX_NESTING:
+            self.is_too_deep = True
+            self.faults.append((start, "GDL103", f"nested more than {MAX_NESTING} deep"))
+
+    def _close(self, start: int) -> None:
+        self._end_negations()
+        if not self.opened:
+            message = "unmatched ')': remove it, or open a parenthesis before"
+            self.faults.append((start, "GDL102", message))
+        elif len(self.opened) == 1:
+            self.lists.append((self.opened.pop(), start + 1))
+        else:
+            self.opened.pop()
+
+    def _end_negations(self) -> None:
+        while self.opened and self.opened[-1] < 0:
+            self.opened.pop()
 
 
 def _quote_fault(quoted: str, is_variable: bool) -> str:
     """Why `quoted` is no name that both syntaxes can write; empty where it is one."""
     if quoted == "'":
         return 'quoted name is not closed on its line: add a "\'"'
-    name = quoted[1:-1].replace("\\", "")
-    if not name or not _KIF_NAME.fullmatch(name) or (name.startswith("?") and not is_variable):
-        return "a name holds no blank, parenthesis or semicolon, begins with no '?' and is not empty"
+    name = unescape(quoted)
+    if not _KIF_NAME.fullmatch(name) or (name.startswith("?") and not is_variable):
+        return "a name is not empty, holds no blank, parenthesis or semicolon and does not begin with '?'"
     return ""
-
-
-def _unclosed(start: int) -> tuple[str, str, int]:
-    return ("GDL101", "unclosed '(': add the ')' that belongs to it", start)

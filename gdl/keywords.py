@@ -1,8 +1,9 @@
 """The words of GDL that mean something by themselves: their arity and where each may stand.
 
-Sources: [GDL] Love, Hinrichs, Haley, Schkufza, Genesereth, "General Game Playing: Game Description
-Language Specification", 2008; [GDL-II] Thielscher, "A General Game Description Language for
-Incomplete Information Games", AAAI 2010; [BASE] the `base` and `input` relations of later GGP practice.
+Sources: GDL is N. Love, T. Hinrichs, D. Haley, E. Schkufza, M. Genesereth, "General Game Playing: Game
+Description Language Specification", 2008; GDL-II is M. Thielscher, "A General Game Description Language
+for Incomplete Information Games", AAAI 2010; `base` and `input` came with the practice of GGP since about
+2011 (M. Genesereth, M. Thielscher, "General Game Playing", 2014, chapter 2).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from gdl.program import Predicate
 class Keyword:
     """One relation of the language.
 
+    source         the publication that introduced it, see above
     may_be_head    whether rules and facts may define it
     may_be_body    whether bodies may refer to it
     is_strict      whether another arity is an error; sheets older than a word use it as a name of their own
@@ -38,18 +40,18 @@ class Keyword:
 
 
 _ALL = (
-    Keyword("role", 1, "who plays", "GDL 4.1", never_needs=("true", "does")),
-    Keyword("init", 1, "what holds at first", "GDL 4.2", may_be_body=False, never_needs=("true", "does")),
-    Keyword("true", 1, "what holds now", "GDL 4.2", may_be_head=False),
-    Keyword("next", 1, "what holds after the moves", "GDL 4.3", may_be_body=False),
-    Keyword("legal", 2, "which moves a role has", "GDL 4.4", never_needs=("does",)),
-    Keyword("does", 2, "which move a role makes", "GDL 4.5", may_be_head=False),
-    Keyword("goal", 2, "what the state is worth to a role", "GDL 4.6", never_needs=("does",)),
-    Keyword("terminal", 0, "when the match is over", "GDL 4.7", never_needs=("does",)),
-    Keyword("distinct", 2, "that two terms differ", "GDL 3.4", may_be_head=False),
-    Keyword("sees", 2, "what a role perceives", "GDL-II 2", may_be_body=False, is_strict=False),
-    Keyword("base", 1, "what may ever hold", "BASE", is_strict=False),
-    Keyword("input", 2, "which moves may ever be made", "BASE", is_strict=False),
+    Keyword("role", 1, "who plays", "GDL", never_needs=("true", "does")),
+    Keyword("init", 1, "what holds at first", "GDL", may_be_body=False, never_needs=("true", "does")),
+    Keyword("true", 1, "what holds now", "GDL", may_be_head=False),
+    Keyword("next", 1, "what holds after the moves", "GDL", may_be_body=False),
+    Keyword("legal", 2, "which moves a role has", "GDL", never_needs=("does",)),
+    Keyword("does", 2, "which move a role makes", "GDL", may_be_head=False),
+    Keyword("goal", 2, "what the state is worth to a role", "GDL", never_needs=("does",)),
+    Keyword("terminal", 0, "when the match is over", "GDL", never_needs=("does",)),
+    Keyword("distinct", 2, "that two terms differ", "GDL", may_be_head=False),
+    Keyword("sees", 2, "what a role perceives", "GDL-II", may_be_body=False, is_strict=False),
+    Keyword("base", 1, "what may ever hold", "GGP", is_strict=False),
+    Keyword("input", 2, "which moves may ever be made", "GGP", is_strict=False),
 )
 
 KEYWORDS: Mapping[str, Keyword] = {keyword.name: keyword for keyword in _ALL}

@@ -81,13 +81,17 @@ def _size(formula: Formula, is_positive: bool) -> _Size:
 def _product_size(sizes: list[_Size]) -> _Size:
     """The size of a conjunction, or one above the limits as soon as it passes them.
 
-    Operands count even where another one has no bodies, because they are expanded all the same.
+    Operands are expanded even where another one has no bodies, so theirs count in any case.
     """
+    if any(size.bodies > MAX_ALTERNATIVES for size in sizes):
+        return _Size(MAX_ALTERNATIVES + 1, MAX_LITERALS)
+    if any(size.bodies == 0 for size in sizes):
+        return _Size(0, sum(size.literals for size in sizes))
     bodies, literals = 1, 0
     for size in sizes:
-        literals = literals * max(1, size.bodies) + size.literals * max(1, bodies)
+        literals = literals * size.bodies + size.literals * bodies
         bodies *= size.bodies
-        if max(bodies, size.bodies) > MAX_ALTERNATIVES:
+        if bodies > MAX_ALTERNATIVES:
             return _Size(MAX_ALTERNATIVES + 1, MAX_LITERALS)
     return _Size(bodies, literals)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
@@ -36,7 +35,7 @@ MAX_RESTARTS = 5
 _SYMBOL_IN_KIF = re.compile(r";[^\n]*|[^\s();?][^\s();]*|\?[^\s();]*")
 _SYMBOL_IN_INFIX = re.compile(r"[%;][^\n]*|\??'(?:\\.|[^'\\\n])*'|[A-Za-z0-9_]+")
 _COMMENTS = re.compile(r"(?:\s|[;%][^\n]*)*")
-_INFIX_START = re.compile(r"(?:'(?:\\.|[^'\\\n])*'|[a-z0-9]\w*)\s*(?:\((?=\s*[^\s();])|:-|\.(?=\s|$))")
+_INFIX_START = re.compile(r"(?:'(?:\\.|[^'\\\n])*'|[a-z0-9]\w*|-[0-9]+)(?:\(|\s*:-|\.(?=\s|$))")
 _NEW_RULE = re.compile(r"^[a-z0-9'-]", re.MULTILINE)
 
 
@@ -109,19 +108,24 @@ def _read_forms(source: Source, is_infix: bool) -> list[Term]:
 
 
 def _kif_errors(text: str, lists: list[tuple[int, int]]) -> list[Diagnostic]:
-    """Read the outermost forms one by one and collect what is wrong with each."""
+    """What is wrong with the outermost forms, found by halving until a piece reads or is one form."""
     from lark.exceptions import UnexpectedInput
 
     diagnostics: list[Diagnostic] = []
     lines = Lines(text)
     edges = [0, *(edge for pair in lists for edge in pair), len(text)]
-    for start, end in pairwise(edges):
-        if len(diagnostics) >= MAX_DIAGNOSTICS:
-            break
+    pieces = [(0, len(edges) - 1)]
+    while pieces and len(diagnostics) < MAX_DIAGNOSTICS:
+        first, last = pieces.pop()
+        start, end = edges[first], edges[last]
         found: list[Diagnostic] = []
         try:
             rules_of(_parse_forms(text[start:end], is_infix=False), found)
         except UnexpectedInput as error:
+            if last - first > 1:
+                middle = (first + last) // 2
+                pieces += [(middle, last), (first, middle)]
+                continue
             found.append(kif_error(error))
         diagnostics += [moved(diagnostic, lines.span(start, end)) for diagnostic in found]
     return diagnostics
