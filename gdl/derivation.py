@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gdl.dependencies import DOES, TRUE, Dependencies, rule_layers
+from gdl.demand import demanded_rules
+from gdl.dependencies import DOES, TRUE, Dependencies, Layer, rule_layers
 from gdl.errors import ReasoningError
-from gdl.evaluation_modes import Adornment, EvaluationModes, adornment_of
+from gdl.evaluation_modes import Adornment, EvaluationModes, adornment_of, plan_rule
 from gdl.join_order import Relation, Statistics, Step, names_in, plan_body
 from gdl.program import Literal, Predicate, Program, Rule, arguments_of, predicate_of
 from gdl.rule_compiler import (
@@ -55,6 +56,7 @@ class Derivation:
     """Generated code for one program.
 
     static_rows   {predicate: set of rows} of the static predicates evaluated so far
+    on_demand     static predicates too large to be derived whole: answered per call like dynamic ones
     slot_count    length that a context must have
     """
 
@@ -64,10 +66,12 @@ class Derivation:
         dependencies: Dependencies,
         statistics: Statistics,
         static_rows: dict[Predicate, set[Row]],
+        on_demand: frozenset[Predicate],
     ) -> None:
         self.dependencies = dependencies
         self.statistics = statistics
         self.static_rows = static_rows
+        self.on_demand = on_demand
         self.slot_count = FIRST_SLOT
         self.modes: EvaluationModes | None = None
         self._rules = program.by_predicate
@@ -148,9 +152,11 @@ class Derivation:
         return BodyWriter(self._writer, reader, sink)
 
     def _is_static(self, predicate: Predicate) -> bool:
-        return predicate not in self.dependencies.dynamic
+        return predicate not in self.dependencies.dynamic and predicate not in self.on_demand
 
     def _is_asked(self, predicate: Predicate) -> bool:
+        if predicate in self.on_demand:
+            return True
         return self.modes is not None and self.modes.is_asked.get(predicate, False)
 
     def _index(self, access: Access, environment: Environment) -> str:
@@ -196,6 +202,8 @@ class Derivation:
         if predicate in self._live or not self._is_asked(predicate):
             return None
         adornment = adornment_of(atom, step.bound, step.needed)
+        if self.dependencies.is_recursive(self._component_of[predicate]):
+            adornment = adornment.replace("_", "f")
         pairs = list(zip(arguments_of(atom), adornment, strict=True))
         values = [value_source(self._writer, a, environment) for a, letter in pairs if letter == "b"]
         call = f"{self._ask_function(predicate, adornment)}({', '.join(['c', *values])})"
@@ -289,6 +297,9 @@ class Derivation:
 
     def _write_ask(self, predicate: Predicate, adornment: Adornment) -> None:
         """`ask(c, …)`: the rows that agree with a call, or whether there is one where none is wanted."""
+        if self.dependencies.is_recursive(self._component_of[predicate]):
+            self._write_recursive_ask(predicate, adornment)
+            return
         writer, slot = self._writer, self._new_slot()
         parameters = [writer.fresh("p") for letter in adornment if letter == "b"]
         with writer.function(self._ask_functions[predicate, adornment], ["c", *parameters]):
@@ -354,63 +365,106 @@ class Derivation:
         return Sink(write, parameters, names_in(*arguments), False)
 
     def _plan(self, rule: Rule, adornment: Adornment | None) -> tuple[Step, ...]:
-        if adornment is not None and self.modes is not None:
-            return self.modes.plan(rule, adornment).steps
-        wanted = names_in(*arguments_of(rule.head))
-        return plan_body(rule.literals, frozenset(), wanted, self.statistics).steps
+        return plan_rule(rule, adornment, self.statistics).steps
 
     # Recursive components
 
     def _write_fixpoint(self, component: tuple[Predicate, ...]) -> None:
-        """Functions that derive mutually recursive predicates together (semi-naive, row by row).
+        """`rows(c)` for mutually recursive predicates, derived together (semi-naive, row by row).
 
         Each new row is put on a queue and into the live indexes at once; a row taken from the queue is
         joined with everything known. A derivation is found when the last of its rows is taken.
         """
         writer = self._writer
-        name = writer.fresh("fixpoint")
-        self._live, self._live_indexes = component, {}
-        queue = self._new_slot()
-        adders = {predicate: writer.fresh("add") for predicate in component}
         rules = [rule for predicate in component for rule in self._rules.get(predicate, ())]
-        layers = []
-        for layer in rule_layers(rules):
-            starts = [self._write_rule_start(rule, adders) for rule in layer.rules]
-            deltas: dict[Predicate, list[str]] = {}
-            if layer.is_recursive:
-                for rule in layer.rules:
-                    self._write_rule_deltas(rule, adders, deltas)
-            layers.append((starts, deltas))
-        for number, predicate in enumerate(component):
-            self._write_adder(predicate, adders[predicate], number, queue)
-        with writer.function(name, ["c"]):
-            self._write_fixpoint_body(component, layers, queue)
+        fixpoint = writer.fresh("fixpoint")
+        self._live, self._live_indexes = component, {}
+        begin, layers, _ = self._write_component(component, rule_layers(rules))
+        with writer.function(fixpoint, ["c"]):
+            writer.line(f"{begin}(c)")
+            for starts, drain in layers:
+                for start in [*starts, drain]:
+                    writer.line(f"{start}(c)")
         self._live = ()
         for predicate in component:
             slot = self._rows_slot(predicate)
             with writer.function(self._rows_functions[predicate], ["c"]):
                 with writer.block(f"if c[{slot}] is None:"):
-                    writer.line(f"{name}(c)")
+                    writer.line(f"{fixpoint}(c)")
                 writer.line(f"return c[{slot}]")
 
-    def _write_fixpoint_body(
-        self,
-        component: tuple[Predicate, ...],
-        layers: list[tuple[list[str], dict[Predicate, list[str]]]],
-        queue: int,
-    ) -> None:
+    def _write_recursive_ask(self, predicate: Predicate, adornment: Adornment) -> None:
+        """`ask(c, …)` for a recursive predicate: derive what the call leads to, then look it up.
+
+        Calls made earlier in the same context stay derived; a new one continues from there.
+        """
         writer = self._writer
-        for predicate in component:
-            writer.line(f"c[{self._rows_slot(predicate)}] = set()")
-        for path, slot in self._live_indexes.items():
-            writer.line(f"c[{slot}] = {empty_index(path)}")
-        writer.line(f"c[{queue}] = queue = []")
-        for starts, deltas in layers:
-            for start in starts:
-                writer.line(f"{start}(c)")
+        component = self._component_of[predicate]
+        demanded = demanded_rules(self._rules, component, predicate, adornment, self.statistics)
+        places = tuple(Variable(str(number)) for number in range(predicate.arity))
+        answer = Compound(demanded.answer.name, places)
+        bound = frozenset(str(number) for number, letter in enumerate(adornment) if letter == "b")
+        wanted = names_in(answer) - bound
+        self._live, self._live_indexes = demanded.predicates, {}
+        path = access_to(answer, bound, wanted).path
+        index = self._live_slot(path)
+        begin, layers, adders = self._write_component(
+            demanded.predicates, [Layer(demanded.rules, is_recursive=True)]
+        )
+        ((_, drain),) = layers
+        calls = self._rows_slot(demanded.call)
+        parameters = [writer.fresh("p") for _ in bound]
+        with writer.function(self._ask_functions[predicate, adornment], ["c", *parameters]):
+            with writer.block(f"if c[{calls}] is None:"):
+                writer.line(f"{begin}(c)")
+            key = tuple_of(parameters)
+            with writer.block(f"if {key} not in c[{calls}]:"):
+                writer.line(f"{adders[demanded.call]}(c, {key})")
+                writer.line(f"{drain}(c)")
+            writer.line(f"return c[{index}].get({key}, ())" if wanted else f"return {key} in c[{index}]")
+        self._live = ()
+
+    def _write_component(
+        self, component: tuple[Predicate, ...], layers: Sequence[Layer]
+    ) -> tuple[str, list[tuple[list[str], str]], dict[Predicate, str]]:
+        """What a fixpoint over `component` is made of.
+
+        Returns the name of a function that empties its relations, per layer the functions that start its
+        rules and the one that drains the queue, and per predicate the one that adds a row.
+        """
+        writer = self._writer
+        queue = self._new_slot()
+        adders = {predicate: writer.fresh("add") for predicate in component}
+        written = []
+        for layer in layers:
+            starts = [self._write_rule_start(rule, adders) for rule in layer.rules]
+            deltas: dict[Predicate, list[str]] = {}
+            if layer.is_recursive:
+                for rule in layer.rules:
+                    self._write_rule_deltas(rule, adders, deltas)
+            written.append((starts, self._write_drain(component, deltas, queue)))
+        for number, predicate in enumerate(component):
+            self._write_adder(predicate, adders[predicate], number, queue)
+        begin = writer.fresh("begin")
+        with writer.function(begin, ["c"]):
+            for predicate in component:
+                writer.line(f"c[{self._rows_slot(predicate)}] = set()")
+            for path, slot in self._live_indexes.items():
+                writer.line(f"c[{slot}] = {empty_index(path)}")
+            writer.line(f"c[{queue}] = []")
+        return begin, written, adders
+
+    def _write_drain(
+        self, component: tuple[Predicate, ...], deltas: Mapping[Predicate, list[str]], queue: int
+    ) -> str:
+        """`drain(c)`: join every queued row with what is known, until none is left."""
+        writer = self._writer
+        name = writer.fresh("drain")
+        with writer.function(name, ["c"]):
+            writer.line(f"queue = c[{queue}]")
             if not deltas:
                 writer.line("queue.clear()")
-                continue
+                return name
             with writer.block("while queue:"):
                 writer.line("number, row = queue.pop()")
                 for number, predicate in enumerate(component):
@@ -418,6 +472,7 @@ class Derivation:
                         with writer.block(f"if number == {number}:"):
                             for delta in deltas[predicate]:
                                 writer.line(f"{delta}(c, row)")
+        return name
 
     def _write_rule_start(self, rule: Rule, adders: Mapping[Predicate, str]) -> str:
         name = self._writer.fresh("start")

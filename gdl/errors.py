@@ -1,24 +1,24 @@
 """Everything that can be wrong with a rule sheet, and how it is shown.
 
-    GdlError
-    ├── RuleSheetError          the text is at fault; carries located diagnostics
-    │   ├── GdlSyntaxError      GDL1xx: it cannot be read
-    │   └── GdlValidationError  GDL2xx: it can be read but means nothing
-    ├── ReasoningError          evaluation cannot go on (a limit was passed)
-    └── GroundingError          the rules cannot be made propositional within the limits
+GdlError
+├── RuleSheetError          the text is at fault; carries located diagnostics
+│   ├── GdlSyntaxError      GDL1xx: it cannot be read
+│   └── GdlValidationError  GDL2xx: it can be read but means nothing
+├── ReasoningError          evaluation cannot go on (a limit was passed)
+└── GroundingError          the rules cannot be made propositional within the limits
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 
 from gdl.program import Source
 from gdl.terms import Span
 
 
-class Severity(str, Enum):
+class Severity(StrEnum):
     """How much a diagnostic matters."""
 
     ERROR = "error"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from gdl.dependencies import DISTINCT, DOES, TRUE, Dependencies
+from gdl.dependencies import DOES, TRUE, Dependencies
 from gdl.join_order import Plan, Relation, Size, Statistics, Step, estimate_rule, names_in, plan_body
 from gdl.program import Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Variable, variables
@@ -21,6 +21,9 @@ Adornment: TypeAlias = str
 
 CALL_COST = 3.0
 """What answering a call costs before its rules are tried, in steps of a plan."""
+
+RECURSION_FACTOR = 3.0
+"""How often a recursive predicate's rules are expected to be gone through."""
 
 MAX_CHAIN = 120
 """Longest chain of predicates that may call each other; beyond it Python's stack could overflow."""
@@ -56,6 +59,24 @@ def free_names(rule: Rule, adornment: Adornment) -> frozenset[str]:
     return names_in(*(a for a, letter in zip(arguments, adornment, strict=True) if letter == "f"))
 
 
+def plan_rule(rule: Rule, adornment: Adornment | None, statistics: Statistics) -> Plan:
+    """The order in which `rule` is solved for calls with `adornment` (None: derived whole)."""
+    if adornment is None:
+        return plan_body(rule.literals, frozenset(), names_in(*arguments_of(rule.head)), statistics)
+    return plan_body(rule.literals, bound_names(rule, adornment), free_names(rule, adornment), statistics)
+
+
+def estimate_size(predicate: Predicate, rules: Iterable[Rule], statistics: Statistics) -> Size:
+    """Expected size of a predicate from its rules and what is known of the relations they read."""
+    rows = 0.0
+    distinct = [0.0] * predicate.arity
+    for rule in rules:
+        rule_rows, rule_distinct = estimate_rule(rule, statistics)
+        rows += rule_rows
+        distinct = [a + b for a, b in zip(distinct, rule_distinct, strict=True)]
+    return Size(max(rows, 0.05), tuple(max(1.0, min(values, rows)) for values in distinct))
+
+
 class EvaluationModes:
     """The choice for every dynamic predicate that `roots` need.
 
@@ -67,15 +88,18 @@ class EvaluationModes:
         dependencies: Dependencies,
         statistics: Statistics,
         roots: Mapping[Predicate, Iterable[Adornment]],
+        on_demand: frozenset[Predicate] = frozenset(),
     ) -> None:
         self._dependencies = dependencies
         self._statistics = statistics
         self._rules = dependencies.program.by_predicate
         reachable = dependencies.reachable(roots)
+        self._on_demand = on_demand
+        self._evaluated = (dependencies.dynamic | on_demand) - {TRUE, DOES}
         self.components = [
             component
             for component in dependencies.components
-            if component[0] in reachable and component[0] in dependencies.dynamic - {TRUE, DOES}
+            if component[0] in reachable and component[0] in self._evaluated
         ]
         self.is_asked: dict[Predicate, bool] = {}
         self._calls: dict[Predicate, dict[Adornment, float]] = {}
@@ -102,64 +126,78 @@ class EvaluationModes:
 
     def _estimate_sizes(self) -> None:
         for component in self.components:
-            factor = 3.0 if self._dependencies.is_recursive(component) else 1.0
             for predicate in component:
-                rows = 0.0
-                distinct = [0.0] * predicate.arity
-                for rule in self._rules.get(predicate, ()):
-                    rule_rows, rule_distinct = estimate_rule(rule, self._statistics)
-                    rows += rule_rows * factor
-                    distinct = [a + b for a, b in zip(distinct, rule_distinct, strict=True)]
-                limits = tuple(max(1.0, min(d, rows)) for d in distinct)
-                self._statistics.sizes[Relation(predicate)] = Size(max(rows, 0.05), limits)
+                size = estimate_size(predicate, self._rules.get(predicate, ()), self._statistics)
+                if self._dependencies.is_recursive(component):
+                    size.rows *= RECURSION_FACTOR
+                self._statistics.sizes[Relation(predicate)] = size
 
     def _decide(self, component: tuple[Predicate, ...], may_ask: bool) -> None:
-        if self._dependencies.is_recursive(component):
-            for predicate in component:
-                self.is_asked[predicate] = False
-                self._plan_rules(predicate, None, 1.0, register=True)
-            return
-        (predicate,) = component
-        calls = self._calls.get(predicate, {})
-        has_open_call = any("b" not in adornment for adornment in calls) and predicate.arity > 0
-        if has_open_call or not may_ask:
-            is_asked = False
-        elif predicate.arity == 0:
-            is_asked = True
-        else:
-            whole = self._plan_rules(predicate, None, 1.0) + 0.3 * sum(calls.values())
-            asked = sum(
-                times * (CALL_COST + self._plan_rules(predicate, adornment, 1.0))
-                for adornment, times in calls.items()
-            )
-            is_asked = asked < whole
-        self.is_asked[predicate] = is_asked
-        for adornment, times in calls.items() if is_asked else [(None, 1.0)]:
-            self._plan_rules(predicate, adornment, times, register=True)
+        is_recursive = self._dependencies.is_recursive(component)
+        calls = {predicate: self._calls.get(predicate, {}) for predicate in component}
+        is_asked = component[0] in self._on_demand or (
+            may_ask
+            and not self._has_open_call(calls)
+            and not (is_recursive and self._negates_itself(component))
+            and self._asking_cost(calls, is_recursive) < self._whole_cost(calls, is_recursive)
+        )
+        for predicate in component:
+            self.is_asked[predicate] = is_asked
+            for adornment, times in calls[predicate].items() if is_asked else [(None, 1.0)]:
+                self._plan_rules(predicate, adornment, times, register=component)
 
-    def plan(self, rule: Rule, adornment: Adornment | None) -> Plan:
-        """The order in which `rule` is solved for calls with `adornment` (None: derived whole)."""
-        if adornment is None:
-            bound, wanted = frozenset[str](), names_in(*arguments_of(rule.head))
-        else:
-            bound, wanted = bound_names(rule, adornment), free_names(rule, adornment)
-        return plan_body(rule.literals, bound, wanted, self._statistics)
+    @staticmethod
+    def _has_open_call(calls: Mapping[Predicate, Mapping[Adornment, float]]) -> bool:
+        return any(
+            predicate.arity > 0 and "b" not in adornment
+            for predicate, adornments in calls.items()
+            for adornment in adornments
+        )
+
+    def _negates_itself(self, component: tuple[Predicate, ...]) -> bool:
+        return any(
+            literal.predicate in component and not literal.is_positive
+            for predicate in component
+            for rule in self._rules.get(predicate, ())
+            for literal in rule.literals
+        )
+
+    def _whole_cost(self, calls: Mapping[Predicate, Mapping[Adornment, float]], is_recursive: bool) -> float:
+        deriving = sum(self._plan_rules(predicate, None, 1.0) for predicate in calls)
+        lookups = sum(sum(adornments.values()) for adornments in calls.values())
+        return deriving * (RECURSION_FACTOR if is_recursive else 1.0) + 0.3 * lookups
+
+    def _asking_cost(self, calls: Mapping[Predicate, Mapping[Adornment, float]], is_recursive: bool) -> float:
+        return sum(
+            times
+            * (CALL_COST + self._plan_rules(predicate, adornment, 1.0))
+            * (2 * RECURSION_FACTOR if is_recursive else 1.0)
+            for predicate, adornments in calls.items()
+            for adornment, times in adornments.items()
+        )
 
     def _plan_rules(
-        self, predicate: Predicate, adornment: Adornment | None, times: float, *, register: bool = False
+        self,
+        predicate: Predicate,
+        adornment: Adornment | None,
+        times: float,
+        *,
+        register: tuple[Predicate, ...] | None = None,
     ) -> float:
+        """Expected cost of the rules; with `register` (their component) their calls are counted as well."""
         cost = 0.0
         for rule in self._rules.get(predicate, ()):
-            plan = self.plan(rule, adornment)
+            plan = plan_rule(rule, adornment, self._statistics)
             cost += plan.cost
-            if register:
+            if register is not None:
                 for step in plan.steps:
-                    self._register(step, times)
+                    if step.literal.predicate not in register:
+                        self._register(step, times)
         return cost
 
     def _register(self, step: Step, times: float) -> None:
         predicate = step.literal.predicate
-        if predicate in self._dependencies.dynamic and predicate not in (TRUE, DOES, DISTINCT):
+        if predicate in self._evaluated:
             adornment = adornment_of(step.literal.atom, step.bound, step.needed)
             self._count_call(predicate, adornment, times * step.rows)
 

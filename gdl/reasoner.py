@@ -15,12 +15,12 @@ from typing import cast
 
 from gdl.dependencies import TRUE, Dependencies
 from gdl.derivation import Context, Derivation, Row
-from gdl.evaluation_modes import Adornment, EvaluationModes
+from gdl.evaluation_modes import Adornment, EvaluationModes, estimate_size
 from gdl.join_order import Relation, Size, Statistics
 from gdl.program import Predicate, Program
 from gdl.rule_compiler import BY_FUNCTOR, FACTS, MOVES
 from gdl.terms import Compound, Symbol, Variable
-from gdl.values import Value
+from gdl.values import Value, value_of
 
 ROLE = Predicate("role", 1)
 INIT = Predicate("init", 1)
@@ -41,6 +41,9 @@ ROOTS: Mapping[Predicate, tuple[Adornment, ...]] = {
 }
 """What a game asks of its rules, and which arguments it knows when it asks."""
 
+MAX_STATIC_ROWS = 300_000
+"""Expected rows beyond which a static predicate is answered per call instead of derived whole."""
+
 Facts = frozenset[Value]
 
 
@@ -58,6 +61,7 @@ class Reasoner:
         self.program = program
         self.dependencies = Dependencies(program)
         self._static_rows: dict[Predicate, set[Row]] = {}
+        self._on_demand: frozenset[Predicate] = frozenset()
         self._statistics = Statistics()
         self._evaluate_static()
         self.roles = self._roles_in_order()
@@ -126,16 +130,35 @@ class Reasoner:
     # Preparation
 
     def _evaluate_static(self) -> None:
-        derivation = Derivation(self.program, self.dependencies, self._statistics, self._static_rows)
         needed = self.dependencies.reachable(ROOTS)
+        derivation = self._derivation_with_current_rows()
         for component in self.dependencies.components:
-            if component[0] in needed and component[0] not in self.dependencies.dynamic:
+            if component[0] not in needed or component[0] in self.dependencies.dynamic:
+                continue
+            if self._is_too_large(component):
+                self._on_demand |= {component[0]}
+                derivation = self._derivation_with_current_rows()
+            else:
                 derivation.evaluate_static(component)
+
+    def _is_too_large(self, component: tuple[Predicate, ...]) -> bool:
+        """Whether a static predicate is expected to be so large that only answering calls makes sense."""
+        predicate = component[0]
+        if predicate in ROOTS or self.dependencies.is_recursive(component):
+            return False
+        size = estimate_size(predicate, self.program.by_predicate.get(predicate, ()), self._statistics)
+        if size.rows > MAX_STATIC_ROWS:
+            self._statistics.sizes[Relation(predicate)] = size
+            return True
+        return False
+
+    def _derivation_with_current_rows(self) -> Derivation:
+        return Derivation(
+            self.program, self.dependencies, self._statistics, self._static_rows, self._on_demand
+        )
 
     def _roles_in_order(self) -> tuple[Value, ...]:
         """Roles given as facts in the order written, derived ones after them by text."""
-        from gdl.values import value_of
-
         derived = cast(set[Value], self._static_rows.get(ROLE, set()))
         written = [
             value_of(rule.head.arguments[0])
@@ -166,8 +189,8 @@ class Reasoner:
         self._statistics.sizes[Relation(TRUE)] = Size(max(total, 1.0), (max(total, 1.0),))
 
     def _compile(self) -> None:
-        derivation = Derivation(self.program, self.dependencies, self._statistics, self._static_rows)
-        derivation.modes = EvaluationModes(self.dependencies, self._statistics, ROOTS)
+        derivation = self._derivation_with_current_rows()
+        derivation.modes = EvaluationModes(self.dependencies, self._statistics, ROOTS, self._on_demand)
         role, wanted = Variable("role"), Variable("wanted")
         self._ask_terminal = derivation.query(Symbol("terminal"), [])
         self._ask_legal = derivation.query(Compound("legal", (role, wanted)), ["role"])
