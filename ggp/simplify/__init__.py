@@ -14,16 +14,30 @@ from typing import NamedTuple, TypeAlias
 from ggp.circuit import Circuit, phase_gates
 from ggp.simplify.exactly_one_move import merge_move_sets
 from ggp.simplify.factoring import factor
+from ggp.simplify.refactoring import refactor
+from ggp.simplify.sharing import share
 
 Stage: TypeAlias = Callable[[Circuit, float], Circuit]
 
 STAGES: dict[str, Stage] = {
     "exactly_one_move": merge_move_sets,
     "factoring": factor,
+    "refactoring": refactor,
+    "sharing": share,
 }
 """Every stage by the name of its switch."""
 
-PLAN: tuple[str, ...] = ("exactly_one_move", "factoring", "exactly_one_move", "factoring")
+PLAN: tuple[str, ...] = (
+    "exactly_one_move",
+    "factoring",
+    "refactoring",
+    "exactly_one_move",
+    "factoring",
+    "sharing",
+    "refactoring",
+    "factoring",
+    "sharing",
+)
 
 STAGE_SHARE = 0.5
 """How much of the time that is left one stage may take."""

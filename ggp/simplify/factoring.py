@@ -7,12 +7,12 @@ whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from time import monotonic
 
 from ggp.circuit import Circuit, GateBuilder, with_outputs, without_dead_gates
-from ggp.simplify.rewriting import fanouts
+from ggp.simplify.rewriting import fanouts, literal_fanouts
 
 DEPTH_LIMIT = 60
 """Nesting at which factoring stops taking out literals."""
@@ -25,13 +25,14 @@ def factor(circuit: Circuit, deadline: float) -> Circuit:
     builder = GateBuilder(gate0)
     literal_of = list(range(0, 2 * gate0, 2)) + [0] * len(gates)
     reader = _Reader(circuit, literal_of)
+    readers = reader.readers
     for gate in range(len(gates)):
         if reader.stands_alone[gate]:
             conjuncts, cubes = reader.read(gate)
             if cubes and (len(cubes) > 1 or conjuncts):
                 conjuncts, cubes = simplify_cubes(conjuncts, cubes)
                 if len(cubes) > 1 and monotonic() < deadline:
-                    conjuncts += [cube ^ 1 for cube in factor_cubes(cubes, builder)]
+                    conjuncts += [cube ^ 1 for cube in factor_cubes(cubes, builder, readers)]
                 else:
                     conjuncts += [builder.conj(cube) ^ 1 for cube in cubes]
             else:
@@ -52,6 +53,8 @@ class _Reader:
         self.gate0 = circuit.gate0
         self.literal_of = literal_of
         count = fanouts(circuit)
+        self.readers: dict[int, int] = {}
+        self._read_by = literal_fanouts(circuit)
         self.stands_alone = [fanout != 1 for fanout in count[self.gate0 :]]
         for literal in circuit.all_outputs():
             if literal >> 1 >= self.gate0:
@@ -77,7 +80,9 @@ class _Reader:
             for x in self.gates[stack.pop()]:
                 child = (x >> 1) - self.gate0
                 if child < 0 or self.stands_alone[child]:
-                    conjuncts.append(self.literal_of[x >> 1] ^ (x & 1))
+                    literal = self.literal_of[x >> 1] ^ (x & 1)
+                    conjuncts.append(literal)
+                    self.readers[literal] = self._read_by[x]
                 elif x & 1:
                     cubes.append(set(self.read(child)[0]))
                 else:
@@ -102,39 +107,51 @@ def simplify_cubes(conjuncts: Iterable[int], cubes: Iterable[set[int]]) -> tuple
     return list(known), left
 
 
-def factor_cubes(cubes: Sequence[set[int]], builder: GateBuilder, depth: int = 0) -> list[int]:
-    """Literals whose OR is the OR of `cubes`."""
-    distinct = list({frozenset(cube) for cube in cubes})
+def factor_cubes(
+    cubes: Iterable[Collection[int]], builder: GateBuilder, readers: Mapping[int, int], depth: int = 0
+) -> list[int]:
+    """Literals whose OR is the OR of `cubes`.
+
+    readers   literal -> how often it is read in the circuit. Of literals that as many cubes share the
+              least popular one is taken out: what stays together may then serve others too.
+    """
+    distinct = sorted({tuple(sorted(cube)) for cube in cubes})
     if len(distinct) == 1 or depth > DEPTH_LIMIT:
         return [builder.conj(cube) for cube in distinct]
     holders: dict[int, list[int]] = {}
     for place, cube in enumerate(distinct):
         for literal in cube:
             holders.setdefault(literal, []).append(place)
-    heap = [(-len(places), literal) for literal, places in holders.items() if len(places) > 1]
+    heap = [
+        (-len(places), readers.get(literal, 0), literal)
+        for literal, places in holders.items()
+        if len(places) > 1
+    ]
     heapify(heap)
     taken = [False] * len(distinct)
     disjuncts: list[int] = []
     while heap:
-        count, literal = heappop(heap)
+        count, popularity, literal = heappop(heap)
         places = holders[literal] = [place for place in holders[literal] if not taken[place]]
         if len(places) < 2:
             continue
-        if heap and len(places) < -count and (-len(places), literal) > heap[0]:
-            heappush(heap, (-len(places), literal))
+        if len(places) < -count:
+            heappush(heap, (-len(places), popularity, literal))
             continue
         for place in places:
             taken[place] = True
-        disjuncts.append(_factored([distinct[place] for place in places], builder, depth))
+        disjuncts.append(_factored([distinct[place] for place in places], builder, readers, depth))
     disjuncts += [builder.conj(cube) for place, cube in enumerate(distinct) if not taken[place]]
     return disjuncts
 
 
-def _factored(cubes: Sequence[frozenset[int]], builder: GateBuilder, depth: int) -> int:
+def _factored(
+    cubes: Sequence[tuple[int, ...]], builder: GateBuilder, readers: Mapping[int, int], depth: int
+) -> int:
     """The OR of cubes that have literals in common."""
-    common = frozenset.intersection(*cubes)
-    rests = [set(cube - common) for cube in cubes]
+    common = set(cubes[0]).intersection(*cubes[1:])
+    rests = [[x for x in cube if x not in common] for cube in cubes]
     if not all(rests):
         return builder.conj(common)
-    rest = factor_cubes(rests, builder, depth + 1)
+    rest = factor_cubes(rests, builder, readers, depth + 1)
     return builder.conj([*common, builder.disj(rest)])

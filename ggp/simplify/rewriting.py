@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ggp.circuit import Circuit, GateBuilder, with_outputs, without_dead_gates
+
+GATE_COST = 1
+"""What a gate costs beside its inputs, in inputs."""
+
+
+def cost(circuit: Circuit) -> int:
+    """What stages try to make small: gate inputs, and a little for each gate."""
+    return circuit.literal_count + GATE_COST * len(circuit.gates)
 
 
 def fanouts(circuit: Circuit) -> list[int]:
@@ -18,6 +26,15 @@ def fanouts(circuit: Circuit) -> list[int]:
     return count
 
 
+def literal_fanouts(circuit: Circuit) -> list[int]:
+    """How many gates read each literal."""
+    count = [0] * (2 * (circuit.gate0 + len(circuit.gates)))
+    for inputs in circuit.gates:
+        for x in inputs:
+            count[x] += 1
+    return count
+
+
 def rewrite(circuit: Circuit, conj: Callable[[GateBuilder, Sequence[int]], int]) -> Circuit:
     """`circuit` with every gate made anew by `conj(builder, inputs)`, which returns its literal."""
     gate0 = circuit.gate0
@@ -25,4 +42,28 @@ def rewrite(circuit: Circuit, conj: Callable[[GateBuilder, Sequence[int]], int])
     literal_of = list(range(0, 2 * gate0, 2))
     for inputs in circuit.gates:
         literal_of.append(conj(builder, [literal_of[x >> 1] ^ (x & 1) for x in inputs]))
+    return without_dead_gates(with_outputs(circuit, builder.gates, lambda x: literal_of[x >> 1] ^ (x & 1)))
+
+
+def in_order(circuit: Circuit, gates: Sequence[Collection[int]]) -> Circuit:
+    """`circuit` over `gates`, numbered alike but in any order, put in topological order.
+
+    Gates that no output needs are dropped; equal gates become one.
+    """
+    gate0 = circuit.gate0
+    builder = GateBuilder(gate0)
+    literal_of = list(range(0, 2 * gate0, 2)) + [-1] * len(gates)
+    for output in circuit.all_outputs():
+        stack = [output >> 1]
+        while stack:
+            node = stack[-1]
+            if literal_of[node] >= 0:
+                stack.pop()
+                continue
+            missing = [x >> 1 for x in gates[node - gate0] if literal_of[x >> 1] < 0]
+            if missing:
+                stack.extend(missing)
+            else:
+                literal_of[node] = builder.conj([literal_of[x >> 1] ^ (x & 1) for x in gates[node - gate0]])
+                stack.pop()
     return without_dead_gates(with_outputs(circuit, builder.gates, lambda x: literal_of[x >> 1] ^ (x & 1)))

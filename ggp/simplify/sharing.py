@@ -1,0 +1,113 @@
+"""Sharing: inputs that several gates have in common become a gate of their own.
+
+Since an OR is a negated AND, one search finds common parts of ANDs and of ORs. Greedy, as in
+common-cube extraction (Rajski and Vasudevamurthy, 1992): the pair of literals that most gates read
+together is taken out, with every other literal that the same gates have in common; then the next pair.
+A set of s literals in k gates saves k(s - 1) - s gate inputs, and more where it is a gate already.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from heapq import heapify, heappop, heappush
+from itertools import combinations
+from time import monotonic
+
+from ggp.circuit import Circuit
+from ggp.simplify.rewriting import GATE_COST, in_order
+
+PAIR_LIMIT = 3_000_000
+"""Pairs of inputs counted at the start; the widest gates are left out beyond it."""
+
+
+def share(circuit: Circuit, deadline: float) -> Circuit:
+    """`circuit` with common inputs taken out until none is worth it or `deadline` has passed."""
+    extraction = _Extraction(circuit)
+    extraction.take_twins()
+    extraction.take_pairs(deadline)
+    return in_order(circuit, extraction.gates)
+
+
+class _Extraction:
+    """Gates as sets, and which gates read each literal."""
+
+    def __init__(self, circuit: Circuit) -> None:
+        self.gate0 = circuit.gate0
+        self.gates = [set(inputs) for inputs in circuit.gates]
+        self.readers: dict[int, set[int]] = {}
+        for gate, inputs in enumerate(circuit.gates):
+            for x in inputs:
+                self.readers.setdefault(x, set()).add(gate)
+
+    def take_twins(self) -> None:
+        """Take out literals that the same gates read, however wide those gates are."""
+        groups: dict[frozenset[int], list[int]] = {}
+        for literal, readers in self.readers.items():
+            if len(readers) > 1:
+                groups.setdefault(frozenset(readers), []).append(literal)
+        for readers, literals in groups.items():
+            if len(literals) > 1:
+                self._take(set(literals), readers)
+
+    def take_pairs(self, deadline: float) -> None:
+        """Take out pairs, the most frequent first."""
+        heap = [(-count, a, b) for (a, b), count in self._pair_counts(deadline).items() if count > 1]
+        heapify(heap)
+        while heap and monotonic() < deadline:
+            count, a, b = heappop(heap)
+            common = self.readers[a] & self.readers[b]
+            if len(common) < 2:
+                continue
+            if len(common) < -count:
+                heappush(heap, (-len(common), a, b))
+                continue
+            literals = set.intersection(*(self.gates[gate] for gate in common))
+            taken = self._take(literals, common)
+            if taken is not None:
+                self._push_pairs_with(taken, heap)
+
+    def _pair_counts(self, deadline: float) -> Counter[tuple[int, int]]:
+        """How many gates read each pair of literals; of the narrowest gates first, up to PAIR_LIMIT."""
+        counts: Counter[tuple[int, int]] = Counter()
+        left = PAIR_LIMIT
+        shared = {x for x, readers in self.readers.items() if len(readers) > 1}
+        for inputs in sorted((sorted(gate & shared) for gate in self.gates), key=len):
+            left -= len(inputs) * (len(inputs) - 1) // 2
+            if left < 0 or monotonic() > deadline:
+                break
+            counts.update(combinations(inputs, 2))
+        return counts
+
+    def _push_pairs_with(self, literal: int, heap: list[tuple[int, int, int]]) -> None:
+        counts: Counter[int] = Counter()
+        for gate in self.readers[literal]:
+            if len(self.gates[gate]) <= 200:
+                counts.update(self.gates[gate])
+        for other, count in counts.items():
+            if count > 1 and other != literal:
+                heappush(heap, (-count, min(literal, other), max(literal, other)))
+
+    def _take(self, literals: set[int], gates: Iterable[int]) -> int | None:
+        """Replace `literals` by one in `gates`, which all read them; None where that saves nothing."""
+        size = len(literals)
+        users = [gate for gate in gates if len(self.gates[gate]) > size]
+        same = [gate for gate in gates if len(self.gates[gate]) == size]
+        saved = len(users) * (size - 1) - (0 if same else size + GATE_COST)
+        if saved <= 0:
+            return None
+        if same:
+            node = same[0]
+        else:
+            node = len(self.gates)
+            self.gates.append(set(literals))
+            for x in literals:
+                self.readers[x].add(node)
+        taken = 2 * (self.gate0 + node)
+        for gate in users:
+            self.gates[gate] -= literals
+            self.gates[gate].add(taken)
+        for x in literals:
+            self.readers[x].difference_update(users)
+        self.readers.setdefault(taken, set()).update(users)
+        return taken
