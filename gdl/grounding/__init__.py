@@ -1,0 +1,55 @@
+"""Grounding: a rule sheet becomes propositional rules over the facts and moves that can occur.
+
+The facts are a superset of those that reachable states hold: those derivable when every fact and every
+move found so far may or may not hold (relaxed reachability). `base` and `input` are neither
+trusted nor needed. The work is done by gringo (the `clingo` package) in a guarded child process,
+after rewriting that keeps the ground program small.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from gdl.grounding.asp import Names, to_asp
+from gdl.grounding.aspif import read_aspif
+from gdl.grounding.assembly import assemble
+from gdl.grounding.gringo import GroundingCancelled, GroundingLimitError, Limits, Progress, run_gringo
+from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram
+from gdl.grounding.simplification import simplify
+from gdl.normalize import normalize
+from gdl.program import Program, arguments_of
+
+__all__ = [
+    "FALSE_ATOM",
+    "TRUE_ATOM",
+    "GroundProgram",
+    "GroundingCancelled",
+    "GroundingLimitError",
+    "ground",
+]
+
+
+def ground(
+    program: Program,
+    *,
+    seconds: float = 60.0,
+    mebibytes: int = 4096,
+    cancel: threading.Event | None = None,
+    progress: Progress | None = None,
+) -> GroundProgram:
+    """The ground program of a rule sheet.
+
+    seconds     wall time for gringo
+    mebibytes   address space for gringo
+    cancel      when set, the work ends within 50 ms
+    progress    called with the number of ground rules and the seconds so far
+
+    Raises GroundingLimitError, GroundingCancelled, other GroundingError for rules that have no
+    finite meaning (a variable that nothing binds, no role), and GdlValidationError where bodies
+    cannot be normalized.
+    """
+    rules = simplify(normalize(program).rules, program.source)
+    names = Names()
+    aspif = run_gringo(to_asp(rules, names), Limits(seconds, mebibytes, cancel), progress)
+    roles = [arguments_of(rule.head)[0] for rule in program.rules_for("role", 1) if not rule.body]
+    return assemble(read_aspif(aspif), names, roles)
