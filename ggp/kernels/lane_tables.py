@@ -1,0 +1,203 @@
+"""LaneTables: a circuit laid out for the kernels that walk it.
+
+`settle` is fast when it need not ask each gate how many inputs it has and which are negated. So gates
+are sorted, phase by phase and level by level, into *runs* of gates alike: same number of positive and of
+negated inputs. A run is one tight loop without surprises for the branch predictor, and a negated input
+costs nothing (AND NOT is one instruction). On large circuits this halves the time per literal.
+
+Moves are laid out in blocks of eight (the last block of a role has four or eight slots), padded with
+slots that are never legal and write to a spare row; `choose` works block by block.
+
+Letters as in `ggp.tables`; Q runs, S slots (padded moves), K+1 rows (row K is the spare one).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.kernels.compiling import kernel
+from ggp.tables import FALSE_LITERAL, CircuitTables, Int32Array
+
+BLOCK = 8
+
+
+class LaneTables(NamedTuple):
+    """What kernels need of one game. Gates are renumbered; everything else is numbered as in CircuitTables.
+
+    row_count      K + 1 rows: constant TRUE, fluents, moves, gates, and a spare row
+    fluent_count, move_count, role_count    F, M, R
+    move0, gate0   node of move 0 and of gate 0
+    run            int32[Q, 3]: positive inputs, negated inputs and number of gates of each run
+    phase_run, phase_gate, phase_source    int32[5]: where each phase begins in run, gates, source
+    source         int32[E]: input nodes gate by gate, negated inputs first where there are more than three
+    first_slot     int32[R+1]; slots of role r
+    slot_literal   int32[S]; legality of the slot's move
+    slot_node      int32[S]; node of the slot's move (or the spare row)
+    terminal       literal
+    next           int32[F]: literal of each fluent in the next state
+    next_order     int32[F]: fluents in an order in which the next state can be written in place, after ...
+    next_saved     int32[*]: ... these fluents' next rows were put aside
+    goal_first     int32[R+1], goal_literal, goal_value    int32[*]: goals of role r
+    node_of        int32[K]: where node k of the CircuitTables went
+    """
+
+    row_count: int
+    fluent_count: int
+    move_count: int
+    role_count: int
+    move0: int
+    gate0: int
+    run: Int32Array
+    phase_run: Int32Array
+    phase_gate: Int32Array
+    phase_source: Int32Array
+    source: Int32Array
+    first_slot: Int32Array
+    slot_literal: Int32Array
+    slot_node: Int32Array
+    terminal: int
+    next: Int32Array
+    next_order: Int32Array
+    next_saved: Int32Array
+    goal_first: Int32Array
+    goal_literal: Int32Array
+    goal_value: Int32Array
+    node_of: Int32Array
+
+
+@kernel
+def _gate_levels(first_input, inputs, gate0, level):  # type: ignore[no-untyped-def]
+    """level int32[G]: 0 for gates that read no gate, else 1 + the highest level read."""
+    for g in range(level.shape[0]):
+        deepest = 0
+        for j in range(first_input[g], first_input[g + 1]):
+            source = (inputs[j] >> 1) - gate0
+            if source >= 0 and level[source] >= deepest:
+                deepest = level[source] + 1
+        level[g] = deepest
+
+
+def arrange(tables: CircuitTables) -> LaneTables:
+    """Lay `tables` out for the kernels."""
+    layout = _arrange_gates(tables)
+    spare = tables.node_count
+    node_of = layout.node_of
+    first_slot, slot_literal, slot_node = _arrange_moves(tables, node_of, spare)
+    following = _renumber(tables.next, node_of)
+    order, saved = order_of_writing(following)
+    return LaneTables(
+        row_count=spare + 1,
+        fluent_count=tables.fluent_count,
+        move_count=int(tables.first_move[-1]),
+        role_count=tables.role_count,
+        move0=1 + tables.fluent_count,
+        gate0=tables.gate0,
+        run=layout.run,
+        phase_run=layout.phase_run,
+        phase_gate=layout.phase_gate,
+        phase_source=layout.phase_source,
+        source=layout.source,
+        first_slot=first_slot,
+        slot_literal=slot_literal,
+        slot_node=slot_node,
+        terminal=int(_renumber(np.array([tables.terminal], np.int32), node_of)[0]),
+        next=following,
+        next_order=order,
+        next_saved=saved,
+        goal_first=np.searchsorted(tables.goal_role, np.arange(tables.role_count + 1)).astype(np.int32),
+        goal_literal=_renumber(tables.goal_literal, node_of),
+        goal_value=tables.goal_value.astype(np.int32),
+        node_of=node_of,
+    )
+
+
+def _renumber(literals: Int32Array, node_of: Int32Array) -> Int32Array:
+    return (2 * node_of[literals >> 1] + (literals & 1)).astype(np.int32)
+
+
+class _GateLayout(NamedTuple):
+    run: Int32Array
+    phase_run: Int32Array
+    phase_gate: Int32Array
+    phase_source: Int32Array
+    source: Int32Array
+    node_of: Int32Array
+
+
+def _arrange_gates(tables: CircuitTables) -> _GateLayout:
+    gates = len(tables.first_input) - 1
+    arity = np.diff(tables.first_input)
+    gate_of_input = np.repeat(np.arange(gates), arity)
+    is_negated = (tables.input & 1).astype(bool)
+    negated = np.bincount(gate_of_input[is_negated], minlength=gates)
+    positive = arity - negated
+    level = np.zeros(gates, np.int32)
+    _gate_levels(tables.first_input, tables.input, tables.gate0, level)
+    phase = np.searchsorted(tables.phase_end, np.arange(gates), side="right")
+
+    order = np.lexsort((positive, negated, level, phase))
+    node_of = np.arange(tables.node_count, dtype=np.int32)
+    rank = np.empty(gates, np.int64)
+    rank[order] = np.arange(gates)
+    node_of[tables.gate0 :] = tables.gate0 + rank
+
+    kind = np.stack((phase, positive, negated), axis=1)[order]
+    starts = np.flatnonzero(np.r_[True, (kind[1:] != kind[:-1]).any(axis=1)]) if gates else np.zeros(0, int)
+    run = np.column_stack((kind[starts, 1:], np.diff(np.r_[starts, gates]))).reshape(-1, 3)
+    # Within a gate: positive inputs first up to three inputs, negated ones first beyond (see `settle`).
+    comes_second = is_negated == (arity[gate_of_input] <= 3)
+    by_gate = np.lexsort((tables.input, comes_second, rank[gate_of_input]))
+    phase_gate = np.r_[0, tables.phase_end]
+    return _GateLayout(
+        run=np.ascontiguousarray(run, np.int32),
+        phase_run=np.searchsorted(starts, phase_gate).astype(np.int32),
+        phase_gate=phase_gate.astype(np.int32),
+        phase_source=np.r_[0, np.cumsum(arity[order])][phase_gate].astype(np.int32),
+        source=node_of[tables.input[by_gate] >> 1],
+        node_of=node_of,
+    )
+
+
+def _arrange_moves(
+    tables: CircuitTables, node_of: Int32Array, spare: int
+) -> tuple[Int32Array, Int32Array, Int32Array]:
+    first_slot = [0]
+    literals: list[NDArray[np.int32]] = []
+    nodes: list[NDArray[np.int32]] = []
+    for first, end in zip(tables.first_move[:-1], tables.first_move[1:], strict=True):
+        padding = -int(end - first) % (BLOCK // 2)
+        literals += [_renumber(tables.legal[first:end], node_of), np.full(padding, FALSE_LITERAL, np.int32)]
+        move0 = 1 + tables.fluent_count
+        nodes += [np.arange(move0 + first, move0 + end, dtype=np.int32), np.full(padding, spare, np.int32)]
+        first_slot.append(first_slot[-1] + int(end - first) + padding)
+    return np.array(first_slot, np.int32), np.concatenate(literals), np.concatenate(nodes)
+
+
+def order_of_writing(following: Int32Array) -> tuple[Int32Array, Int32Array]:
+    """In which order fluents can take their next value in place, and which must be put aside first.
+
+    following   int32[F]: literal of each fluent's next value
+    A fluent that reads another one's row must be written before that row is. Each fluent reads at most one
+    other, so what is left over once everything free is written are simple cycles: all of their members
+    are put aside.
+    """
+    count = len(following)
+    reads = (following >> 1) - 1
+    readers = np.bincount(reads[(reads >= 0) & (reads < count)], minlength=count)
+    itself = reads == np.arange(count)
+    readers[itself] -= 1
+    ready = [int(f) for f in np.flatnonzero(readers == 0)]
+    order: list[int] = []
+    while ready:
+        f = ready.pop()
+        order.append(f)
+        source = int(reads[f])
+        if 0 <= source < count and source != f:
+            readers[source] -= 1
+            if readers[source] == 0:
+                ready.append(source)
+    saved = sorted(set(range(count)) - set(order))
+    return np.array(order, np.int32), np.array(saved, np.int32)

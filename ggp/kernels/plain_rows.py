@@ -1,0 +1,78 @@
+"""The row operations in plain numpy: what kernels use when NUMBA_DISABLE_JIT=1.
+
+Same names and meaning as in `ggp.kernels.rows`; a row is a uint64[W] array of its own, never a view.
+Hundreds of times slower than compiled rows: for debugging, coverage and tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+_ALL_ONES = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+
+
+def load(rows: Any, index: int) -> Words:
+    return rows["words"][index].copy()  # type: ignore[no-any-return]
+
+
+def store(rows: Any, index: int, value: Words) -> None:
+    rows["words"][index] = value
+
+
+def literal(rows: Any, index: int) -> Words:
+    value: Words = rows["words"][index >> 1]
+    return ~value if index & 1 else value.copy()
+
+
+def fill(rows: Any, word: np.uint64) -> Words:
+    return np.full(rows["words"].shape[1], word, np.uint64)
+
+
+def any_lane(value: Words) -> bool:
+    return bool(value.any())
+
+
+def get_word(rows: Any, index: int, word: int) -> np.uint64:
+    return rows["words"][index, word]  # type: ignore[no-any-return]
+
+
+def set_word(rows: Any, index: int, word: int, bits: np.uint64) -> None:
+    rows["words"][index, word] = bits
+
+
+def word_count(rows: Any) -> int:
+    return int(rows["words"].shape[1])
+
+
+def shift_left(value: Words, count: np.uint64) -> Words:
+    return value << count
+
+
+def shift_right(value: Words, count: np.uint64) -> Words:
+    return value >> count
+
+
+def add(left: Words, right: Words) -> Words:
+    return left + right
+
+
+def popcount(value: Words) -> Words:
+    return np.array([int(word).bit_count() for word in value], np.uint64)
+
+
+def sum_words(value: Words) -> int:
+    return int(value.astype(np.int64).sum())
+
+
+def count_bits(word: np.uint64) -> int:
+    return int(word).bit_count()
+
+
+def lowest_bit(word: np.uint64) -> int:
+    """Position of the lowest set bit; 64 where there is none."""
+    number = int(word)
+    return (number & -number).bit_length() - 1 if number else 64

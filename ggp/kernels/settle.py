@@ -1,0 +1,92 @@
+"""settle: recompute the gates of one phase in all lanes.
+
+Shapes: value holds K+1 rows of W words (see `ggp.kernels.lane_tables`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp.kernels.compiling import inlined, kernel
+from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.rows import Rows, fill, load, store
+
+
+@inlined
+def settle_phases(tables, value, first_phase, end_phase):  # type: ignore[no-untyped-def]
+    run = tables.run
+    source = tables.source
+    j = np.int64(tables.phase_source[first_phase])
+    out = np.int64(tables.gate0 + tables.phase_gate[first_phase])
+    for q in range(tables.phase_run[first_phase], tables.phase_run[end_phase]):
+        positive = run[q, 0]
+        negated = run[q, 1]
+        count = run[q, 2]
+        end = out + count
+        if positive == 2 and negated == 0:
+            for node in range(out, end):
+                store(value, node, load(value, source[j]) & load(value, source[j + 1]))
+                j += 2
+        elif positive == 1 and negated == 1:
+            for node in range(out, end):
+                store(value, node, load(value, source[j]) & ~load(value, source[j + 1]))
+                j += 2
+        elif positive == 0 and negated == 2:
+            for node in range(out, end):
+                store(value, node, ~(load(value, source[j]) | load(value, source[j + 1])))
+                j += 2
+        elif positive + negated == 3:
+            j = _settle_three(value, source, positive, j, out, end)
+        else:
+            j = _settle_many(value, source, positive, negated, j, out, end)
+        out = end
+
+
+@inlined
+def _settle_three(value, source, positive, j, out, end):  # type: ignore[no-untyped-def]
+    if positive == 3:
+        for node in range(out, end):
+            x = load(value, source[j]) & load(value, source[j + 1])
+            store(value, node, x & load(value, source[j + 2]))
+            j += 3
+    elif positive == 2:
+        for node in range(out, end):
+            x = load(value, source[j]) & load(value, source[j + 1])
+            store(value, node, x & ~load(value, source[j + 2]))
+            j += 3
+    elif positive == 1:
+        for node in range(out, end):
+            x = load(value, source[j + 1]) | load(value, source[j + 2])
+            store(value, node, load(value, source[j]) & ~x)
+            j += 3
+    else:
+        for node in range(out, end):
+            x = load(value, source[j]) | load(value, source[j + 1])
+            store(value, node, ~(x | load(value, source[j + 2])))
+            j += 3
+    return j
+
+
+@inlined
+def _settle_many(value, source, positive, negated, j, out, end):  # type: ignore[no-untyped-def]
+    for node in range(out, end):
+        x = fill(value, np.uint64(0))
+        for i in range(j, j + negated):
+            x = x | load(value, source[i])
+        x = ~x
+        j += negated
+        for i in range(j, j + positive):
+            x = x & load(value, source[i])
+        j += positive
+        store(value, node, x)
+    return j
+
+
+@kernel
+def settle(tables: LaneTables, value: Rows, first_phase: int, end_phase: int) -> None:
+    """Recompute every gate of phases first_phase .. end_phase-1 in topological order.
+
+    value   gate rows of these phases are overwritten; the rows they read must be right
+    Cost: about 0.7 ns per gate input for all 512 lanes at W = 8 with AVX-512.
+    """
+    settle_phases(tables, value, first_phase, end_phase)
