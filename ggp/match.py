@@ -209,7 +209,7 @@ def new_record(
         is_player_human=tuple(is_player_human or [False] * len(game.roles)),
         tournament_name=tournament_name,
         is_scrambled=is_scrambled,
-        version=_version(),
+        version=program_version(),
     )
 
 
@@ -273,8 +273,8 @@ def play_match(
     players   one per role, in rule-sheet order; None lets chance play, as it always does for `random`
 
     A move that is late by more than `grace_seconds`, illegal or missing is replaced by a random legal
-    one and noted in the record. The match is aborted where a person quits or the rules leave a role
-    without a move. Raises ValueError for a wrong number of players.
+    one and noted in the record. The match is aborted where a person quits or interrupts it, or the rules
+    leave a role without a move. Raises ValueError for a wrong number of players.
     """
     if len(players) != len(game.roles):
         raise ValueError(f"{game.name} has {len(game.roles)} roles, got {len(players)} players")
@@ -328,6 +328,8 @@ class _Referee:
                     record.complete(goals_or_none(self.game, self.state))
             except MatchQuitError as error:
                 record.abort(str(error))
+            except KeyboardInterrupt:
+                record.abort("interrupted")
             except GameError as error:
                 record.abort(str(error.at_step(self.step)))
             for seat in self.seats:
@@ -428,7 +430,8 @@ class _Referee:
             )
 
 
-def _version() -> str:
+def program_version() -> str:
+    """Name and version of this program, as records carry it."""
     try:
         return f"ggp-lanes {metadata.version('ggp-lanes')}"
     except metadata.PackageNotFoundError:

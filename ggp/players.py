@@ -201,10 +201,12 @@ class HumanPlayer(_LocalPlayer):
     name = "human"
     is_human = True
 
-    def __init__(self, *, ask: Callable[[str], str] = input, show: Callable[[str], None] = print) -> None:
+    def __init__(
+        self, *, ask: Callable[[str], str] | None = None, show: Callable[[str], None] | None = None
+    ) -> None:
         super().__init__()
-        self._ask = ask
-        self._show = show
+        self._ask = ask or input
+        self._show = show or print
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         legal = self.legal_moves(state)
@@ -256,8 +258,8 @@ def make_player(
     spec: str,
     *,
     on_progress: Progress | None = None,
-    ask: Callable[[str], str] = input,
-    show: Callable[[str], None] = print,
+    ask: Callable[[str], str] | None = None,
+    show: Callable[[str], None] | None = None,
 ) -> Player:
     """The player that `spec` describes: `random`, `legal`, `mcts[:option=value,…]`, `human`, `http://host:port`.
 

@@ -1,0 +1,1 @@
+"""One module per `ggp` command, each with a click command called `command`."""

@@ -1,0 +1,119 @@
+"""`ggp match`: a match on this machine."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from ggp.game import RANDOM_ROLE, Game
+from ggp.live_view import MatchView, result_table
+from ggp.loading import load
+from ggp.match import MatchRecord, play_match, write_record
+from ggp.players import Player, PlayerSpecError, make_player
+
+DEFAULT_PLAYER = "mcts"
+
+
+@click.command("match")
+@click.argument("rules", metavar="FILE")
+@click.argument("players", metavar="[PLAYER]...", nargs=-1)
+@click.option("--start-clock", default=1.0, show_default=True, type=click.FloatRange(0.0), help="Seconds.")
+@click.option("--play-clock", default=1.0, show_default=True, type=click.FloatRange(0.01), help="Seconds.")
+@click.option("--seed", type=int, help="Decides chance and all random players.  [default: another each time]")
+@click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help="Write the match as JSON.")
+@click.option("--engine", default="auto", show_default=True, help="auto, reasoner or prolog.")
+@click.option(
+    "--repeat", default=1, show_default=True, type=click.IntRange(1), help="Play that many matches."
+)
+def command(
+    rules: str,
+    players: tuple[str, ...],
+    start_clock: float,
+    play_clock: float,
+    seed: int | None,
+    record: Path | None,
+    engine: str,
+    repeat: int,
+) -> None:
+    """Play the game in FILE on this machine, one PLAYER per role in the order of the rules.
+
+    A PLAYER is random, legal, mcts[:option=value,…] (options: simulations, c, margin), human or
+    http://host:port; roles without one are played by mcts, the role random by chance.
+    """
+    if record is not None and repeat > 1:
+        raise click.UsageError("--record is for one match: leave out --repeat")
+    try:
+        for spec in players:
+            make_player(spec)
+        game = load(rules, engine)
+    except (PlayerSpecError, ValueError) as error:
+        raise click.UsageError(str(error)) from None
+    first_seed = random.SystemRandom().getrandbits(31) if seed is None else seed
+    _check_count(game, players)
+    console = Console(highlight=False)
+    records = []
+    for number in range(repeat):
+        seats = seat_players(game, players)
+        view = MatchView(console, game, has_person="human" in players, is_brief=repeat > 1)
+        with view:
+            played = play_match(
+                game,
+                seats,
+                start_clock_seconds=start_clock,
+                play_clock_seconds=play_clock,
+                seed=first_seed + number,
+                watch=view,
+            )
+        records.append(played)
+        if repeat > 1:
+            console.print(_result_line(number + 1, played), soft_wrap=True)
+    if record is not None:
+        write_record(records[0], record)
+    if repeat == 1:
+        console.print(result_table(records[0]))
+    else:
+        _print_totals(console, records)
+    sys.exit(0 if all(played.is_completed for played in records) else 1)
+
+
+def seat_players(game: Game[Any], specs: tuple[str, ...]) -> list[Player | None]:
+    """A fresh player per role: as `specs` say in turn, then the default; None for the role `random`."""
+    left = iter(specs)
+    return [None if role == RANDOM_ROLE else make_player(next(left, DEFAULT_PLAYER)) for role in game.roles]
+
+
+def _check_count(game: Game[Any], specs: tuple[str, ...]) -> None:
+    roles = [str(role) for role in game.roles if role != RANDOM_ROLE]
+    if len(specs) > len(roles):
+        raise click.UsageError(
+            f"{game.name} takes {len(roles)} player(s), one for each of {', '.join(roles)}; got {len(specs)}"
+        )
+
+
+def _result_line(number: int, record: MatchRecord) -> str:
+    goals = " ".join(
+        f"{role} {'-' if goal is None else goal}"
+        for role, goal in zip(record.roles, record.goals or [None] * len(record.roles), strict=True)
+    )
+    end = "" if record.is_completed else f"   aborted: {record.fault}"
+    return f"match {number:>3}   {len(record.moves):>4} steps   {goals}{end}"
+
+
+def _print_totals(console: Console, records: list[MatchRecord]) -> None:
+    """Mean goals and how often each role had how much."""
+    complete = [record for record in records if record.goals is not None]
+    for index, role in enumerate(records[0].roles):
+        goals = [record.goals[index] for record in complete if record.goals is not None]
+        known = [goal for goal in goals if goal is not None]
+        if known:
+            spread = ", ".join(
+                f"{count} × {goal}" for goal, count in sorted(Counter(known).items(), reverse=True)
+            )
+            mean = sum(known) / len(known)
+            console.print(f"{role} ({records[0].player_names[index]}): mean goal {mean:.1f}   {spread}")

@@ -1,0 +1,36 @@
+"""`ggp replay`: an engine beside a reference trace."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+import click
+
+from ggp.loading import find_rules, load
+from ggp.replay import TraceError, explain, read_trace, replay
+
+
+@click.command("replay")
+@click.argument("rules", metavar="RULES")
+@click.argument("trace", metavar="TRACE", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--engine", default="auto", show_default=True, help="auto, reasoner or prolog.")
+def command(rules: str, trace: Path, engine: str) -> None:
+    """Check an engine against TRACE, what a reference prover said of matches of RULES.
+
+    Prints the first difference. Exit code: 0 no difference, 1 a difference.
+    """
+    try:
+        result = replay(load(rules, engine), trace)
+        header = next(read_trace(trace))
+    except TraceError as error:
+        raise click.UsageError(f"{trace}: {error}") from None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(explain(result))
+    if not result.is_same:
+        digest = hashlib.sha256(find_rules(rules).read_bytes()).hexdigest()
+        if header.get("kif_sha256") not in (None, digest):
+            click.echo("  note: the trace was made from another version of these rules")
+    sys.exit(0 if result.is_same else 1)

@@ -1,0 +1,211 @@
+"""Watching a match in the terminal: board, joint move and clocks, or plain lines where it is no terminal."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Any, Self
+
+from rich.columns import Columns
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from ggp.board import Board, layout, legend
+from ggp.board_finder import find_board
+from ggp.game import Fact, Game
+from ggp.match import MatchRecord, Moment
+
+PALETTE = ("red", "yellow", "cyan", "green", "magenta", "blue", "bright_white", "bright_black")
+"""Colors for contents whose own name is no color."""
+
+NAMED_COLORS = {
+    "red": "red",
+    "blue": "bright_blue",
+    "green": "green",
+    "yellow": "yellow",
+    "white": "bright_white",
+    "black": "bright_black",
+    "magenta": "magenta",
+    "cyan": "cyan",
+    "teal": "cyan",
+}
+
+FACT_LINES = 24
+"""Most lines of facts shown of a state that is no board."""
+
+
+class MatchView:
+    """Shows the moments of one match; give it to `play_match` as `watch`, inside a `with` block.
+
+    In a terminal the view is redrawn in place. With a person at the keyboard, whose typing must not be
+    drawn over, states are printed one below the other, and elsewhere one line per step.
+    """
+
+    def __init__(
+        self, console: Console, game: Game[Any], *, has_person: bool = False, is_brief: bool = False
+    ) -> None:
+        self.console = console
+        self.game = game
+        self.has_person = has_person
+        self.is_brief = is_brief
+        self.board: Board | None = None
+        self.moment: Moment | None = None
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        if self.is_brief and not self.has_person:
+            return self
+        self.board = find_board(self.game.program, self.game.facts(self.game.initial_state()))
+        if self.console.is_terminal and not self.has_person:
+            self._live = Live(
+                console=self.console, get_renderable=self._render, refresh_per_second=8, transient=False
+            )
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.refresh()
+            self._live.stop()
+            self._live = None
+
+    def __call__(self, moment: Moment) -> None:
+        self.moment = moment
+        if self._live is not None or (self.is_brief and not self.has_person):
+            return
+        if moment.is_over:
+            if not self.has_person:
+                self.console.print(self._state())
+        elif moment.thinking is None:
+            self.console.print(step_line(moment), soft_wrap=True)
+            if self.has_person:
+                self.console.print(self._state())
+
+    def _state(self) -> RenderableType:
+        assert self.moment is not None
+        return state_view(self.board, self.game.facts(self.moment.state))
+
+    def _render(self) -> RenderableType:
+        moment = self.moment
+        if moment is None:
+            return Text("")
+        record = moment.record
+        title = Text(f"{record.game_name}, step {moment.step}", style="bold")
+        table = Table.grid(padding=(0, 2), expand=False)
+        for seat, role in enumerate(record.roles):
+            table.add_row(*self._seat_row(moment, seat, role))
+        body = Table.grid(padding=(0, 4))
+        body.add_row(self._state(), table)
+        return Panel(body, title=title, title_align="left", expand=False)
+
+    def _seat_row(self, moment: Moment, seat: int, role: str) -> tuple[Text, ...]:
+        """Marker, role, player, last move, clock of one seat."""
+        record = moment.record
+        is_thinking = moment.thinking is not None and str(moment.thinking) == role
+        move = str(moment.joint_move[seat]) if moment.joint_move is not None else ""
+        used = record.move_seconds[-1][seat] if record.move_seconds else None
+        clock = "" if used is None else f"{used:5.2f} s"
+        if is_thinking and moment.deadline is not None:
+            clock = f"{max(0.0, moment.deadline - time.monotonic()):5.1f} s left"
+        fault = record.errors[-1][seat] if record.errors else ""
+        return (
+            Text(">" if is_thinking else " ", style="bold green"),
+            Text(role, style=f"bold {content_color(role, record.roles)}"),
+            Text(record.player_names[seat], style="dim"),
+            Text(move),
+            Text(clock, style="green" if is_thinking else "dim"),
+            Text(fault, style="bold red"),
+        )
+
+
+def step_line(moment: Moment) -> Text:
+    """One line for a state that was reached: step, joint move, clock use, faults."""
+    record = moment.record
+    if moment.joint_move is None:
+        seats = ", ".join(
+            f"{role} {name}" for role, name in zip(record.roles, record.player_names, strict=True)
+        )
+        return Text(f"{record.game_name}: {seats}; seed {record.seed}")
+    line = Text(f"{moment.step:>4} ")
+    for role, move, seconds, fault in zip(
+        record.roles, moment.joint_move, record.move_seconds[-1], record.errors[-1], strict=True
+    ):
+        line.append(f"  {role} {move}")
+        if seconds is not None and seconds >= 0.005:
+            line.append(f" ({seconds:.2f} s)", style="dim")
+        if fault:
+            line.append(f" [{fault}]", style="bold red")
+    return line
+
+
+def state_view(board: Board | None, facts: tuple[Fact, ...]) -> RenderableType:
+    """A state as a colored board, with the facts that the board does not show; else as its facts."""
+    if board is None:
+        return _fact_view(facts)
+    stacks = board.contents(facts)
+    labels = {cell: board.label(stack[0]) for cell, stack in stacks.items()}
+    names = tuple(board.labels)
+    lines = []
+    for pieces in layout(board, labels):
+        line = Text()
+        for text, cell in pieces:
+            if cell in stacks:
+                line.append(text, style=f"bold {content_color(stacks[cell][0][-1], names)}")
+            else:
+                line.append(text, style="dim" if cell is None or text.strip() == "." else "")
+        lines.append(line)
+    rest = [fact for fact in facts if all(layer.place(fact) is None for layer in board.layers)]
+    key = "  ".join(f"{label} {name}" for label, name in legend(board, facts))
+    parts: list[RenderableType] = [*lines]
+    if key:
+        parts.append(Text(key, style="dim"))
+    if rest:
+        parts.append(Text(_shortened("  ".join(map(str, rest))), style="dim"))
+    return Group(*parts)
+
+
+def _fact_view(facts: tuple[Fact, ...]) -> RenderableType:
+    texts = [Text(str(fact)) for fact in facts[: FACT_LINES * 3]]
+    if len(facts) > len(texts):
+        texts.append(Text(f"… {len(facts) - len(texts)} more", style="dim"))
+    return Columns(texts, column_first=True, padding=(0, 3)) if len(texts) > FACT_LINES else Group(*texts)
+
+
+def _shortened(text: str, limit: int = 200) -> str:
+    return text if len(text) <= limit else text[: limit - 2] + " …"
+
+
+def content_color(name: str, names: tuple[str, ...]) -> str:
+    """The color that `name` says, as `redking` does, else one by its place among `names`."""
+    for word, color in NAMED_COLORS.items():
+        if name.startswith(word):
+            return color
+    return PALETTE[names.index(name) % len(PALETTE)] if name in names else "default"
+
+
+def result_table(record: MatchRecord) -> Table:
+    """Who got what: role, player, goal, faults, mean seconds per move."""
+    outcome = "" if record.is_completed else f", aborted: {record.fault}"
+    title = Text(f"{record.game_name}: {len(record.moves)} steps{outcome}")
+    table = Table(title=title, title_justify="left")
+    for heading in ("role", "player", "goal", "faults", "s/move"):
+        table.add_column(heading, justify="left" if heading in ("role", "player") else "right")
+    goals = record.goals or [None] * len(record.roles)
+    for seat, role in enumerate(record.roles):
+        faults = [row[seat] for row in record.errors if row[seat]]
+        seconds = [row[seat] for row in record.move_seconds[1:]]
+        known = [value for value in seconds if value is not None]
+        goal = goals[seat]
+        table.add_row(
+            Text(role),
+            Text(record.player_names[seat]),
+            "-" if goal is None else str(goal),
+            str(len(faults)),
+            f"{sum(known) / len(known):.2f}" if known else "-",
+        )
+    return table

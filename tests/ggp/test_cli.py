@@ -1,0 +1,223 @@
+"""The `ggp` command: what people type, what they see, and the exit codes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ggp import cli
+from ggp.match import read_record
+from ggp.replay import text_hash
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def ggp(capsys, monkeypatch):
+    """Runs the command in this process: exit code, standard output, standard error."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exit_info:
+            cli.main([str(argument) for argument in arguments])
+        output = capsys.readouterr()
+        return exit_info.value.code, output.out, output.err
+
+    return run
+
+
+def test_help_names_every_command(ggp):
+    code, out, _ = ggp("--help")
+    assert code == 0
+    assert all(f"  {name}" in out for name in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("name", list(cli.COMMANDS))
+def test_every_command_explains_itself(ggp, name):
+    code, out, _ = ggp(name, "--help")
+    assert code == 0
+    assert out.startswith(f"Usage: ggp {name}")
+
+
+def test_version(ggp):
+    assert ggp("--version")[1].startswith("ggp-lanes")
+
+
+def test_help_does_not_import_the_engines():
+    script = (
+        "import sys\nfrom ggp.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('lark', 'clingo', 'numba', 'numpy', 'aiohttp', 'rich') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip().endswith("[]")
+
+
+def test_python_m_ggp_works():
+    run = subprocess.run([sys.executable, "-m", "ggp", "-h"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0
+    assert "Usage: ggp" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["nothing"], "No such command"),
+        (["match"], "Missing argument 'FILE'"),
+        (["match", "tictactoe", "nobody"], "no player 'nobody'"),
+        (["match", "tictactoe", "mcts:x=1"], "no option 'x'"),
+        (["match", "tictactoe", "random", "random", "random"], "takes 2 player(s)"),
+        (["match", "nosuchgame"], "there is no such file or game"),
+        (["match", "tictactoe", "random", "random", "--engine", "steam"], "unknown engine"),
+        (["match", "tictactoe", "--repeat", "2", "--record", "x.json"], "--record"),
+        (["replay", "tictactoe", "no-such-trace.gz"], "does not exist"),
+        (["validate", "nosuchgame"], "there is no such file or game"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_one_message(ggp, arguments, part):
+    code, _, err = ggp(*arguments)
+    assert code == 2
+    assert part in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("text", "code_of_rule"),
+    [("(role x", "GDL101"), ("(role x) (role ?x) (<= terminal (not (true ?y)))", "error GDL2")],
+)
+def test_bad_rules_are_shown_with_their_place(ggp, tmp_path, text, code_of_rule):
+    sheet = tmp_path / "bad.kif"
+    sheet.write_text(text)
+    for command in (["match", sheet], ["info", sheet]):
+        code, _, err = ggp(*command)
+        assert code == 1
+        assert "bad.kif:1:" in err
+        assert code_of_rule in err
+        assert "Traceback" not in err
+    code, out, _ = ggp("validate", sheet)
+    assert code == 1
+    assert code_of_rule in out
+
+
+def test_validate_accepts_our_games(ggp):
+    code, out, _ = ggp("validate", "tictactoe", "games/nim.kif")
+    assert code == 0
+    assert out.count("no errors") == 2
+    assert ggp("validate", "--quiet", "nim") == (0, "", "")
+
+
+def test_own_bugs_show_a_traceback(ggp, monkeypatch):
+    import ggp.commands.validate as validate
+
+    def broken(file, quiet):
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(validate, "_validate", broken)
+    code, _, err = ggp("validate", "nim")
+    assert code == 1
+    assert "ZeroDivisionError" in err
+    assert "bug of ggp" in err
+
+
+def test_match_plays_shows_and_records(ggp, tmp_path):
+    record_file = tmp_path / "match.json"
+    code, out, _ = ggp(
+        "match", "tictactoe", "mcts:simulations=60", "random", "--seed", 5, "--record", record_file
+    )
+    assert code == 0
+    assert "x (mark" in out
+    assert "  1 2 3" in out
+    assert "player" in out
+    record = read_record(record_file)
+    assert record.is_completed
+    assert record.seed == 5
+    assert f"{len(record.moves)} steps" in out
+    assert record.rules == Path("games/tictactoe.kif").read_text()
+
+
+def test_match_with_a_seed_is_reproducible(ggp, tmp_path):
+    def moves(name):
+        path = tmp_path / name
+        ggp("match", "connectfour_4x4", "mcts:simulations=20", "random", "--seed", 9, "--record", path)
+        return read_record(path).moves
+
+    assert moves("a") == moves("b")
+
+
+def test_match_asks_a_person(ggp, monkeypatch):
+    answers = iter(["1", "nonsense", *["1"] * 9])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
+    code, out, _ = ggp("match", "tictactoe", "human", "legal", "--seed", 1)
+    assert code == 0
+    assert "'nonsense' is not legal here" in out
+    assert "human" in out
+
+
+def test_match_ends_where_the_person_leaves(ggp, monkeypatch):
+    def closed(prompt):
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", closed)
+    code, out, _ = ggp("match", "tictactoe", "human", "legal")
+    assert code == 1
+    assert "aborted: the human player left" in out
+
+
+@pytest.mark.parametrize("game", ["rockpaperscissors", "connectfour_3p", "eightpuzzle", "bucket"])
+def test_match_plays_other_kinds_of_games(ggp, game):
+    players = {"connectfour_3p": 3, "eightpuzzle": 1}.get(game, 2) * ["random"]
+    code, out, _ = ggp("match", game, *players, "--seed", 2)
+    assert code == 0
+    assert "goal" in out
+
+
+def test_match_repeats(ggp):
+    code, out, _ = ggp("match", "tictactoe", "random", "random", "--seed", 3, "--repeat", 4)
+    assert code == 0
+    assert out.count("steps") == 4
+    assert "mean goal" in out
+
+
+def test_bench_prints_json_lines_and_reports_what_fails(ggp):
+    code, out, _ = ggp("bench", "tictactoe", "nosuch", "--seconds", "0.05", "--json", "--engine", "reasoner")
+    assert code == 1
+    first, second = map(json.loads, out.splitlines())
+    assert first["game"] == "tictactoe"
+    assert first["engine"] == "reasoner"
+    assert first["states_per_cpu_second"] > 0
+    assert second["game"] == "nosuch"
+    assert "error" in second
+    assert ggp("bench", "nim", "--seconds", "0.05")[0] == 0
+
+
+def test_replay_exit_codes(ggp, tmp_path):
+    sheet = tmp_path / "one.kif"
+    sheet.write_text(
+        "(role a) (init start) (<= terminal (not (true start))) (legal a go) (goal a 100)"
+        " (<= (next end) (does a go))"
+    )
+    rows = [
+        {"t": "header", "game": "one", "roles": ["a"]},
+        {"t": "step", "p": 0, "s": 0, "n": 1, "h": text_hash(["start"]), "term": False, "move": ["go"]},
+        {"t": "step", "p": 0, "s": 1, "n": 1, "h": text_hash(["end"]), "term": True, "goals": {"a": 100}},
+    ]
+    trace = tmp_path / "one.jsonl"
+    trace.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert ggp("replay", sheet, trace)[0] == 0
+    rows[-1]["goals"] = {"a": 0}
+    trace.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, _ = ggp("replay", sheet, trace)
+    assert code == 1
+    assert "goal of a" in out
+    trace.write_text("{}")
+    assert ggp("replay", sheet, trace)[0] == 2
+
+
+@pytest.mark.parametrize("name", ["ticTacToe", "connectFour", "gt_two_thirds_4p", "hanoi"])
+def test_replay_follows_the_reference_traces(ggp, corpus_dir, name):
+    sheet = corpus_dir / "open" / "games" / f"{name}.kif"
+    trace = corpus_dir / "open" / "traces" / f"{name}.jsonl.gz"
+    code, out, _ = ggp("replay", sheet, trace, "--engine", "reasoner")
+    assert code == 0, out
