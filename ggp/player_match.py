@@ -316,8 +316,8 @@ class PlayerMatch:
 
     async def close(self, grace_seconds: float = _STOP_GRACE_SECONDS) -> None:
         """Release everything, after `stop`."""
-        for task in self._tasks:
-            await asyncio.wait({task}, timeout=1.0)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1.0)
         await self._worker.close(grace_seconds)
 
     def _keep(self, task: asyncio.Task[None]) -> None:

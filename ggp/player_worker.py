@@ -194,11 +194,10 @@ def _take_stdout() -> BinaryIO:
 
 
 def end_process_group(status: int = 0) -> None:
-    """End this process and all it has started, at once."""
+    """End this process and all it has started, at once. Callable from any thread."""
     with contextlib.suppress(OSError):
         if os.getpgrp() == os.getpid():
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            os.killpg(0, signal.SIGTERM)
+            os.killpg(0, signal.SIGKILL)
     os._exit(status)
 
 

@@ -62,6 +62,10 @@ class WorkerLink:
                 self._on_report(self, json.loads(line))
         self._kill_group(process)
         await process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
+            with contextlib.suppress(ConnectionError):
+                await process.stdin.wait_closed()
         self._on_report(self, {"type": "gone"})
 
     async def close(self, grace_seconds: float = 0.0) -> None:

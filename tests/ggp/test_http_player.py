@@ -1,0 +1,468 @@
+"""The player on a real port: odd requests, and matches whatever happens to the search process."""
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from percept_games import COIN
+from wire import QUICK, exchange, post, running_player
+
+import ggp
+from gdl.terms import Symbol
+from ggp.http_front import FrontLimits
+from ggp.http_player import PlayerOptions, check_options
+from ggp.player_match import SearchOptions
+from ggp.players import PlayerSpecError
+from ggp.protocol import parse_term
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TICTACTOE = (ROOT / "games" / "tictactoe.kif").read_text(encoding="utf-8")
+GAME = ggp.load(TICTACTOE, engine="reasoner")
+INFO = "( ( name ggp-lanes ) ( status available ) ( species alien ) )"
+
+
+def start(match_id="m", role="x", rules=TICTACTOE, start_clock=10, play_clock=5):
+    return f"( START {match_id} {role} ({rules}) {start_clock} {play_clock} )"
+
+
+def run(scenario):
+    return asyncio.run(scenario)
+
+
+# --- requests ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: text/acl\r\nContent-Length: 8\r\n\r\n( INFO )",
+        b"POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( INFO )",
+        b"POST / HTTP/1.0\r\n\r\n( INFO )",
+        b"POST / HTTP/1.0\n\n( INFO )",
+        b"POST / HTTP/1.0\nContent-length:8\n\n( INFO )",
+        b"post / http/1.0\r\nsender: GM\r\n\r\n(info)",
+        b"POST http://127.0.0.1/ HTTP/1.1\r\nContent-Length: 6\r\n\r\n(Info)",
+        b"POST / HTTP/1.1\r\nno colon here\r\nContent-Length: 6\r\n\r\n(INFO)",
+        b"POST / HTTP/1.1\r\nContent-Type: text/acl; charset=klingon\r\nContent-Length: 8\r\n\r\n( INFO )",
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n( IN\r\n4\r\nFO )\r\n0\r\n\r\n",
+        b"GET /%28+INFO+%29 HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /(%20INFO%20) HTTP/1.0\r\n\r\n",
+        b"GET /(INFO)\r\n\r\n",
+    ],
+)
+def test_player_answers_info_however_it_is_asked(request_bytes):
+    async def scenario():
+        async with running_player() as server:
+            return await exchange(server.port, request_bytes)
+
+    head, _, body = run(scenario()).decode().partition("\r\n\r\n")
+    assert head.startswith("HTTP/1.1 200 OK\r\n")
+    assert "Content-Type: text/acl\r\n" in head
+    assert f"Content-Length: {len(INFO)}\r\n" in head
+    assert "Access-Control-Allow-Origin: *\r\n" in head
+    assert body == INFO
+
+
+def test_player_reads_a_body_that_is_shorter_than_announced():
+    async def scenario():
+        async with running_player() as server:
+            data = b"POST / HTTP/1.0\r\nContent-Length: 50\r\n\r\n( INFO )"
+            return await exchange(server.port, data, half_close=True)
+
+    assert run(scenario()).decode().endswith(INFO)
+
+
+def test_player_answers_options_with_cors_headers():
+    async def scenario():
+        async with running_player() as server:
+            return await exchange(server.port, b"OPTIONS / HTTP/1.1\r\nOrigin: http://a\r\n\r\n")
+
+    head, _, body = run(scenario()).decode().partition("\r\n\r\n")
+    assert head.startswith("HTTP/1.1 200 ")
+    assert "Content-Length: 0" in head
+    assert "Access-Control-Allow-Origin: *" in head
+    assert body == ""
+
+
+@pytest.mark.parametrize("text", ["", "( DANCE )", "(((", "( PLAY )", "( START m x )", "\x00\xff"])
+def test_player_answers_400_to_what_is_no_message(text):
+    async def scenario():
+        async with running_player() as server:
+            return await post(server.port, text)
+
+    assert run(scenario()).startswith("400 error ")
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status"),
+    [
+        (b"DELETE / HTTP/1.1\r\n\r\n", b"405"),
+        (b"\x16\x03\x01\x02\x00\r\n\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n( INFO )", b"400"),
+        (b"POST / HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n( INFO )", b"413"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\n" + b"A: b\r\n" * 20_000 + b"\r\n", b"431"),
+        (b"POST / HTTP/1.1\r\nA: " + b"b" * 200_000, b"431"),
+        (b"POST / HTTP/1.0\r\n\r\n" + b"(" * 3000 + b")" * 3000, b"413"),
+    ],
+)
+def test_player_refuses_what_is_no_request(request_bytes, status):
+    async def scenario():
+        async with running_player(limits=FrontLimits(body_bytes=5000)) as server:
+            reply = await exchange(server.port, request_bytes)
+            return reply, await post(server.port, "( INFO )")
+
+    reply, after = run(scenario())
+    assert reply.split()[1] == status
+    assert after == INFO
+
+
+def test_player_gives_up_on_a_request_that_never_ends():
+    async def scenario():
+        async with running_player(limits=FrontLimits(request_seconds=0.2)) as server:
+            return await exchange(server.port, b"POST / HTTP/1.1\r\nContent-")
+
+    assert run(scenario()).split()[1] == b"408"
+
+
+@pytest.mark.parametrize("text", ["( PLAY m NIL )", "( STOP m NIL )", "( ABORT m )"])
+def test_player_is_busy_for_matches_it_does_not_play(text):
+    async def scenario():
+        async with running_player() as server:
+            return await post(server.port, text)
+
+    assert run(scenario()) == "busy"
+
+
+def test_player_is_ready_for_a_preview():
+    async def scenario():
+        async with running_player() as server:
+            return await post(server.port, "( PREVIEW ((role x)) 5 )")
+
+    assert run(scenario()) == "ready"
+
+
+# --- START ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "logged"),
+    [
+        (start(role="spectator"), "no role spectator"),
+        (start(rules="(role x) (<= (legal x a)) (legal x)"), "GDL"),
+        (start(rules="(role x) (<= (legal x ?y) (not (p ?y)))"), "GDL2"),
+        (start(rules="tictactoe"), "without rules"),
+        (start(rules=""), "without rules"),
+    ],
+)
+def test_player_is_busy_for_rules_it_cannot_play(text, logged, caplog):
+    async def scenario():
+        async with running_player() as server:
+            reply = await post(server.port, text)
+            assert not server.matches
+            return reply, await post(server.port, "( INFO )")
+
+    with caplog.at_level(logging.INFO):
+        reply, after = run(scenario())
+    assert (reply, after) == ("busy", INFO)
+    assert logged in caplog.text
+
+
+def test_player_takes_no_more_matches_than_allowed():
+    async def scenario():
+        async with running_player(max_matches=1) as server:
+            replies = [await post(server.port, start("m1"))]
+            replies.append(await post(server.port, "( INFO )"))
+            replies.append(await post(server.port, start("m2")))
+            replies.append(await post(server.port, "( PLAY m2 NIL )"))
+            replies.append(await post(server.port, "( ABORT m1 )"))
+            replies.append(await post(server.port, "( INFO )"))
+            replies.append(await post(server.port, start("m2")))
+            return replies
+
+    busy = INFO.replace("available", "busy")
+    assert run(scenario()) == ["ready", busy, "busy", "busy", "aborted", INFO, "ready"]
+
+
+def test_player_answers_a_repeated_start_once_more():
+    async def scenario():
+        async with running_player() as server:
+            first = await post(server.port, start())
+            pid = server.matches["m"].worker_pid
+            again = await post(server.port, start())
+            assert server.matches["m"].worker_pid == pid
+            return first, again, await post(server.port, start(role="o"))
+
+    assert run(scenario()) == ("ready", "ready", "busy")
+
+
+# --- PLAY -------------------------------------------------------------------------------------
+
+
+def legal_after(*joint_moves, role="x"):
+    state = GAME.initial_state()
+    for joint_move in joint_moves:
+        state = GAME.next_state(state, [parse_term(move) for move in joint_move])
+    return [str(move) for move in GAME.legal_moves(state, Symbol(role))]
+
+
+def test_player_plays_a_match_to_its_end():
+    async def scenario():
+        async with running_player() as server:
+            assert await post(server.port, start()) == "ready"
+            first = await post(server.port, "( PLAY m NIL )")
+            assert first in legal_after()
+            waiting = await post(server.port, f"( PLAY m ( {first} noop ) )")
+            move = next(move for move in legal_after((first, "noop"), role="o"))
+            third = await post(server.port, f"(play m (noop {move}))")
+            assert third in legal_after((first, "noop"), ("noop", move))
+            done = await post(server.port, f"(Stop m ({third} noop))")
+            return waiting, done, await post(server.port, f"( PLAY m ({third} noop) )")
+
+    assert run(scenario()) == ("noop", "done", "busy")
+
+
+def test_player_echoes_constants_as_received():
+
+    async def scenario():
+        async with running_player() as server:
+            assert await post(server.port, f"(START M1 X({TICTACTOE.upper()})10 5)") == "ready"
+            move = await post(server.port, "(PLAY M1 NIL)")
+            return move, await post(server.port, f"(PLAY M1({move}NOOP))")
+
+    move, waiting = run(scenario())
+    assert move.startswith("(MARK ")
+    assert move.lower() in legal_after()
+    assert waiting == "NOOP"
+
+
+def test_player_gives_a_repeated_play_the_same_answer():
+    async def scenario():
+        search = SearchOptions(agent="random")
+        async with running_player(search=search) as server:
+            await post(server.port, start())
+            opening = [await post(server.port, "( PLAY m NIL )") for _ in range(5)]
+            told = f"( PLAY m ( {opening[0]} noop ) )"
+            await post(server.port, told)
+            move = legal_after((opening[0], "noop"), role="o")[0]
+            second = [await post(server.port, f"( PLAY m ( noop {move} ) )") for _ in range(5)]
+            return opening, second
+
+    opening, second = run(scenario())
+    assert len(set(opening)) == 1
+    assert len(set(second)) == 1
+
+
+def test_player_gives_a_play_that_is_repeated_at_once_the_same_answer():
+    async def scenario():
+        search = SearchOptions(agent="mcts")
+        async with running_player(search=search) as server:
+            await post(server.port, start(start_clock=1, play_clock=1))
+            return await asyncio.gather(*(post(server.port, "( PLAY m NIL )") for _ in range(3)))
+
+    assert len(set(run(scenario()))) == 1
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["( (mark 1 1) )", "( (mark 9 9) noop )", "( noop noop noop )", "( )", "( ((a) b) ?x )", "elephant"],
+)
+def test_player_answers_a_legal_move_to_an_impossible_joint_move(told, caplog):
+    async def scenario():
+        async with running_player() as server:
+            await post(server.port, start(role="o"))
+            await post(server.port, "( PLAY m NIL )")
+            return await post(server.port, f"( PLAY m {told} )")
+
+    with caplog.at_level(logging.WARNING):
+        reply = run(scenario())
+    every_move = set(legal_after(role="o")) | set(legal_after(("(mark 1 1)", "noop"), role="o"))
+    assert reply in every_move | {"(mark 1 1)"}
+    assert "joint move" in caplog.text or told == "elephant"
+
+
+def test_player_answers_info_while_it_searches():
+    async def scenario():
+        async with running_player(search=SearchOptions(agent="mcts")) as server:
+            await post(server.port, start(start_clock=1, play_clock=2))
+            playing = asyncio.create_task(post(server.port, "( PLAY m NIL )"))
+            await asyncio.sleep(0.3)
+            info = await post(server.port, "( INFO )")
+            assert not playing.done()
+            return info, await playing
+
+    info, move = run(scenario())
+    assert info == INFO
+    assert move in legal_after()
+
+
+def test_player_plays_a_game_for_one_role():
+    rules = "(role r) (init (n 0)) (succ 0 1) (succ 1 2) (legal r up) (legal r down) (<= (next (n ?m)) (true (n ?n)) (succ ?n ?m)) (<= terminal (true (n 2))) (goal r 100)"  # noqa: E501
+
+    async def scenario():
+        async with running_player() as server:
+            await post(server.port, start(role="r", rules=rules))
+            first = await post(server.port, "( PLAY m NIL )")
+            second = await post(server.port, f"( PLAY m ( {first} ) )")
+            return first, second, await post(server.port, f"( STOP m ( {second} ) )")
+
+    assert run(scenario()) == ("down", "down", "done")
+
+
+def test_player_uses_percepts():
+    async def scenario():
+        # Seen from outside: after `found` under cup b, a search must guess b.
+        async with running_player(search=SearchOptions(agent="mcts:simulations=300", seed=1)) as server:
+            assert await post(server.port, start(role="player", rules=COIN)) == "ready"
+            first = await post(server.port, "( PLAY m 0 NIL NIL )")
+            second = await post(server.port, "( PLAY m 1 noop () )")
+            third = await post(server.port, "( PLAY m 2 (peek b) ( (looked b) found ) )")
+            return first, second, third, await post(server.port, f"( STOP m 3 {third} () )")
+
+    first, second, third, done = run(scenario())
+    assert (first, third, done) == ("noop", "(guess b)", "done")
+    assert second.startswith(("(peek ", "(guess "))
+
+
+# --- the search process -----------------------------------------------------------------------
+
+
+def test_player_survives_the_death_of_its_worker(caplog):
+    async def scenario():
+        async with running_player(search=SearchOptions(agent="mcts")) as server:
+            await post(server.port, start(start_clock=1, play_clock=3))
+            match = server.matches["m"]
+            playing = asyncio.create_task(post(server.port, "( PLAY m NIL )"))
+            await asyncio.sleep(0.3)
+            killed = match.worker_pid
+            os.kill(killed, signal.SIGKILL)
+            move = await playing
+            assert match.worker_pid not in (None, killed)
+            return move, await post(server.port, f"( PLAY m ( {move} noop ) )")
+
+    with caplog.at_level(logging.WARNING):
+        move, waiting = run(scenario())
+    assert move in legal_after()
+    assert waiting == "noop"
+    assert "worker died; starting another one" in caplog.text
+
+
+def test_player_plays_on_without_search_when_workers_keep_dying(caplog):
+    async def scenario():
+        async with running_player(search=SearchOptions(agent="mcts")) as server:
+            await post(server.port, start(start_clock=1, play_clock=6))
+            match = server.matches["m"]
+            playing = asyncio.create_task(post(server.port, "( PLAY m NIL )"))
+            for _ in range(200):
+                if match.worker_pid is not None:
+                    os.kill(match.worker_pid, signal.SIGKILL)
+                if playing.done():
+                    break
+                await asyncio.sleep(0.05)
+            return await playing
+
+    with caplog.at_level(logging.WARNING):
+        assert run(scenario()) in legal_after()
+    assert "playing on without search" in caplog.text
+
+
+def test_player_answers_in_time_when_its_worker_is_stuck():
+    async def scenario():
+        async with running_player(search=SearchOptions(agent="mcts")) as server:
+            await post(server.port, start(start_clock=1, play_clock=1))
+            os.kill(server.matches["m"].worker_pid, signal.SIGSTOP)
+            begin = time.monotonic()
+            async with asyncio.timeout(5):
+                move = await post(server.port, "( PLAY m NIL )")
+            return move, time.monotonic() - begin
+
+    move, seconds = run(scenario())
+    assert move in legal_after()
+    assert seconds < 1.0, "later than its clock"
+
+
+def test_player_is_ready_in_time_though_its_worker_cannot_start(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+
+    async def scenario():
+        async with running_player() as server:
+            return await post(server.port, start()), await post(server.port, "( PLAY m NIL )")
+
+    ready, move = run(scenario())
+    assert ready == "ready"
+    assert move in legal_after()
+
+
+def player_process(*options):
+    code = (
+        "import logging, sys; from ggp.http_player import *; logging.basicConfig(level='INFO');"
+        "from ggp.player_match import SearchOptions;"
+        "sys.exit(run_player(PlayerOptions(port=0, search=SearchOptions(agent='mcts'))))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=environment
+    )
+    line = process.stderr.readline()
+    return process, int(line.rpartition(":")[2])
+
+
+def children(pid):
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except (OSError, ValueError):
+            continue
+        if entry.name.isdigit() and int(fields[1]) == pid:
+            found.append(int(entry.name))
+    return found
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_player_process_takes_its_workers_along(number):
+    process, port = player_process()
+    workers = []
+    try:
+        assert asyncio.run(post(port, start(start_clock=1, play_clock=60))) == "ready"
+        workers = children(process.pid)
+        assert workers
+        process.send_signal(number)
+        code = process.wait(10)
+        for _ in range(100):
+            if not any(map(is_alive, workers)):
+                break
+            time.sleep(0.05)
+        assert not any(map(is_alive, workers))
+        assert code == (-number if number == signal.SIGKILL else 0)
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+        for worker in filter(is_alive, workers):
+            os.kill(worker, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("agent", ["human", "http://127.0.0.1:1", "wizard", "mcts:depth=3"])
+def test_check_options_refuses_agents_that_cannot_play(agent):
+    with pytest.raises(PlayerSpecError):
+        check_options(PlayerOptions(search=SearchOptions(agent=agent)))
+
+
+def test_check_options_takes_the_defaults():
+    check_options(PlayerOptions())
+    check_options(QUICK)

@@ -1,0 +1,85 @@
+"""Real loopback connections for tests: a player to talk to, and scripted players to referee."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from ggp.http_front import HttpFront, Request, Response
+from ggp.http_player import PlayerOptions, PlayerServer
+from ggp.player_match import SearchOptions
+from ggp.protocol import Info, Message, Play, Start, format_info_reply, parse_message
+
+QUICK = PlayerOptions(port=0, margin_seconds=0.2, search=SearchOptions(agent="legal", seed=1))
+
+
+@asynccontextmanager
+async def running_player(**changes: object) -> AsyncIterator[PlayerServer]:
+    """A player on a free port."""
+    server = PlayerServer(replace(QUICK, **changes))  # type: ignore[arg-type]
+    await server.listen()
+    try:
+        yield server
+    finally:
+        await server.close()
+
+
+async def exchange(port: int, data: bytes, *, half_close: bool = False) -> bytes:
+    """Send raw bytes, return everything that comes back."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(data)
+    await writer.drain()
+    if half_close:
+        writer.write_eof()
+    reply = await reader.read()
+    writer.close()
+    return reply
+
+
+async def post(port: int, text: str) -> str:
+    """The body of the answer to a plain POST; `"<status> <body>"` where the status is not 200."""
+    body = text.encode()
+    head = f"POST / HTTP/1.0\r\nContent-Type: text/acl\r\nContent-Length: {len(body)}\r\n\r\n"
+    reply = await exchange(port, head.encode() + body)
+    headers, _, answer = reply.decode().partition("\r\n\r\n")
+    status = headers.split()[1]
+    return answer if status == "200" else f"{status} {answer}"
+
+
+Script = Callable[[Message], Awaitable[str]]
+
+
+@asynccontextmanager
+async def scripted_player(script: Script, name: str = "script") -> AsyncIterator[tuple[str, list[Message]]]:
+    """A player that answers INFO by itself, anything else as `script` says; its address and what it heard."""
+    heard: list[Message] = []
+
+    async def handle(request: Request) -> Response:
+        message = parse_message(request.text)
+        if isinstance(message, Info):
+            return Response(format_info_reply(name, "available"))
+        heard.append(message)
+        return Response(await script(message))
+
+    front = HttpFront(handle)
+    port = await front.listen("127.0.0.1", 0)
+    try:
+        yield f"127.0.0.1:{port}", heard
+    finally:
+        await front.close()
+
+
+def answering(*moves: str) -> Script:
+    """A script that says `ready`, then `moves` one by one, then the last of them again."""
+    remaining = list(moves)
+
+    async def script(message: Message) -> str:
+        if isinstance(message, Start):
+            return "ready"
+        if isinstance(message, Play):
+            return remaining.pop(0) if len(remaining) > 1 else remaining[0]
+        return "done"
+
+    return script
