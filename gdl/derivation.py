@@ -7,87 +7,29 @@ some arguments bound. Reasons and representation: `gdl.rule_compiler`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
 
 from gdl.demand import demanded_rules
-from gdl.dependencies import DOES, TRUE, Dependencies, Layer, rule_layers
-from gdl.errors import ReasoningError
-from gdl.evaluation_modes import Adornment, EvaluationModes, adornment_of, plan_rule
-from gdl.join_order import Relation, Statistics, Step, names_in, plan_body
-from gdl.program import Literal, Predicate, Program, Rule, arguments_of, predicate_of
+from gdl.dependencies import Layer, rule_layers
+from gdl.evaluation_modes import Adornment, plan_rule
+from gdl.join_order import Relation, Step, names_in, plan_body
+from gdl.program import Literal, Predicate, Rule, arguments_of, predicate_of
+from gdl.relation_access import RelationAccess, Row
 from gdl.rule_compiler import (
-    BY_FUNCTOR,
-    FACTS,
-    FIRST_SLOT,
-    MOVES,
-    Access,
-    BodyWriter,
     Environment,
-    Path,
-    Reader,
     Sink,
-    Writer,
     access_to,
     empty_index,
     matching,
     tuple_of,
     value_source,
     write_insert,
-    write_path,
 )
 from gdl.terms import Compound, Symbol, Term, Variable
-from gdl.values import Value, depth_of
-
-Context: TypeAlias = list[Any]
-"""Everything known of one state; see `gdl.rule_compiler`."""
-
-Row: TypeAlias = Any
-"""A tuple of values; the value itself for predicates of one argument."""
-
-MAX_ROWS = 5_000_000
-"""Rows that one recursive component may derive before ReasoningError."""
-
-MAX_DEPTH = 200
-"""Nesting of derived terms before ReasoningError: hashing much deeper ones could overflow the C stack."""
 
 
-class Derivation:
-    """Generated code for one program.
-
-    static_rows   {predicate: set of rows} of the static predicates evaluated so far
-    on_demand     static predicates too large to be derived whole: answered per call like dynamic ones
-    slot_count    length that a context must have
-    """
-
-    def __init__(
-        self,
-        program: Program,
-        dependencies: Dependencies,
-        statistics: Statistics,
-        static_rows: dict[Predicate, set[Row]],
-        on_demand: frozenset[Predicate],
-    ) -> None:
-        self.dependencies = dependencies
-        self.statistics = statistics
-        self.static_rows = static_rows
-        self.on_demand = on_demand
-        self.slot_count = FIRST_SLOT
-        self.modes: EvaluationModes | None = None
-        self._rules = program.by_predicate
-        self._is_flat = is_flat(program)
-        self._component_of = {p: component for component in dependencies.components for p in component}
-        self._namespace: dict[str, Any] = {"check_depth": check_depth, "check_rows": check_rows}
-        self._writer = Writer(self._namespace)
-        self._rows_slots: dict[Predicate, int] = {}
-        self._rows_functions: dict[Predicate, str] = {}
-        self._ask_functions: dict[tuple[Predicate, Adornment], str] = {}
-        self._indexes: dict[Path, tuple[int, str]] = {}
-        self._static_indexes: dict[Path, str] = {}
-        self._static_sets: dict[Predicate, str] = {}
-        self._live_indexes: dict[Path, int] = {}
-        self._live: tuple[Predicate, ...] = ()
-        self._pending: list[Callable[[], None]] = []
+class Derivation(RelationAccess):
+    """Generated code for one program."""
 
     # Entry points
 
@@ -102,7 +44,7 @@ class Derivation:
             self._write_callees_first(predicate_of(atom))
             writer.line("out = {}")
             sink = Sink(
-                lambda environment: writer.line(f"out[{_row(environment[v] for v in wanted)}] = None"),
+                lambda environment: writer.line(f"out[{tuple_of([environment[v] for v in wanted])}] = None"),
                 ("out",),
                 frozenset(wanted),
                 False,
@@ -138,147 +80,11 @@ class Derivation:
             listed = ((row,) for row in rows) if predicate.arity == 1 else rows
             self.statistics.measure(Relation(predicate), listed, predicate.arity)
 
-    def new_context(self) -> Context:
-        """A context in which nothing is known."""
-        return [None] * self.slot_count
-
-    # How a literal reads its relation
-
-    def _write_body(self, steps: Sequence[Step], environment: Environment, sink: Sink) -> None:
-        self._body_writer(sink).write(steps, environment)
-
-    def _body_writer(self, sink: Sink) -> BodyWriter:
-        reader = Reader(self._index, self._test, self._ask, lambda predicate: predicate in self._live)
-        return BodyWriter(self._writer, reader, sink)
-
-    def _is_static(self, predicate: Predicate) -> bool:
-        return predicate not in self.dependencies.dynamic and predicate not in self.on_demand
-
-    def _is_asked(self, predicate: Predicate) -> bool:
-        if predicate in self.on_demand:
-            return True
-        return self.modes is not None and self.modes.is_asked.get(predicate, False)
-
-    def _index(self, access: Access, environment: Environment) -> str:
-        path = access.path
-        predicate = path.relation.predicate
-        if predicate in self._live:
-            return f"c[{self._live_slot(path)}]"
-        if self._is_static(predicate):
-            return self._static_index(path)
-        if path not in self._indexes:
-            self._indexes[path] = self._new_slot(), self._writer.fresh("index")
-            self._pending.append(lambda: self._write_index(path))
-        slot, name = self._indexes[path]
-        local = self._writer.fresh("x")
-        self._writer.line(f"{local} = c[{slot}]")
-        with self._writer.block(f"if {local} is None:"):
-            self._writer.line(f"{local} = {name}(c)")
-        return local
-
-    def _test(self, atom: Symbol | Compound, environment: Environment) -> str:
-        writer = self._writer
-        predicate = predicate_of(atom)
-        values = [value_source(writer, argument, environment) for argument in arguments_of(atom)]
-        if predicate == TRUE:
-            return f"{values[0]} in c[{FACTS}]"
-        if predicate == DOES:
-            return f"c[{MOVES}].get({values[0]}) == {values[1]}"
-        if predicate in self._live:
-            return f"{_row(values)} in c[{self._rows_slot(predicate)}]"
-        if self._is_static(predicate):
-            return f"{_row(values)} in {self._static_set(predicate)}"
-        if self._is_asked(predicate):
-            return f"{self._ask_function(predicate, 'b' * predicate.arity)}({', '.join(['c', *values])})"
-        local = writer.fresh("x")
-        writer.line(f"{local} = c[{self._rows_slot(predicate)}]")
-        with writer.block(f"if {local} is None:"):
-            writer.line(f"{local} = {self._rows_function(predicate)}(c)")
-        return f"{_row(values)} in {local}"
-
-    def _ask(self, step: Step, environment: Environment) -> tuple[str, tuple[Term, ...]] | None:
-        atom = step.literal.atom
-        predicate = predicate_of(atom)
-        if predicate in self._live or not self._is_asked(predicate):
-            return None
-        adornment = adornment_of(atom, step.bound, step.needed)
-        if self.dependencies.is_recursive(self._component_of[predicate]):
-            adornment = adornment.replace("_", "f")
-        pairs = list(zip(arguments_of(atom), adornment, strict=True))
-        values = [value_source(self._writer, a, environment) for a, letter in pairs if letter == "b"]
-        call = f"{self._ask_function(predicate, adornment)}({', '.join(['c', *values])})"
-        return call, tuple(argument for argument, letter in pairs if letter == "f")
-
-    # Slots and names
-
-    def _new_slot(self) -> int:
-        self.slot_count += 1
-        return self.slot_count - 1
-
-    def _rows_slot(self, predicate: Predicate) -> int:
-        if predicate not in self._rows_slots:
-            self._rows_slots[predicate] = self._new_slot()
-        return self._rows_slots[predicate]
-
-    def _live_slot(self, path: Path) -> int:
-        if path not in self._live_indexes:
-            self._live_indexes[path] = self._new_slot()
-        return self._live_indexes[path]
-
-    def _static_set(self, predicate: Predicate) -> str:
-        if predicate not in self._static_sets:
-            name = self._static_sets[predicate] = self._writer.fresh("s")
-            self._namespace[name] = self.static_rows.get(predicate, set())
-        return self._static_sets[predicate]
-
-    def _static_index(self, path: Path) -> str:
-        if path not in self._static_indexes:
-            builder = Writer(self._namespace, self._writer.numbers)
-            name, function = self._writer.fresh("i"), self._writer.fresh("index")
-            write_path(builder, path, self._static_set(path.relation.predicate), function, None)
-            builder.execute()
-            self._namespace[name] = self._namespace.pop(function)([])
-            self._static_indexes[path] = name
-        return self._static_indexes[path]
-
-    def _rows_function(self, predicate: Predicate) -> str:
-        if predicate not in self._rows_functions:
-            component = self._component_of[predicate]
-            for member in component:
-                self._rows_functions[member] = self._writer.fresh("rows")
-            if self.dependencies.is_recursive(component):
-                self._pending.append(lambda: self._write_fixpoint(component))
-            else:
-                self._pending.append(lambda: self._write_rows(predicate))
-        return self._rows_functions[predicate]
-
-    def _ask_function(self, predicate: Predicate, adornment: Adornment) -> str:
-        key = predicate, adornment
-        if key not in self._ask_functions:
-            self._ask_functions[key] = self._writer.fresh("ask")
-            self._pending.append(lambda: self._write_ask(predicate, adornment))
-        return self._ask_functions[key]
-
-    def _finish(self) -> None:
-        """Write everything that is referred to and not yet written, and define it."""
-        while self._pending:
-            self._pending.pop()()
-        self._writer.execute()
-
-    # The functions
-
-    def _write_index(self, path: Path) -> None:
-        slot, name = self._indexes[path]
-        relation = path.relation
-        if relation.functor is not None:
-            key = self._writer.fresh("k")
-            self._namespace[key] = (relation.functor, relation.arity + 1)
-            rows = f"c[{BY_FUNCTOR}].get({key}, ())"
-        elif relation.predicate == TRUE:
-            rows = f"c[{FACTS}]"
+    def _write_whole(self, component: tuple[Predicate, ...]) -> None:
+        if self.dependencies.is_recursive(component):
+            self._write_fixpoint(component)
         else:
-            rows = f"{self._rows_function(relation.predicate)}(c)"
-        write_path(self._writer, path, rows, name, slot)
+            self._write_rows(component[0])
 
     def _write_rows(self, predicate: Predicate) -> None:
         """`rows(c)`: every row of a predicate that does not depend on itself."""
@@ -360,7 +166,7 @@ class Derivation:
                 if not self._is_flat and isinstance(argument, Compound) and names_in(argument):
                     source = f"check_depth({source})"
                 values.append(source)
-            write_row(_row(values))
+            write_row(tuple_of(values))
 
         return Sink(write, parameters, names_in(*arguments), False)
 
@@ -532,49 +338,3 @@ class Derivation:
                 outputs: dict[int, str] = {}
                 with matching(writer, list(zip(path.shapes, columns, strict=True)), keys, outputs):
                     write_insert(writer, path, "x", keys, outputs)
-
-
-def _row(values: Iterable[str]) -> str:
-    return tuple_of(list(values))
-
-
-WRAPPERS = frozenset({"true", "next", "init", "base", "does", "legal", "input", "sees"})
-"""Predicates whose last argument is a whole fact, move or percept."""
-
-
-def is_flat(program: Program) -> bool:
-    """Whether derived terms certainly never grow: facts and moves are compounds of constants.
-
-    True where compounds stand only as facts and moves, without compounds inside, and a variable that
-    stands for a whole fact or move stands nowhere else in its rule.
-    """
-    for rule in program.rules:
-        whole: set[str] = set()
-        parts: set[str] = set()
-        for atom in (rule.head, *(literal.atom for literal in rule.literals)):
-            arguments = list(arguments_of(atom))
-            if atom.name in WRAPPERS and arguments:
-                wrapped = arguments.pop()
-                if isinstance(wrapped, Variable):
-                    whole.add(wrapped.name)
-                else:
-                    arguments.extend(arguments_of(wrapped))
-            if any(isinstance(argument, Compound) for argument in arguments):
-                return False
-            parts |= names_in(*arguments)
-        if whole & parts:
-            return False
-    return True
-
-
-def check_depth(value: Value) -> Value:
-    """`value` itself. Raises ReasoningError where it nests deeper than MAX_DEPTH."""
-    if depth_of(value) > MAX_DEPTH:
-        raise ReasoningError(f"the rules derive terms nested deeper than {MAX_DEPTH}")
-    return value
-
-
-def check_rows(rows: set[Row]) -> None:
-    """Raise ReasoningError where a recursive predicate has more than MAX_ROWS rows."""
-    if len(rows) > MAX_ROWS:
-        raise ReasoningError(f"a recursive predicate has more than {MAX_ROWS} rows")

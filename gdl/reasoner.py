@@ -10,14 +10,15 @@ exact wherever rules, told apart by the constants in their heads, form no negati
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 from gdl.dependencies import TRUE, Dependencies
-from gdl.derivation import Context, Derivation, Row
+from gdl.derivation import Derivation
 from gdl.evaluation_modes import Adornment, EvaluationModes, estimate_size
 from gdl.join_order import Relation, Size, Statistics
 from gdl.program import Predicate, Program
+from gdl.relation_access import Context, Row
 from gdl.rule_compiler import BY_FUNCTOR, FACTS, MOVES
 from gdl.terms import Compound, Symbol, Variable
 from gdl.values import Value, value_of
@@ -68,7 +69,7 @@ class Reasoner:
         self.initial_facts: Facts = frozenset(self._static_rows.get(INIT, ()))
         self.has_percepts = bool(program.rules_for("sees", 2))
         self._statistics.role_count = max(1, len(self.roles))
-        self._measure([self.initial_facts])
+        self._measure_facts()
         self._compile()
 
     # Questions about a state
@@ -119,14 +120,6 @@ class Reasoner:
         """The rows of a predicate that depends on neither state nor moves; empty if undefined."""
         return self._static_rows.get(Predicate(name, arity), frozenset())
 
-    def tune(self, states: Iterable[Facts]) -> None:
-        """Plan the rules again for relation sizes as they are in `states`.
-
-        Contexts made before become invalid.
-        """
-        self._measure(list(states))
-        self._compile()
-
     # Preparation
 
     def _evaluate_static(self) -> None:
@@ -169,24 +162,20 @@ class Reasoner:
         ordered.update(dict.fromkeys(sorted(derived, key=str)))
         return tuple(role for role in ordered if role in derived)
 
-    def _measure(self, states: list[Facts]) -> None:
-        """Record average sizes of the fact relations over `states`."""
-        rows: dict[Relation, float] = {}
-        values: dict[Relation, list[set[Value]]] = {}
-        for facts in states:
-            for fact in facts:
-                if isinstance(fact, tuple):
-                    relation = Relation(TRUE, cast(str, fact[0]), len(fact) - 1)
-                    rows[relation] = rows.get(relation, 0.0) + 1.0 / len(states)
-                    columns = values.setdefault(relation, [set() for _ in fact[1:]])
-                    for column, value in zip(columns, fact[1:], strict=True):
-                        column.add(value)
-        for relation, count in rows.items():
+    def _measure_facts(self) -> None:
+        """Take the sizes of the fact relations from the initial state."""
+        by_relation: dict[Relation, list[Sequence[Value]]] = {}
+        for fact in self.initial_facts:
+            if isinstance(fact, tuple):
+                relation = Relation(TRUE, cast(str, fact[0]), len(fact) - 1)
+                by_relation.setdefault(relation, []).append(fact[1:])
+        for relation, rows in by_relation.items():
+            self._statistics.measure(relation, rows, relation.arity)
+            size = self._statistics.sizes[relation]
             # A column with one value now (every cell is blank) will hardly stay so.
-            distinct = tuple(max(1.5, min(float(len(column)), count)) for column in values[relation])
-            self._statistics.sizes[relation] = Size(max(count, 0.2), distinct)
-        total = sum(len(facts) for facts in states) / max(1, len(states))
-        self._statistics.sizes[Relation(TRUE)] = Size(max(total, 1.0), (max(total, 1.0),))
+            size.distinct = tuple(max(1.5, values) for values in size.distinct)
+        total = max(1.0, float(len(self.initial_facts)))
+        self._statistics.sizes[Relation(TRUE)] = Size(total, (total,))
 
     def _compile(self) -> None:
         derivation = self._derivation_with_current_rows()

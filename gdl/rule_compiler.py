@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
@@ -248,7 +249,8 @@ class Sink(NamedTuple):
     stops: bool
 
 
-class Reader(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reader:
     """Source for reading relations, supplied by the reasoner.
 
     index    an access → source of its index (after possibly writing lines that fetch it)

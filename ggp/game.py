@@ -112,3 +112,17 @@ class Game(Protocol[State]):
         In games without `sees` (GDL-I), where everybody sees everything, this is empty.
         """
         ...
+
+
+def goal_of(role: Role, values: Sequence[Term]) -> int:
+    """The goal of `role` where the rules derive `values` for it; 0 for the chance role without one.
+
+    Raises GoalError unless there is exactly one value and it is an integer in 0..100.
+    """
+    texts = [str(value) for value in values]
+    if len(texts) == 1 and texts[0].isascii() and texts[0].isdigit() and int(texts[0]) <= 100:
+        return int(texts[0])
+    if not texts and role == RANDOM_ROLE:
+        return 0
+    found = " ".join(sorted(texts)) or "none"
+    raise GoalError(f"{role} needs one goal value in 0..100, the rules give: {found}")

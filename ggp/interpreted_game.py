@@ -6,16 +6,15 @@ It is the oracle that faster engines are tested against, and what plays when the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
 
-from gdl.derivation import Context
 from gdl.normalize import normalize
 from gdl.program import Program
 from gdl.reasoner import Facts, Reasoner
+from gdl.relation_access import Context
 from gdl.terms import Term
 from gdl.validation import require_valid
 from gdl.values import Value, term_of, value_of
-from ggp.game import RANDOM_ROLE, Fact, GoalError, IllegalMoveError, JointMove, Move, NoLegalMoveError, Role
+from ggp.game import Fact, IllegalMoveError, JointMove, Move, NoLegalMoveError, Role, goal_of
 
 REMEMBERED_STATES = 8
 """States whose derived relations are kept, so that legal moves, goals and successors share them."""
@@ -40,7 +39,6 @@ class InterpretedGame:
         self._role_values = dict(zip(self._roles, self.reasoner.roles, strict=True))
         self._contexts: dict[Facts, Context] = {}
         self._terms: dict[Value, Term] = {}
-        self._tune()
 
     @property
     def name(self) -> str:
@@ -77,13 +75,7 @@ class InterpretedGame:
 
     def goal(self, state: Facts, role: Role) -> int:
         """What `role` gets in `state`. Raises GoalError where there is not exactly one value 0..100."""
-        values = self.reasoner.goals(self._context(state), self._role_values[role])
-        if len(values) == 1 and isinstance(values[0], str) and values[0].isdecimal() and int(values[0]) <= 100:
-            return int(values[0])
-        if not values and role == RANDOM_ROLE:
-            return 0
-        found = " ".join(str(term) for term in self._sorted(values)) or "none"
-        raise GoalError(f"{role} needs one goal value in 0..100, the rules give: {found}")
+        return goal_of(role, self._sorted(self.reasoner.goals(self._context(state), self._role_values[role])))
 
     def facts(self, state: Facts) -> tuple[Fact, ...]:
         """The facts true in `state`, sorted by text."""
@@ -128,9 +120,3 @@ class InterpretedGame:
             found.append(term)
         found.sort(key=str)
         return tuple(found)
-
-    def _tune(self) -> None:
-        """Let the reasoner plan for states as they occur a few moves into the game."""
-
-
-__all__ = ["InterpretedGame", "cast"]
