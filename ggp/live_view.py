@@ -96,7 +96,9 @@ class MatchView:
             return Text("")
         record = moment.record
         title = Text(f"{record.game_name}, step {moment.step}", style="bold")
-        table = Table.grid(padding=(0, 2), expand=False)
+        table = Table.grid(padding=(0, 2))
+        for _ in range(6):
+            table.add_column(no_wrap=True)
         for seat, role in enumerate(record.roles):
             table.add_row(*self._seat_row(moment, seat, role))
         body = Table.grid(padding=(0, 4))
