@@ -164,22 +164,27 @@ class _ManagedMatch:
             await self._start_players()
             while not await asyncio.to_thread(self.game.is_terminal, self.state):
                 if self.step >= self.terms.step_limit:
-                    raise GameError(f"no end after {self.step} steps")
+                    raise GameError("no end, the limit of steps is reached")
                 await self._make_step()
             self.record.complete(await asyncio.to_thread(goals_or_none, self.game, self.state))
             await self._tell_all(lambda seat: self._stop_message(seat), self.terms.play_clock_seconds)
-        except (GameError, GdlError, RecursionError) as error:
-            self.record.abort(
-                f"step {self.step}: {error}" if not isinstance(error, GameError) else str(error)
-            )
-            await self._tell_all(lambda seat: Abort(self.record.match_id), ABORT_SECONDS)
+        except GameError as error:
+            await self._abort(str(error.at_step(self.step)))
+        except (GdlError, RecursionError, MemoryError) as error:
+            await self._abort(f"step {self.step}: {error or type(error).__name__}")
         except asyncio.CancelledError:
-            self.record.abort("stopped by the manager")
-            await self._tell_all(lambda seat: Abort(self.record.match_id), ABORT_SECONDS)
+            await self._abort("stopped by the manager")
+            raise
+        except Exception as error:
+            await self._abort(f"step {self.step}: fault of the manager: {error!r}")
             raise
         finally:
             self._show(is_over=True)
         return self.record
+
+    async def _abort(self, reason: str) -> None:
+        self.record.abort(reason)
+        await self._tell_all(lambda seat: Abort(self.record.match_id), ABORT_SECONDS)
 
     # --- rounds of requests ---------------------------------------------------------------------
 
@@ -199,7 +204,7 @@ class _ManagedMatch:
             if reply.lower() != "ready":
                 raise PlayerFaultError(f"IL {shorten(reply)}")
 
-        self._show(clock_seconds=terms.start_clock_seconds)
+        self._show(self._thinker(), terms.start_clock_seconds)
         answers = await self._ask_all(start)
         self.record.errors.append(answers.errors)
         self.record.move_seconds.append(answers.seconds)
@@ -235,7 +240,7 @@ class _ManagedMatch:
                 raise PlayerFaultError(f"IL {shorten(str(chosen))}")
             return chosen
 
-        self._show(clock_seconds=self.terms.play_clock_seconds)
+        self._show(self._thinker(legal), self.terms.play_clock_seconds)
         return await self._ask_all(move)
 
     async def _ask_all(self, request: Callable[[Seat, str], Awaitable[Move | None]]) -> Answers:
@@ -290,10 +295,18 @@ class _ManagedMatch:
         self.record.add_state(facts, now_ms())
         self._show()
 
-    def _show(self, *, clock_seconds: float | None = None, is_over: bool = False) -> None:
+    def _thinker(self, legal: Sequence[Sequence[Move]] | None = None) -> Role | None:
+        """The first player with something to decide, to be shown; everybody is asked at the same time."""
+        players = [seat for seat in self.seats if seat.url is not None]
+        deciding = [seat for seat in players if legal is None or len(legal[seat.index]) > 1]
+        return next((seat.role for seat in [*deciding, *players]), None)
+
+    def _show(
+        self, thinking: Role | None = None, clock_seconds: float = 0.0, *, is_over: bool = False
+    ) -> None:
         if self.watch is None:
             return
-        deadline = None if clock_seconds is None else time.monotonic() + clock_seconds
+        deadline = None if thinking is None else time.monotonic() + clock_seconds
         self.watch(
             Moment(
                 self.record,
@@ -301,6 +314,7 @@ class _ManagedMatch:
                 self.state,
                 self.step,
                 self.joint_move,
+                thinking=thinking,
                 deadline=deadline,
                 is_over=is_over,
             )

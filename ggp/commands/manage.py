@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import sys
 from dataclasses import dataclass
@@ -11,13 +12,13 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from gdl.errors import GdlError
 from ggp.game import Game
-from ggp.game_manager import MatchTerms, OnError, manage_match
+from ggp.game_manager import MatchTerms, OnError, manage_match, take_seats
+from ggp.live_view import MatchView, result_table
 from ggp.loading import load
-from ggp.match import MatchRecord, Moment, write_record
+from ggp.match import MatchRecord, write_record
 
 
 @dataclass(frozen=True)
@@ -78,74 +79,31 @@ def run_manager(options: ManagerOptions) -> int:
 
     Raises GdlError, OSError and ValueError where it cannot even begin.
     """
-    console = Console(stderr=False, highlight=False)
+    console = Console(highlight=False)
     game = load(options.rules, options.engine)
+    take_seats(game, options.addresses)
     records: list[MatchRecord] = []
     try:
-        asyncio.run(_play(game, options, console, records))
+        with MatchView(console, game) as view:
+            asyncio.run(_play(game, options, view, records))
     except (asyncio.CancelledError, KeyboardInterrupt):
-        console.print("stopped")
+        console.print("stopped; the players were told")
     finally:
         if records and options.record is not None:
             write_record(records[0], options.record)
     if not records:
         return 1
-    console.print(_result_table(records[0]))
+    console.print(result_table(records[0]))
     return 0 if records[0].is_completed else 1
 
 
 async def _play(
-    game: Game[Any], options: ManagerOptions, console: Console, records: list[MatchRecord]
+    game: Game[Any], options: ManagerOptions, view: MatchView, records: list[MatchRecord]
 ) -> None:
     task = asyncio.current_task()
     assert task is not None
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, task.cancel)
-    await manage_match(
-        game,
-        options.addresses,
-        options.terms,
-        watch=lambda moment: _show(console, moment),
-        record=records.append,
-    )
-
-
-def _show(console: Console, moment: Moment) -> None:
-    """One line per step: the joint move, the faults, and how long each player took."""
-    record = moment.record
-    if moment.is_over or moment.deadline is not None:
-        return
-    if moment.joint_move is None:
-        console.print(f"[bold]{record.game_name}[/bold]  match {record.match_id}", soft_wrap=True)
-        return
-    parts = []
-    for role, move, code, seconds in zip(
-        record.roles, record.moves[-1], record.errors[-1], record.move_seconds[-1], strict=True
-    ):
-        fault = f" [red]{_escape(code)}[/red]" if code else ""
-        clock = f" [dim]{seconds:.2f}s[/dim]" if seconds is not None else ""
-        parts.append(f"{_escape(role)} [cyan]{_escape(move)}[/cyan]{clock}{fault}")
-    console.print(f"{moment.step:>4}  " + "   ".join(parts), soft_wrap=True)
-
-
-def _result_table(record: MatchRecord) -> Table:
-    outcome = "completed" if record.is_completed else f"aborted: {_escape(record.fault)}"
-    table = Table(title=f"{_escape(record.game_name)}: {outcome} after {len(record.moves)} steps")
-    for heading in ("role", "player", "goal", "faults"):
-        table.add_column(heading)
-    goals: list[int | None] = record.goals or [None] * len(record.roles)
-    for index, role in enumerate(record.roles):
-        faults = sum(1 for row in record.errors if row[index])
-        goal = goals[index]
-        table.add_row(
-            _escape(role),
-            _escape(record.player_names[index]),
-            "-" if goal is None else str(goal),
-            str(faults) if faults else "",
-        )
-    return table
-
-
-def _escape(text: str) -> str:
-    return text.replace("[", r"\[")
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(number, task.cancel)
+    await manage_match(game, options.addresses, options.terms, watch=view, record=records.append)
