@@ -190,12 +190,12 @@ def content_color(name: str, names: tuple[str, ...]) -> str:
     return PALETTE[names.index(name) % len(PALETTE)] if name in names else "default"
 
 
-def result_table(record: MatchRecord) -> Table:
-    """Who got what: role, player, goal, faults, mean seconds per move."""
+def result_view(record: MatchRecord) -> RenderableType:
+    """How the match ended, and who got what: role, player, goal, faults, seconds of the slowest move."""
     outcome = "" if record.is_completed else f", aborted: {record.fault}"
-    title = Text(f"{record.game_name}: {len(record.moves)} steps{outcome}")
-    table = Table(title=title, title_justify="left")
-    for heading in ("role", "player", "goal", "faults", "s/move"):
+    title = Text(f"{record.game_name}: {len(record.moves)} steps{outcome}", style="bold")
+    table = Table()
+    for heading in ("role", "player", "goal", "faults", "slowest move"):
         table.add_column(heading, justify="left" if heading in ("role", "player") else "right")
     goals = record.goals or [None] * len(record.roles)
     for seat, role in enumerate(record.roles):
@@ -208,6 +208,6 @@ def result_table(record: MatchRecord) -> Table:
             Text(record.player_names[seat]),
             "-" if goal is None else str(goal),
             str(len(faults)),
-            f"{sum(known) / len(known):.2f}" if known else "-",
+            f"{max(known):.2f} s" if known else "-",
         )
-    return table
+    return Group(title, table)

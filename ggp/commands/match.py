@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from ggp.game import RANDOM_ROLE, Game
-from ggp.live_view import MatchView, result_table
+from ggp.live_view import MatchView, result_view
 from ggp.loading import load
 from ggp.match import MatchRecord, play_match, write_record
 from ggp.players import Player, PlayerSpecError, make_player
@@ -76,7 +76,7 @@ def command(
     if record is not None:
         write_record(records[0], record)
     if repeat == 1:
-        console.print(result_table(records[0]))
+        console.print(result_view(records[0]))
     else:
         _print_totals(console, records)
     sys.exit(0 if all(played.is_completed for played in records) else 1)

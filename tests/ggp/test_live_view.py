@@ -8,7 +8,7 @@ from rich.console import Console
 
 from gdl.parser import parse, parse_term
 from ggp.board_finder import find_board
-from ggp.live_view import MatchView, content_color, result_table, state_view
+from ggp.live_view import MatchView, content_color, result_view, state_view
 from ggp.match import Moment, play_match
 from ggp.players import HumanPlayer, LegalPlayer, RandomPlayer
 
@@ -92,15 +92,15 @@ def test_moves_with_brackets_are_no_markup():
     )
     record.game_name = "[bold]odd[/]"
     record.errors[1][0] = "IL [red]"
-    assert "[bold]odd[/]" in printed(result_table(record))
+    assert "[bold]odd[/]" in printed(result_view(record))
 
 
-def test_result_table_tells_goals_and_faults():
+def test_result_view_tells_goals_and_faults():
     record = play_match(
         Nim(2), [LegalPlayer(), LegalPlayer()], start_clock_seconds=5, play_clock_seconds=5, seed=1
     )
     record.errors[1][0] = "TO"
-    text = printed(result_table(record))
+    text = printed(result_view(record))
     left = next(line for line in text.splitlines() if "left" in line)
     assert [cell.strip() for cell in left.split("│")[1:5]] == ["left", "legal", "0", "1"]
 
