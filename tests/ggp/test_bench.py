@@ -4,9 +4,9 @@ import itertools
 import json
 
 import pytest
-from fakes import Dice, Matrix, Nim, Stuck
 
 from ggp.bench import measure
+from tests.ggp.fakes import Dice, Matrix, Nim, Stuck
 
 
 def tick_clock():

@@ -4,10 +4,10 @@ import itertools
 import json
 
 import pytest
-from fakes import Dice, Matrix, Nim, Stuck
 
 from ggp.info import describe, list_predicates
 from ggp.loading import load
+from tests.ggp.fakes import Dice, Matrix, Nim, Stuck
 
 
 def traits(game, **options):

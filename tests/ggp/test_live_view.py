@@ -3,7 +3,6 @@
 import io
 
 import pytest
-from fakes import Nim
 from rich.console import Console
 
 from gdl.parser import parse, parse_term
@@ -11,6 +10,7 @@ from ggp.board_finder import find_board
 from ggp.live_view import MatchView, content_color, result_view, state_view
 from ggp.match import Moment, play_match
 from ggp.players import HumanPlayer, LegalPlayer, RandomPlayer
+from tests.ggp.fakes import Nim
 
 
 def printed(thing, width=100, **options):

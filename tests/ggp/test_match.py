@@ -4,7 +4,6 @@ import json
 import threading
 
 import pytest
-from fakes import NOOP, Dice, Matrix, Nim, Stuck
 
 from gdl.terms import Symbol
 from ggp.match import (
@@ -17,6 +16,7 @@ from ggp.match import (
     write_record,
 )
 from ggp.players import LegalPlayer, MatchQuitError, MctsPlayer, PlayerFaultError, RandomPlayer
+from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck
 
 
 class Scripted(LegalPlayer):

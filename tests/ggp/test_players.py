@@ -4,7 +4,6 @@ import random
 import time
 
 import pytest
-from fakes import NOOP, Dice, Matrix, Nim, number
 
 from gdl.terms import Compound, Symbol
 from ggp.match import play_match
@@ -19,6 +18,7 @@ from ggp.players import (
     find_move,
     make_player,
 )
+from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, number
 
 
 def started(player, game, role_index=0, seed=1):

@@ -4,9 +4,9 @@ import gzip
 import json
 
 import pytest
-from fakes import Matrix, Nim, Stuck
 
 from ggp.replay import TraceError, explain, replay, text_hash
+from tests.ggp.fakes import Matrix, Nim, Stuck
 
 
 def rows_of(game, *, choose=lambda moves, step: moves[0], full_steps=2):

@@ -4,10 +4,10 @@ import itertools
 import random
 
 import pytest
-from fakes import NOOP, Dice, Matrix, Nim, Stuck, number
 
 from gdl.terms import Compound, Symbol
 from ggp.search.reference import Search, count_nodes
+from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck, number
 
 
 def take(n):
