@@ -83,6 +83,7 @@ class Circuit:
     legal      one literal per move, role by role
     next       one literal per fluent
     initial    whether each fluent holds in the initial state
+    exclusive  groups of fluents (indices) of which at most one holds in any reachable state
     """
 
     terms: CircuitTerms
@@ -93,6 +94,7 @@ class Circuit:
     goals: tuple[Goal, ...]
     next: tuple[int, ...]
     percepts: tuple[Percept, ...]
+    exclusive: tuple[tuple[int, ...], ...] = ()
 
     @property
     def fluent_count(self) -> int:

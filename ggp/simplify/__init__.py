@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 from ggp.circuit import Circuit, phase_gates
 from ggp.simplify.exactly_one_move import merge_move_sets
 from ggp.simplify.factoring import factor
+from ggp.simplify.implications import drop_implied
 from ggp.simplify.refactoring import refactor
 from ggp.simplify.sharing import share
 
@@ -21,6 +22,7 @@ Stage: TypeAlias = Callable[[Circuit, float], Circuit]
 
 STAGES: dict[str, Stage] = {
     "exactly_one_move": merge_move_sets,
+    "implications": drop_implied,
     "factoring": factor,
     "refactoring": refactor,
     "sharing": share,
@@ -30,13 +32,16 @@ STAGES: dict[str, Stage] = {
 PLAN: tuple[str, ...] = (
     "exactly_one_move",
     "factoring",
+    "implications",
     "refactoring",
     "exactly_one_move",
     "factoring",
+    "implications",
     "sharing",
     "refactoring",
     "factoring",
     "sharing",
+    "implications",
 )
 
 STAGE_SHARE = 0.5

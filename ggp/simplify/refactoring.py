@@ -82,7 +82,8 @@ class _Assembly:
             literals = [literal_of[x >> 1] ^ (x & 1) for x in cube]
             readers.update(zip(literals, (self.read_by[x] for x in cube), strict=True))
             cubes.append(literals)
-        builder.record = made = set()
+        made: set[int] = set()
+        builder.record = made
         literal = builder.disj(factor_cubes(cubes, builder, readers)) ^ plan.negated
         builder.record = None
         self.made[root] = made

@@ -46,9 +46,9 @@ class _Extraction:
         for literal, readers in self.readers.items():
             if len(readers) > 1:
                 groups.setdefault(frozenset(readers), []).append(literal)
-        for readers, literals in groups.items():
+        for common, literals in groups.items():
             if len(literals) > 1:
-                self._take(set(literals), readers)
+                self._take(set(literals), common)
 
     def take_pairs(self, deadline: float) -> None:
         """Take out pairs, the most frequent first."""

@@ -1,0 +1,237 @@
+"""Implications: inputs that the rest of an AND already settles are left out.
+
+What is known inside an AND is what its inputs imply: an AND implies its inputs, a fact refutes those that
+exclude it, a move refutes the role's other moves and implies its own legality (gates that read
+moves are settled only for legal ones). An input that is known is dropped, one that is refuted makes the
+AND false, and what only this AND reads is simplified by what is known around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from time import monotonic
+
+from ggp.circuit import FALSE_LITERAL, Circuit, GateBuilder, with_outputs, without_dead_gates
+from ggp.simplify.rewriting import fanouts
+
+DEPTH_LIMIT = 40
+"""Levels of gates that are simplified by what is known around them."""
+CLOSURE_LIMIT = 400
+"""Literals that one literal is taken to imply; further ones are forgotten."""
+
+
+def drop_implied(circuit: Circuit, deadline: float) -> Circuit:
+    """`circuit` without inputs that other inputs imply; gates met after `deadline` are left alone."""
+    return _Simplifier(circuit, deadline).run()
+
+
+class Implications:
+    """What literals of a circuit imply in reachable states, under legal moves.
+
+    groups_of   node -> the groups it belongs to; of a group at most one node is true. Negative
+                numbers are roles (~role), others index `circuit.exclusive`
+    """
+
+    def __init__(self, circuit: Circuit) -> None:
+        self.gate0 = circuit.gate0
+        self.gates = circuit.gates
+        self.move0 = circuit.move0
+        self.legal = circuit.legal
+        self.groups_of: dict[int, list[int]] = {}
+        node = circuit.move0
+        for role, moves in enumerate(circuit.terms.moves):
+            for _ in moves:
+                self.groups_of[node] = [~role]
+                node += 1
+        for group, members in enumerate(circuit.exclusive):
+            for fluent in members:
+                self.groups_of.setdefault(1 + fluent, []).append(group)
+        self._closure: dict[int, frozenset[int]] = {}
+
+    def closure(self, literal: int) -> frozenset[int]:
+        """`literal` and the literals that hold wherever it holds, refuted group members apart."""
+        found = self._closure.get(literal)
+        if found is not None:
+            return found
+        implied: dict[int, None] = {literal: None}
+        stack = [literal]
+        while stack and len(implied) < CLOSURE_LIMIT:
+            x = stack.pop()
+            for y in self._directly_implied(x):
+                if y not in implied:
+                    known = self._closure.get(y)
+                    if known is not None:
+                        implied.update(dict.fromkeys(known))
+                    else:
+                        implied[y] = None
+                        stack.append(y)
+        found = self._closure[literal] = frozenset(implied)
+        return found
+
+    def _directly_implied(self, literal: int) -> tuple[int, ...]:
+        node = literal >> 1
+        if literal & 1 or node < self.move0:
+            return ()
+        if node < self.gate0:
+            return (self.legal[node - self.move0],)
+        return self.gates[node - self.gate0]
+
+
+class Context:
+    """Literals that are known to hold, closed under implication.
+
+    holder   group -> its member that holds
+    """
+
+    __slots__ = ("consistent", "holder", "implications", "known")
+
+    def __init__(self, implications: Implications, outer: Context | None = None) -> None:
+        self.implications = implications
+        self.known: set[int] = set(outer.known) if outer else {0}
+        self.holder: dict[int, int] = dict(outer.holder) if outer else {}
+        self.consistent: bool = outer.consistent if outer else True
+
+    def add(self, literals: Iterable[int]) -> None:
+        """Learn a closed set of literals."""
+        groups_of, holder, known = self.implications.groups_of, self.holder, self.known
+        for x in literals:
+            if x in known:
+                continue
+            if self.settles(x ^ 1):
+                self.consistent = False
+            known.add(x)
+            if not x & 1:
+                for group in groups_of.get(x >> 1, ()):
+                    holder[group] = x >> 1
+
+    def settles(self, literal: int) -> bool:
+        """Whether `literal` is known to hold."""
+        if literal in self.known:
+            return True
+        if literal & 1:
+            holder = self.holder
+            node = literal >> 1
+            for group in self.implications.groups_of.get(node, ()):
+                if holder.get(group, node) != node:
+                    return True
+        return False
+
+    def refutes(self, literals: Iterable[int]) -> bool:
+        """Whether one of `literals` is known not to hold."""
+        return any(self.settles(x ^ 1) for x in literals)
+
+
+class _Simplifier:
+    """Makes a circuit over again, from the inputs up; single-reader gates together with their reader."""
+
+    def __init__(self, circuit: Circuit, deadline: float) -> None:
+        self.circuit = circuit
+        self.deadline = deadline
+        self.gate0, self.gates = circuit.gate0, circuit.gates
+        self.implications = Implications(circuit)
+        self.builder = GateBuilder(circuit.gate0)
+        self.literal_of = list(range(0, 2 * circuit.gate0, 2)) + [0] * len(circuit.gates)
+        self.is_root = self._find_roots()
+
+    def _find_roots(self) -> list[bool]:
+        """Gates made on their own: several read them, or they lie too deep in their reader."""
+        is_root = [count != 1 for count in fanouts(self.circuit)[self.gate0 :]]
+        for literal in self.circuit.all_outputs():
+            if literal >> 1 >= self.gate0:
+                is_root[(literal >> 1) - self.gate0] = True
+        depth = [0] * len(self.gates)
+        for gate in reversed(range(len(self.gates))):
+            if depth[gate] > DEPTH_LIMIT:
+                is_root[gate] = True
+            level = 1 if is_root[gate] else depth[gate] + 1
+            for x in self.gates[gate]:
+                if x >> 1 >= self.gate0:
+                    depth[(x >> 1) - self.gate0] = level
+        return is_root
+
+    def run(self) -> Circuit:
+        empty = Context(self.implications)
+        for gate, inputs in enumerate(self.gates):
+            if not self.is_root[gate]:
+                continue
+            self.literal_of[self.gate0 + gate] = self._conj(inputs, empty)
+        literal_of = self.literal_of
+        return without_dead_gates(
+            with_outputs(self.circuit, self.builder.gates, lambda x: literal_of[x >> 1] ^ (x & 1))
+        )
+
+    def _conj(self, inputs: tuple[int, ...], outer: Context) -> int:
+        """The AND of `inputs` in the new circuit, right wherever `outer` holds."""
+        literals, cubes = self._read(inputs)
+        if monotonic() > self.deadline:
+            conjuncts = [self._literal(x) for x in literals]
+            conjuncts += [self._conj(self._inputs(x), outer) ^ 1 for x in cubes]
+            return self.builder.conj(conjuncts)
+        closure = self.implications.closure
+        context = Context(self.implications, outer)
+        implied: set[int] = set()
+        for x in literals:
+            closed = closure(x)
+            if len(closed) > 1:
+                implied |= closed - {x}
+            context.add(closed)
+        if not context.consistent:
+            return FALSE_LITERAL
+        conjuncts = []
+        for x in literals:
+            if x in implied or outer.settles(x) or (x & 1 and self._excluded(x, context)):
+                continue
+            if x & 1 and x >> 1 >= self.gate0:
+                cube = self._shared_cube(x, context)
+                if cube is not None:
+                    conjuncts.append(cube ^ 1)
+            else:
+                conjuncts.append(self._literal(x))
+        for x in cubes:
+            if not context.refutes(closure(x ^ 1)):
+                conjuncts.append(self._conj(self._inputs(x), context) ^ 1)
+        return self.builder.conj(conjuncts)
+
+    def _excluded(self, literal: int, context: Context) -> bool:
+        """Whether a fact or move that holds excludes the one that `literal` negates."""
+        node = literal >> 1
+        holder = context.holder
+        return any(holder.get(group, node) != node for group in self.implications.groups_of.get(node, ()))
+
+    def _shared_cube(self, literal: int, context: Context) -> int | None:
+        """What is left of a negated gate that others read too; None where it is known to be false."""
+        gate_literal = literal ^ 1
+        closed = self.implications.closure(gate_literal)
+        if context.refutes(x for x in closed if x != gate_literal):
+            return None
+        left = [x for x in self._inputs(literal) if not context.settles(x)]
+        if not left:
+            return 0
+        if len(left) == 1 and self._stands_alone(left[0]):
+            return self._literal(left[0])
+        return self._literal(gate_literal)
+
+    def _read(self, inputs: tuple[int, ...]) -> tuple[list[int], list[int]]:
+        """The inputs of an AND with single-reader ANDs opened: literals, and negated single-reader gates."""
+        literals: list[int] = []
+        cubes: list[int] = []
+        stack = list(inputs)
+        while stack:
+            x = stack.pop()
+            if self._stands_alone(x):
+                literals.append(x)
+            elif x & 1:
+                cubes.append(x)
+            else:
+                stack.extend(self._inputs(x))
+        return literals, cubes
+
+    def _stands_alone(self, literal: int) -> bool:
+        node = literal >> 1
+        return node < self.gate0 or self.is_root[node - self.gate0]
+
+    def _inputs(self, literal: int) -> tuple[int, ...]:
+        return self.gates[(literal >> 1) - self.gate0]
+
+    def _literal(self, literal: int) -> int:
+        return self.literal_of[literal >> 1] ^ (literal & 1)
