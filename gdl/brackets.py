@@ -21,11 +21,11 @@ MAX_NESTING = 200
 MAX_DIAGNOSTICS = 20
 """Reading stops after this many errors."""
 
-_CONTROL = r"[\x00-\x08\x0e-\x1f\x7f]"
+_CONTROL = r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]"
 _KIF_LANDMARK = re.compile(r";[^\n]*|\(\s*<=(?=[\s();])|[()]|" + _CONTROL)
 _INFIX_LANDMARK = re.compile(r"[%;][^\n]*|'(?:\\.|[^'\\\n])*'|'|:-|[()~&|,]|" + _CONTROL)
 
-_KIF_NAME = re.compile(r"[^\s();\x00-\x1f\x7f]+")
+_KIF_NAME = re.compile(r"[^\s();\x00-\x1f\x7f-\x9f]+")
 
 
 class Lines:

@@ -48,6 +48,15 @@ class Diagnostic:
     related: tuple[Related, ...] = field(default=())
 
 
+_VISIBLE: dict[int, int | str] = {
+    **{code: 0x2400 + code for code in range(0x20)},
+    **dict.fromkeys(range(0x7F, 0xA0), 0xFFFD),
+    ord("\t"): " ",
+    ord("\r"): " ",
+}
+"""Control characters as pictures: the text comes from strangers and is shown in a terminal."""
+
+
 def render(diagnostic: Diagnostic, source: Source) -> str:
     """`file:line:column: error GDL101: message`, then the line with a caret under the place."""
     head = f"{diagnostic.severity.value} {diagnostic.code}: {diagnostic.message}"
@@ -59,7 +68,7 @@ def render(diagnostic: Diagnostic, source: Source) -> str:
 def _located(source: Source, span: Span | None, text: str) -> str:
     if span is None:
         return f"{source.name}: {text}"
-    line = source.line(span.line).expandtabs(1)
+    line = source.line(span.line).translate(_VISIBLE)
     column = span.column
     start = max(0, column - 90)
     shown = line[start : start + 120]

@@ -104,8 +104,12 @@ def _keyword_places(rule: Rule) -> Iterator[Diagnostic]:
 def _arity_fault(atom: Symbol | Compound, keyword: Keyword) -> Iterator[Diagnostic]:
     arity = predicate_of(atom).arity
     if keyword.is_strict and arity != keyword.arity:
-        wanted = {0: "no arguments", 1: "one argument", 2: "two arguments"}[keyword.arity]
-        yield _error("GDL202", f"'{keyword.name}' takes {wanted}, not {arity}", atom.span)
+        message = f"'{keyword.name}' takes {_arguments(keyword.arity)}, not {arity}"
+        yield _error("GDL202", message, atom.span)
+
+
+def _arguments(count: int) -> str:
+    return f"{count or 'no'} argument{'' if count == 1 else 's'}"
 
 
 def _arities(program: Program) -> Iterator[Diagnostic]:
@@ -124,7 +128,7 @@ def _arities(program: Program) -> Iterator[Diagnostic]:
                 if predicate not in program.by_predicate:
                     other = defined[predicate.name]
                     message = (
-                        f"'{predicate.name}' has no rules with {predicate.arity} arguments:"
+                        f"'{predicate.name}' has no rules with {_arguments(predicate.arity)}:"
                         " this is never true"
                     )
                     note = Related(f"here it has {other.predicate.arity}", other.head.span)

@@ -1,5 +1,9 @@
+import contextlib
+
 import pytest
 from conftest import find_corpus
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gdl.brackets import MAX_NESTING
 from gdl.errors import GdlSyntaxError
@@ -234,3 +238,10 @@ def test_corpus_sheet_is_read(path):
 
 def test_one_bad_form_is_found_among_many():
     assert codes("(a)\n" * 5_000 + "b (())\n" + "(c)\n" * 5_000) == [("GDL107", (5_001, 4))]
+
+
+@given(st.text(st.sampled_from("()?;%'\\~&|,.:-<= \nabX1_\0\u0085é") | st.characters(), max_size=60))
+def test_any_text_is_read_or_refused(text):
+    for syntax in ("auto", "kif", "infix"):
+        with contextlib.suppress(GdlSyntaxError):
+            parse(text, syntax=syntax)

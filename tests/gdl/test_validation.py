@@ -1,0 +1,124 @@
+import re
+
+import pytest
+from conftest import ROOT, find_corpus
+
+from gdl.errors import Diagnostic, GdlSyntaxError, GdlValidationError, Severity, render
+from gdl.keywords import KEYWORDS
+from gdl.parser import parse, parse_file
+from gdl.validation import CODES, MAX_FINDINGS, check, require_valid
+
+CORPUS = find_corpus()
+SHEETS = sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
+OWN_GAMES = sorted((ROOT / "games").glob("*.kif"))
+INVALID = sorted((ROOT / "tests" / "invalid").glob("*.kif"))
+NEEDS_NO_SHEET = {"GDL105", "GDL115"}
+"""A sheet of two million characters, and what only `parse_term` reports: see test_parser.py."""
+
+
+def place(diagnostic: Diagnostic) -> str:
+    span = diagnostic.span
+    return diagnostic.code if span is None else f"{diagnostic.code} at {span.line}:{span.column}"
+
+
+def findings(path) -> list[Diagnostic]:
+    try:
+        return check(parse_file(path))
+    except GdlSyntaxError as error:
+        return list(error.diagnostics)
+
+
+def expected_places(path) -> list[str]:
+    first_line = path.read_text(encoding="utf-8").split("\n", 1)[0]
+    assert first_line.startswith("; expect: ")
+    return first_line.removeprefix("; expect: ").split(", ")
+
+
+@pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
+def test_invalid_sheet_gets_the_diagnostics_it_expects(path):
+    found = findings(path)
+    assert [place(diagnostic) for diagnostic in found] == expected_places(path)
+    for diagnostic in found:
+        is_warning = diagnostic.code >= "GDL3"
+        assert diagnostic.severity is (Severity.WARNING if is_warning else Severity.ERROR)
+
+
+def test_every_code_has_an_invalid_sheet():
+    shown = {wanted.split()[0] for path in INVALID for wanted in expected_places(path)}
+    assert shown == set(CODES) - NEEDS_NO_SHEET
+
+
+def test_every_code_is_explained():
+    page = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
+    headings = dict(re.findall(r"^### (GDL\d\d\d): (.*)$", page, re.MULTILINE))
+    assert headings == dict(CODES)
+
+
+def test_every_code_in_the_source_is_listed():
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "gdl").rglob("*.py"))
+    assert set(re.findall(r"\"(GDL\d\d\d)\"", source)) == set(CODES)
+
+
+@pytest.mark.parametrize("path", OWN_GAMES, ids=lambda path: path.stem)
+def test_own_game_has_no_findings(path):
+    program = parse_file(path)
+    assert [render(diagnostic, program.source) for diagnostic in check(program)] == []
+
+
+@pytest.mark.skipif(not SHEETS, reason="no reference corpus: set GGP_CORPUS")
+@pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.stem)
+def test_corpus_sheet_is_valid(path):
+    require_valid(parse_file(path))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "(<= p (distinct ?x a) (q ?x))",
+        "(<= (p ?x) (or (q ?x) (r ?x)))",
+        "(<= (p ?x) (q (f ?x ?y)) (not (r ?y)))",
+        "(<= p (undefined ?x))",
+        "(<= (goal x 0) (not (goal x 100))) (<= (goal x 100) (true p))",
+        "(<= (role ?x) (named ?x)) (named y)",
+        "(base 1 2) (<= (input ?x) (sees ?x)) (sees 1)",
+        "(<= (next p) (legal x m) (goal x 0) terminal (base p) (input x m))",
+        "(next p) (legal x noop) terminal",
+        "(f) (<= p (f)) (<= q f)",
+        "(<= (sees x ?m) (does y ?m))",
+        "(<= p (q) (not (or (r a) (r b))))",
+        "(<= (next (cell true)) (true (does next)))",
+    ],
+)
+def test_odd_but_meaningful_rules_pass(rules):
+    assert check(parse("(role x)" + rules)) == []
+
+
+def test_terminal_with_and_without_parentheses_is_one_predicate():
+    assert check(parse("(role x) (<= (terminal) (true p)) (<= (goal x 1) terminal)")) == []
+
+
+def test_each_unsafe_variable_is_reported_once():
+    program = parse("(role x)\n(<= (p ?x ?x) (or (q ?y) (r ?y)) (not (s ?x ?z)))")
+    assert [place(diagnostic) for diagnostic in check(program)] == ["GDL205 at 2:8", "GDL205 at 2:45"]
+
+
+def test_dependence_is_explained_by_its_chain():
+    (finding,) = check(parse("(role x)\n(<= terminal a)\n(<= a b)\n(<= b (does x m))"))
+    assert finding.message == "'terminal' must not depend on 'does': terminal needs a needs b needs does"
+
+
+def test_require_valid_lets_warnings_pass_and_raises_errors():
+    require_valid(parse("(role x) (p 1 2) (<= q (p 1))"))
+    with pytest.raises(GdlValidationError, match=r"<rules>:1:13: error GDL205"):
+        require_valid(parse("(role x) (p ?y)"))
+
+
+def test_findings_are_limited():
+    assert len(check(parse("(role x)" + "(p ?y)" * 1000))) == MAX_FINDINGS
+
+
+def test_keywords_know_their_predicates():
+    assert {str(keyword.predicate) for keyword in KEYWORDS.values()} == {
+        *("role/1", "init/1", "true/1", "next/1", "legal/2", "does/2", "goal/2", "terminal/0"),
+        *("distinct/2", "sees/2", "base/1", "input/2"),
+    }
