@@ -29,6 +29,9 @@ log = logging.getLogger("ggp.player")
 _MAX_RESTARTS = 3
 """How often a worker that died is replaced in one match."""
 
+_LOADING_SECONDS = 0.5
+"""How long a search process waits for the verdict on the rules before it is started."""
+
 _STOP_GRACE_SECONDS = 1.0
 
 
@@ -112,15 +115,18 @@ class PlayerMatch:
         Raises StartError where the rules are invalid or the role is not in them.
         """
         loading = self._keeper.submit(self._load)
-        self._order_start(deadline)
-        worker = asyncio.create_task(self._start_worker())
-        self._keep(worker)
         try:
+            # Most rules load at once; those that are no good should not cost a process.
+            await asyncio.wait({loading}, timeout=_LOADING_SECONDS)
+            if loading.done():
+                loading.result()
+            self._order_start(deadline)
+            self._keep(asyncio.create_task(self._start_worker()))
             async with asyncio.timeout_at(deadline):
                 await asyncio.shield(loading)
                 await _first_of(self._worker_ready, self._worker_gone)
         except TimeoutError:
-            return "rules not loaded in time" if not loading.done() else "worker not ready in time"
+            return "worker not ready in time" if loading.done() else "rules not loaded in time"
         except (GdlError, GameError) as error:
             raise StartError(str(error)) from None
         return ""

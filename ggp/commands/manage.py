@@ -16,7 +16,7 @@ from rich.console import Console
 from gdl.errors import GdlError
 from ggp.game import Game
 from ggp.game_manager import MatchTerms, OnError, manage_match, take_seats
-from ggp.live_view import MatchView, result_table
+from ggp.live_view import MatchView, result_view
 from ggp.loading import load
 from ggp.match import MatchRecord, write_record
 
@@ -93,7 +93,7 @@ def run_manager(options: ManagerOptions) -> int:
             write_record(records[0], options.record)
     if not records:
         return 1
-    console.print(result_table(records[0]))
+    console.print(result_view(records[0]))
     return 0 if records[0].is_completed else 1
 
 
