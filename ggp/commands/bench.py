@@ -7,6 +7,7 @@ import sys
 from functools import partial
 
 import click
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -15,7 +16,7 @@ from ggp.bench import Measurement, calibrate, measure
 from ggp.game import GameError
 from ggp.loading import ENGINES, load
 
-COLUMNS = ("game", "engine", "set-up s", "playouts/CPU s", "states/CPU s", "length", "note")
+COLUMNS = ("game", "engine", "set-up s", "playouts/s", "states/s", "length", "note")
 
 
 @click.command("bench")
@@ -32,9 +33,10 @@ def command(files: tuple[str, ...], engine: str, seconds: float, seed: int, is_j
     Exit code: 0 all were measured, 1 one could not be.
     """
     calibration = calibrate()
-    table = Table()
+    table = Table(box=box.SIMPLE_HEAD, title_justify="left")
     for column in COLUMNS:
-        table.add_column(column, justify="left" if column in ("game", "engine", "note") else "right")
+        is_text = column in ("game", "engine", "note")
+        table.add_column(column, justify="left" if is_text else "right", no_wrap=column != "note")
     failed = False
     for file in files:
         try:
@@ -58,7 +60,7 @@ def command(files: tuple[str, ...], engine: str, seconds: float, seed: int, is_j
         else:
             table.add_row(*_cells(result))
     if not is_json and table.row_count:
-        table.title = f"calibration loop: {calibration:.3f} CPU s"
+        table.title = f"per CPU second (calibration loop: {calibration:.3f} CPU s)"
         Console(highlight=False).print(table)
     sys.exit(1 if failed else 0)
 
@@ -75,6 +77,6 @@ def _cells(result: Measurement) -> tuple[str, ...]:
         f"{result.setup_seconds:.3f}",
         f"{result.playouts_per_cpu_second:,.1f}",
         f"{result.states_per_cpu_second:,.0f}",
-        f"{result.mean_length:.1f}",
+        f"{result.mean_length:.1f}" if result.playouts else "-",
         ", ".join(notes),
     )

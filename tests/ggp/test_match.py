@@ -162,6 +162,17 @@ def test_play_match_aborts_where_a_person_quits():
     assert other.stopped_with is None
 
 
+def test_play_match_that_is_interrupted_keeps_its_record():
+    def interrupt(step):
+        if step == 1:
+            raise KeyboardInterrupt
+
+    record = play(Nim(5), [Scripted(interrupt), LegalPlayer()])
+    assert (record.is_aborted, record.fault) == (True, "interrupted")
+    assert len(record.moves) == 2
+    assert len(record.states) == 3
+
+
 def test_play_match_reports_a_missing_goal_as_null():
     record = play(Matrix([[[50, None]]], moves=("a",)), [LegalPlayer(), LegalPlayer()])
     assert record.goals == [50, None]
