@@ -53,7 +53,7 @@ def command(files: tuple[str, ...], engine: str, seconds: float, seed: int, is_j
             if is_json:
                 click.echo(json.dumps(problem))
             else:
-                click.echo(f"{file}: {error}", err=True)
+                click.echo(str(error) if str(error).startswith(file) else f"{file}: {error}", err=True)
             continue
         if is_json:
             click.echo(json.dumps(result.to_dict()))

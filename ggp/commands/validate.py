@@ -7,7 +7,6 @@ import sys
 import click
 
 from gdl.errors import GdlSyntaxError, Severity, render
-from gdl.normalize import normalize
 from gdl.validation import check
 from ggp.loading import RulesNotFoundError, read_program
 
@@ -28,7 +27,7 @@ def command(files: tuple[str, ...], quiet: bool) -> None:
 def _validate(file: str, quiet: bool) -> int:
     try:
         program, _ = read_program(file)
-        diagnostics = check(normalize(program))
+        diagnostics = check(program)
     except RulesNotFoundError as error:
         click.echo(str(error), err=True)
         return UNREADABLE
