@@ -1,0 +1,99 @@
+"""The reasoner as a `Game`: traces of an independent prover, and typed errors."""
+
+import pytest
+
+from gdl.parser import parse_term
+from gdl.terms import Symbol
+from ggp import Game, GoalError, IllegalMoveError, NoLegalMoveError, load
+from ggp.loading import RulesNotFoundError
+from ggp.replay import replay
+from tests.conftest import find_corpus
+
+CORPUS = find_corpus()
+SHEETS = sorted(sheet.stem for sheet in (CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
+
+FAULTY = """
+(role left) (role right) (init (n 0)) (step 0 1) (step 1 2)
+(<= (legal ?r (count ?y)) (role ?r) (true (n ?x)) (step ?x ?y))
+(<= (next (n ?y)) (does left (count ?y)))
+(<= (goal left 50) (true (n 0))) (<= (goal left 60) (true (n 0))) (<= (goal right high) (true (n 0)))
+(<= terminal (true (n 7)))"""
+
+
+@pytest.mark.skipif(CORPUS is None, reason="no reference corpus: set GGP_CORPUS")
+@pytest.mark.parametrize("sheet", SHEETS)
+def test_reasoner_agrees_with_reference_traces(sheet, corpus_dir):
+    game = load(corpus_dir / "open" / "games" / f"{sheet}.kif", engine="reasoner")
+    result = replay(game, corpus_dir / "open" / "traces" / f"{sheet}.jsonl.gz")
+    assert result.is_same, result.difference
+    assert result.states > 0
+
+
+def test_moves_and_facts_print_as_canonical_kif():
+    game: Game = load(
+        "(ROLE  X) (init (Cell 1  1 B)) (<= (legal x (Mark ?a)) (true (cell ?a 1 b)))", engine="reasoner"
+    )
+    state = game.initial_state()
+    assert [str(fact) for fact in game.facts(state)] == ["(cell 1 1 b)"]
+    assert [str(move) for move in game.legal_moves(state, game.roles[0])] == ["(mark 1)"]
+
+
+def test_states_are_equal_exactly_when_their_facts_are():
+    game = load(FAULTY, engine="reasoner")
+    state = game.initial_state()
+    move = parse_term("(count 1)")
+    assert game.next_state(state, [move, move]) == game.next_state(state, (move, move))
+    assert game.next_state(state, [move, move]) != state
+    assert hash(game.initial_state()) == hash(state)
+
+
+def test_illegal_moves_are_refused_with_the_role_and_move():
+    game = load(FAULTY, engine="reasoner")
+    state = game.initial_state()
+    move = parse_term("(count 1)")
+    with pytest.raises(IllegalMoveError, match=r"\(count 2\) is not legal for right"):
+        game.next_state(state, [move, parse_term("(count 2)")])
+    with pytest.raises(IllegalMoveError, match="2 moves, not 1"):
+        game.next_state(state, [move])
+
+
+def test_goals_must_be_one_integer():
+    game = load(FAULTY, engine="reasoner")
+    state = game.initial_state()
+    with pytest.raises(GoalError, match=r"left needs one goal value.*50 60"):
+        game.goal(state, Symbol("left"))
+    with pytest.raises(GoalError, match=r"right.*high"):
+        game.goal(state, Symbol("right"))
+    move = parse_term("(count 1)")
+    with pytest.raises(GoalError, match="none"):
+        game.goal(game.next_state(state, [move, move]), Symbol("left"))
+
+
+def test_a_role_without_moves_is_reported_unless_the_match_is_over():
+    game = load(FAULTY, engine="reasoner")
+    state = game.initial_state()
+    for text in ("(count 1)", "(count 2)"):
+        state = game.next_state(state, [parse_term(text)] * 2)
+    with pytest.raises(NoLegalMoveError, match="left has no legal move"):
+        game.legal_moves(state, Symbol("left"))
+    over = load("(role r) terminal", engine="reasoner")
+    assert over.legal_moves(over.initial_state(), Symbol("r")) == ()
+
+
+def test_errors_take_their_place_in_the_match():
+    error = IllegalMoveError("noop is not legal for x")
+    assert str(error) == "noop is not legal for x"
+    assert str(error.at_step(3)) == "step 3: noop is not legal for x"
+
+
+def test_games_are_found_by_name_path_and_text(tmp_path):
+    assert load("tictactoe").name == "tictactoe"
+    assert len(load("tictactoe.kif").roles) == 2
+    sheet = tmp_path / "mine.kif"
+    sheet.write_text("(role solo) (legal solo wait)")
+    assert load(sheet).name == load(str(sheet)).name == "mine"
+    assert load("(role solo)", name="typed").name == "typed"
+    with pytest.raises(RulesNotFoundError, match=r"Known games:.*tictactoe"):
+        load("no_such_game")
+    with pytest.raises(ValueError, match="unknown engine"):
+        load("tictactoe", engine="quantum")
