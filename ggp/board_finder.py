@@ -50,16 +50,20 @@ def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
         is_upward=not _is_row_first(program, main) and not _is_row_named(program, main),
         blanks=tuple(_blank(layer, facts) for layer in layers),
         labels=_labels(
-            value
-            for layer in layers
-            for position in layer.content_positions
-            for value in sorted(_split_domains(domains[layer.name, layer.arity], layer.joint)[position])
+            value for layer in layers for value in _contents(layer, domains[layer.name, layer.arity])
         ),
     )
 
 
 def _cell_count(layer: Layer) -> int:
     return len(layer.across.values) * len(layer.down.values)
+
+
+def _contents(layer: Layer, domains: Sequence[frozenset[str]]) -> list[str]:
+    """All that may lie in a cell; the family's name where facts are nothing but coordinates."""
+    split = _split_domains(domains, layer.joint)
+    found = [value for position in layer.content_positions for value in sorted(split[position])]
+    return found or [layer.name]
 
 
 def _suitability(candidate: tuple[int, Layer]) -> tuple[object, ...]:
@@ -106,7 +110,7 @@ def _find_layer(
     orders = _orders(domains, facts, successors)
     keys = _key_positions(orders, len(domains), facts)
     unordered = None
-    if keys is None and facts:
+    if keys is None and facts and len(domains) > 3:
         for unordered in range(len(domains)):
             if unordered not in orders and 2 <= len(domains[unordered]) <= BOARD_LIMIT:
                 named = {unordered: tuple(sorted(domains[unordered]))}

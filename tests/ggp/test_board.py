@@ -112,6 +112,21 @@ def test_board_keeps_rows_that_are_empty_in_the_beginning():
     assert lines[2] == "4 . . . ."
 
 
+def test_board_of_cells_that_are_on_or_off():
+    facts = ["(lit 1 1)", "(lit 1 2)", "(lit 2 2)", "(lit 3 3)"]
+    assert drawn(inits(facts), *facts) == ["3 . . l", "2 l l .", "1 l . .", "  1 2 3"]
+
+
+def test_board_per_side():
+    facts = [f"(cell {side} {x} {y} b)" for side in ("left", "right") for x in "123" for y in "12"]
+    later = [fact.replace("right 2 1 b", "right 2 1 k") for fact in facts]
+    assert drawn(inits(facts), *facts, later=later) == [
+        "2 . . .   . . .",
+        "1 . . .   . k .",
+        "  1 2 3   1 2 3",
+    ]
+
+
 def test_board_lays_moving_things_over_cells():
     facts = [*grid("(cell {x} {y} v)", "123", "123"), "(position red 2 2)"]
     rules = inits(facts) + "(<= (next (position red ?x ?y)) (true (cell ?x ?y v)))"
@@ -132,6 +147,7 @@ def test_board_goes_down_where_the_rules_speak_of_rows():
         ["(score white 0)", "(score black 0)", "(step 1)"],
         ["(on disc1 disc2)", "(on disc2 disc3)", "(clear disc1)"],
         ["light", "(control white)"],
+        ["(at red a 0)", "(at red b 0)", "(at blue a 0)", "(at blue b 0)"],
         [],
     ],
 )
