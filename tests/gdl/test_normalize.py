@@ -3,7 +3,6 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rule_strategies import formulas, programs
 
 from gdl.errors import GdlValidationError
 from gdl.normalize import normalize
@@ -11,6 +10,7 @@ from gdl.parser import parse
 from gdl.printer import to_kif
 from gdl.program import Conjunction, Formula, Literal, Negation, Program, Rule, literals_in
 from gdl.terms import Symbol
+from tests.gdl.rule_strategies import formulas, programs
 
 
 def bodies(text):

@@ -1,7 +1,6 @@
 import contextlib
 
 import pytest
-from conftest import find_corpus
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from gdl.errors import GdlSyntaxError
 from gdl.parser import MAX_CHARACTERS, looks_infix, parse, parse_file, parse_term
 from gdl.program import Conjunction, Disjunction, Literal, Negation, Predicate
 from gdl.terms import Compound, Span, Symbol, Variable
+from tests.conftest import find_corpus
 
 CORPUS = find_corpus()
 SHEETS = sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []

@@ -1,14 +1,14 @@
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 from hypothesis import example, given
-from rule_strategies import programs
 
 from gdl.parser import parse, parse_file
 from gdl.printer import to_infix, to_kif
 from gdl.program import Conjunction, Disjunction, Literal, Negation, Program, Rule
 from gdl.terms import Compound, Symbol, Variable
+from tests.conftest import ROOT
+from tests.gdl.rule_strategies import programs
 
 GOLDEN = ROOT / "tests" / "golden"
 P, Q, R = (Literal(Symbol(name)) for name in "pqr")

@@ -2,10 +2,10 @@ import pickle
 
 import pytest
 from hypothesis import given
-from rule_strategies import terms
 
 from gdl.parser import parse_term
 from gdl.terms import Compound, Span, Symbol, Variable, is_ground, match, substitute, variables
+from tests.gdl.rule_strategies import terms
 
 
 @given(terms)

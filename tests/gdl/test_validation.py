@@ -1,12 +1,12 @@
 import re
 
 import pytest
-from conftest import ROOT, find_corpus
 
 from gdl.errors import Diagnostic, GdlSyntaxError, GdlValidationError, Severity, render
 from gdl.keywords import KEYWORDS
 from gdl.parser import parse, parse_file
 from gdl.validation import CODES, MAX_FINDINGS, check, require_valid
+from tests.conftest import ROOT, find_corpus
 
 CORPUS = find_corpus()
 SHEETS = sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
