@@ -58,7 +58,9 @@ def choice_scratch_rows(tables: LaneTables) -> int:
 @inlined
 def _count_eight(value, literals, s):  # type: ignore[no-untyped-def]
     """How many of eight slots are legal: planes 0..3."""
-    s0, c0 = add_three(literal(value, literals[s]), literal(value, literals[s + 1]), literal(value, literals[s + 2]))
+    s0, c0 = add_three(
+        literal(value, literals[s]), literal(value, literals[s + 1]), literal(value, literals[s + 2])
+    )
     s1, c1 = add_three(
         literal(value, literals[s + 3]), literal(value, literals[s + 4]), literal(value, literals[s + 5])
     )
@@ -75,7 +77,9 @@ def _count_eight(value, literals, s):  # type: ignore[no-untyped-def]
 @inlined
 def _count_four(value, literals, s):  # type: ignore[no-untyped-def]
     """How many of four slots are legal: planes 0..2."""
-    s0, c0 = add_three(literal(value, literals[s]), literal(value, literals[s + 1]), literal(value, literals[s + 2]))
+    s0, c0 = add_three(
+        literal(value, literals[s]), literal(value, literals[s + 1]), literal(value, literals[s + 2])
+    )
     x3 = literal(value, literals[s + 3])
     c1 = s0 & x3
     return s0 ^ x3, c0 ^ c1, c0 & c1

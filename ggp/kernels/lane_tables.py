@@ -41,6 +41,7 @@ class LaneTables(NamedTuple):
     next_order     int32[F]: fluents in an order in which the next state can be written in place, after ...
     next_saved     int32[*]: ... these fluents' next rows were put aside
     goal_first     int32[R+1], goal_literal, goal_value    int32[*]: goals of role r
+    percept_literal    int32[*]; in the order of CircuitTables
     node_of        int32[K]: where node k of the CircuitTables went
     """
 
@@ -65,6 +66,7 @@ class LaneTables(NamedTuple):
     goal_first: Int32Array
     goal_literal: Int32Array
     goal_value: Int32Array
+    percept_literal: Int32Array
     node_of: Int32Array
 
 
@@ -110,6 +112,7 @@ def arrange(tables: CircuitTables) -> LaneTables:
         goal_first=np.searchsorted(tables.goal_role, np.arange(tables.role_count + 1)).astype(np.int32),
         goal_literal=_renumber(tables.goal_literal, node_of),
         goal_value=tables.goal_value.astype(np.int32),
+        percept_literal=_renumber(tables.percept_literal, node_of),
         node_of=node_of,
     )
 
