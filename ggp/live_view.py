@@ -54,6 +54,7 @@ class MatchView:
         self.board: Board | None = None
         self.moment: Moment | None = None
         self._live: Live | None = None
+        self._state_text: RenderableType = Text("")
 
     def __enter__(self) -> Self:
         if self.is_brief and not self.has_person:
@@ -75,20 +76,20 @@ class MatchView:
             self._live = None
 
     def __call__(self, moment: Moment) -> None:
+        # Drawn here and not when the view refreshes itself: that happens in a thread, and a game is not
+        # to be asked by two threads at once.
+        if self.moment is None or self.moment.state != moment.state:
+            self._state_text = state_view(self.board, self.game.facts(moment.state))
         self.moment = moment
         if self._live is not None or (self.is_brief and not self.has_person):
             return
         if moment.is_over:
             if not self.has_person:
-                self.console.print(self._state())
+                self.console.print(self._state_text)
         elif moment.thinking is None:
             self.console.print(step_line(moment), soft_wrap=True)
             if self.has_person:
-                self.console.print(self._state())
-
-    def _state(self) -> RenderableType:
-        assert self.moment is not None
-        return state_view(self.board, self.game.facts(self.moment.state))
+                self.console.print(self._state_text)
 
     def _render(self) -> RenderableType:
         moment = self.moment
@@ -102,7 +103,7 @@ class MatchView:
         for seat, role in enumerate(record.roles):
             table.add_row(*self._seat_row(moment, seat, role))
         body = Table.grid(padding=(0, 4))
-        body.add_row(self._state(), table)
+        body.add_row(self._state_text, table)
         return Panel(body, title=title, title_align="left", expand=False)
 
     def _seat_row(self, moment: Moment, seat: int, role: str) -> tuple[Text, ...]:
