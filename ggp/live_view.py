@@ -76,12 +76,14 @@ class MatchView:
             self._live = None
 
     def __call__(self, moment: Moment) -> None:
+        if self.is_brief and not self.has_person:
+            return
         # Drawn here and not when the view refreshes itself: that happens in a thread, and a game is not
         # to be asked by two threads at once.
         if self.moment is None or self.moment.state != moment.state:
             self._state_text = state_view(self.board, self.game.facts(moment.state))
         self.moment = moment
-        if self._live is not None or (self.is_brief and not self.has_person):
+        if self._live is not None:
             return
         if moment.is_over:
             if not self.has_person:
