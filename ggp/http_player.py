@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import ipaddress
 import logging
+import os
 import signal
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ggp.http_front import FrontLimits, HttpFront, Request, Response
 from ggp.player_match import PlayerMatch, SearchOptions, StartError
@@ -32,6 +35,8 @@ from ggp.protocol import (
 
 log = logging.getLogger("ggp.player")
 
+_WATCH_SECONDS = 0.2
+
 _LARGE_TEXT = 100_000
 """Messages longer than this many characters are parsed outside the event loop."""
 
@@ -43,8 +48,8 @@ class PlayerOptions:
     margin_seconds, start_margin_seconds
         What is left of each clock for the way of the answer. None: 1 s and 2 s, but 0.2 s and 0.3 s
         for managers on the same machine. Never more than half the clock.
-    memory_mebibytes
-        Limit of each search process.
+    keeper_mebibytes
+        How much this process may grow; the states of a match that needs more are given up.
     """
 
     host: str = "127.0.0.1"
@@ -53,6 +58,7 @@ class PlayerOptions:
     margin_seconds: float | None = None
     start_margin_seconds: float | None = None
     max_matches: int = 4
+    keeper_mebibytes: int = 1024
     search: SearchOptions = field(default_factory=SearchOptions)
     limits: FrontLimits = field(default_factory=FrontLimits)
 
@@ -66,19 +72,37 @@ class PlayerServer:
         self.matches: dict[str, PlayerMatch] = {}
         self._front = HttpFront(self._handle, options.limits)
         self._closing: set[asyncio.Task[None]] = set()
+        self._watching: asyncio.Task[None] | None = None
 
     async def listen(self) -> int:
         """Start to listen; returns the port. Raises OSError."""
         self.port = await self._front.listen(self.options.host, self.options.port)
+        self._watching = asyncio.create_task(self._watch_memory())
         return self.port
 
     async def close(self) -> None:
         """Stop listening, end all matches, kill all workers."""
+        if self._watching is not None:
+            self._watching.cancel()
         for match_id in list(self.matches):
             self._end(match_id, None, grace_seconds=0.0)
         if self._closing:
             await asyncio.wait(self._closing, timeout=3.0)
         await self._front.close()
+
+    async def _watch_memory(self) -> None:
+        """Stop the keeper that works longest whenever this process has grown too much."""
+        limit = resident_mebibytes() + self.options.keeper_mebibytes
+        while True:
+            await asyncio.sleep(_WATCH_SECONDS)
+            if resident_mebibytes() <= limit or not self.matches:
+                continue
+            match = max(self.matches.values(), key=lambda match: match.keeper_busy_seconds)
+            if match.keeper_busy_seconds > 0:
+                log.error("match %s: its states take too much memory; search only", match.match_id)
+                match.give_up_state()
+                # What it held is freed a little later.
+                await asyncio.sleep(1.0)
 
     # --- messages -------------------------------------------------------------------------------
 
@@ -176,6 +200,15 @@ class PlayerServer:
         return request.arrival + clock_seconds - min(margin, clock_seconds / 2)
 
 
+def resident_mebibytes() -> int:
+    """Memory that this process has in use; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") // 1024**2
+    except (OSError, ValueError):
+        return 0
+
+
 def _is_local(peer: str) -> bool:
     try:
         return ipaddress.ip_address(peer.rpartition(":")[0]).is_loopback
@@ -211,6 +244,8 @@ def check_options(options: PlayerOptions) -> None:
 def run_player(options: PlayerOptions) -> int:
     """Serve until Ctrl-C or SIGTERM. Returns the exit code: 0, or 1 where the port cannot be had."""
     check_options(options)
+    # A full collection stops all threads, for seconds where a keeper holds millions of terms.
+    gc.set_threshold(10_000, 50, 1_000)
     try:
         return asyncio.run(_serve_until_signal(options))
     except KeyboardInterrupt:

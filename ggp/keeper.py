@@ -1,7 +1,7 @@
 """A thread that keeps the state of one match, so that the server's event loop never computes.
 
 Unlike a thread of `concurrent.futures` it can be abandoned: it is a daemon, and work that does not end is
-interrupted, since rules from strangers may keep a reasoner busy for ever.
+interrupted, since rules from strangers may keep a reasoner busy for ever, or make it eat all memory.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import ctypes
 import functools
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -28,24 +29,37 @@ class Keeper:
     def __init__(self, name: str) -> None:
         self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._is_closed = False
+        self._busy_since: float | None = None
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
+    @property
+    def busy_seconds(self) -> float:
+        """How long the thread has been at its present job; 0 when it waits for one."""
+        since = self._busy_since
+        return 0.0 if since is None else time.monotonic() - since
+
     def submit(self, job: Callable[[], Result]) -> asyncio.Future[Result]:
-        """Run `job` in the thread; the future lives in the calling event loop."""
+        """Run `job` in the thread; the future lives in the calling event loop.
+
+        It raises KeeperClosed where the thread was closed before the job was done.
+        """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Result] = loop.create_future()
 
         def run() -> None:
             try:
                 result = job()
-            except KeeperClosed:
-                return
+            except KeeperClosed as closed:
+                _settle(loop, functools.partial(_fail, future, closed))
+                raise
             except Exception as error:
                 _settle(loop, functools.partial(_fail, future, error))
             else:
                 _settle(loop, functools.partial(_succeed, future, result))
 
+        if self._is_closed:
+            future.set_exception(KeeperClosed())
         self._jobs.put(run)
         # An exception nobody waits for any more is not worth a message at exit.
         future.add_done_callback(lambda done: None if done.cancelled() else done.exception())
@@ -65,9 +79,11 @@ class Keeper:
                 job = self._jobs.get()
                 if job is None:
                     return
+                self._busy_since = time.monotonic()
                 job()
+                self._busy_since = None
         except KeeperClosed:
-            return
+            self._busy_since = None
 
 
 def _succeed(future: asyncio.Future[Result], result: Result) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from gdl.errors import GdlError
 from gdl.terms import Symbol, Term
 from ggp.game import GameError, Move
-from ggp.keeper import Keeper
+from ggp.keeper import Keeper, KeeperClosed
 from ggp.player_worker import load_rules
 from ggp.protocol import Play, ProtocolError, Start, Stop, parse_term, spell
 from ggp.tracking import Position, Tracker, make_tracker
@@ -94,6 +94,15 @@ class PlayerMatch:
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
+    def keeper_busy_seconds(self) -> float:
+        """How long the keeper has been at its present job."""
+        return self._keeper.busy_seconds
+
+    def give_up_state(self) -> None:
+        """Stop computing states here, because it costs too much; from now on the worker decides alone."""
+        self._keeper.close()
+
+    @property
     def worker_pid(self) -> int | None:
         """The process id of the search worker, if it lives."""
         return self._worker.pid
@@ -129,6 +138,8 @@ class PlayerMatch:
             return "worker not ready in time" if loading.done() else "rules not loaded in time"
         except (GdlError, GameError) as error:
             raise StartError(str(error)) from None
+        except KeeperClosed:
+            raise StartError("the rules take too much memory") from None
         return ""
 
     def _load(self) -> None:
@@ -259,18 +270,14 @@ class PlayerMatch:
         self._orders.append(order)
         self._worker.send(order)
         advancing = self._keeper.submit(lambda: self._advance(message.terms, own_move, deadline))
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(deadline):
-                position = await asyncio.shield(advancing)
-                known = self._answers.get((position.step, position.state))
-                if known is not None:
+                position = await self._position_after(advancing)
+                known = position and self._answers.get((position.step, position.state))
+                if known:
                     return self._spell(known)
-                if len(position.legal) > 1 and self._has_search:
+                if self._has_search and (position is None or len(position.legal) > 1):
                     await turn.decided.wait()
-        except TimeoutError:
-            pass
-        except Exception:
-            log.exception("match %s: the state could not be computed", self.match_id)
         move = self._choose(turn, advancing)
         self._last_answer = move
         return self._spell(move)
@@ -284,6 +291,16 @@ class PlayerMatch:
             log.warning("match %s step %d: %s", self.match_id, position.step, position.note)
         self._position = position
         return position
+
+    async def _position_after(self, advancing: asyncio.Future[Position]) -> Position | None:
+        """What the keeper found out; None where it cannot tell."""
+        try:
+            return await asyncio.shield(advancing)
+        except KeeperClosed:
+            return None
+        except Exception as error:
+            log.error("match %s: the state cannot be computed: %r", self.match_id, error)
+            return None
 
     def _choose(self, turn: Turn, advancing: asyncio.Future[Position]) -> Move:
         """The best move there is now; legal in the position if that is known."""

@@ -4,8 +4,6 @@ import asyncio
 from contextlib import AsyncExitStack
 
 import pytest
-from percept_games import COIN
-from wire import answering, running_player, scripted_player
 
 import ggp
 from gdl.terms import Symbol
@@ -13,6 +11,8 @@ from ggp.game_manager import MatchTerms, manage_match, take_seats
 from ggp.http_client import RemotePlayer, ask, parse_address
 from ggp.players import MatchSetup, PlayerFaultError
 from ggp.protocol import Abort, Info, Play, Start, Stop, parse_term
+from tests.ggp.percept_games import COIN
+from tests.ggp.wire import answering, running_player, scripted_player
 
 TICTACTOE = ggp.load("tictactoe", engine="reasoner")
 QUICK = MatchTerms(start_clock_seconds=5, play_clock_seconds=2, seed=7, match_id="m")

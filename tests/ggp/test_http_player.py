@@ -10,8 +10,6 @@ import time
 from pathlib import Path
 
 import pytest
-from percept_games import COIN
-from wire import QUICK, exchange, post, running_player
 
 import ggp
 from gdl.terms import Symbol
@@ -20,6 +18,8 @@ from ggp.http_player import PlayerOptions, check_options
 from ggp.player_match import SearchOptions
 from ggp.players import PlayerSpecError
 from ggp.protocol import parse_term
+from tests.ggp.percept_games import COIN
+from tests.ggp.wire import QUICK, exchange, post, running_player
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TICTACTOE = (ROOT / "games" / "tictactoe.kif").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from ggp import particles
 from ggp.particles import ParticleTracker
 from ggp.protocol import parse_term
 from ggp.tracking import make_tracker
-from percept_games import COIN
+from tests.ggp.percept_games import COIN
 
 GAME = ggp.load(COIN, engine="reasoner", name="coin")
 PLAYER = Symbol("player")

@@ -1,0 +1,182 @@
+"""Matches over loopback in which one player fails, with real processes on both sides.
+
+    python benchmarks/http_scenarios.py [--play-clock 1.5]
+
+For two roles and for three: `ggp manage` referees `ggp player` processes while one player (the last
+role's) is killed, sleeps past its clock, answers nonsense, or loses its search process. Every match must be
+completed with the right faults in its record, and the other players must have made none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import socketserver
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+GAMES = {2: "connectfour_4x4", 3: "connectfour_3p"}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+class PlayerProcess:
+    """A `ggp player` on a free port."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "ggp", "player", "--port", "0"]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, cwd=ROOT)
+        self.lines: list[str] = []
+        assert self.process.stderr is not None
+        first = self.process.stderr.readline()
+        self.port = int(first.strip().rpartition(":")[2])
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(line.rstrip())
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def workers(self) -> list[int]:
+        """Process ids of its search processes."""
+        listing = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True, check=False
+        )
+        return list(map(int, listing.stdout.split()))
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+        self.process.wait(10)
+
+
+class NonsensePlayer:
+    """Answers `ready` to START and rubbish to everything else."""
+
+    def __init__(self) -> None:
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                reply = b"ready" if b"START" in body else b"(how (about ?that"
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(reply)
+
+            def log_message(self, format: str, *arguments: object) -> None:
+                pass
+
+        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self.address = f"127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def nothing(victim: Any) -> None:
+    """Nobody fails."""
+
+
+def kill(victim: PlayerProcess) -> None:
+    """The player dies in the middle of the match."""
+    victim.process.kill()
+
+
+def sleep(victim: PlayerProcess) -> None:
+    """The player process is stopped for some steps, then goes on."""
+    victim.process.send_signal(signal.SIGSTOP)
+    threading.Timer(6.0, victim.process.send_signal, [signal.SIGCONT]).start()
+
+
+def kill_worker(victim: PlayerProcess) -> None:
+    """The player's search processes are killed."""
+    for worker in victim.workers():
+        os.kill(worker, signal.SIGKILL)
+
+
+SCENARIOS: dict[str, tuple[Callable[[Any], None], set[str]]] = {
+    "normal": (nothing, set()),
+    "player killed": (kill, {"CE"}),
+    "player sleeps": (sleep, {"TO"}),
+    "nonsense": (nothing, {"IL (how (about ?that"}),
+    "worker killed": (kill_worker, set()),
+}
+"""Name → what happens to the last player a few seconds into the match, and the faults it must get."""
+
+
+def play(role_count: int, name: str, clocks: list[str]) -> tuple[dict[str, Any], float]:
+    """Run one scenario; the match record and its seconds."""
+    act, _ = SCENARIOS[name]
+    with ExitStack() as stack:
+        players: list[Any] = [PlayerProcess() for _ in range(role_count - 1)]
+        players.append(NonsensePlayer() if name == "nonsense" else PlayerProcess())
+        for player in players:
+            stack.callback(player.close)
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        record = Path(folder) / "record.json"
+        addresses = [player.address for player in players]
+        command = [sys.executable, "-m", "ggp", "manage", GAMES[role_count], *addresses]
+        begin = time.monotonic()
+        manager = subprocess.Popen(
+            [*command, *clocks, "--record", str(record)], stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd=ROOT
+        )
+        time.sleep(7.0)
+        act(players[-1])
+        code = manager.wait(240)
+        if code != 0:
+            raise SystemExit(f"ggp manage ended with {code}")
+        return json.loads(record.read_text()), time.monotonic() - begin
+
+
+def verdict(record: dict[str, Any], expected: set[str]) -> str:
+    """`ok`, or what is wrong with the record of one scenario."""
+    errors = record["errors"]
+    if not record["isCompleted"] or record["isAborted"]:
+        return "not completed"
+    if not len(record["states"]) == len(record["moves"]) + 1 == len(errors):
+        return "rows do not match"
+    others = {code for row in errors for code in row[:-1]} - {""}
+    if others:
+        return f"surviving players have faults {others}"
+    own = {row[-1] for row in errors} - {""}
+    return "ok" if own == expected else f"faults {own}, expected {expected}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--play-clock", type=float, default=1.5)
+    arguments = parser.parse_args()
+    clocks = ["--start-clock", "4", "--play-clock", str(arguments.play_clock)]
+    is_all_well = True
+    for role_count in GAMES:
+        for name, (_, expected) in SCENARIOS.items():
+            record, seconds = play(role_count, name, clocks)
+            outcome = verdict(record, expected)
+            is_all_well &= outcome == "ok"
+            faults = sum(1 for row in record["errors"] if row[-1])
+            print(
+                f"{role_count} players  {name:<14} {outcome}: {len(record['moves'])} steps, {seconds:.0f} s, "
+                f"{faults} faults of the last player, goals {record['goalValues']}",
+                flush=True,
+            )
+    sys.exit(0 if is_all_well else 1)
+
+
+if __name__ == "__main__":
+    main()
