@@ -8,13 +8,13 @@ between rules: rule A depends on rule B only where a literal of A can unify with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from gdl.program import Literal, Predicate, Program, Rule, literals_in
-from gdl.terms import Compound, Span, Term, Variable
+from gdl.program import Literal, Predicate, Program, Rule, arguments_of, literals_in
+from gdl.terms import Compound, Span, Symbol, Term, Variable
 
 DISTINCT = Predicate("distinct", 2)
 TRUE = Predicate("true", 1)
@@ -197,10 +197,14 @@ def rule_layers(rules: Sequence[Rule]) -> list[Layer]:
 
     Raises UnstratifiedError where a rule depends on itself through a negation.
     """
-    numbers = range(len(rules))
-    edges = [_rules_needed(rule, rules) for rule in rules]
+    numbers: dict[Predicate, list[int]] = {}
+    for number, rule in enumerate(rules):
+        numbers.setdefault(rule.predicate, []).append(number)
+    edges = [_rules_needed(rule, rules, numbers) for rule in rules]
     layers = []
-    for members in strong_components(numbers, lambda number: [target for target, _ in edges[number]]):
+    for members in strong_components(
+        range(len(rules)), lambda number: [target for target, _ in edges[number]]
+    ):
         inside = set(members)
         for number in members:
             for target, literal in edges[number]:
@@ -235,18 +239,21 @@ def negative_cycles(program: Program) -> list[NegativeCycle]:
     return found
 
 
-def _rules_needed(rule: Rule, rules: Sequence[Rule]) -> list[tuple[int, Literal]]:
+def _rules_needed(
+    rule: Rule, rules: Sequence[Rule], numbers: Mapping[Predicate, Sequence[int]]
+) -> list[tuple[int, Literal]]:
     """(rule number, literal) for every rule whose head a literal of `rule` can unify with."""
     return [
         (number, literal)
         for literal in rule.literals
-        for number, other in enumerate(rules)
-        if literal.predicate == other.predicate
-        and (
-            isinstance(literal.atom, Compound) != isinstance(other.head, Compound)
-            or may_unify(literal.atom, other.head)
-        )
+        for number in numbers.get(literal.predicate, ())
+        if _may_be_answered(literal.atom, rules[number].head)
     ]
+
+
+def _may_be_answered(atom: Symbol | Compound, head: Symbol | Compound) -> bool:
+    """Whether an atom could be an instance of the head of a rule for the same predicate."""
+    return not arguments_of(atom) or may_unify(atom, head)
 
 
 def _path(edges: list[list[tuple[int, Literal]]], inside: set[int], start: int, goal: int) -> list[int]:

@@ -62,7 +62,7 @@ class MatchView:
         self.board = find_board(self.game.program, self.game.facts(self.game.initial_state()))
         if self.console.is_terminal and not self.has_person:
             self._live = Live(
-                console=self.console, get_renderable=self._render, refresh_per_second=8, transient=False
+                console=self.console, get_renderable=self.render, refresh_per_second=8, transient=False
             )
             self._live.start()
         return self
@@ -93,7 +93,7 @@ class MatchView:
             if self.has_person:
                 self.console.print(self._state_text)
 
-    def _render(self) -> RenderableType:
+    def render(self) -> RenderableType:
         moment = self.moment
         if moment is None:
             return Text("")

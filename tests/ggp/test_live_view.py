@@ -67,7 +67,7 @@ def test_live_panel_shows_the_clock_of_who_thinks():
     )
     view = MatchView(Console(file=io.StringIO(), width=100), game)
     view.moment = Moment(record, game, (5, 1), 1, None, thinking=game.roles[1], deadline=float("inf"))
-    text = printed(view._render())
+    text = printed(view.render())
     thinking = next(line for line in text.splitlines() if "s left" in line)
     assert thinking.split()[-6:-1] == ["right", "legal", "inf", "s", "left"]
 
