@@ -55,7 +55,8 @@ class PlayoutStatistics:
 
     playouts      that ended: finished + stuck + cut
     finished      ended in a terminal state; goals, lengths and extremes are over these
-    stuck         not terminal, but a role had no legal move; stuck_roles[r] by role (several may be stuck at once)
+    stuck         not terminal, but a role had no legal move; stuck_roles[r] by role (one playout may
+                  count for several)
     cut           not over after `step_limit` joint moves
     steps         joint moves of finished playouts, and of those under way where a deadline ended the count
     shortest, longest    joint moves of the shortest and longest finished playout; 0 without any
@@ -241,7 +242,7 @@ class Lanes:
         words_of(self.arrays.value)[rows, :words] = packed.view(np.uint64)
 
     def time_parts(self, repeats: int) -> tuple[float, float]:
-        """CPU seconds that `settle` (LEGAL to NEXT) and `choose` take per tick, measured on the present lanes."""
+        """CPU seconds per tick of `settle` (LEGAL to NEXT) and of `choose`, on the lanes as they are."""
         start = time.thread_time()
         time_settle(self.tables, self.arrays, repeats)
         middle = time.thread_time()

@@ -23,18 +23,19 @@ import numpy as np
 from ggp.kernels.compiling import inlined, kernel
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.random_rows import next_random
-from ggp.kernels.rows import Rows, any_lane, fill, literal, load, store
+from ggp.kernels.rows import Index, Row, Rows, any_lane, fill, literal, load, store
+from ggp.tables import Int32Array
 
 
 @inlined
-def add_three(a, b, c):  # type: ignore[no-untyped-def]
+def add_three(a: Row, b: Row, c: Row) -> tuple[Row, Row]:
     """Full adder: (sum, carry)."""
     half = a ^ b
     return half ^ c, (a & b) | (half & c)
 
 
 @inlined
-def borrow_of(a, b, c):  # type: ignore[no-untyped-def]
+def borrow_of(a: Row, b: Row, c: Row) -> Row:
     """The borrow of a - b - c."""
     return (~a & (b | c)) | (b & c)
 
@@ -56,7 +57,7 @@ def choice_scratch_rows(tables: LaneTables) -> int:
 
 
 @inlined
-def _count_eight(value, literals, s):  # type: ignore[no-untyped-def]
+def _count_eight(value: Rows, literals: Int32Array, s: Index) -> tuple[Row, Row, Row, Row]:
     """How many of eight slots are legal: planes 0..3."""
     s0, c0 = add_three(
         literal(value, literals[s]), literal(value, literals[s + 1]), literal(value, literals[s + 2])
@@ -75,7 +76,7 @@ def _count_eight(value, literals, s):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _count_four(value, literals, s):  # type: ignore[no-untyped-def]
+def _count_four(value: Rows, literals: Int32Array, s: Index) -> tuple[Row, Row, Row]:
     """How many of four slots are legal: planes 0..2."""
     s0, c0 = add_three(
         literal(value, literals[s]), literal(value, literals[s + 1]), literal(value, literals[s + 2])
@@ -86,7 +87,15 @@ def _count_four(value, literals, s):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _count_role(tables, value, role, scratch, count0, planes, block_count):  # type: ignore[no-untyped-def]
+def _count_role(
+    tables: LaneTables,
+    value: Rows,
+    role: Index,
+    scratch: Rows,
+    count0: Index,
+    planes: Index,
+    block_count: Index,
+) -> Row:
     """Count the legal moves of one role into planes count0 ...; block sums at block_count.
 
     Returns the row of lanes with a legal move. The planes then hold the count minus one where there is one.
@@ -139,7 +148,16 @@ def _count_role(tables, value, role, scratch, count0, planes, block_count):  # t
 
 
 @inlined
-def draw_at_most(value, scratch, limit0, drawn0, trial0, planes, older, newer):  # type: ignore[no-untyped-def]
+def draw_at_most(
+    value: Rows,
+    scratch: Rows,
+    limit0: Index,
+    drawn0: Index,
+    trial0: Index,
+    planes: Index,
+    older: Row,
+    newer: Row,
+) -> tuple[Row, Row]:
     """Uniform numbers 0 .. limit in every lane, by rejection.
 
     limit0, drawn0, trial0   first of `planes` scratch rows: the limits, the result, and room for a trial
@@ -157,8 +175,7 @@ def draw_at_most(value, scratch, limit0, drawn0, trial0, planes, older, newer): 
         mask = zero
         less = zero
         equal = need
-        for q in range(planes):
-            p = planes - 1 - q
+        for p in range(planes - 1, -1, -1):
             limit = load(scratch, limit0 + p)
             mask = mask | limit
             older, newer, x = next_random(older, newer)
@@ -174,7 +191,7 @@ def draw_at_most(value, scratch, limit0, drawn0, trial0, planes, older, newer): 
 
 
 @inlined
-def _select_two(value, nodes, s, x0, active, second):  # type: ignore[no-untyped-def]
+def _select_two(value: Rows, nodes: Int32Array, s: Index, x0: Row, active: Row, second: Row) -> None:
     """Of two slots, the first where it is legal and `second` is 0."""
     first = active & x0 & ~second
     store(value, np.int64(nodes[s]), first)
@@ -182,7 +199,9 @@ def _select_two(value, nodes, s, x0, active, second):  # type: ignore[no-untyped
 
 
 @inlined
-def _select_four(value, nodes, s, x0, x1, x2, active, k0, k1):  # type: ignore[no-untyped-def]
+def _select_four(
+    value: Rows, nodes: Int32Array, s: Index, x0: Row, x1: Row, x2: Row, active: Row, k0: Row, k1: Row
+) -> None:
     """The k-th legal of four slots in the active lanes, k of two planes."""
     low = x0 ^ x1
     high = x0 & x1
@@ -192,7 +211,9 @@ def _select_four(value, nodes, s, x0, x1, x2, active, k0, k1):  # type: ignore[n
 
 
 @inlined
-def _select_eight(value, literals, nodes, s, active, k0, k1, k2):  # type: ignore[no-untyped-def]
+def _select_eight(
+    value: Rows, literals: Int32Array, nodes: Int32Array, s: Index, active: Row, k0: Row, k1: Row, k2: Row
+) -> None:
     x0 = literal(value, literals[s])
     x1 = literal(value, literals[s + 1])
     x2 = literal(value, literals[s + 2])
@@ -213,7 +234,16 @@ def _select_eight(value, literals, nodes, s, active, k0, k1, k2):  # type: ignor
 
 
 @inlined
-def _select_role(tables, value, role, scratch, k, planes, block_count, left):  # type: ignore[no-untyped-def]
+def _select_role(
+    tables: LaneTables,
+    value: Rows,
+    role: Index,
+    scratch: Rows,
+    k: Index,
+    planes: Index,
+    block_count: Index,
+    left: Row,
+) -> None:
     """Select the k-th legal move of one role in the lanes `left`; k's planes are used up."""
     zero = fill(value, np.uint64(0))
     literals = tables.slot_literal
@@ -266,7 +296,7 @@ def _select_role(tables, value, role, scratch, k, planes, block_count, left):  #
 
 
 @inlined
-def choose_moves(tables, value, scratch, planes, random):  # type: ignore[no-untyped-def]
+def choose_moves(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows) -> Row:
     """Select one legal move per role and lane; returns the lanes in which some role has none."""
     zero = fill(value, np.uint64(0))
     drawn0 = tables.role_count * planes

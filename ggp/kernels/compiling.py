@@ -13,19 +13,21 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from numba import njit
-from numba.core import config
+from numba import config, njit
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _logger = logging.getLogger("ggp.kernels")
 _HERE = Path(__file__).parent
 NOTICE_AFTER_SECONDS = 0.8
+KEPT_VERSIONS = 4
+_IS_PLAIN: bool = config.DISABLE_JIT  # type: ignore[attr-defined]
 
 
 def _source_digest() -> str:
@@ -43,10 +45,19 @@ def cache_folder() -> Path | None:
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = Path(chosen or os.path.join(base, "ggp-lanes", "kernels")) / _source_digest()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+            _drop_old(folder.parent)
     except OSError:
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def _drop_old(parent: Path) -> None:
+    """Keep only the newest few folders: each version of the sources leaves one behind."""
+    folders = sorted(parent.iterdir(), key=lambda folder: folder.stat().st_mtime)
+    for folder in folders[:-KEPT_VERSIONS]:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 CACHE_FOLDER = cache_folder()
@@ -54,25 +65,30 @@ CACHE_FOLDER = cache_folder()
 
 def kernel(function: _Function) -> _Function:
     """Compile `function` on its first call (or load it from the cache); it runs without the GIL."""
-    if config.DISABLE_JIT:
-        return function
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(CACHE_FOLDER or "")
+    settings: Any = config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(CACHE_FOLDER or "")
     try:
-        compiled: _Function = njit(nogil=True, cache=CACHE_FOLDER is not None, error_model="numpy")(function)
+        return _compiled(function, cache=CACHE_FOLDER is not None)
     finally:
-        config.CACHE_DIR = before
-    return compiled
+        settings.CACHE_DIR = before
 
 
 def inlined(function: _Function) -> _Function:
     """A piece of a kernel that is always compiled into its caller, so that rows stay in registers."""
-    return function if config.DISABLE_JIT else njit(nogil=True, forceinline=True)(function)  # type: ignore[no-any-return]
+    return _compiled(function, forceinline=True)
 
 
 def piece(function: _Function) -> _Function:
-    """A part of a kernel that has one caller or is large: compiled once, inlined where LLVM sees fit."""
-    return function if config.DISABLE_JIT else njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    """A piece of a kernel that runs rarely: compiled once, called or inlined as LLVM sees fit."""
+    return _compiled(function)
+
+
+def _compiled(function: _Function, **options: Any) -> _Function:
+    if _IS_PLAIN:
+        return function
+    compiled: Any = njit(nogil=True, error_model="numpy", **options)(function)
+    return compiled  # type: ignore[no-any-return]
 
 
 @contextmanager

@@ -71,7 +71,7 @@ class LaneTables(NamedTuple):
 
 
 @kernel
-def _gate_levels(first_input, inputs, gate0, level):  # type: ignore[no-untyped-def]
+def _gate_levels(first_input: Int32Array, inputs: Int32Array, gate0: int, level: Int32Array) -> None:
     """level int32[G]: 0 for gates that read no gate, else 1 + the highest level read."""
     for g in range(level.shape[0]):
         deepest = 0
@@ -118,7 +118,7 @@ def arrange(tables: CircuitTables) -> LaneTables:
 
 
 def _renumber(literals: Int32Array, node_of: Int32Array) -> Int32Array:
-    return (2 * node_of[literals >> 1] + (literals & 1)).astype(np.int32)
+    return np.asarray(2 * node_of[literals >> 1] + (literals & 1), np.int32)
 
 
 class _GateLayout(NamedTuple):
@@ -156,7 +156,7 @@ def _arrange_gates(tables: CircuitTables) -> _GateLayout:
     phase_gate = np.r_[0, tables.phase_end]
     return _GateLayout(
         run=np.ascontiguousarray(run, np.int32),
-        phase_run=np.searchsorted(starts, phase_gate).astype(np.int32),
+        phase_run=np.asarray(np.searchsorted(starts, phase_gate), np.int32),
         phase_gate=phase_gate.astype(np.int32),
         phase_source=np.r_[0, np.cumsum(arity[order])][phase_gate].astype(np.int32),
         source=node_of[tables.input[by_gate] >> 1],

@@ -6,41 +6,41 @@ Hundreds of times slower than compiled rows: for debugging, coverage and tests.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
+Row: TypeAlias = Any
+Index: TypeAlias = int | np.signedinteger[Any]
 _ALL_ONES = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
-def load(rows: Any, index: int) -> Words:
-    return rows["words"][index].copy()  # type: ignore[no-any-return]
+def load(rows: Any, index: Index) -> Row:
+    return rows["words"][index].copy()
 
 
-def store(rows: Any, index: int, value: Words) -> None:
+def store(rows: Any, index: Index, value: Row) -> None:
     rows["words"][index] = value
 
 
-def literal(rows: Any, index: int) -> Words:
-    value: Words = rows["words"][index >> 1]
+def literal(rows: Any, index: Index) -> Row:
+    value: Row = rows["words"][index >> 1]
     return ~value if index & 1 else value.copy()
 
 
-def fill(rows: Any, word: np.uint64) -> Words:
+def fill(rows: Any, word: np.uint64) -> Row:
     return np.full(rows["words"].shape[1], word, np.uint64)
 
 
-def any_lane(value: Words) -> bool:
+def any_lane(value: Row) -> bool:
     return bool(value.any())
 
 
-def get_word(rows: Any, index: int, word: int) -> np.uint64:
-    return rows["words"][index, word]  # type: ignore[no-any-return]
+def get_word(rows: Any, index: Index, word: Index) -> np.uint64:
+    return np.uint64(rows["words"][index, word])
 
 
-def set_word(rows: Any, index: int, word: int, bits: np.uint64) -> None:
+def set_word(rows: Any, index: Index, word: Index, bits: np.uint64) -> None:
     rows["words"][index, word] = bits
 
 
@@ -48,23 +48,23 @@ def word_count(rows: Any) -> int:
     return int(rows["words"].shape[1])
 
 
-def shift_left(value: Words, count: np.uint64) -> Words:
+def shift_left(value: Row, count: np.uint64) -> Row:
     return value << count
 
 
-def shift_right(value: Words, count: np.uint64) -> Words:
+def shift_right(value: Row, count: np.uint64) -> Row:
     return value >> count
 
 
-def add(left: Words, right: Words) -> Words:
+def add(left: Row, right: Row) -> Row:
     return left + right
 
 
-def popcount(value: Words) -> Words:
+def popcount(value: Row) -> Row:
     return np.array([int(word).bit_count() for word in value], np.uint64)
 
 
-def sum_words(value: Words) -> int:
+def sum_words(value: Row) -> int:
     return int(value.astype(np.int64).sum())
 
 

@@ -22,10 +22,11 @@ from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.random_rows import seeded_random
 from ggp.kernels.rows import (
     ALL_ONES,
+    Index,
+    Row,
     Rows,
     add,
     any_lane,
-    count_bits,
     fill,
     get_word,
     literal,
@@ -39,6 +40,7 @@ from ggp.kernels.rows import (
     words_of,
 )
 from ggp.kernels.settle import settle_phases
+from ggp.tables import Int32Array
 
 LENGTH_PLANES = 31
 # Indices of PlayoutArrays.counter.
@@ -57,8 +59,8 @@ class PlayoutArrays(NamedTuple):
     root        uint64[F]: all ones where the fluent holds in the root state, else 0
     active      1 row: lanes that play one of the playouts asked for
     length      LENGTH_PLANES rows: joint moves made so far in each lane
-    goal_count  2 rows per role and one per goal literal. Per role: finished playouts without a goal value, and with more
-                than one; per goal literal: how often it held. Word by word
+    goal_count  2 rows per role and one per goal literal. Per role: finished playouts
+                without a goal value, and with more than one; per goal literal: how often it held
     stuck_count int64[R]: stuck playouts by role
     counter     int64[COUNTERS], see the constants above
     """
@@ -114,7 +116,9 @@ def begin_playouts(arrays: PlayoutArrays, root: NDArray[np.bool_], count: int) -
 
 
 @inlined
-def step_lanes(tables, value, aside, root, restarted):  # type: ignore[no-untyped-def]
+def step_lanes(
+    tables: LaneTables, value: Rows, aside: Rows, root: NDArray[np.uint64], restarted: Row
+) -> None:
     """Make the next state current; lanes of `restarted` take the root state instead.
 
     NEXT must be settled. Rows are written in place, in an order that overwrites nothing still to be read.
@@ -134,7 +138,7 @@ def step_lanes(tables, value, aside, root, restarted):  # type: ignore[no-untype
 
 
 @inlined
-def _count_goals(tables, value, finished, goal_count):  # type: ignore[no-untyped-def]
+def _count_goals(tables: LaneTables, value: Rows, finished: Row, goal_count: Rows) -> None:
     zero = fill(value, np.uint64(0))
     roles = tables.role_count
     for role in range(roles):
@@ -150,12 +154,11 @@ def _count_goals(tables, value, finished, goal_count):  # type: ignore[no-untype
 
 
 @piece
-def _lanes_at_least(length, planes, limit, lanes):  # type: ignore[no-untyped-def]
+def _lanes_at_least(length: Rows, planes: Index, limit: Index, lanes: Row) -> Row:
     """The lanes of `lanes` whose length is at least `limit`; limit < 2**planes."""
     less = lanes & ~lanes
     equal = lanes
-    for q in range(planes):
-        p = planes - 1 - q
+    for p in range(planes - 1, -1, -1):
         x = load(length, p)
         if (limit >> p) & 1:
             less = less | (equal & ~x)
@@ -166,10 +169,9 @@ def _lanes_at_least(length, planes, limit, lanes):  # type: ignore[no-untyped-de
 
 
 @piece
-def _longest(length, planes, lanes):  # type: ignore[no-untyped-def]
+def _longest(length: Rows, planes: Index, lanes: Row) -> Index:
     best = np.int64(0)
-    for q in range(planes):
-        p = planes - 1 - q
+    for p in range(planes - 1, -1, -1):
         x = load(length, p) & lanes
         if any_lane(x):
             lanes = x
@@ -178,10 +180,9 @@ def _longest(length, planes, lanes):  # type: ignore[no-untyped-def]
 
 
 @piece
-def _shortest(length, planes, lanes):  # type: ignore[no-untyped-def]
+def _shortest(length: Rows, planes: Index, lanes: Row) -> Index:
     best = np.int64(0)
-    for q in range(planes):
-        p = planes - 1 - q
+    for p in range(planes - 1, -1, -1):
         x = lanes & ~load(length, p)
         if any_lane(x):
             lanes = x
@@ -191,7 +192,7 @@ def _shortest(length, planes, lanes):  # type: ignore[no-untyped-def]
 
 
 @piece
-def _summed_length(length, planes, lanes):  # type: ignore[no-untyped-def]
+def _summed_length(length: Rows, planes: Index, lanes: Row) -> Index:
     total = np.int64(0)
     for p in range(planes):
         total += sum_words(popcount(load(length, p) & lanes)) << p
@@ -199,7 +200,7 @@ def _summed_length(length, planes, lanes):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _note_lengths(arrays, finished):  # type: ignore[no-untyped-def]
+def _note_lengths(arrays: PlayoutArrays, finished: Row) -> None:
     """Extremes and sum of the lengths of the playouts that finish now."""
     counter = arrays.counter
     planes = counter[PLANES_USED]
@@ -215,7 +216,7 @@ def _note_lengths(arrays, finished):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _advance_lengths(arrays, continued):  # type: ignore[no-untyped-def]
+def _advance_lengths(arrays: PlayoutArrays, continued: Row) -> None:
     """One more joint move in the lanes of `continued`; the others start at 0 again."""
     counter = arrays.counter
     planes = counter[PLANES_USED]
@@ -230,7 +231,7 @@ def _advance_lengths(arrays, continued):  # type: ignore[no-untyped-def]
 
 
 @piece
-def _retire(active, spare, ended, count):  # type: ignore[no-untyped-def]
+def _retire(active: Rows, spare: Rows, ended: Row, count: Index) -> None:
     """Take `count` of the lanes of `ended` out of play: no playouts are left to be started in them."""
     last = spare.shape[0] - 1
     store(spare, last, ended)
@@ -244,7 +245,9 @@ def _retire(active, spare, ended, count):  # type: ignore[no-untyped-def]
 
 
 @piece
-def _note_stuck(first_slot, slot_literal, value, stuck_count, stuck):  # type: ignore[no-untyped-def]
+def _note_stuck(
+    first_slot: Int32Array, slot_literal: Int32Array, value: Rows, stuck_count: NDArray[np.int64], stuck: Row
+) -> None:
     """Count stuck playouts by role; slow but rare."""
     for role in range(stuck_count.shape[0]):
         without = stuck
@@ -254,7 +257,9 @@ def _note_stuck(first_slot, slot_literal, value, stuck_count, stuck):  # type: i
 
 
 @inlined
-def _end_playouts(tables, arrays, terminal, stuck, step_limit):  # type: ignore[no-untyped-def]
+def _end_playouts(
+    tables: LaneTables, arrays: PlayoutArrays, terminal: Row, stuck: Row, step_limit: Index
+) -> Row:
     """Count what ended; returns the lanes that restart."""
     counter = arrays.counter
     active = load(arrays.active, 0)
@@ -300,7 +305,8 @@ def play(tables: LaneTables, arrays: PlayoutArrays, planes: int, step_limit: int
 
     planes       choice_planes(tables)
     step_limit   >= 1: playouts that are not over after this many joint moves are cut
-    Statistics accumulate in `arrays`; STEPS counts the joint moves of finished playouts (and of those under way).
+    Statistics accumulate in `arrays`; STEPS counts the joint moves of finished playouts and of
+    those under way.
     """
     value = arrays.value
     counter = arrays.counter

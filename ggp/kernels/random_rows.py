@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.kernels.compiling import inlined
-from ggp.kernels.rows import Rows, add, make_rows, shift_left, shift_right, words_of
+from ggp.kernels.rows import Row, Rows, add, make_rows, shift_left, shift_right, words_of
 
 
 def seeded_random(words: int, seed: int, stream: int = 0) -> Rows:
@@ -18,7 +18,7 @@ def seeded_random(words: int, seed: int, stream: int = 0) -> Rows:
 
 
 @inlined
-def next_random(older, newer):  # type: ignore[no-untyped-def]
+def next_random(older: Row, newer: Row) -> tuple[Row, Row, Row]:
     """(older, newer, random row): pass the first two on to the next call."""
     x = older ^ shift_left(older, np.uint64(23))
     x = x ^ newer ^ shift_right(x, np.uint64(18)) ^ shift_right(newer, np.uint64(5))

@@ -9,14 +9,15 @@ import numpy as np
 
 from ggp.kernels.compiling import inlined, kernel
 from ggp.kernels.lane_tables import LaneTables
-from ggp.kernels.rows import Rows, fill, load, store
+from ggp.kernels.rows import Index, Rows, fill, load, store
+from ggp.tables import Int32Array
 
 
 @inlined
-def settle_phases(tables, value, first_phase, end_phase):  # type: ignore[no-untyped-def]
+def settle_phases(tables: LaneTables, value: Rows, first_phase: Index, end_phase: Index) -> None:
     run = tables.run
     source = tables.source
-    j = np.int64(tables.phase_source[first_phase])
+    j: Index = np.int64(tables.phase_source[first_phase])
     out = np.int64(tables.gate0 + tables.phase_gate[first_phase])
     for q in range(tables.phase_run[first_phase], tables.phase_run[end_phase]):
         positive = run[q, 0]
@@ -43,7 +44,9 @@ def settle_phases(tables, value, first_phase, end_phase):  # type: ignore[no-unt
 
 
 @inlined
-def _settle_three(value, source, positive, j, out, end):  # type: ignore[no-untyped-def]
+def _settle_three(
+    value: Rows, source: Int32Array, positive: Index, j: Index, out: Index, end: Index
+) -> Index:
     if positive == 3:
         for node in range(out, end):
             x = load(value, source[j]) & load(value, source[j + 1])
@@ -68,7 +71,9 @@ def _settle_three(value, source, positive, j, out, end):  # type: ignore[no-unty
 
 
 @inlined
-def _settle_many(value, source, positive, negated, j, out, end):  # type: ignore[no-untyped-def]
+def _settle_many(
+    value: Rows, source: Int32Array, positive: Index, negated: Index, j: Index, out: Index, end: Index
+) -> Index:
     for node in range(out, end):
         x = fill(value, np.uint64(0))
         for i in range(j, j + negated):
