@@ -19,6 +19,7 @@ from pathlib import Path
 
 from ggp.http_front import FrontLimits, HttpFront, Request, Response
 from ggp.player_match import PlayerMatch, SearchOptions, StartError
+from ggp.player_worker import load_rules
 from ggp.players import PlayerSpecError, make_player
 from ggp.protocol import (
     Abort,
@@ -31,11 +32,17 @@ from ggp.protocol import (
     Stop,
     format_info_reply,
     parse_message,
+    printable,
 )
 
 log = logging.getLogger("ggp.player")
 
 _WATCH_SECONDS = 0.2
+
+_SMALL_MEBIBYTES = 300
+"""Below this size of the process all garbage is collected in a few hundredths of a second."""
+
+_SMALLEST_RULES = "(role x) (legal x noop) (init p) (next p) (goal x 0) (<= terminal (not (true p)))"
 
 _LARGE_TEXT = 100_000
 """Messages longer than this many characters are parsed outside the event loop."""
@@ -76,6 +83,8 @@ class PlayerServer:
 
     async def listen(self) -> int:
         """Start to listen; returns the port. Raises OSError."""
+        # Whatever is imported on first use is imported now: keepers must not (see ggp.keeper).
+        await asyncio.to_thread(load_rules, _SMALLEST_RULES, engine=self.options.search.keeper_engine)
         self.port = await self._front.listen(self.options.host, self.options.port)
         self._watching = asyncio.create_task(self._watch_memory())
         return self.port
@@ -114,7 +123,7 @@ class PlayerServer:
             else:
                 message = parse_message(request.text)
         except ProtocolError as error:
-            log.warning("%s unreadable message (%s) -> 400", request.peer, error)
+            log.warning("%s unreadable message (%s) -> 400", request.peer, printable(str(error)))
             return Response(f"error {error}", 400)
         reply, note = await self._dispatch(message, request)
         seconds = time.monotonic() - request.arrival
@@ -160,11 +169,11 @@ class PlayerServer:
         try:
             return "ready", await match.start(deadline)
         except StartError as error:
-            self._end(key, None)
-            return "busy", f"cannot play: {error}"
+            self._drop(key, match)
+            return "busy", f"cannot play: {_summary(str(error))}"
         except Exception as error:
             log.exception("match %s: START failed", message.match_id)
-            self._end(key, None)
+            self._drop(key, match)
             return "busy", f"cannot play: {error!r}"
 
     async def _play(self, message: Play, request: Request) -> tuple[str, str]:
@@ -184,12 +193,22 @@ class PlayerServer:
                     self._end(match_id, None)
         return len(self.matches) < self.options.max_matches
 
+    def _drop(self, key: str, match: PlayerMatch) -> None:
+        """End `match` unless an ABORT has done so, or a new match has its place."""
+        if self.matches.get(key) is match:
+            self._end(key, None)
+
     def _end(self, match_id: str, message: Stop | Abort | None, grace_seconds: float = 1.0) -> None:
         match = self.matches.pop(match_id)
         match.stop(message if isinstance(message, Stop) else None)
-        task = asyncio.create_task(match.close(grace_seconds if isinstance(message, Stop) else 0.0))
+        task = asyncio.create_task(self._release(match, grace_seconds if isinstance(message, Stop) else 0.0))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
+
+    async def _release(self, match: PlayerMatch, grace_seconds: float) -> None:
+        await match.close(grace_seconds)
+        if resident_mebibytes() < _SMALL_MEBIBYTES:
+            gc.collect()
 
     def _deadline(
         self, request: Request, clock_seconds: float, margin: float | None, *, local: float, remote: float
@@ -216,17 +235,24 @@ def _is_local(peer: str) -> bool:
         return False
 
 
+def _summary(diagnostics: str) -> str:
+    """The first of several diagnostics, without the lines that show the place: logs have one line each."""
+    lines = [line for line in diagnostics.splitlines() if line and not line.startswith(" ")]
+    first = printable(lines[0] if lines else diagnostics)
+    return first if len(lines) < 2 else f"{first} (and {len(lines) - 1} more)"
+
+
 def _describe(message: Message) -> str:
     """A message in a few words, for the log."""
     words = [type(message).__name__.upper()]
     if isinstance(message, Start | Play | Stop | Abort):
-        words.append(message.match_id[:80])
+        words.append(message.match_id)
     if isinstance(message, Start):
         words.append(f"{message.role} {message.start_clock_seconds:g} {message.play_clock_seconds:g}")
     if isinstance(message, Play | Stop):
         terms = "NIL" if message.terms is None else f"({' '.join(map(str, message.terms))})"
-        words.append(terms if len(terms) <= 200 else terms[:197] + "...")
-    return " ".join(words)
+        words.append(terms)
+    return printable(" ".join(words))
 
 
 def check_options(options: PlayerOptions) -> None:
@@ -244,7 +270,8 @@ def check_options(options: PlayerOptions) -> None:
 def run_player(options: PlayerOptions) -> int:
     """Serve until Ctrl-C or SIGTERM. Returns the exit code: 0, or 1 where the port cannot be had."""
     check_options(options)
-    # A full collection stops all threads, for seconds where a keeper holds millions of terms.
+    # A full collection stops all threads, for seconds where a keeper holds millions of terms: it is
+    # made when a match ends, hardly ever by itself.
     gc.set_threshold(10_000, 50, 1_000)
     try:
         return asyncio.run(_serve_until_signal(options))

@@ -2,6 +2,10 @@
 
 Unlike a thread of `concurrent.futures` it can be abandoned: it is a daemon, and work that does not end is
 interrupted, since rules from strangers may keep a reasoner busy for ever, or make it eat all memory.
+
+Interrupting is an exception that strikes anywhere, so jobs only compute: they must not log, import a
+module for the first time, or take any other lock that the rest of the process needs, because such a lock
+might never be released.
 """
 
 from __future__ import annotations
@@ -10,10 +14,10 @@ import asyncio
 import contextlib
 import ctypes
 import functools
-import queue
 import threading
 import time
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -27,7 +31,8 @@ class Keeper:
     """Runs jobs one after the other in a thread of its own."""
 
     def __init__(self, name: str) -> None:
-        self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue()
+        # Not a Queue: this one takes no lock in Python code.
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._is_closed = False
         self._busy_since: float | None = None
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
@@ -70,7 +75,7 @@ class Keeper:
         self._is_closed = True
         self._jobs.put(None)
         ident = self._thread.ident
-        if ident is not None and self._thread.is_alive():
+        if ident is not None and self._busy_since is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(KeeperClosed))
 
     def _work(self) -> None:

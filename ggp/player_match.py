@@ -20,7 +20,7 @@ from gdl.terms import Symbol, Term
 from ggp.game import GameError, Move
 from ggp.keeper import Keeper, KeeperClosed
 from ggp.player_worker import load_rules
-from ggp.protocol import Play, ProtocolError, Start, Stop, parse_term, spell
+from ggp.protocol import Play, ProtocolError, Start, Stop, parse_term, printable, spell
 from ggp.tracking import Position, Tracker, make_tracker
 from ggp.worker_link import Report, WorkerLink
 
@@ -139,7 +139,8 @@ class PlayerMatch:
         except (GdlError, GameError) as error:
             raise StartError(str(error)) from None
         except KeeperClosed:
-            raise StartError("the rules take too much memory") from None
+            why = "ended meanwhile" if self._is_closed else "the rules take too much memory"
+            raise StartError(why) from None
         return ""
 
     def _load(self) -> None:
@@ -195,7 +196,7 @@ class PlayerMatch:
         elif kind in ("best", "move"):
             self._note_move(report, is_final=kind == "move")
         elif kind == "failed":
-            log.warning("match %s: worker gave up: %s", self.match_id, report["message"])
+            log.warning("match %s: worker gave up: %s", self.match_id, printable(report["message"]))
         elif kind == "gone":
             self._replace_worker()
 
@@ -286,21 +287,21 @@ class PlayerMatch:
         """In the keeper thread: follow the match one PLAY further."""
         if self._tracker is None:
             raise GameError("the rules are not loaded")
-        position = self._tracker.advance(terms, own_move, deadline)
-        if position.note:
-            log.warning("match %s step %d: %s", self.match_id, position.step, position.note)
-        self._position = position
-        return position
+        self._position = self._tracker.advance(terms, own_move, deadline)
+        return self._position
 
     async def _position_after(self, advancing: asyncio.Future[Position]) -> Position | None:
         """What the keeper found out; None where it cannot tell."""
         try:
-            return await asyncio.shield(advancing)
+            position = await asyncio.shield(advancing)
         except KeeperClosed:
             return None
         except Exception as error:
             log.error("match %s: the state cannot be computed: %r", self.match_id, error)
             return None
+        if position.note:
+            log.warning("match %s step %d: %s", self.match_id, position.step, position.note)
+        return position
 
     def _choose(self, turn: Turn, advancing: asyncio.Future[Position]) -> Move:
         """The best move there is now; legal in the position if that is known."""
@@ -310,7 +311,8 @@ class PlayerMatch:
             # The worker's engine may be faster than ours; its word is the best there is.
             if turn.best is not None:
                 return turn.best
-            log.error("match %s: no state at the deadline; guessing", self.match_id)
+            if not self._is_closed:
+                log.error("match %s: no state at the deadline; guessing", self.match_id)
             legal = self._position.legal if self._position is not None else ()
             return legal[0] if legal else Symbol("noop")
         if not position.legal:
@@ -336,6 +338,9 @@ class PlayerMatch:
             self._worker.send({"type": "stop", "terms": terms})
         self._is_closed = True
         self._keeper.close()
+        # A PLAY that is still being answered need not wait for its clock.
+        if self._turn is not None:
+            self._turn.decided.set()
 
     async def close(self, grace_seconds: float = _STOP_GRACE_SECONDS) -> None:
         """Release everything, after `stop`."""

@@ -386,3 +386,9 @@ def spell(term: Term, spellings: Mapping[str, str]) -> str:
         name = spellings.get(term.name, term.name)
         return "(" + " ".join([name, *(spell(argument, spellings) for argument in term.arguments)]) + ")"
     return spellings.get(term.name, term.name) if isinstance(term, Symbol) else str(term)
+
+
+def printable(text: str, limit: int = 300) -> str:
+    """`text` as part of a log line: no control characters, not too long."""
+    clean = "".join(char if char.isprintable() else "?" for char in text[:limit])
+    return clean if len(text) <= limit else clean[: limit - 3] + "..."
