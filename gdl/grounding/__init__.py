@@ -13,9 +13,12 @@ import threading
 from gdl.grounding.asp import Names, to_asp
 from gdl.grounding.aspif import read_aspif
 from gdl.grounding.assembly import assemble
-from gdl.grounding.gringo import GroundingCancelled, GroundingLimitError, Limits, Progress, run_gringo
+from gdl.grounding.estimation import estimate
+from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, Limits, Progress, run_gringo
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram
-from gdl.grounding.simplification import simplify
+from gdl.grounding.simplification import prune, simplify
+from gdl.grounding.splitting import split
+from gdl.grounding.unfolding import unfold
 from gdl.normalize import normalize
 from gdl.program import Program, arguments_of
 
@@ -23,7 +26,7 @@ __all__ = [
     "FALSE_ATOM",
     "TRUE_ATOM",
     "GroundProgram",
-    "GroundingCancelled",
+    "GroundingCancelledError",
     "GroundingLimitError",
     "ground",
 ]
@@ -44,11 +47,13 @@ def ground(
     cancel      when set, the work ends within 50 ms
     progress    called with the number of ground rules and the seconds so far
 
-    Raises GroundingLimitError, GroundingCancelled, other GroundingError for rules that have no
+    Raises GroundingLimitError, GroundingCancelledError, other GroundingError for rules that have no
     finite meaning (a variable that nothing binds, no role), and GdlValidationError where bodies
     cannot be normalized.
     """
     rules = simplify(normalize(program).rules, program.source)
+    estimates = estimate(rules)
+    rules = split(prune(unfold(rules, estimates)), estimates)
     names = Names()
     aspif = run_gringo(to_asp(rules, names), Limits(seconds, mebibytes, cancel), progress)
     roles = [arguments_of(rule.head)[0] for rule in program.rules_for("role", 1) if not rule.body]

@@ -46,7 +46,7 @@ def simplify(rules: Sequence[Rule], source: Source) -> list[Rule]:
 
 
 def decide(rule: Rule) -> Rule | None:
-    """`rule` with `distinct` decided where the terms show it and equalities applied; None if it never fires."""
+    """`rule` with `distinct` decided where its terms show it and equalities applied; None: never fires."""
     body: list[Literal] = []
     pending = list(dict.fromkeys(rule.literals))
     head: Term = rule.head

@@ -1,0 +1,184 @@
+"""Splitting long bodies: where a body is a cross product, part of it becomes a predicate of its own.
+
+A frame axiom such as `next(cell(X,Y,P)) :- true(cell(X,Y,P)), does(R,move(U,V,S,T)), …` has an
+instance for every cell *and* every move. The literals that share only a few variables with the rest
+are moved to an auxiliary predicate over those variables: variable elimination on the rule's
+graph of variables, as `lpopt` does (Bichler, Morak & Woltran 2016). A split is kept only where the
+estimated cost of both rules is clearly below that of the one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from gdl.grounding.estimation import Estimates
+from gdl.grounding.simplification import canonical, is_binder, names_in
+from gdl.program import Literal, Rule
+from gdl.terms import Compound, Symbol, Variable, variables
+
+WORTHWHILE_COST = 300.0
+"""Rules estimated below this are left alone."""
+
+CLEAR_GAIN = 0.7
+"""A split must cost at most this share of the unsplit rule."""
+
+
+def split(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
+    """`rules` with costly bodies split; the new predicates' rules stand before their first use."""
+    splitter = _Splitter(estimates)
+    return [part for rule in rules for part in splitter.split(rule)]
+
+
+def split_cost(rules: Sequence[Rule], estimates: Estimates) -> float:
+    """What `rules` would cost once split; `estimates` stay as they are."""
+    splitter = _Splitter(estimates, "trial {}")
+    parts = [part for rule in rules for part in splitter.split(rule)]
+    total = sum(cost(estimates, part.literals) for part in parts)
+    splitter.forget()
+    return total
+
+
+def cost(estimates: Estimates, literals: Sequence[Literal]) -> float:
+    """What a rule with this body costs: its instances by their length; static ones leave no rule."""
+    instances = estimates.instances(literals)
+    dynamic = sum(not estimates.is_static(literal) for literal in literals)
+    return instances * (2.0 + dynamic if dynamic else 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A way to split: `inside` moves to a new predicate over `kept`, the rest stays."""
+
+    inside: tuple[Literal, ...]
+    rest: tuple[Literal, ...]
+    kept: tuple[str, ...]
+
+
+@dataclass
+class _Splitter:
+    """Remembers the predicates it made, so that equal parts of several rules share one.
+
+    name   of a new predicate; its blank keeps it apart from every name of a rule sheet
+    """
+
+    estimates: Estimates
+    name: str = "split {}"
+    _known: dict[object, Symbol | Compound] = field(default_factory=dict)
+    _count: int = 0
+
+    def split(self, rule: Rule) -> Iterator[Rule]:
+        """The rules that `rule` becomes."""
+        pending = [rule]
+        while pending:
+            rule = pending.pop()
+            found = self._best(rule)
+            if found is None:
+                yield rule
+                continue
+            part, _ = found
+            auxiliary, literal = self._auxiliary(part, rule)
+            pending.append(Rule(rule.head, (*part.rest, literal), rule.span))
+            if auxiliary is not None:
+                pending.append(auxiliary)
+
+    def forget(self) -> None:
+        """Remove the new predicates from the estimates."""
+        for head in self._known.values():
+            self.estimates.forget(head)
+
+    def _best(self, rule: Rule) -> tuple[_Part, float] | None:
+        literals = rule.literals
+        if len(literals) < 2:
+            return None
+        now = cost(self.estimates, literals)
+        if now < WORTHWHILE_COST:
+            return None
+        best: tuple[_Part, float] | None = None
+        for part in _parts(rule):
+            price = self._price(part)
+            if price < CLEAR_GAIN * now and (best is None or price < best[1]):
+                best = (part, price)
+        return best
+
+    def _price(self, part: _Part) -> float:
+        trial = _atom("trial split", part.kept)
+        self.estimates.add(trial, part.inside)
+        price = cost(self.estimates, part.inside) + cost(self.estimates, (*part.rest, Literal(trial)))
+        self.estimates.forget(trial)
+        return price
+
+    def _auxiliary(self, part: _Part, rule: Rule) -> tuple[Rule | None, Literal]:
+        """The rule that defines the new predicate (None if there is one already), and the call of it."""
+        unnamed = Rule(_atom("split", part.kept), part.inside, rule.span)
+        key = canonical(unnamed)
+        known = self._known.get(key)
+        head = _atom(known.name if known else self.name.format(self._count), part.kept)
+        if known is not None:
+            return None, Literal(head)
+        self._count += 1
+        self._known[key] = head
+        self.estimates.add(head, part.inside)
+        return Rule(head, part.inside, rule.span), Literal(head)
+
+
+def _atom(name: str, names: Sequence[str]) -> Symbol | Compound:
+    return Compound(name, tuple(map(Variable, names))) if names else Symbol(name)
+
+
+def _parts(rule: Rule) -> Iterator[_Part]:
+    """Ways to split: around each variable that the head lacks, and around each group of such variables."""
+    head = names_in([rule.head])
+    of_literal = [names_in([literal.atom]) for literal in rule.literals]
+    free = list(dict.fromkeys(v.name for literal in rule.literals for v in variables(literal.atom)))
+    groups = [{name} for name in free if name not in head]
+    groups += [group for group in _connected(groups, of_literal) if len(group) > 1]
+    seen: set[tuple[int, ...]] = set()
+    for group in groups:
+        inside = [index for index, names in enumerate(of_literal) if names & group]
+        supported = _with_binders(rule, inside, of_literal)
+        if supported is None or len(supported) == len(of_literal) or tuple(supported) in seen:
+            continue
+        seen.add(tuple(supported))
+        rest = [index for index in range(len(of_literal)) if index not in inside]
+        wanted = head.union(*(of_literal[index] for index in rest))
+        bag = set().union(*(of_literal[index] for index in supported))
+        literals = rule.literals
+        yield _Part(
+            tuple(literals[index] for index in supported),
+            tuple(literals[index] for index in rest),
+            tuple(name for name in free if name in bag & wanted),
+        )
+
+
+def _with_binders(rule: Rule, inside: list[int], of_literal: Sequence[set[str]]) -> list[int] | None:
+    """`inside` and as few positive literals as bind all its variables; None if none do."""
+    bag = set().union(*(of_literal[index] for index in inside))
+    binders = [index for index, literal in enumerate(rule.literals) if is_binder(literal)]
+    bound = set().union(*(of_literal[index] for index in binders if index in inside))
+    chosen = set(inside)
+    while not bag <= bound:
+        useful = [index for index in binders if index not in chosen and of_literal[index] & (bag - bound)]
+        if not useful:
+            return None
+        index = min(useful, key=lambda index: (len(of_literal[index] - bag), index))
+        chosen.add(index)
+        bag |= of_literal[index]
+        bound |= of_literal[index]
+    return sorted(chosen)
+
+
+def _connected(groups: Sequence[set[str]], of_literal: Sequence[set[str]]) -> list[set[str]]:
+    """The variables of `groups` by whether a chain of literals links them."""
+    pending = [name for group in groups for name in group]
+    found: list[set[str]] = []
+    while pending:
+        group = {pending[0]}
+        grows = True
+        while grows:
+            linked = set().union(*(names for names in of_literal if names & group)) & set(pending)
+            grows = not linked <= group
+            group |= linked
+        pending = [name for name in pending if name not in group]
+        found.append(group)
+    return found
