@@ -105,8 +105,8 @@ class HttpFront:
         self._tasks.add(task)
         try:
             await self._serve(reader, writer)
-        except (ConnectionError, TimeoutError, asyncio.CancelledError):
-            pass
+        except (OSError, asyncio.CancelledError):
+            pass  # the peer has gone, or does not read its answer, or we stop
         except Exception:
             log.exception("connection failed")
         finally:

@@ -37,7 +37,8 @@ class Scrambler:
             word = _new_word(rng, taken)
             taken.add(word)
             self._words[name] = f"?{word}" if name.startswith("?") else word
-        self._names = {word: name for name, word in self._words.items()}
+        # Both ways, so that the true name of a thing means nothing in the mouth of a player.
+        self._names = self._words | {word: name for name, word in self._words.items()}
 
     def scramble_text(self, text: str) -> str:
         """Canonical KIF text with every known name replaced."""

@@ -387,6 +387,20 @@ def test_player_answers_in_time_when_its_worker_is_stuck():
     assert seconds < 1.0, "later than its clock"
 
 
+def test_player_plays_on_when_its_worker_has_no_memory(caplog):
+    async def scenario():
+        search = SearchOptions(agent="mcts", memory_mebibytes=16)
+        async with running_player(search=search) as server:
+            ready = await post(server.port, start(start_clock=2, play_clock=3))
+            return ready, await post(server.port, "( PLAY m NIL )")
+
+    with caplog.at_level(logging.WARNING):
+        ready, move = run(scenario())
+    assert ready == "ready"
+    assert move in legal_after()
+    assert "worker" in caplog.text
+
+
 def test_player_is_ready_in_time_though_its_worker_cannot_start(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
 
@@ -399,7 +413,21 @@ def test_player_is_ready_in_time_though_its_worker_cannot_start(monkeypatch):
     assert move in legal_after()
 
 
-def player_process(*options):
+def test_player_does_not_mind_a_manager_that_leaves(caplog):
+    async def scenario():
+        async with running_player() as server:
+            for data in (b"", b"POST", b"POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( INFO )"):
+                _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+                writer.write(data)
+                writer.transport.abort()
+            await asyncio.sleep(0.1)
+            return await post(server.port, "( INFO )")
+
+    assert run(scenario()) == INFO
+    assert "Traceback" not in caplog.text
+
+
+def player_process():
     code = (
         "import logging, sys; from ggp.http_player import *; logging.basicConfig(level='INFO');"
         "from ggp.player_match import SearchOptions;"

@@ -64,6 +64,10 @@ def test_unscramble_leaves_unknown_names_alone(scrambler):
     assert str(scrambler.unscramble(parse_term("(hello 7)"))) == "(hello 7)"
 
 
+def test_unscramble_does_not_take_true_names(scrambler):
+    assert scrambler.unscramble(parse_term("(mark 1 2)")) != parse_term("(mark 1 2)")
+
+
 def test_scrambling_differs_between_matches(rules):
     first = Scrambler(rules, random.Random(1)).scramble_text(rules)
     assert first == Scrambler(rules, random.Random(1)).scramble_text(rules)
