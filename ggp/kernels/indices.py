@@ -1,0 +1,106 @@
+"""Which move each lane made, as integers: for statistics and trees, which work lane by lane.
+
+The selected rows of a role are one-hot; OR-ing them into the binary digits of their index gives index
+*planes*, and transposing 64x64 bits turns planes (a row per digit) into numbers (a word per lane).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.kernels.compiling import inlined, kernel
+from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.rows import Index, Rows, any_lane, fill, get_word, load, store, word_count
+from ggp.tables import Int32Array
+
+INDEX_PLANES = 32
+NO_MOVE = -1
+
+
+@inlined
+def transpose_bits(block: NDArray[np.uint64]) -> None:
+    """Transpose 64x64 bits in place: bit j of word i becomes bit i of word j (Hacker's Delight 7-3)."""
+    width = 32
+    mask = np.uint64(0x0000_0000_FFFF_FFFF)
+    while width != 0:
+        shift = np.uint64(width)
+        i = 0
+        while i < 64:
+            swapped = ((block[i] >> shift) ^ block[i | width]) & mask
+            block[i] = block[i] ^ (swapped << shift)
+            block[i | width] = block[i | width] ^ swapped
+            i = ((i | width) + 1) & ~width
+        width >>= 1
+        mask = mask ^ (mask << np.uint64(width))
+
+
+@inlined
+def planes_of_indices(value: Rows, first_node: Index, count: Index, planes: Rows) -> Index:
+    """Write index + 1 of the one-hot rows first_node .. +count-1 as planes (0: none); returns how many."""
+    used = 0
+    while (count >> used) != 0:
+        store(planes, used, fill(value, np.uint64(0)))
+        used += 1
+    for i in range(count):
+        x = load(value, first_node + i)
+        if any_lane(x):
+            for p in range(used):
+                if ((i + 1) >> p) & 1:
+                    store(planes, p, load(planes, p) | x)
+    return used
+
+
+@inlined
+def numbers_of_planes(
+    planes: Rows, used: Index, offset: Index, block: NDArray[np.uint64], numbers: Int32Array
+) -> None:
+    """numbers[lane] = the number that the first `used` planes hold in the lane, plus offset."""
+    group = 1
+    spacing = 64
+    while spacing > used and spacing > 1:
+        spacing >>= 1
+    if spacing < used:
+        spacing <<= 1
+    group = 64 // spacing
+    mask = (
+        np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+        if spacing == 64
+        else (np.uint64(1) << np.uint64(spacing)) - np.uint64(1)
+    )
+    words = word_count(planes)
+    for first in range(0, words, group):
+        members = min(group, words - first)
+        for i in range(64):
+            block[i] = np.uint64(0)
+        for member in range(members):
+            for p in range(used):
+                block[member * spacing + p] = get_word(planes, p, first + member)
+        transpose_bits(block)
+        for member in range(members):
+            shift = np.uint64(member * spacing)
+            start = 64 * (first + member)
+            for lane in range(64):
+                numbers[start + lane] = np.int64((block[lane] >> shift) & mask) + offset
+
+
+@kernel
+def selected_moves(
+    tables: LaneTables,
+    value: Rows,
+    role: int,
+    first_move: Int32Array,
+    planes: Rows,
+    block: NDArray[np.uint64],
+    moves: Int32Array,
+) -> None:
+    """The move of `role` in every lane, counted within the role; NO_MOVE where none is selected.
+
+    value        the role's move rows must be one-hot or zero in every lane
+    first_move   int32[R+1] as in CircuitTables
+    planes       INDEX_PLANES rows of scratch; block: uint64[64] of scratch
+    moves        int32[64*W], the result
+    """
+    first = first_move[role]
+    used = planes_of_indices(value, np.int64(tables.move0 + first), first_move[role + 1] - first, planes)
+    numbers_of_planes(planes, used, NO_MOVE, block, moves)

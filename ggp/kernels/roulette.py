@@ -1,0 +1,136 @@
+"""roulette: a weighted random legal move of every role in every lane, bit-sliced.
+
+Weights are one integer per move, the same in all lanes (Gibbs sampling over MAST, TO-MAST or FAST values).
+As in `choose`: sum the weights of the legal moves in bit planes, draw k below the sum by rejection, then walk
+the moves again and subtract each legal one's weight from k; where that borrows, the move is found. Lanes
+that have their move go on subtracting nothing, so no selection between old and new planes is needed.
+
+Exact for the integer weights given. About 12 row operations per move and plane, so a few bits fewer in the
+weights are worth having.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.kernels.choose import add_three, borrow_of, draw_at_most
+from ggp.kernels.compiling import inlined, kernel
+from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.rows import Index, Row, Rows, any_lane, fill, literal, load, store
+from ggp.tables import Int32Array
+
+PLANES = 31
+SCRATCH_ROWS = 3 * PLANES + 1
+LARGEST_TOTAL = 2**PLANES - 1
+_SUM, _DRAWN, _TRIAL = 0, PLANES, 2 * PLANES
+
+
+def weights_of(
+    values: NDArray[np.float64], first_move: Int32Array, temperature: float, bits: int = 10
+) -> Int32Array:
+    """Gibbs weights exp(value / temperature) as integers 1 .. 2**bits - 1; each role reaches the top.
+
+    values        float64[M]: mean goal of each move, 0..100
+    temperature   > 0, on the scale of the values
+    """
+    weights = np.ones(len(values), np.int32)
+    largest = 2**bits - 1
+    for first, end in itertools.pairwise(first_move):
+        if end > first:
+            of_role = values[first:end]
+            scaled = largest * np.exp((of_role - of_role.max()) / temperature)
+            weights[first:end] = np.maximum(1, np.rint(scaled))
+    return weights
+
+
+@inlined
+def _bit_row(value: Rows, number: Index, bit: Index) -> Row:
+    """All ones where `bit` of `number` is set, else zeros."""
+    return fill(value, ~(np.uint64((number >> bit) & 1) - np.uint64(1)))
+
+
+@inlined
+def _sum_weights(tables: LaneTables, value: Rows, role: Index, weight: Int32Array, scratch: Rows) -> Index:
+    """Sum the weights of the legal moves into planes _SUM ...; returns how many planes that takes."""
+    used = 0
+    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+        x = literal(value, tables.slot_literal[s])
+        if not any_lane(x):
+            continue
+        number = weight[tables.slot_node[s] - tables.move0]
+        while (number >> used) != 0:
+            store(scratch, _SUM + used, fill(value, np.uint64(0)))
+            used += 1
+        carry = fill(value, np.uint64(0))
+        for p in range(used):
+            total, carry = add_three(load(scratch, _SUM + p), x & _bit_row(value, number, p), carry)
+            store(scratch, _SUM + p, total)
+        if any_lane(carry):
+            store(scratch, _SUM + used, carry)
+            used += 1
+    return used
+
+
+@inlined
+def _select_weighted(
+    tables: LaneTables, value: Rows, role: Index, weight: Int32Array, scratch: Rows, planes: Index, left: Row
+) -> None:
+    """Select, in the lanes `left`, the legal move in whose weight k falls; k's planes are used up."""
+    zero = fill(value, np.uint64(0))
+    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+        node = np.int64(tables.slot_node[s])
+        x = literal(value, tables.slot_literal[s]) & left
+        if not any_lane(x):
+            store(value, node, zero)
+            continue
+        number = weight[node - tables.move0]
+        borrow = zero
+        for p in range(planes):
+            k = load(scratch, _DRAWN + p)
+            y = x & _bit_row(value, number, p)
+            store(scratch, _DRAWN + p, k ^ y ^ borrow)
+            borrow = borrow_of(k, y, borrow)
+        store(value, node, borrow)
+        left = left & ~borrow
+
+
+@inlined
+def roulette_moves(tables: LaneTables, value: Rows, weight: Int32Array, scratch: Rows, random: Rows) -> Row:
+    """Select one legal move per role and lane; returns the lanes in which some role has none."""
+    stuck = fill(value, np.uint64(0))
+    older = load(random, 0)
+    newer = load(random, 1)
+    for role in range(tables.role_count):
+        planes = _sum_weights(tables, value, role, weight, scratch)
+        has_move = fill(value, np.uint64(0))
+        for p in range(planes):
+            has_move = has_move | load(scratch, _SUM + p)
+        borrow = has_move
+        for p in range(planes):
+            x = load(scratch, _SUM + p)
+            store(scratch, _SUM + p, x ^ borrow)
+            borrow = borrow & ~x
+        older, newer = draw_at_most(value, scratch, _SUM, _DRAWN, _TRIAL, planes, older, newer)
+        _select_weighted(tables, value, role, weight, scratch, planes, has_move)
+        stuck = stuck | ~has_move
+    store(random, 0, older)
+    store(random, 1, newer)
+    return stuck
+
+
+@kernel
+def roulette(
+    tables: LaneTables, value: Rows, weight: Int32Array, scratch: Rows, random: Rows, stuck: Rows
+) -> None:
+    """Select a random legal move of every role in every lane, with probability proportional to its weight.
+
+    value     legality must be settled; the move rows are overwritten: one move for every role that has one
+    weight    int32[M], each >= 1, the total of a role at most LARGEST_TOTAL
+    scratch   SCRATCH_ROWS rows
+    random    2 rows, see `seeded_random`
+    stuck     1 row: lanes in which some role has no legal move
+    """
+    store(stuck, 0, roulette_moves(tables, value, weight, scratch, random))

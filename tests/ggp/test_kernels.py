@@ -1,0 +1,236 @@
+"""Kernels against naive twins and exact distributions; also without compilation and on lesser processors."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ggp.kernels.choose import choice_planes, choice_scratch_rows, choose
+from ggp.kernels.indices import INDEX_PLANES, NO_MOVE, selected_moves
+from ggp.kernels.lane_tables import LaneTables, arrange, order_of_writing
+from ggp.kernels.random_rows import seeded_random
+from ggp.kernels.roulette import SCRATCH_ROWS, roulette, weights_of
+from ggp.kernels.rows import ALIGNMENT, make_rows, width_of, words_of
+from ggp.lanes import Lanes
+from tests import naive_lanes
+from tests.conftest import ROOT
+from tests.ggp.kernel_script import OPERATIONS, apply_operations
+
+WIDTHS = [1, 2, 4, 8]
+
+
+def is_plausible(observed, expected) -> bool:
+    """Pearson's chi-square within five standard deviations of its mean, cells with expectation 0 empty."""
+    possible = expected > 0
+    assert not observed[~possible].any()
+    freedom = possible.sum() - 1
+    if freedom == 0:
+        return bool(np.allclose(observed, expected))
+    statistic = ((observed - expected)[possible] ** 2 / expected[possible]).sum()
+    return bool(abs(statistic - freedom) < 5 * np.sqrt(2 * freedom))
+
+
+def lanes_of(rows) -> np.ndarray:
+    """bool[rows, lanes]."""
+    return np.unpackbits(words_of(rows).view(np.uint8), axis=1, bitorder="little").astype(bool)
+
+
+class Choices:
+    """Chooses again and again among rows of random legality."""
+
+    def __init__(self, moves: tuple[int, ...], words: int, seed: int) -> None:
+        self.tables = naive_lanes.choice_tables(moves)
+        self.layout: LaneTables = arrange(self.tables)
+        self.lanes = Lanes(self.layout, words=words)
+        self.rng = np.random.default_rng(seed)
+        self.random = seeded_random(words, seed)
+        self.scratch = make_rows(max(choice_scratch_rows(self.layout), SCRATCH_ROWS), words)
+        self.stuck = make_rows(1, words)
+
+    def round(self, legal: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """bool[M, lanes]: what is chosen where `legal` bool[M, lanes] holds."""
+        self.lanes.set_states(legal)
+        value = self.lanes.arrays.value
+        if weight is None:
+            planes = choice_planes(self.layout)
+            choose(self.layout, value, self.scratch, planes, self.random, self.stuck)
+        else:
+            roulette(self.layout, value, weight, self.scratch, self.random, self.stuck)
+        moves = self.layout.move_count
+        return lanes_of(value[self.layout.move0 : self.layout.move0 + moves])
+
+    def tally(self, rounds: int, density: float, weight: np.ndarray | None = None):
+        """How often each move was chosen, and how often it should have been."""
+        first = self.tables.first_move
+        shape = (self.layout.move_count, self.lanes.lane_count)
+        weights = np.ones(shape[0]) if weight is None else weight.astype(float)
+        observed, expected = np.zeros(shape[0]), np.zeros(shape[0])
+        for _ in range(rounds):
+            legal = self.rng.random(shape) < density
+            for start, end in itertools.pairwise(first):
+                legal[self.rng.integers(start, end, shape[1]), np.arange(shape[1])] = True
+            chosen = self.round(legal, weight)
+            assert not (chosen & ~legal).any()
+            for start, end in itertools.pairwise(first):
+                assert (chosen[start:end].sum(axis=0) == 1).all()
+                of_role = legal[start:end] * weights[start:end, None]
+                expected[start:end] += (of_role / of_role.sum(axis=0)).sum(axis=1)
+            observed += chosen.sum(axis=1)
+        return observed, expected
+
+
+@pytest.mark.parametrize("words", [1, 2, 4, 8, 16])
+def test_row_operations_agree_with_numpy(words):
+    rows = make_rows(8, words)
+    assert rows.ctypes.data % ALIGNMENT == 0
+    assert width_of(rows) == words
+    words_of(rows)[:] = np.random.default_rng(words).integers(0, 2**64, (8, words), dtype=np.uint64)
+    expected = apply_operations(rows.copy(), plain=True)
+    assert apply_operations(rows, plain=False) == expected
+    assert len(expected) == len(OPERATIONS)
+
+
+@pytest.mark.parametrize("words", WIDTHS)
+@pytest.mark.parametrize("seed", range(6))
+def test_settle_agrees_with_naive_evaluation(seed, words):
+    tables = naive_lanes.random_tables(seed, gates=10 + 25 * seed, widest=2 + 2 * seed)
+    lanes = Lanes(tables, words=words)
+    rng = np.random.default_rng(seed)
+    fluents = rng.random((tables.fluent_count, lanes.lane_count)) < 0.5
+    moves = rng.random((int(tables.first_move[-1]), lanes.lane_count)) < 0.5
+    lanes.set_states(fluents)
+    lanes.set_moves(moves)
+    lanes.settle()
+    found = lanes_of(lanes.arrays.value)[lanes.tables.node_of]
+    for lane in range(0, lanes.lane_count, 17):
+        expected = naive_lanes.settle(tables, fluents[:, lane], moves[:, lane])
+        np.testing.assert_array_equal(found[:, lane], expected)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_next_state_is_written_in_an_order_that_overwrites_nothing(seed):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 9))
+    following = rng.integers(0, 2 * (count + 3), count).astype(np.int32)
+    order, saved = order_of_writing(following)
+    assert sorted([*order, *saved]) == list(range(count))
+    value = rng.random(count + 3) < 0.5
+    value[0] = True
+    expected = naive_lanes.holds(value, following)
+    aside = naive_lanes.holds(value, following[saved])
+    for f in order:
+        value[1 + f] = naive_lanes.holds(value, following[f : f + 1])[0]
+    value[1 + saved] = aside
+    np.testing.assert_array_equal(value[1 : 1 + count], expected)
+
+
+@pytest.mark.parametrize("moves", [(1,), (2,), (3, 1), (5, 8), (9, 12, 1), (17, 30)])
+@pytest.mark.parametrize("density", [0.0, 0.3, 1.0])
+def test_choose_is_uniform_over_legal_moves(moves, density):
+    observed, expected = Choices(moves, 8, seed=len(moves)).tally(60, density)
+    assert is_plausible(observed, expected)
+
+
+@pytest.mark.parametrize("words", [1, 2, 4])
+def test_choose_is_uniform_for_every_width(words):
+    observed, expected = Choices((6, 11), words, seed=words).tally(200, 0.5)
+    assert is_plausible(observed, expected)
+
+
+def test_choose_is_uniform_over_thousands_of_moves():
+    observed, expected = Choices((3001, 40), 8, seed=3).tally(40, 0.9)
+    assert is_plausible(observed[:3001], expected[:3001])
+    assert is_plausible(observed[3001:], expected[3001:])
+
+
+def test_choices_of_two_roles_are_independent():
+    choices = Choices((3, 4), 8, seed=5)
+    seen = np.zeros((3, 4))
+    rounds = 100
+    for _ in range(rounds):
+        chosen = choices.round(np.ones((7, 512), bool))
+        seen += chosen[:3].astype(int) @ chosen[3:].T.astype(int)
+    assert is_plausible(seen.ravel(), np.full(12, rounds * 512 / 12))
+
+
+def test_choose_reports_lanes_in_which_a_role_is_stuck():
+    choices = Choices((6, 5), 8, seed=1)
+    legal = choices.rng.random((11, 512)) < 0.25
+    chosen = choices.round(legal)
+    is_stuck = ~legal[:6].any(axis=0) | ~legal[6:].any(axis=0)
+    assert is_stuck.any()
+    np.testing.assert_array_equal(lanes_of(choices.stuck)[0], is_stuck)
+    assert not chosen[:, is_stuck].any()
+    assert (chosen[:6, ~is_stuck].sum(axis=0) == 1).all()
+
+
+@pytest.mark.parametrize("density", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("moves", [(1,), (8,), (7, 20)])
+def test_roulette_follows_the_weights(moves, density):
+    rng = np.random.default_rng(2)
+    weight = rng.choice([1, 2, 5, 64, 300, 511, 1023], sum(moves)).astype(np.int32)
+    observed, expected = Choices(moves, 8, seed=4).tally(80, density, weight)
+    assert is_plausible(observed, expected)
+
+
+def test_roulette_follows_the_weights_of_thousands_of_moves():
+    weight = np.random.default_rng(1).integers(1, 1024, 2500).astype(np.int32)
+    observed, expected = Choices((2500,), 8, seed=6).tally(40, 0.8, weight)
+    assert is_plausible(observed, expected)
+
+
+def test_weights_of_reach_the_top_for_every_role():
+    weight = weights_of(np.array([50.0, 40.0, 10.0, 20.0]), np.array([0, 2, 4], np.int32), 10.0)
+    np.testing.assert_array_equal(weight, [1023, round(1023 / np.e), round(1023 / np.e), 1023])
+
+
+@pytest.mark.parametrize("moves", [(1, 3), (4, 200), (5000, 2)])
+def test_selected_moves_reads_what_was_chosen(moves):
+    choices = Choices(moves, 8, seed=7)
+    legal = choices.rng.random((sum(moves), 512)) < 0.6
+    chosen = choices.round(legal)
+    first = choices.tables.first_move
+    for role, (start, end) in enumerate(itertools.pairwise(first)):
+        found = np.zeros(512, np.int32)
+        scratch = make_rows(INDEX_PLANES, 8)
+        selected_moves(
+            choices.layout, choices.lanes.arrays.value, role, first, scratch, np.zeros(64, np.uint64), found
+        )
+        of_role = chosen[start:end]
+        np.testing.assert_array_equal(found, np.where(of_role.any(axis=0), of_role.argmax(axis=0), NO_MOVE))
+
+
+def run_script(**environment: str) -> dict[str, object]:
+    """What `kernel_script` prints under other settings of numba."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.ggp.kernel_script"],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def compiled_results() -> dict[str, object]:
+    return run_script()
+
+
+def test_kernels_do_the_same_without_compilation(compiled_results):
+    assert run_script(NUMBA_DISABLE_JIT="1") == compiled_results
+
+
+@pytest.mark.parametrize(
+    "processor", [("generic", ""), ("x86-64-v3", "-avx512f")], ids=["no-avx", "no-avx512"]
+)
+def test_kernels_do_the_same_on_lesser_processors(processor, compiled_results):
+    name, features = processor
+    if name != "generic" and os.uname().machine != "x86_64":
+        pytest.skip("these processor names are for x86-64")
+    assert run_script(NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES=features) == compiled_results
