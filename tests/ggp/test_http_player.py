@@ -1,4 +1,4 @@
-"""The player on a real port: odd requests, and matches whatever happens to the search process."""
+"""The player on a real port: matches, odd messages, and whatever may happen to the search process."""
 
 import asyncio
 import logging
@@ -13,13 +13,12 @@ import pytest
 
 import ggp
 from gdl.terms import Symbol
-from ggp.http_front import FrontLimits
 from ggp.http_player import PlayerOptions, check_options
 from ggp.player_match import SearchOptions
 from ggp.players import PlayerSpecError
 from ggp.protocol import parse_term
 from tests.ggp.percept_games import COIN
-from tests.ggp.wire import QUICK, exchange, post, running_player
+from tests.ggp.wire import QUICK, post, running_player
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TICTACTOE = (ROOT / "games" / "tictactoe.kif").read_text(encoding="utf-8")
@@ -33,102 +32,6 @@ def start(match_id="m", role="x", rules=TICTACTOE, start_clock=10, play_clock=5)
 
 def run(scenario):
     return asyncio.run(scenario)
-
-
-# --- requests ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "request_bytes",
-    [
-        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: text/acl\r\nContent-Length: 8\r\n\r\n( INFO )",
-        b"POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( INFO )",
-        b"POST / HTTP/1.0\r\n\r\n( INFO )",
-        b"POST / HTTP/1.0\n\n( INFO )",
-        b"POST / HTTP/1.0\nContent-length:8\n\n( INFO )",
-        b"post / http/1.0\r\nsender: GM\r\n\r\n(info)",
-        b"POST http://127.0.0.1/ HTTP/1.1\r\nContent-Length: 6\r\n\r\n(Info)",
-        b"POST / HTTP/1.1\r\nno colon here\r\nContent-Length: 6\r\n\r\n(INFO)",
-        b"POST / HTTP/1.1\r\nContent-Type: text/acl; charset=klingon\r\nContent-Length: 8\r\n\r\n( INFO )",
-        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n( IN\r\n4\r\nFO )\r\n0\r\n\r\n",
-        b"GET /%28+INFO+%29 HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET /(%20INFO%20) HTTP/1.0\r\n\r\n",
-        b"GET /(INFO)\r\n\r\n",
-    ],
-)
-def test_player_answers_info_however_it_is_asked(request_bytes):
-    async def scenario():
-        async with running_player() as server:
-            return await exchange(server.port, request_bytes)
-
-    head, _, body = run(scenario()).decode().partition("\r\n\r\n")
-    assert head.startswith("HTTP/1.1 200 OK\r\n")
-    assert "Content-Type: text/acl\r\n" in head
-    assert f"Content-Length: {len(INFO)}\r\n" in head
-    assert "Access-Control-Allow-Origin: *\r\n" in head
-    assert body == INFO
-
-
-def test_player_reads_a_body_that_is_shorter_than_announced():
-    async def scenario():
-        async with running_player() as server:
-            data = b"POST / HTTP/1.0\r\nContent-Length: 50\r\n\r\n( INFO )"
-            return await exchange(server.port, data, half_close=True)
-
-    assert run(scenario()).decode().endswith(INFO)
-
-
-def test_player_answers_options_with_cors_headers():
-    async def scenario():
-        async with running_player() as server:
-            return await exchange(server.port, b"OPTIONS / HTTP/1.1\r\nOrigin: http://a\r\n\r\n")
-
-    head, _, body = run(scenario()).decode().partition("\r\n\r\n")
-    assert head.startswith("HTTP/1.1 200 ")
-    assert "Content-Length: 0" in head
-    assert "Access-Control-Allow-Origin: *" in head
-    assert body == ""
-
-
-@pytest.mark.parametrize("text", ["", "( DANCE )", "(((", "( PLAY )", "( START m x )", "\x00\xff"])
-def test_player_answers_400_to_what_is_no_message(text):
-    async def scenario():
-        async with running_player() as server:
-            return await post(server.port, text)
-
-    assert run(scenario()).startswith("400 error ")
-
-
-@pytest.mark.parametrize(
-    ("request_bytes", "status"),
-    [
-        (b"DELETE / HTTP/1.1\r\n\r\n", b"405"),
-        (b"\x16\x03\x01\x02\x00\r\n\r\n", b"400"),
-        (b"POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n( INFO )", b"400"),
-        (b"POST / HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n( INFO )", b"413"),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", b"400"),
-        (b"POST / HTTP/1.1\r\n" + b"A: b\r\n" * 20_000 + b"\r\n", b"431"),
-        (b"POST / HTTP/1.1\r\nA: " + b"b" * 200_000, b"431"),
-        (b"POST / HTTP/1.0\r\n\r\n" + b"(" * 3000 + b")" * 3000, b"413"),
-    ],
-)
-def test_player_refuses_what_is_no_request(request_bytes, status):
-    async def scenario():
-        async with running_player(limits=FrontLimits(body_bytes=5000)) as server:
-            reply = await exchange(server.port, request_bytes)
-            return reply, await post(server.port, "( INFO )")
-
-    reply, after = run(scenario())
-    assert reply.split()[1] == status
-    assert after == INFO
-
-
-def test_player_gives_up_on_a_request_that_never_ends():
-    async def scenario():
-        async with running_player(limits=FrontLimits(request_seconds=0.2)) as server:
-            return await exchange(server.port, b"POST / HTTP/1.1\r\nContent-")
-
-    assert run(scenario()).split()[1] == b"408"
 
 
 @pytest.mark.parametrize("text", ["( PLAY m NIL )", "( STOP m NIL )", "( ABORT m )"])
@@ -375,16 +278,16 @@ def test_player_plays_on_without_search_when_workers_keep_dying(caplog):
 def test_player_answers_in_time_when_its_worker_is_stuck():
     async def scenario():
         async with running_player(search=SearchOptions(agent="mcts")) as server:
-            await post(server.port, start(start_clock=1, play_clock=1))
+            await post(server.port, start(start_clock=1, play_clock=3))
             os.kill(server.matches["m"].worker_pid, signal.SIGSTOP)
             begin = time.monotonic()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(20):
                 move = await post(server.port, "( PLAY m NIL )")
             return move, time.monotonic() - begin
 
     move, seconds = run(scenario())
     assert move in legal_after()
-    assert seconds < 1.0, "later than its clock"
+    assert seconds < 3.0, "later than its clock"
 
 
 def test_player_plays_on_when_its_worker_has_no_memory(caplog):
@@ -411,20 +314,6 @@ def test_player_is_ready_in_time_though_its_worker_cannot_start(monkeypatch):
     ready, move = run(scenario())
     assert ready == "ready"
     assert move in legal_after()
-
-
-def test_player_does_not_mind_a_manager_that_leaves(caplog):
-    async def scenario():
-        async with running_player() as server:
-            for data in (b"", b"POST", b"POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( INFO )"):
-                _, writer = await asyncio.open_connection("127.0.0.1", server.port)
-                writer.write(data)
-                writer.transport.abort()
-            await asyncio.sleep(0.1)
-            return await post(server.port, "( INFO )")
-
-    assert run(scenario()) == INFO
-    assert "Traceback" not in caplog.text
 
 
 def player_process():
