@@ -21,7 +21,7 @@ from ggp.game import GameError, Move
 from ggp.keeper import Keeper, KeeperClosed
 from ggp.player_worker import load_rules
 from ggp.protocol import Play, ProtocolError, Start, Stop, parse_term, printable, spell
-from ggp.tracking import Position, Tracker, make_tracker
+from ggp.tracking import Position, Tracker, has_percepts, make_tracker
 from ggp.worker_link import Report, WorkerLink
 
 log = logging.getLogger("ggp.player")
@@ -77,6 +77,8 @@ class PlayerMatch:
         self._rng = random.Random(self._seed)
         self._keeper = Keeper(f"keeper {message.match_id}")
         self._tracker: Tracker | None = None
+        # This role's place in joint moves; None where percepts are told instead, or before it is known.
+        self._own_index: int | None = None
         self._spellings: Mapping[str, str] = {}
         self._worker = WorkerLink(self._hear)
         self._worker_gone = asyncio.Event()
@@ -92,6 +94,11 @@ class PlayerMatch:
         self._last_answer: Move | None = None
         self._is_closed = False
         self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def step(self) -> int:
+        """Joint moves that are known to have been made."""
+        return 0 if self._position is None else self._position.step
 
     @property
     def keeper_busy_seconds(self) -> float:
@@ -150,6 +157,7 @@ class PlayerMatch:
             roles = " ".join(map(str, game.roles))
             raise GameError(f"no role {self.role} in the rules, only {roles or 'none'}")
         self._spellings = game.program.spellings
+        self._own_index = None if has_percepts(game) else game.roles.index(self.role)
         tracker = make_tracker(game, self.role, random.Random(self._seed))
         self._position = tracker.position
         self._tracker = tracker
@@ -250,12 +258,17 @@ class PlayerMatch:
     def _is_repetition(self, message: Play, answered: Play) -> bool:
         """Whether a manager asks again what was answered, as far as the message alone can tell.
 
-        Without a turn number equal moves twice in a row may also be two steps; then the state decides
-        (`StateTracker` notes a repetition where they are not legal again).
+        Without a turn number equal moves twice in a row may also be two steps. They are not where this
+        role's move in them is not the one that it answered. Otherwise the state decides:
+        `StateTracker` notes a repetition where the moves are not legal once more.
         """
         if message.turn is not None and message.turn == answered.turn:
             return True
-        return message == answered and message.terms is None
+        if message != answered:
+            return False
+        if message.terms is None:
+            return True
+        return self._own_index is not None and message.terms[self._own_index :][:1] != (self._last_answer,)
 
     async def _answer(self, message: Play, deadline: float) -> str:
         own_move = message.last_move or self._last_answer

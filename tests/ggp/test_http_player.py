@@ -162,6 +162,25 @@ def test_player_gives_a_repeated_play_the_same_answer():
     assert len(set(second)) == 1
 
 
+def test_player_tells_a_repeated_message_from_a_repeated_joint_move():
+    rules = """(role r) (role s) (init (n 0)) (succ 0 1) (succ 1 2) (succ 2 3)
+    (<= (legal ?r a) (role ?r)) (<= (legal ?r b) (role ?r)) (<= (legal ?r (at ?n)) (role ?r) (true (n ?n)))
+    (<= (next (n ?m)) (true (n ?n)) (succ ?n ?m)) (<= terminal (true (n 3))) (<= (goal ?r 50) (role ?r))"""
+
+    async def scenario():
+        async with running_player() as server:
+            await post(server.port, start(role="r", rules=rules))
+            match = server.matches["m"]
+            steps = []
+            for told in ("NIL", "NIL", "(b b)", "(b b)", "((at 1) b)"):
+                await post(server.port, f"( PLAY m {told} )")
+                steps.append(match.step)
+            return steps
+
+    # `legal` answers (at n): "(b b)" was the manager's choice, so when it comes again it is no new step.
+    assert run(scenario()) == [0, 0, 1, 1, 2]
+
+
 def test_player_gives_a_play_that_is_repeated_at_once_the_same_answer():
     async def scenario():
         search = SearchOptions(agent="mcts")
