@@ -10,25 +10,30 @@ from __future__ import annotations
 
 import threading
 
+from gdl.errors import GroundingError
 from gdl.grounding.asp import Names, to_asp
 from gdl.grounding.aspif import read_aspif
 from gdl.grounding.assembly import assemble
 from gdl.grounding.estimation import estimate
+from gdl.grounding.explosion import ExplodingRulesError, Explosion, find_explosion
 from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, Limits, Progress, run_gringo
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram
 from gdl.grounding.simplification import prune, simplify
 from gdl.grounding.splitting import split
 from gdl.grounding.unfolding import unfold
 from gdl.normalize import normalize
-from gdl.program import Program, arguments_of
+from gdl.program import Program, Rule, arguments_of
 
 __all__ = [
     "FALSE_ATOM",
     "TRUE_ATOM",
+    "ExplodingRulesError",
+    "Explosion",
     "GroundProgram",
     "GroundingCancelledError",
     "GroundingLimitError",
     "ground",
+    "rewrite",
 ]
 
 
@@ -47,14 +52,30 @@ def ground(
     cancel      when set, the work ends within 50 ms
     progress    called with the number of ground rules and the seconds so far
 
-    Raises GroundingLimitError, GroundingCancelledError, other GroundingError for rules that have no
-    finite meaning (a variable that nothing binds, no role), and GdlValidationError where bodies
-    cannot be normalized.
+    Raises GroundingLimitError (ExplodingRulesError where the rule at fault is known),
+    GroundingCancelledError, other GroundingError for rules that have no finite meaning (a variable
+    that nothing binds, no role), and GdlValidationError where bodies cannot be normalized.
     """
-    rules = simplify(normalize(program).rules, program.source)
-    estimates = estimate(rules)
-    rules = split(prune(unfold(rules, estimates)), estimates)
+    normal = normalize(program)
+    rules = rewrite(normal)
     names = Names()
-    aspif = run_gringo(to_asp(rules, names), Limits(seconds, mebibytes, cancel), progress)
+    limits = Limits(seconds, mebibytes, cancel)
+    try:
+        aspif = run_gringo(to_asp(rules, names), limits, progress)
+    except GroundingLimitError as error:
+        explosion = find_explosion(rules, normal, limits)
+        if explosion is None:
+            raise
+        raise ExplodingRulesError(error.limit, program.source.name, explosion) from None
     roles = [arguments_of(rule.head)[0] for rule in program.rules_for("role", 1) if not rule.body]
-    return assemble(read_aspif(aspif), names, roles)
+    try:
+        return assemble(read_aspif(aspif), names, roles)
+    except RecursionError:
+        raise GroundingError(f"{program.source.name}: the terms nest too deeply") from None
+
+
+def rewrite(program: Program) -> list[Rule]:
+    """The rules that gringo is given for a normalized program."""
+    rules = simplify(program.rules, program.source)
+    estimates = estimate(rules)
+    return split(prune(unfold(rules, estimates)), estimates)

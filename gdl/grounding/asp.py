@@ -94,7 +94,12 @@ def to_asp(rules: Iterable[Rule], names: Names) -> str:
     """The ASP program of `rules`, with states and moves left open to choice."""
     lines = [rule_to_asp(rule, names) for rule in rules]
     lines += [f"#show {name}/{arity}." for name, arity in SHOWN.items()]
-    return "\n".join(lines) + "\n" + _INPUTS
+    return "\n".join([*lines, inputs_to_asp()])
+
+
+def inputs_to_asp() -> str:
+    """Choice rules: every fact that may come about may hold, every move that may be legal may be made."""
+    return _INPUTS
 
 
 def rule_to_asp(rule: Rule, names: Names) -> str:

@@ -1,0 +1,101 @@
+"""Which rule explodes: asked only after a limit was passed.
+
+gringo's fast output names no predicates until it ends, so it runs once more for a few seconds with
+readable output and a label on every rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gdl.errors import GroundingError
+from gdl.grounding.asp import Names, inputs_to_asp, rule_to_asp
+from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, Limits, stream_text
+from gdl.program import Literal, Predicate, Program, Rule, arguments_of
+from gdl.terms import Compound, Span, Symbol
+
+DIAGNOSIS_SECONDS = 5.0
+
+_LABELED = re.compile(rb"^p(\d+)", re.MULTILINE)
+
+
+class Explosion(NamedTuple):
+    """A rule with very many instances.
+
+    predicate   what the rule as written defines
+    instances   counted until the diagnosis ended
+    """
+
+    predicate: Predicate
+    span: Span | None
+    instances: int
+
+
+class ExplodingRulesError(GroundingLimitError):
+    """A limit was passed; `explosion` tells which rule had most instances by then."""
+
+    def __init__(self, limit: str, source_name: str, explosion: Explosion) -> None:
+        GroundingError.__init__(
+            self,
+            f"{_place(source_name, explosion.span)}: grounding passed its limit of {limit};"
+            f" the rule for {explosion.predicate} has {explosion.instances:,} instances so far",
+        )
+        self.limit = limit
+        self.source_name = source_name
+        self.explosion = explosion
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.limit, self.source_name, self.explosion))
+
+
+def find_explosion(rules: Sequence[Rule], program: Program, limits: Limits) -> Explosion | None:
+    """The rule with most instances after a few seconds of grounding; None where none was printed.
+
+    rules     as they were given to gringo: parts of split rules point back by their span
+    program   the same as normalized, to tell what those rules define
+    Raises GroundingCancelledError.
+    """
+    names = Names()
+    lines: list[str] = []
+    labels: dict[int, Rule] = {}
+    for index, rule in enumerate(rules):
+        label = _label(rule, index)
+        labels[names.number(label.name)] = rule
+        lines.append(rule_to_asp(Rule(label, rule.body), names))
+        lines.append(rule_to_asp(Rule(rule.head, (Literal(label),)), names))
+    asp = "\n".join([*lines, inputs_to_asp()])
+    counts = _count_instances(asp, replace(limits, seconds=min(limits.seconds, DIAGNOSIS_SECONDS)))
+    found = Counter({number: count for number, count in counts.items() if number in labels})
+    if not found:
+        return None
+    (number, instances), *_ = found.most_common(1)
+    rule = labels[number]
+    written = {one.span: one.predicate for one in program.rules if one.span}
+    predicate = written.get(rule.span, rule.predicate) if rule.span else rule.predicate
+    return Explosion(predicate, rule.span, instances)
+
+
+def _count_instances(asp: str, limits: Limits) -> Counter[int]:
+    counts: Counter[int] = Counter()
+    try:
+        for lines in stream_text(asp, limits):
+            counts.update(int(number) for number in _LABELED.findall(lines))
+    except GroundingCancelledError:
+        raise
+    except GroundingError:
+        pass  # the same limit again; what was counted until then is the answer
+    return counts
+
+
+def _label(rule: Rule, index: int) -> Symbol | Compound:
+    """A head of its own for a rule; the blank keeps its name apart from those of the sheet."""
+    arguments = arguments_of(rule.head)
+    return Compound(f"rule {index}", arguments) if arguments else Symbol(f"rule {index}")
+
+
+def _place(source_name: str, span: Span | None) -> str:
+    return f"{source_name}:{span.line}" if span else source_name

@@ -1,0 +1,162 @@
+import dataclasses
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ggp.cache
+from gdl.grounding import GroundProgram, ground
+from gdl.parser import parse
+from gdl.program import Program
+from ggp.cache import GameCache, cache_folder, check_sound, ground_cached, rules_key
+
+SHEET = """
+(role random) (role guesser) (init (die (f) 01)) (init f)
+(legal random (roll 1)) (legal random (roll 2)) (legal guesser wait)
+(<= (sees guesser (rolled ?n)) (does random (roll ?n)))
+(<= (next (die ?n 1)) (does random (roll ?n)))
+(<= terminal (true (die 2 1)))
+(<= (goal guesser 100) (true (die 2 1)))
+(<= (goal guesser none) (true f))
+"""
+
+
+@pytest.fixture
+def program() -> Program:
+    return parse(SHEET)
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> GameCache:
+    return GameCache(tmp_path / "cache")
+
+
+def assert_same(one: GroundProgram, other: GroundProgram) -> None:
+    for field in dataclasses.fields(one):
+        np.testing.assert_equal(getattr(one, field.name), getattr(other, field.name))
+        assert type(getattr(one, field.name)) is type(getattr(other, field.name))
+
+
+def entries(cache: GameCache) -> list[Path]:
+    assert cache.folder is not None
+    return sorted(cache.folder.iterdir())
+
+
+def test_cache_returns_what_was_stored(cache, program):
+    assert cache.load(program) is None
+    stored = ground(program)
+    cache.store(program, stored)
+    loaded = cache.load(program)
+    assert loaded is not None
+    assert_same(loaded, stored)
+    assert len(entries(cache)) == 1
+
+
+def test_ground_cached_grounds_once(cache, program, monkeypatch):
+    first = ground_cached(program, cache)
+    monkeypatch.setattr(ggp.cache, "ground", None)
+    assert_same(ground_cached(program, cache), first)
+
+
+def test_cache_key_ignores_layout_and_knows_rules(program):
+    assert rules_key(program) == rules_key(
+        parse("; a comment\n" + SHEET.replace("\n", "\n\n  "), name="other")
+    )
+    assert rules_key(program) != rules_key(parse(SHEET + "(next f)"))
+    assert rules_key(parse("(p f)")) != rules_key(parse("(p (f))"))
+
+
+@pytest.mark.parametrize("damage", ["truncate", "empty", "flip", "not an entry"])
+def test_cache_removes_broken_files(cache, program, damage):
+    cache.store(program, ground(program))
+    (place,) = entries(cache)
+    content = place.read_bytes()
+    flipped = bytearray(content)
+    flipped[len(content) // 2] ^= 1
+    place.write_bytes(
+        {"truncate": content[:-100], "empty": b"", "flip": bytes(flipped), "not an entry": b"x" * 999}[damage]
+    )
+    assert cache.load(program) is None
+    assert entries(cache) == []
+    cache.store(program, ground(program))
+    assert cache.load(program) is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"atom_count": 3},
+        {"terminal_atom": 10_000},
+        {"roles": ()},
+        {"initial": np.zeros(1, bool)},
+        {"first_body": np.array([0, 1], np.int32)},
+        {"body": np.array([[1]], np.int32)},
+        {"legal_atom": ()},
+    ],
+)
+def test_check_sound_refuses_what_does_not_fit(program, change):
+    with pytest.raises(ValueError, match="disagree|range"):
+        check_sound(dataclasses.replace(ground(program), **change))
+
+
+def test_cache_forgets_what_was_used_longest_ago(tmp_path):
+    sheets = [parse(f"(role a) (legal a (m {number}))") for number in range(3)]
+    programs = [ground(sheet) for sheet in sheets]
+    roomy = GameCache(tmp_path)
+    for age, (sheet, found) in enumerate(zip(sheets, programs, strict=True)):
+        roomy.store(sheet, found)
+        os.utime(tmp_path / (rules_key(sheet) + ".ground"), (age, age))
+    assert roomy.load(sheets[0]) is not None  # now the one used last
+    big = dataclasses.replace(
+        programs[0], body=np.ones(260_000, np.int32), first_body=np.array([0, 260_000], np.int32)
+    )
+    big = dataclasses.replace(big, rule_head=np.array([2], np.int32))
+    newest = parse("(role b)")
+    GameCache(tmp_path, mebibytes=1).store(newest, big)
+    assert [roomy.load(sheet) is not None for sheet in sheets] == [True, False, False]
+    assert roomy.load(newest) is not None
+
+
+def test_cache_without_a_folder_keeps_nothing(program):
+    cache = GameCache(None)
+    cache.store(program, ground(program))
+    assert cache.load(program) is None
+    assert cache.clear() == 0
+
+
+def test_cache_that_cannot_be_written_is_no_error(tmp_path, program):
+    (tmp_path / "file").write_text("in the way")
+    cache = GameCache(tmp_path / "file")
+    cache.store(program, ground(program))
+    assert cache.load(program) is None
+
+
+def test_cache_survives_concurrent_writers(cache, program):
+    found = ground(program)
+
+    def work(_: int) -> bool:
+        cache.store(program, found)
+        return cache.load(program) is not None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(64)))
+    assert len(entries(cache)) == 1
+
+
+def test_cache_clear_removes_all_entries(cache, program):
+    cache.store(program, ground(program))
+    assert cache.clear() == 1
+    assert cache.load(program) is None
+
+
+def test_cache_folder_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("GGP_CACHE", str(tmp_path / "mine"))
+    assert cache_folder() == tmp_path / "mine"
+    monkeypatch.setenv("GGP_CACHE", "off")
+    assert cache_folder() is None
+    monkeypatch.delenv("GGP_CACHE")
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "ggp-lanes"
