@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 from ggp.game_manager import MatchTerms, manage_match
@@ -179,11 +180,18 @@ def play(ports: list[int]) -> bool:
 
 
 def main() -> None:
+    with ExitStack() as stack:
+        is_well = run(stack)
+    sys.exit(0 if is_well else 1)
+
+
+def run(stack: ExitStack) -> bool:
+    """Fuzz and play; whether all went well."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="fuzz_player_"))
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     process, port = start_player(folder / "player.log")
     other, other_port = start_player(folder / "other.log")
     try:
@@ -204,7 +212,7 @@ def main() -> None:
         for player in (process, other):
             player.terminate()
             player.wait(10)
-    sys.exit(0 if is_playing and not outcomes["HANG"] and not outcomes["500"] else 1)
+    return is_playing and not outcomes["HANG"] and not outcomes["500"]
 
 
 if __name__ == "__main__":
