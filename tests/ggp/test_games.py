@@ -21,6 +21,7 @@ from ggp.game import RANDOM_ROLE
 from ggp.interpreted_game import InterpretedGame
 from tests.conftest import ROOT
 
+TABLE = ROOT / "docs" / "games.md"
 SHEETS = sorted((ROOT / "games").glob("*.kif"))
 LONGEST_GAME = 300
 LARGE = {"amazons": 1}
@@ -153,3 +154,11 @@ def test_playouts_use_most_of_the_rules(path: Path) -> None:
     game = interpreted(path)
     reached = {fact for states in playouts(path) for state, _ in states for fact in game.facts(state)}
     assert 10 * len(reached) >= len(declared(path, "base", 1))
+
+
+@each_sheet
+def test_table_of_games_repeats_the_header(path: Path) -> None:
+    (row,) = (line for line in TABLE.read_text().splitlines() if f"[`{path.stem}`]" in line)
+    comment = " ".join(line.lstrip("; ") for line in path.read_text().split("\n\n")[0].splitlines())
+    for cell in row.strip("| ").split(" | "):
+        assert cell.startswith("[") or cell in comment
