@@ -143,6 +143,7 @@ class GateBuilder:
     def __init__(self, gate0: int) -> None:
         self.gate0 = gate0
         self.gates: list[tuple[int, ...]] = []
+        self.input_count = 0
         self._node: dict[tuple[int, ...], int] = {}
 
     def conj(self, literals: Iterable[int]) -> int:
@@ -167,6 +168,7 @@ class GateBuilder:
                 previous = literal
             node = self._node[key] = self.gate0 + len(self.gates)
             self.gates.append(key)
+            self.input_count += len(key)
         return 2 * node
 
     def disj(self, literals: Iterable[int]) -> int:
@@ -243,10 +245,34 @@ def _rules_by_head(ground: GroundProgram) -> dict[int, list[list[int]]]:
     return rules
 
 
+class _NegativeCycleError(Exception):
+    """An atom depends on its own negation."""
+
+
+def _output_name(ground: GroundProgram, atom: int) -> str:
+    """A keyword with its arguments whose atom is `atom`."""
+    for role, moves, atoms in zip(ground.roles, ground.moves, ground.legal_atom, strict=True):
+        for move, legal in zip(moves, atoms.tolist(), strict=True):
+            if legal == atom:
+                return f"(legal {role} {move})"
+    for fluent, following in zip(ground.fluents, ground.next_atom.tolist(), strict=True):
+        if following == atom:
+            return f"(next {fluent})"
+    for role, goals, percepts in zip(ground.roles, ground.goals, ground.percepts, strict=True):
+        for value, goal in goals:
+            if goal == atom:
+                return f"(goal {role} {value})"
+        for term, percept in percepts:
+            if percept == atom:
+                return f"(sees {role} {term})"
+    return "terminal"
+
+
 class _Resolver:
     """Turns atoms into literals, bodies first."""
 
     def __init__(self, ground: GroundProgram, builder: GateBuilder) -> None:
+        self.ground = ground
         self.rules = _rules_by_head(ground)
         self.literal_of = _input_literals(ground)
         self.builder = builder
@@ -255,7 +281,13 @@ class _Resolver:
         """The literal of atom `root`."""
         if root not in self.literal_of and not self._resolve_acyclic(root):
             for component in strong_components([root], self._unresolved):
-                self._resolve_component(component)
+                try:
+                    self._resolve_component(component)
+                except _NegativeCycleError:
+                    name = _output_name(self.ground, root)
+                    raise CircuitError(f"what {name} is depends on its own negation") from None
+        if self.builder.input_count > GATE_INPUT_LIMIT:
+            raise CircuitError(f"the circuit passes {GATE_INPUT_LIMIT} gate inputs")
         return self.literal_of[root]
 
     def _unresolved(self, atom: int) -> list[int]:
@@ -311,7 +343,7 @@ class _Resolver:
     def _split(self, body: Sequence[int], inside: set[int]) -> Body:
         """`body` as a literal over what is known and the atoms of the component."""
         if any(-x in inside for x in body):
-            raise CircuitError("the rules have no circuit: an atom depends on its own negation")
+            raise _NegativeCycleError
         literal_of = self.literal_of
         known = [literal_of[x] if x > 0 else literal_of[-x] ^ 1 for x in body if x not in inside]
         return self.builder.conj(known), frozenset(x for x in body if x in inside)

@@ -12,7 +12,9 @@ from time import monotonic
 from typing import NamedTuple, TypeAlias
 
 from ggp.circuit import Circuit, phase_gates
+from ggp.simplify.constants import fold_constants
 from ggp.simplify.exactly_one_move import merge_move_sets
+from ggp.simplify.exclusive_facts import find_exclusive_facts
 from ggp.simplify.factoring import factor
 from ggp.simplify.implications import drop_implied
 from ggp.simplify.refactoring import refactor
@@ -21,7 +23,9 @@ from ggp.simplify.sharing import share
 Stage: TypeAlias = Callable[[Circuit, float], Circuit]
 
 STAGES: dict[str, Stage] = {
+    "constants": fold_constants,
     "exactly_one_move": merge_move_sets,
+    "exclusive_facts": find_exclusive_facts,
     "implications": drop_implied,
     "factoring": factor,
     "refactoring": refactor,
@@ -30,12 +34,14 @@ STAGES: dict[str, Stage] = {
 """Every stage by the name of its switch."""
 
 PLAN: tuple[str, ...] = (
+    "constants",
     "exactly_one_move",
     "factoring",
     "implications",
     "refactoring",
     "exactly_one_move",
     "factoring",
+    "exclusive_facts",
     "implications",
     "sharing",
     "refactoring",
@@ -83,7 +89,8 @@ def simplify(
     """`circuit` made small within about `seconds`.
 
     stages   names from STAGES; only these run
-    report   gets one StageReport for the circuit as given and one per stage run
+    report   gets one StageReport for the circuit as given and one per stage run; a
+             stage is not run again on a circuit that it made
 
     Raises ValueError for a name that is no stage.
     """
@@ -93,11 +100,13 @@ def simplify(
     end = monotonic() + seconds
     if report is not None:
         report.append(describe("rules", circuit, 0.0))
+    done: dict[str, Circuit] = {}
     for stage in PLAN:
-        if stage not in stages:
+        if stage not in stages or done.get(stage) is circuit:
             continue
         begin = monotonic()
-        circuit = STAGES[stage](circuit, begin + STAGE_SHARE * max(0.0, end - begin))
+        after = STAGES[stage](circuit, begin + STAGE_SHARE * max(0.0, end - begin))
+        circuit = done[stage] = circuit if after == circuit else after
         if report is not None:
             report.append(describe(stage, circuit, monotonic() - begin))
     return circuit

@@ -1,7 +1,7 @@
 """Implications: inputs that the rest of an AND already settles are left out.
 
-What is known inside an AND is what its inputs imply: an AND implies its inputs, a fact refutes those that
-exclude it, a move refutes the role's other moves and implies its own legality (gates that read
+What is known inside an AND is what its inputs imply: an AND implies its inputs, a fact refutes those
+that exclude it, a move refutes the role's other moves and implies its own legality (gates that read
 moves are settled only for legal ones). An input that is known is dropped, one that is refuted makes the
 AND false, and what only this AND reads is simplified by what is known around it.
 """
@@ -16,6 +16,7 @@ from ggp.simplify.rewriting import fanouts
 
 DEPTH_LIMIT = 40
 """Levels of gates that are simplified by what is known around them."""
+NOTHING: frozenset[int] = frozenset()
 CLOSURE_LIMIT = 400
 """Literals that one literal is taken to imply; further ones are forgotten."""
 
@@ -30,6 +31,7 @@ class Implications:
 
     groups_of   node -> the groups it belongs to; of a group at most one node is true. Negative
                 numbers are roles (~role), others index `circuit.exclusive`
+    used        the groups that something was concluded from
     """
 
     def __init__(self, circuit: Circuit) -> None:
@@ -46,6 +48,7 @@ class Implications:
         for group, members in enumerate(circuit.exclusive):
             for fluent in members:
                 self.groups_of.setdefault(1 + fluent, []).append(group)
+        self.used: set[int] = set()
         self._closure: dict[int, frozenset[int]] = {}
 
     def closure(self, literal: int) -> frozenset[int]:
@@ -67,6 +70,12 @@ class Implications:
                         stack.append(y)
         found = self._closure[literal] = frozenset(implied)
         return found
+
+    def legality(self, node: int) -> frozenset[int]:
+        """What holds wherever move `node` is made; nothing where `node` is no move."""
+        if self.move0 <= node < self.gate0:
+            return self.closure(self.legal[node - self.move0])
+        return NOTHING
 
     def _directly_implied(self, literal: int) -> tuple[int, ...]:
         node = literal >> 1
@@ -106,15 +115,33 @@ class Context:
 
     def settles(self, literal: int) -> bool:
         """Whether `literal` is known to hold."""
-        if literal in self.known:
+        return literal in self.known or bool(literal & 1 and self.excludes(literal >> 1))
+
+    def excludes(self, node: int) -> bool:
+        """Whether a fact or move is false for what holds: its group has another member, or it is illegal."""
+        holder, implications = self.holder, self.implications
+        for group in implications.groups_of.get(node, ()):
+            if holder.get(group, node) != node:
+                implications.used.add(group)
+                return True
+        return any(self.settles(x ^ 1) for x in implications.legality(node))
+
+    def value(self, literal: int, depth: int) -> bool | None:
+        """What `literal` is known to be, looking `depth` gates deep; None where that is open."""
+        if self.settles(literal):
             return True
-        if literal & 1:
-            holder = self.holder
-            node = literal >> 1
-            for group in self.implications.groups_of.get(node, ()):
-                if holder.get(group, node) != node:
-                    return True
-        return False
+        if self.settles(literal ^ 1):
+            return False
+        gate = (literal >> 1) - self.implications.gate0
+        if gate < 0 or not depth:
+            return None
+        every = True
+        for x in self.implications.gates[gate]:
+            known = self.value(x, depth - 1)
+            if known is False:
+                return bool(literal & 1)
+            every = every and known is True
+        return not literal & 1 if every else None
 
     def refutes(self, literals: Iterable[int]) -> bool:
         """Whether one of `literals` is known not to hold."""
@@ -179,7 +206,7 @@ class _Simplifier:
             return FALSE_LITERAL
         conjuncts = []
         for x in literals:
-            if x in implied or outer.settles(x) or (x & 1 and self._excluded(x, context)):
+            if x in implied or outer.settles(x) or (x & 1 and context.excludes(x >> 1)):
                 continue
             if x & 1 and x >> 1 >= self.gate0:
                 cube = self._shared_cube(x, context)
@@ -191,12 +218,6 @@ class _Simplifier:
             if not context.refutes(closure(x ^ 1)):
                 conjuncts.append(self._conj(self._inputs(x), context) ^ 1)
         return self.builder.conj(conjuncts)
-
-    def _excluded(self, literal: int, context: Context) -> bool:
-        """Whether a fact or move that holds excludes the one that `literal` negates."""
-        node = literal >> 1
-        holder = context.holder
-        return any(holder.get(group, node) != node for group in self.implications.groups_of.get(node, ()))
 
     def _shared_cube(self, literal: int, context: Context) -> int | None:
         """What is left of a negated gate that others read too; None where it is known to be false."""
