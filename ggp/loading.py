@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gdl.errors import GdlError
+from gdl.errors import GdlError, GroundingError
 from gdl.parser import parse
 from gdl.program import Program
 from ggp.game import Game
+
+if TYPE_CHECKING:
+    from ggp.compilation import CompilationLimits
+
+_logger = logging.getLogger("ggp")
 
 ENGINES = ("auto", "lanes", "reasoner", "prolog")
 
@@ -57,21 +63,55 @@ def read_program(path_or_text: str | Path, name: str | None = None) -> tuple[Pro
     return parse(text, name=str(path)), name or path.stem
 
 
-def load(path_or_text: str | Path, engine: str = "auto", *, name: str | None = None) -> Game[Any]:
+def load(
+    path_or_text: str | Path,
+    engine: str = "auto",
+    *,
+    name: str | None = None,
+    limits: CompilationLimits | None = None,
+    use_cache: bool = True,
+) -> Game[Any]:
     """The game described by a file, a game's name or rule text, ready to be played.
 
-    engine   "reasoner" exact and slow; "prolog" (extra) the same rules under SWI-Prolog; "auto" the
-             fastest that can be built
+    engine      "lanes" the rules as a circuit, fast; "reasoner" exact and slow; "prolog" (extra) the same
+                rules under SWI-Prolog; "auto" lanes, or where they cannot be built the reasoner with a
+                warning of the logger `ggp`
+    limits      what compiling for lanes may cost
+    use_cache   whether compiled games are kept in the user's cache folder
 
-    Raises RulesNotFoundError, OSError, GdlSyntaxError, GdlValidationError, ValueError (unknown engine).
+    Raises RulesNotFoundError, OSError, GdlSyntaxError, GdlValidationError, ValueError (unknown
+    engine); with engine "lanes" also GroundingError and CircuitError.
     """
     if engine not in ENGINES:
         raise ValueError(f"unknown engine {engine!r}: one of {', '.join(ENGINES)}")
     program, game_name = read_program(path_or_text, name)
+    return make_game(program, game_name, engine, limits=limits, use_cache=use_cache)
+
+
+def make_game(
+    program: Program,
+    name: str = "game",
+    engine: str = "auto",
+    *,
+    limits: CompilationLimits | None = None,
+    use_cache: bool = True,
+) -> Game[Any]:
+    """A program as a game; arguments and errors as for `load`."""
     if engine == "prolog":
         from ggp.prolog_game import PrologGame
 
-        return PrologGame(program, game_name)
+        return PrologGame(program, name)
+    if engine in ("auto", "lanes"):
+        from ggp.circuit import CircuitError
+        from ggp.compilation import compile_game
+
+        try:
+            return compile_game(program, name, limits, use_cache=use_cache)
+        except (GroundingError, CircuitError) as error:
+            if engine == "lanes":
+                raise
+            first_line = str(error).partition("\n")[0]
+            _logger.warning("%s is played by the slow reasoner: %s", name, first_line)
     from ggp.interpreted_game import InterpretedGame
 
-    return InterpretedGame(program, game_name)
+    return InterpretedGame(program, name)
