@@ -43,7 +43,7 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 DEFAULT_WORDS = 8
 """Wide enough for one 512-bit register per row, and never far from the best width of any game."""
 
-CANDIDATE_WORDS = (4, 8, 16)
+_SMALL_CIRCUIT_ROWS = 8000
 STEP_LIMIT = 10_000
 ENDLESS = 2**60
 _SLICE_SECONDS = 0.01
@@ -230,7 +230,7 @@ class Lanes:
         """The values of literals in the first `count` lanes: bool[len(literals), count]."""
         words = words_of(self.arrays.value)[literals >> 1, : (count + 63) // 64]
         words = words ^ np.where(literals & 1, ~np.uint64(0), np.uint64(0))[:, None]
-        bytes_of_rows = np.ascontiguousarray(words).view(np.uint8).reshape(len(literals), -1)
+        bytes_of_rows = np.ascontiguousarray(words).view(np.uint8)
         return np.unpackbits(bytes_of_rows, axis=1, count=count, bitorder="little").astype(np.bool_)
 
     def _put(self, rows: slice, bits: BoolArray) -> None:
@@ -282,15 +282,20 @@ def playouts(
 def calibrate_words(
     tables: CircuitTables | LaneTables,
     root: BoolArray,
-    candidates: Sequence[int] = CANDIDATE_WORDS,
+    candidates: Sequence[int] | None = None,
     *,
     seconds: float = 0.02,
 ) -> int:
     """The W among `candidates` that plays most joint moves per CPU second in a short trial of each.
 
+    candidates   None: 8, and 16 for small circuits (fewer gate visits per game) or 4 for large ones (which
+                 stay in the cache longer)
+
     Compiles the kernels of each W where that has not been done on this machine: some seconds, once.
     """
     layout = tables if isinstance(tables, LaneTables) else arrange(tables)
+    if candidates is None:
+        candidates = (8, 16) if layout.row_count <= _SMALL_CIRCUIT_ROWS else (8, 4)
     return max(candidates, key=lambda words: _moves_per_second(Lanes(layout, words=words), root, seconds))
 
 

@@ -13,12 +13,12 @@ Bools = NDArray[np.bool_]
 def random_tables(
     seed: int, *, fluents: int = 7, moves: tuple[int, ...] = (5, 3), gates: int = 60, widest: int = 9
 ) -> CircuitTables:
-    """A circuit without meaning: random gates in four phases, random outputs settled where they may be read."""
+    """A circuit without meaning: random gates in four phases, outputs only where they may be read."""
     rng = random.Random(seed)
     first_move = np.cumsum([0, *moves]).astype(np.int32)
     total = int(first_move[-1])
     gate0 = 1 + fluents + total
-    phase_end = sorted(rng.randrange(gates + 1) for _ in range(3)) + [gates]
+    phase_end = [*sorted(rng.randrange(gates + 1) for _ in range(3)), gates]
     first_input, inputs = [0], []
     for g in range(gates):
         sources = [*range(1, 1 + fluents), *range(gate0, gate0 + g)]

@@ -23,7 +23,7 @@ import numpy as np
 from ggp.kernels.compiling import inlined, kernel
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.random_rows import next_random
-from ggp.kernels.rows import Index, Row, Rows, any_lane, fill, literal, load, store
+from ggp.kernels.rows import ALL_ONES, Index, Row, Rows, any_lane, fill, literal, load, store
 from ggp.tables import Int32Array
 
 
@@ -296,8 +296,13 @@ def _select_role(
 
 
 @inlined
-def choose_moves(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows) -> Row:
-    """Select one legal move per role and lane; returns the lanes in which some role has none."""
+def choose_moves(
+    tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows, lanes: Row
+) -> Row:
+    """Select one legal move per role in each of `lanes`; returns those in which some role has none.
+
+    Other lanes get no move and have no influence on what is drawn.
+    """
     zero = fill(value, np.uint64(0))
     drawn0 = tables.role_count * planes
     trial0 = drawn0 + planes
@@ -315,10 +320,11 @@ def choose_moves(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, 
         has_move = _count_role(
             tables, value, role, scratch, role * planes, planes, blocks0 + tables.first_slot[role]
         )
-        stuck = stuck | ~has_move
+        stuck = stuck | (lanes & ~has_move)
         has_choice = zero
         for p in range(planes):
-            x = load(scratch, role * planes + p)
+            x = load(scratch, role * planes + p) & lanes
+            store(scratch, role * planes + p, x)
             has_choice = has_choice | x
             store(scratch, union0 + p, load(scratch, union0 + p) | x)
         overlap = overlap | (with_choice & has_choice)
@@ -335,7 +341,9 @@ def choose_moves(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, 
             has_choice = has_choice | load(scratch, own0 + p)
         for p in range(planes):
             store(scratch, own0 + p, load(scratch, drawn0 + p) & has_choice)
-        _select_role(tables, value, role, scratch, own0, planes, blocks0 + tables.first_slot[role], ~stuck)
+        _select_role(
+            tables, value, role, scratch, own0, planes, blocks0 + tables.first_slot[role], lanes & ~stuck
+        )
     store(random, 0, older)
     store(random, 1, newer)
     return stuck
@@ -351,4 +359,5 @@ def choose(tables: LaneTables, value: Rows, scratch: Rows, planes: int, random: 
     random    2 rows, see `seeded_random`
     stuck     1 row: lanes in which some role has no legal move
     """
-    store(stuck, 0, choose_moves(tables, value, scratch, planes, random))
+    everywhere = fill(value, ALL_ONES)
+    store(stuck, 0, choose_moves(tables, value, scratch, planes, random, everywhere))

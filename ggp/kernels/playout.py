@@ -310,9 +310,10 @@ def play(tables: LaneTables, arrays: PlayoutArrays, planes: int, step_limit: int
     """
     value = arrays.value
     counter = arrays.counter
+    everywhere = fill(value, ALL_ONES)
     for _ in range(ticks):
         settle_phases(tables, value, 0, 2)
-        stuck = choose_moves(tables, value, arrays.scratch, planes, arrays.random)
+        stuck = choose_moves(tables, value, arrays.scratch, planes, arrays.random, everywhere)
         settle_phases(tables, value, 2, 3)
         terminal = literal(value, np.int64(tables.terminal))
         restarted = _end_playouts(tables, arrays, terminal, stuck, step_limit)
@@ -333,8 +334,9 @@ def time_settle(tables: LaneTables, arrays: PlayoutArrays, repeats: int) -> None
 @kernel
 def time_choose(tables: LaneTables, arrays: PlayoutArrays, planes: int, repeats: int) -> None:
     """The choice of one tick, `repeats` times: for measuring."""
+    everywhere = fill(arrays.value, ALL_ONES)
     for _ in range(repeats):
-        choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random)
+        choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, everywhere)
 
 
 __all__ = ["PlayoutArrays", "begin_playouts", "choice_planes", "make_arrays", "play"]

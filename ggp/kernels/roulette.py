@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ggp.kernels.choose import add_three, borrow_of, draw_at_most
 from ggp.kernels.compiling import inlined, kernel
 from ggp.kernels.lane_tables import LaneTables
-from ggp.kernels.rows import Index, Row, Rows, any_lane, fill, literal, load, store
+from ggp.kernels.rows import ALL_ONES, Index, Row, Rows, any_lane, fill, literal, load, store
 from ggp.tables import Int32Array
 
 PLANES = 31
@@ -53,11 +53,13 @@ def _bit_row(value: Rows, number: Index, bit: Index) -> Row:
 
 
 @inlined
-def _sum_weights(tables: LaneTables, value: Rows, role: Index, weight: Int32Array, scratch: Rows) -> Index:
-    """Sum the weights of the legal moves into planes _SUM ...; returns how many planes that takes."""
+def _sum_weights(
+    tables: LaneTables, value: Rows, role: Index, weight: Int32Array, scratch: Rows, lanes: Row
+) -> Index:
+    """Sum the weights of the legal moves in `lanes` into planes _SUM ...; returns how many planes that takes."""
     used = 0
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-        x = literal(value, tables.slot_literal[s])
+        x = literal(value, tables.slot_literal[s]) & lanes
         if not any_lane(x):
             continue
         number = weight[tables.slot_node[s] - tables.move0]
@@ -98,13 +100,18 @@ def _select_weighted(
 
 
 @inlined
-def roulette_moves(tables: LaneTables, value: Rows, weight: Int32Array, scratch: Rows, random: Rows) -> Row:
-    """Select one legal move per role and lane; returns the lanes in which some role has none."""
+def roulette_moves(
+    tables: LaneTables, value: Rows, weight: Int32Array, scratch: Rows, random: Rows, lanes: Row
+) -> Row:
+    """Select one legal move per role in each of `lanes`; returns those in which some role has none.
+
+    Other lanes get no move and have no influence on what is drawn.
+    """
     stuck = fill(value, np.uint64(0))
     older = load(random, 0)
     newer = load(random, 1)
     for role in range(tables.role_count):
-        planes = _sum_weights(tables, value, role, weight, scratch)
+        planes = _sum_weights(tables, value, role, weight, scratch, lanes)
         has_move = fill(value, np.uint64(0))
         for p in range(planes):
             has_move = has_move | load(scratch, _SUM + p)
@@ -115,7 +122,7 @@ def roulette_moves(tables: LaneTables, value: Rows, weight: Int32Array, scratch:
             borrow = borrow & ~x
         older, newer = draw_at_most(value, scratch, _SUM, _DRAWN, _TRIAL, planes, older, newer)
         _select_weighted(tables, value, role, weight, scratch, planes, has_move)
-        stuck = stuck | ~has_move
+        stuck = stuck | (lanes & ~has_move)
     store(random, 0, older)
     store(random, 1, newer)
     return stuck
@@ -133,4 +140,5 @@ def roulette(
     random    2 rows, see `seeded_random`
     stuck     1 row: lanes in which some role has no legal move
     """
-    store(stuck, 0, roulette_moves(tables, value, weight, scratch, random))
+    everywhere = fill(value, ALL_ONES)
+    store(stuck, 0, roulette_moves(tables, value, weight, scratch, random, everywhere))
