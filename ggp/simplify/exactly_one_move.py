@@ -73,7 +73,7 @@ class _SetMerger:
             return FALSE_LITERAL
         for roles in self._entangled(written):
             as_was = set().union(*(written[role] for role in roles))
-            if len(as_was) <= sum(self._cost(role, allowed[role]) for role in roles):
+            if len(as_was) < sum(self._cost(role, allowed[role]) for role in roles):
                 rest += as_was
             else:
                 for role in roles:
