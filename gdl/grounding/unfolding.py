@@ -18,7 +18,7 @@ from gdl.grounding.splitting import cost, split_cost
 from gdl.program import Predicate, Rule
 from gdl.terms import Compound, Symbol, Term, Variable, substitute, variables
 
-COSTLY = 20_000.0
+COSTLY = 20000.0
 """Rules estimated below this are not worth the search."""
 
 CLEAR_GAIN = 0.6
@@ -33,8 +33,9 @@ def unfold(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
     if not any(cost(estimates, rule.literals) > COSTLY for rule in rules):
         return list(rules)
     found = list(rules)
+    fresh = count()
     for predicate in _candidates(rules):
-        found = _unfold_everywhere(found, predicate, estimates)
+        found = _unfold_everywhere(found, predicate, estimates, fresh)
     return without_duplicates(found)
 
 
@@ -57,7 +58,9 @@ def _candidates(rules: Sequence[Rule]) -> list[Predicate]:
     ]
 
 
-def _unfold_everywhere(rules: list[Rule], predicate: Predicate, estimates: Estimates) -> list[Rule]:
+def _unfold_everywhere(
+    rules: list[Rule], predicate: Predicate, estimates: Estimates, fresh: Iterator[int]
+) -> list[Rule]:
     """First rule by rule; then, if few rules call it only positively, all at once with its own cost saved."""
     own = [rule for rule in rules if rule.predicate == predicate]
     callers = [rule for rule in rules if any(literal.predicate == predicate for literal in rule.literals)]
@@ -70,7 +73,7 @@ def _unfold_everywhere(rules: list[Rule], predicate: Predicate, estimates: Estim
     before = {id(rule): split_cost([rule], estimates) for rule in callers}
     if own_cost < COSTLY and max(before.values()) < COSTLY:
         return rules
-    replaced = {id(rule): _unfolded(rule, predicate, own) for rule in callers}
+    replaced = {id(rule): _unfolded(rule, predicate, own, fresh) for rule in callers}
     after = {id(rule): split_cost(replaced[id(rule)], estimates) for rule in callers}
     if (
         is_positive
@@ -91,9 +94,13 @@ def _unfold_everywhere(rules: list[Rule], predicate: Predicate, estimates: Estim
     ]
 
 
-def _unfolded(rule: Rule, predicate: Predicate, definition: Sequence[Rule]) -> list[Rule]:
-    """`rule` with every positive call of `predicate` replaced, one rule per choice of definitions."""
-    fresh = count()
+def _unfolded(
+    rule: Rule, predicate: Predicate, definition: Sequence[Rule], fresh: Iterator[int]
+) -> list[Rule]:
+    """`rule` with every positive call of `predicate` replaced, one rule per choice of definitions.
+
+    fresh   numbers for variables; never the same twice in one program, or variables would be confused
+    """
     pending, done = [rule], []
     while pending:
         current = pending.pop()

@@ -28,15 +28,20 @@ def eager(monkeypatch):
     monkeypatch.setattr(unfolding, "CLEAR_GAIN", 1e9)
 
 
-def random_sheet(seed: int) -> tuple[str, set[tuple[str, ...]], dict[str, set[tuple[str, ...]]]]:
-    """A sheet whose moves come from one long rule, the moves expected, and its relations."""
+def random_sheet(seed: int) -> tuple[str, set[tuple[str, ...]]]:
+    """A sheet whose moves come from one long rule, and the moves expected."""
     rng = random.Random(seed)
     relations = {
         name: {row for row in product(CONSTANTS, repeat=2) if rng.random() < 0.5} | {("a", "a")}
         for name in ("p", "q", "r")
     }
+    relations["link"] = composed(relations["q"], relations["r"])
+    relations["chain"] = composed(relations["r"], relations["q"])
     names = ["x", "y", "z", "u", "v"][: rng.randint(3, 5)]
-    positive = [(rng.choice("pqr"), rng.choice(names), rng.choice(names)) for _ in range(rng.randint(2, 4))]
+    kinds = ["p", "q", "r", "link", "chain", "link", "chain"]
+    positive = [("p", "x", "y")] + [
+        (rng.choice(kinds), rng.choice(names), rng.choice(names)) for _ in range(rng.randint(2, 4))
+    ]
     bound = sorted({name for _, left, right in positive for name in (left, right)})
     negative = [(rng.choice("pqr"), rng.choice(bound), rng.choice(bound)) for _ in range(rng.randint(0, 1))]
     unequal = [(rng.choice(bound), rng.choice(bound)) for _ in range(rng.randint(0, 2))]
@@ -54,19 +59,23 @@ def random_sheet(seed: int) -> tuple[str, set[tuple[str, ...]], dict[str, set[tu
     body += [f"({name} ?{left} ?{right})" for name, left, right in positive[1:]]
     body += [f"(not ({name} ?{left} ?{right}))" for name, left, right in negative]
     body += [f"(different ?{left} ?{right})" for left, right in unequal]
-    facts = [f"({name} {a} {b})" for name, rows in relations.items() for a, b in sorted(rows)]
+    facts = [f"({name} {a} {b})" for name in "pqr" for a, b in sorted(relations[name])]
     initial = [f"(init {fact})" for fact in facts]
     keep = "(<= (next (p ?x ?y)) (true (p ?x ?y)) (does robot noop)) (legal robot noop)"
     rule = f"(<= (legal robot (m ?{head[0]} ?{head[1]})) {' '.join(body)})"
     different = " ".join(f"(d {one})" for one in CONSTANTS)
     different += " (<= (different ?x ?y) (d ?x) (d ?y) (distinct ?x ?y))"
-    sheet = "\n".join(["(role robot)", *facts, *initial, keep, rule, different])
-    return sheet, expected, relations
+    composite = "(<= (link ?x ?y) (q ?x ?z) (r ?z ?y)) (<= (chain ?x ?y) (r ?x ?z) (q ?z ?y))"
+    return "\n".join(["(role robot)", *facts, *initial, keep, rule, different, composite]), expected
+
+
+def composed(left: set[tuple[str, ...]], right: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    return {(a, c) for a, b in left for d, c in right if b == d}
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_rewriting_keeps_the_meaning_of_long_bodies(seed, eager):
-    sheet, expected, _ = random_sheet(seed)
+    sheet, expected = random_sheet(seed)
     naive = NaiveGround(ground(parse(sheet)))
     found = {str(move) for move in naive.legal_moves(naive.model(naive.initial_state()), 0)}
     assert found == {"noop", *(f"(m {a} {b})" for a, b in expected)}
@@ -99,7 +108,7 @@ def test_split_takes_the_cross_product_out_of_a_frame_axiom():
     before = sum(cost(estimate(rules), rule.literals) for rule in rules)
     after = sum(cost(estimate(parts), rule.literals) for rule in parts)
     assert after < before / 2
-    assert ground(program).rule_count < 2000  # unsplit: more than 8,000
+    assert ground(program).rule_count < 5000  # unsplit: more than 8,000
 
 
 def test_split_leaves_cheap_rules_alone():

@@ -97,26 +97,26 @@ def test_cache_removes_broken_files(cache, program, damage):
     ],
 )
 def test_check_sound_refuses_what_does_not_fit(program, change):
-    with pytest.raises(ValueError, match="disagree|range"):
+    with pytest.raises(ValueError, match=r"disagree|range"):
         check_sound(dataclasses.replace(ground(program), **change))
 
 
 def test_cache_forgets_what_was_used_longest_ago(tmp_path):
+    cache = GameCache(tmp_path, mebibytes=1)
     sheets = [parse(f"(role a) (legal a (m {number}))") for number in range(3)]
-    programs = [ground(sheet) for sheet in sheets]
-    roomy = GameCache(tmp_path)
-    for age, (sheet, found) in enumerate(zip(sheets, programs, strict=True)):
-        roomy.store(sheet, found)
-        os.utime(tmp_path / (rules_key(sheet) + ".ground"), (age, age))
-    assert roomy.load(sheets[0]) is not None  # now the one used last
-    big = dataclasses.replace(
-        programs[0], body=np.ones(260_000, np.int32), first_body=np.array([0, 260_000], np.int32)
+    length = 100_000  # three of these pass one mebibyte, two do not
+    large = dataclasses.replace(
+        ground(sheets[0]),
+        rule_head=np.array([2], np.int32),
+        first_body=np.array([0, length], np.int32),
+        body=np.full(length, 2, np.int32),
     )
-    big = dataclasses.replace(big, rule_head=np.array([2], np.int32))
-    newest = parse("(role b)")
-    GameCache(tmp_path, mebibytes=1).store(newest, big)
-    assert [roomy.load(sheet) is not None for sheet in sheets] == [True, False, False]
-    assert roomy.load(newest) is not None
+    for age, sheet in enumerate(sheets[:2]):
+        cache.store(sheet, large)
+        os.utime(tmp_path / (rules_key(sheet) + ".ground"), (age, age))
+    assert cache.load(sheets[0]) is not None  # now used later than the other
+    cache.store(sheets[2], large)
+    assert [cache.load(sheet) is not None for sheet in sheets] == [True, False, True]
 
 
 def test_cache_without_a_folder_keeps_nothing(program):
