@@ -52,6 +52,7 @@ PLAN: tuple[str, ...] = (
 
 STAGE_SHARE = 0.5
 """How much of the time that is left one stage may take."""
+SECONDS_PER_LITERAL = 1.5e-6
 
 
 class StageReport(NamedTuple):
@@ -102,11 +103,21 @@ def simplify(
         report.append(describe("rules", circuit, 0.0))
     done: dict[str, Circuit] = {}
     for stage in PLAN:
-        if stage not in stages or done.get(stage) is circuit:
-            continue
         begin = monotonic()
-        after = STAGES[stage](circuit, begin + STAGE_SHARE * max(0.0, end - begin))
-        circuit = done[stage] = circuit if after == circuit else after
+        if stage not in stages or done.get(stage) is circuit or end - begin < _least_seconds(circuit):
+            continue
+        after = STAGES[stage](circuit, begin + STAGE_SHARE * (end - begin))
+        circuit = done[stage] = circuit if _size(after) == _size(circuit) else after
         if report is not None:
             report.append(describe(stage, circuit, monotonic() - begin))
     return circuit
+
+
+def _least_seconds(circuit: Circuit) -> float:
+    """What a stage takes that changes nothing; with less time it is not begun."""
+    return SECONDS_PER_LITERAL * circuit.literal_count
+
+
+def _size(circuit: Circuit) -> tuple[object, ...]:
+    """What a stage that achieved something changes."""
+    return circuit.literal_count, len(circuit.gates), circuit.gate0, circuit.exclusive

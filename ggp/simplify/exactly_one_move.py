@@ -8,11 +8,12 @@ was, as its own OR, or by the moves it refuses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from time import monotonic
 
-from ggp.circuit import FALSE_LITERAL, Circuit, GateBuilder
-from ggp.simplify.rewriting import rewrite
+from ggp.circuit import FALSE_LITERAL, Circuit, GateBuilder, with_outputs, without_dead_gates
+from ggp.simplify.rewriting import fanouts
 
 MoveSets = dict[int, int]
 """Role -> bit set of the role's moves (bit i = its i-th move): the role's move is one of them."""
@@ -25,14 +26,23 @@ def merge_move_sets(circuit: Circuit, deadline: float) -> Circuit:
     """`circuit` with sets of moves intersected and complemented; gates met after `deadline` stay."""
     if not any(circuit.terms.moves):
         return circuit
-    return rewrite(circuit, _SetMerger(circuit, deadline).conj)
+    gate0 = circuit.gate0
+    merger = _SetMerger(circuit, deadline)
+    fanout = fanouts(circuit)
+    literal_of = list(range(0, 2 * gate0, 2))
+    for gate, inputs in enumerate(circuit.gates, start=gate0):
+        literal = merger.conj([literal_of[x >> 1] ^ (x & 1) for x in inputs])
+        literal_of.append(literal)
+        merger.readers[literal >> 1] += fanout[gate]
+    gates = merger.builder.gates
+    return without_dead_gates(with_outputs(circuit, gates, lambda x: literal_of[x >> 1] ^ (x & 1)))
 
 
 class _SetMerger:
     """Makes gates, remembering which of them are nothing but sets of moves.
 
-    positive   gate literal (even) -> the sets of which the gate is the AND
-    negative   gate literal (odd) -> the one set that its negation is
+    known     gate literal -> the sets of which it is the AND
+    readers   node of the new circuit -> how often the gates it was made from are read
     """
 
     def __init__(self, circuit: Circuit, deadline: float) -> None:
@@ -41,6 +51,8 @@ class _SetMerger:
         self.move0, self.gate0 = circuit.move0, circuit.gate0
         self.role_of = [role for role, moves in enumerate(circuit.terms.moves) for _ in moves]
         self.every = [(1 << len(moves)) - 1 for moves in circuit.terms.moves]
+        self.builder = GateBuilder(circuit.gate0)
+        self.readers: Counter[int] = Counter()
         self.known: dict[int, MoveSets] = {}
         self.bits_left = SET_BITS_LIMIT
 
@@ -55,7 +67,7 @@ class _SetMerger:
             return {role: self.every[role] & ~bit if literal & 1 else bit}
         return self.known.get(literal)
 
-    def conj(self, builder: GateBuilder, inputs: Sequence[int]) -> int:
+    def conj(self, inputs: Sequence[int]) -> int:
         rest: list[int] = []
         written: dict[int, list[int]] = {}
         allowed: MoveSets = {}
@@ -68,17 +80,17 @@ class _SetMerger:
                     allowed[role] = allowed.get(role, self.every[role]) & bits
                     written.setdefault(role, []).append(x)
         if not allowed or monotonic() > self.deadline or self.bits_left < 0:
-            return builder.conj(inputs)
+            return self.builder.conj(inputs)
         if not all(allowed.values()):
             return FALSE_LITERAL
         for roles in self._entangled(written):
             as_was = set().union(*(written[role] for role in roles))
-            if len(as_was) < sum(self._cost(role, allowed[role]) for role in roles):
+            if self._cost_as_was(as_was) < sum(self._cost(role, allowed[role]) for role in roles):
                 rest += as_was
             else:
                 for role in roles:
-                    rest += self._write(role, allowed[role], builder)
-        literal = builder.conj(rest)
+                    rest += self._write(role, allowed[role])
+        literal = self.builder.conj(rest)
         if all(self.sets(x) is not None for x in set(rest)):
             self._remember(literal, allowed)
         return literal
@@ -91,17 +103,22 @@ class _SetMerger:
         groups = [[role] for role in written if role not in mixed]
         return [*groups, sorted(mixed)] if mixed else groups
 
+    def _cost_as_was(self, literals: Iterable[int]) -> int:
+        """Gate inputs that keeping `literals` spends: themselves, and those of gates for this one only."""
+        builder = self.builder
+        return sum(1 if self.readers[x >> 1] != 1 else 1 + len(builder.inputs(x) or ()) for x in literals)
+
     def _cost(self, role: int, bits: int) -> int:
         """Gate inputs that `_write` spends."""
         wanted = bits.bit_count()
         refused = self.every[role].bit_count() - wanted
         return 1 if wanted == 1 and refused else min(refused, wanted + 1)
 
-    def _write(self, role: int, bits: int, builder: GateBuilder) -> list[int]:
+    def _write(self, role: int, bits: int) -> list[int]:
         """Inputs of an AND that say `bits`."""
         refused = self.every[role] & ~bits
         if bits.bit_count() == 1 or refused.bit_count() > bits.bit_count() + 1:
-            literal = builder.disj(self._moves(role, bits))
+            literal = self.builder.disj(self._moves(role, bits))
             self._remember(literal, {role: bits})
             return [literal] if refused else []
         return [x ^ 1 for x in self._moves(role, refused)]

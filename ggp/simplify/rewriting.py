@@ -1,8 +1,8 @@
-"""What every stage needs: how often nodes are read, and making a circuit over again gate by gate."""
+"""What several stages need: how often nodes are read, what a circuit costs, topological order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 from ggp.circuit import Circuit, GateBuilder, with_outputs, without_dead_gates
 
@@ -33,16 +33,6 @@ def literal_fanouts(circuit: Circuit) -> list[int]:
         for x in inputs:
             count[x] += 1
     return count
-
-
-def rewrite(circuit: Circuit, conj: Callable[[GateBuilder, Sequence[int]], int]) -> Circuit:
-    """`circuit` with every gate made anew by `conj(builder, inputs)`, which returns its literal."""
-    gate0 = circuit.gate0
-    builder = GateBuilder(gate0)
-    literal_of = list(range(0, 2 * gate0, 2))
-    for inputs in circuit.gates:
-        literal_of.append(conj(builder, [literal_of[x >> 1] ^ (x & 1) for x in inputs]))
-    return without_dead_gates(with_outputs(circuit, builder.gates, lambda x: literal_of[x >> 1] ^ (x & 1)))
 
 
 def in_order(circuit: Circuit, gates: Sequence[Collection[int]]) -> Circuit:

@@ -132,6 +132,7 @@ def test_moves_of_most_of_a_role_become_the_complement():
     circuit = fact_circuit(gates, 1, 9, 1)
     nested = gates.disj([gates.disj(moves[:4]), gates.disj(moves[3:7])])
     circuit = replace(circuit, gates=tuple(gates.gates), next=(nested,))
+    assert circuit.literal_count == 4 + 4 + 2
     smaller = STAGES["exactly_one_move"](circuit, monotonic() + 10)
     assert smaller.gates == ((moves[7] ^ 1, moves[8] ^ 1),)
     assert smaller.next == (2 * 11,)
