@@ -50,8 +50,8 @@ _ALL = (
     Keyword("terminal", 0, "when the match is over", "GDL", never_needs=("does",)),
     Keyword("distinct", 2, "that two terms differ", "GDL", may_be_head=False),
     Keyword("sees", 2, "what a role perceives", "GDL-II", may_be_body=False, is_strict=False),
-    Keyword("base", 1, "what may ever hold", "GGP", is_strict=False),
-    Keyword("input", 2, "which moves may ever be made", "GGP", is_strict=False),
+    Keyword("base", 1, "what may ever hold", "GGP", is_strict=False, never_needs=("true", "does")),
+    Keyword("input", 2, "which moves may ever be made", "GGP", is_strict=False, never_needs=("true", "does")),
 )
 
 KEYWORDS: Mapping[str, Keyword] = {keyword.name: keyword for keyword in _ALL}

@@ -7,6 +7,7 @@ rules (`gdl.forms`). Names are folded to lower case, since GDL does not distingu
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -176,18 +177,25 @@ def _lark(is_infix: bool) -> Lark:
     )
 
 
-def _spellings(text: str, is_infix: bool) -> dict[str, str]:
-    """Canonical name → its first spelling, for constants first written with capitals."""
-    if text == text.lower():
-        return {}
-    first: dict[str, str] = {}
-    for word in (_SYMBOL_IN_INFIX if is_infix else _SYMBOL_IN_KIF).findall(text):
+def constants_as_written(text: str, is_infix: bool) -> Iterator[tuple[int, str]]:
+    """(offset, spelling) of every name in a rule sheet that is no variable, quotes removed."""
+    for found in (_SYMBOL_IN_INFIX if is_infix else _SYMBOL_IN_KIF).finditer(text):
+        word = found.group()
         if is_infix:
-            if word[0] in "%?_" or word[0].isupper():
+            if word[0] in "%;?_" or word[0].isupper():
                 continue
             if word[0] == "'":
                 word = unescape(word)
         elif word[0] in ";?":
             continue
+        yield found.start(), word
+
+
+def _spellings(text: str, is_infix: bool) -> dict[str, str]:
+    """Canonical name → its first spelling, for constants first written with capitals."""
+    if text == text.lower():
+        return {}
+    first: dict[str, str] = {}
+    for _, word in constants_as_written(text, is_infix):
         first.setdefault(fold(word), word)
     return {name: word for name, word in first.items() if name != word}

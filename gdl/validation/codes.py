@@ -1,0 +1,78 @@
+"""Every diagnostic that `gdl` reports, by its stable code. docs/diagnostics.md explains each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gdl.errors import Diagnostic, Related, Severity
+from gdl.terms import Span
+
+CODES: Mapping[str, str] = {
+    "GDL101": "unclosed parenthesis",
+    "GDL102": "unmatched closing parenthesis",
+    "GDL103": "parentheses nested too deep",
+    "GDL104": "control character",
+    "GDL105": "text too long",
+    "GDL106": "empty list",
+    "GDL107": "list that does not begin with a name",
+    "GDL108": "rule without a head",
+    "GDL109": "variable without a name",
+    "GDL110": "not with other than one operand",
+    "GDL111": "connective in the wrong place",
+    "GDL112": "unexpected part of an infix rule",
+    "GDL113": "variable in the place of an atom",
+    "GDL114": "quoted name that KIF cannot write or that is not closed",
+    "GDL115": "not exactly one term",
+    "GDL201": "no roles",
+    "GDL202": "keyword with the wrong number of arguments",
+    "GDL203": "keyword that rules cannot define",
+    "GDL204": "keyword that bodies cannot use",
+    "GDL205": "unsafe variable",
+    "GDL206": "dependence on the state or the moves where there is none",
+    "GDL207": "negation in a cycle",
+    "GDL208": "recursion that builds ever larger terms",
+    "GDL209": "goal that is no integer from 0 to 100",
+    "GDL210": "rule with too many alternatives",
+    "GDL211": "sheet with too many literals",
+    "GDL212": "someone who is no role",
+    "GDL213": "role that depends on a rule",
+    "GDL214": "no rules for a relation that every game needs",
+    "GDL215": "keyword as a function, or connective as a constant",
+    "GDL216": "recursion through an unrestricted argument",
+    "GDL301": "relation used with a number of arguments for which it has no rules",
+    "GDL302": "name with different numbers of arguments",
+    "GDL303": "negation in a cycle of relations that is none of atoms",
+    "GDL304": "variable that stands only once",
+    "GDL305": "relation without rules",
+    "GDL306": "fact or move that never comes about",
+    "GDL307": "relation that nothing needs",
+    "GDL308": "rule that can never apply",
+    "GDL309": "rule written twice",
+    "GDL310": "rule that another one makes superfluous",
+    "GDL311": "nested or empty or",
+    "GDL312": "rule without a body",
+    "GDL313": "parentheses around a name alone",
+    "GDL314": "unusual character in a name",
+    "GDL315": "name in two capitalizations",
+    "GDL316": "fact outside of base",
+    "GDL317": "move outside of input",
+    "GDL318": "terms that may grow from state to state",
+    "GDL319": "keyword as a constant",
+    "GDL320": "one name for a relation and a function",
+    "GDL321": "later keyword used as a name",
+    "GDL322": "role without moves or goals",
+    "GDL323": "base or input that lists what never comes about",
+}
+
+
+def error(code: str, message: str, span: Span | None, *related: Related) -> Diagnostic:
+    """A finding without whose repair the rules break a restriction of the language."""
+    return Diagnostic(code, Severity.ERROR, message, span, related)
+
+
+def warning(code: str, message: str, span: Span | None, *related: Related) -> Diagnostic:
+    """A finding that leaves the game playable."""
+    return Diagnostic(code, Severity.WARNING, message, span, related)
+
+
+Findings = Iterator[Diagnostic]

@@ -1,0 +1,128 @@
+"""What rules may depend on: the state, the moves, and each other through negation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from gdl.dependencies import Dependencies, negative_cycles
+from gdl.errors import Related
+from gdl.keywords import KEYWORDS, Keyword
+from gdl.program import Literal, Predicate, Program, Rule
+from gdl.validation.codes import Findings, error, warning
+from gdl.validation.sheet import Sheet, body_literals
+
+SHOWN_RULES = 8
+"""Most rules of a cycle that are pointed out one by one."""
+
+
+def misplaced_dependencies(sheet: Sheet) -> Findings:
+    """GDL206 for the keywords that a match is made of."""
+    yield from _dependent(sheet, [keyword for keyword in KEYWORDS.values() if keyword.is_strict])
+
+
+def dependent_declarations(sheet: Sheet) -> Findings:
+    """GDL206 for base and input, which no match needs."""
+    yield from _dependent(sheet, [keyword for keyword in KEYWORDS.values() if not keyword.is_strict])
+
+
+def _dependent(sheet: Sheet, keywords: Iterable[Keyword]) -> Findings:
+    for keyword in keywords:
+        for needed in keyword.never_needs:
+            if keyword.predicate not in sheet.program.by_predicate:
+                continue
+            path = _path_to(sheet.dependencies, keyword.predicate, KEYWORDS[needed].predicate)
+            if path:
+                chain = " needs ".join([keyword.name, *(predicate.name for predicate in path)])
+                message = f"'{keyword.name}' must not depend on '{needed}': {chain}"
+                uses = [
+                    _use_of(sheet.program, caller, callee)
+                    for caller, callee in zip([keyword.predicate, *path], path, strict=False)
+                ]
+                (rule, literal), *others = uses
+                notes = [
+                    Related(f"{r.head.name} needs {used.atom.name}", used.atom.span)
+                    for r, used in others[:SHOWN_RULES]
+                ]
+                yield error("GDL206", message, literal.atom.span or rule.span, *notes)
+
+
+def _path_to(dependencies: Dependencies, start: Predicate, target: Predicate) -> list[Predicate]:
+    """A shortest path of predicates from `start` (excluded) to `target`; empty if there is none."""
+    previous: dict[Predicate, Predicate] = {start: start}
+    frontier = [start]
+    while frontier and target not in previous:
+        following = []
+        for predicate in frontier:
+            for callee in dependencies.callees(predicate):
+                if callee not in previous:
+                    previous[callee] = predicate
+                    following.append(callee)
+        frontier = following
+    if target not in previous:
+        return []
+    path = [target]
+    while previous[path[-1]] != start:
+        path.append(previous[path[-1]])
+    return path[::-1]
+
+
+def _use_of(program: Program, caller: Predicate, callee: Predicate) -> tuple[Rule, Literal]:
+    """The first rule for `caller` with a literal of `callee`, and that literal."""
+    for rule in program.by_predicate[caller]:
+        for literal, _ in body_literals(rule):
+            if literal.predicate == callee:
+                return rule, literal
+    raise AssertionError(f"{caller} does not use {callee}")
+
+
+def negative_rule_cycles(sheet: Sheet) -> Findings:
+    """GDL207: rules that need their own conclusion to be false."""
+    for cycle in negative_cycles(sheet.plain):
+        names = [str(rule.head) for rule in cycle.rules]
+        chain = " needs ".join([*_shortened(names), names[0]])
+        message = f"negation in a cycle: {chain}, once through this negation"
+        notes = [
+            Related(f"{rule.head} is concluded here", rule.head.span) for rule in cycle.rules[:SHOWN_RULES]
+        ]
+        yield error("GDL207", message, cycle.span, *notes)
+
+
+def negative_predicate_cycles(sheet: Sheet) -> Findings:
+    """GDL303: not stratified as the specification has it, and yet no rule needs its own negation."""
+    dependencies = sheet.dependencies
+    reported = {cycle.rules[0].predicate for cycle in negative_cycles(sheet.plain)}
+    for component in dependencies.components:
+        if not dependencies.is_recursive(component) or not reported.isdisjoint(component):
+            continue
+        members = set(component)
+        for predicate in component:
+            literal = _negated_use(sheet.program, predicate, members)
+            if literal is None:
+                continue
+            path = [predicate, literal.predicate]
+            if literal.predicate != predicate:
+                path += _path_to(dependencies, literal.predicate, predicate)
+            chain = " needs ".join(_shortened([str(step.name) for step in path]))
+            message = (
+                f"negation in a cycle of relations: {chain}. No atom depends on its own negation, so the"
+                " game can be played here; other programs may refuse it"
+            )
+            notes = [
+                Related(f"{a.name} needs {b.name}", _use_of(sheet.program, a, b)[1].atom.span)
+                for a, b in pairwise(path[1 : SHOWN_RULES + 2])
+            ]
+            yield warning("GDL303", message, literal.span or literal.atom.span, *notes)
+            break
+
+
+def _negated_use(program: Program, predicate: Predicate, members: set[Predicate]) -> Literal | None:
+    for rule in program.by_predicate.get(predicate, ()):
+        for literal, is_positive in body_literals(rule):
+            if not is_positive and literal.predicate in members:
+                return literal
+    return None
+
+
+def _shortened(names: list[str]) -> list[str]:
+    return names if len(names) <= 12 else [*names[:6], "…", *names[-5:]]

@@ -1,0 +1,139 @@
+"""Names: how many arguments, how they are spelled, and what they stand for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gdl.brackets import Lines
+from gdl.errors import Related
+from gdl.keywords import KEYWORDS
+from gdl.parser import constants_as_written, looks_infix
+from gdl.program import Rule
+from gdl.term_builders import fold
+from gdl.terms import Compound, Span, Term, variables
+from gdl.validation.codes import Findings, warning
+from gdl.validation.sheet import Sheet, atoms_of, counted, terms_below
+
+USUAL_NAME = re.compile(r"[a-z0-9_+\-*/<>=.]+")
+"""What every GGP program is known to read."""
+
+
+def other_arities(sheet: Sheet) -> Findings:
+    """GDL302: relations with rules for several numbers of arguments, functions likewise; once a name."""
+    for kind, uses in (("relation", _heads(sheet)), ("function", _functions(sheet))):
+        first: dict[str, tuple[int, Span | None]] = {}
+        reported: set[str] = set()
+        for name, arity, span in uses:
+            earlier, place = first.setdefault(name, (arity, span))
+            if earlier != arity and name not in reported:
+                reported.add(name)
+                message = (
+                    f"{kind} '{name}' with {counted(arity, 'argument')}, elsewhere with {earlier}:"
+                    f" these are two different {kind}s"
+                )
+                yield warning("GDL302", message, span, Related(f"here it has {earlier}", place))
+
+
+def _heads(sheet: Sheet) -> Iterator[tuple[str, int, Span | None]]:
+    for predicate, rules in sheet.program.by_predicate.items():
+        if predicate.name not in KEYWORDS:
+            yield predicate.name, predicate.arity, rules[0].head.span
+
+
+def _functions(sheet: Sheet) -> Iterator[tuple[str, int, Span | None]]:
+    for term in _terms(sheet):
+        if isinstance(term, Compound):
+            yield term.name, len(term.arguments), term.span
+
+
+def relations_as_functions(sheet: Sheet) -> Findings:
+    """GDL320, once a name."""
+    relations: dict[str, Span | None] = {}
+    for rule in sheet.program.rules:
+        for atom in atoms_of(rule):
+            relations.setdefault(atom.name, atom.span)
+    for term in _terms(sheet):
+        if isinstance(term, Compound) and term.name not in KEYWORDS and term.name in relations:
+            message = f"'{term.name}' is a function here and a relation elsewhere: did you forget 'true'?"
+            yield warning("GDL320", message, term.span, Related("the relation", relations.pop(term.name)))
+
+
+def bare_parentheses(sheet: Sheet) -> Findings:
+    """GDL313, once a name."""
+    reported: set[tuple[str, bool]] = set()
+    for rule in sheet.program.rules:
+        for atom in atoms_of(rule):
+            for is_term, form in ((False, atom), *((True, term) for term in terms_below(atom))):
+                if not isinstance(form, Compound) or form.arguments or (form.name, is_term) in reported:
+                    continue
+                reported.add((form.name, is_term))
+                effect = f"it differs from the constant {form.name}" if is_term else "it means the same alone"
+                message = f"parentheses around '{form.name}' alone: {effect}"
+                yield warning("GDL313", message, form.span)
+
+
+def unusual_characters(sheet: Sheet) -> Findings:
+    """GDL314, once a name."""
+    reported: set[str] = set()
+    for rule in sheet.program.rules:
+        for atom in atoms_of(rule):
+            for form in (atom, *terms_below(atom)):
+                if form.name not in reported and not USUAL_NAME.fullmatch(form.name):
+                    reported.add(form.name)
+                    odd = next(letter for letter in form.name if not USUAL_NAME.fullmatch(letter))
+                    message = f"character '{odd}' in name '{form.name}': other programs may not read it"
+                    yield warning("GDL314", message, form.span)
+
+
+def capitalizations(sheet: Sheet) -> Findings:
+    """GDL315: names of the sheet, and variables of a rule, that differ in capitals only."""
+    text = sheet.program.source.text
+    if text == text.lower():
+        return
+    lines = Lines(text)
+    first: dict[str, tuple[str, int]] = {}
+    reported: set[str] = set()
+    for start, word in constants_as_written(text, _is_infix(sheet, lines)):
+        folded = fold(word)
+        spelling, place = first.setdefault(folded, (word, start))
+        if spelling != word and folded not in reported:
+            reported.add(folded)
+            message = f"'{word}' is the same name as '{spelling}': letter case does not matter in GDL"
+            note = Related(f"here it is '{spelling}'", lines.span(place, place + len(spelling)))
+            yield warning("GDL315", message, lines.span(start, start + len(word)), note)
+    written = text.split("\n")
+    for rule in sheet.program.rules:
+        yield from _variables_of_one_name(rule, written)
+
+
+def _is_infix(sheet: Sheet, lines: Lines) -> bool:
+    """Whether the sheet was read as infix: its lists do not begin with their parenthesis."""
+    text = sheet.program.source.text
+    for rule in sheet.program.rules:
+        if isinstance(rule.head, Compound) and rule.head.span is not None:
+            start = lines.start(rule.head.span.line) + rule.head.span.column - 1
+            return text[start : start + 1] != "("
+    return looks_infix(text)
+
+
+def _variables_of_one_name(rule: Rule, lines: list[str]) -> Findings:
+    first: dict[str, tuple[str, Span]] = {}
+    reported: set[str] = set()
+    for atom in atoms_of(rule):
+        for variable in variables(atom):
+            span = variable.span
+            if span is None or span.line > len(lines):
+                continue
+            word = lines[span.line - 1][span.column - 1 : span.end_column - 1]
+            spelling, place = first.setdefault(variable.name, (word, span))
+            if spelling != word and variable.name not in reported:
+                reported.add(variable.name)
+                message = f"{word} is the same variable as {spelling}: letter case does not matter in GDL"
+                yield warning("GDL315", message, span, Related(f"here it is {spelling}", place))
+
+
+def _terms(sheet: Sheet) -> Iterator[Term]:
+    for rule in sheet.program.rules:
+        for atom in atoms_of(rule):
+            yield from terms_below(atom)

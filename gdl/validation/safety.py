@@ -1,0 +1,70 @@
+"""Variables: those that nothing gives a value, and those that stand only once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from gdl.program import Rule
+from gdl.terms import Variable, variables
+from gdl.validation.codes import Findings, error, warning
+from gdl.validation.sheet import Sheet, atoms_of, body_literals
+
+
+def unsafe_variables(sheet: Sheet) -> Findings:
+    """GDL205: variables that no positive literal of a plain body gives a value."""
+    for _, alternatives in sheet.alternatives:
+        for rule in alternatives:
+            yield from _unsafe(rule)
+
+
+def _unsafe(rule: Rule) -> Findings:
+    bound: set[str] = set()
+    for literal in rule.literals:
+        if literal.is_positive and literal.atom.name != "distinct":
+            bound.update(variable.name for variable in variables(literal.atom))
+    reported: set[str] = set()
+    for place, variable in _variables_to_bind(rule):
+        if variable.name not in bound and variable.name not in reported:
+            reported.add(variable.name)
+            if rule.body:
+                message = (
+                    f"variable {variable} in {place} has no value: use it in a positive literal of the body"
+                )
+            else:
+                message = f"variable {variable} in a fact: facts hold constants only"
+            yield error("GDL205", message, variable.span or rule.span)
+
+
+def _variables_to_bind(rule: Rule) -> Iterator[tuple[str, Variable]]:
+    for variable in variables(rule.head):
+        yield "the head", variable
+    for literal in rule.literals:
+        if literal.atom.name == "distinct":
+            place = "'distinct'"
+        elif not literal.is_positive:
+            place = "a negation"
+        else:
+            continue
+        for variable in variables(literal.atom):
+            yield place, variable
+
+
+def singletons(sheet: Sheet) -> Findings:
+    """GDL304: a variable that stands once in a rule joins nothing; often it is misspelled.
+
+    A leading underscore says that this is meant. Where it stands in the head, a negation or `distinct` it is
+    unsafe and reported as such.
+    """
+    for rule in sheet.program.rules:
+        count = Counter(variable.name for atom in atoms_of(rule) for variable in variables(atom))
+        for literal, is_positive in body_literals(rule):
+            if not is_positive or literal.atom.name == "distinct":
+                continue
+            for variable in variables(literal.atom):
+                if count[variable.name] == 1 and not variable.name.startswith("_"):
+                    message = (
+                        f"variable {variable} stands only here in its rule: is it misspelled?"
+                        f" If any value will do, call it ?_{variable.name}"
+                    )
+                    yield warning("GDL304", message, variable.span or rule.span)

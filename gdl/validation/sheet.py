@@ -1,0 +1,128 @@
+"""What the checks share about one rule sheet, computed once and on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from gdl.dependencies import Dependencies
+from gdl.errors import Diagnostic
+from gdl.keywords import KEYWORDS
+from gdl.normalize import normalize, oversized_rules
+from gdl.program import Formula, Literal, Negation, Predicate, Program, Rule, arguments_of, literals_in
+from gdl.terms import Compound, Symbol, Term
+from gdl.validation.shapes import OutOfStepsError, Shapes, infer
+
+MADE_BY = {"true": ("init", "next"), "does": ("legal",)}
+"""Relations of the match, and the relations whose rules bring their facts about."""
+
+
+class Sheet:
+    """A program with what several checks ask about it. `program` may be normalized or not."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @cached_property
+    def oversized(self) -> list[Diagnostic]:
+        """What keeps the sheet from being normalized; then `alternatives` is empty."""
+        return oversized_rules(self.program)
+
+    @cached_property
+    def alternatives(self) -> tuple[tuple[Rule, tuple[Rule, ...]], ...]:
+        """Each rule as written with the plain rules (bodies of literals) that it stands for."""
+        if self.oversized:
+            return ()
+        return tuple(
+            (rule, (rule,) if _is_plain(rule) else normalize(Program((rule,))).rules)
+            for rule in self.program.rules
+        )
+
+    @cached_property
+    def plain(self) -> Program:
+        """The sheet with plain rules only."""
+        rules = tuple(plain for _, rules in self.alternatives for plain in rules)
+        return Program(rules, self.program.source)
+
+    @cached_property
+    def dependencies(self) -> Dependencies:
+        return Dependencies(self.program)
+
+    @cached_property
+    def facts(self) -> frozenset[Symbol | Compound]:
+        """The atoms that stand as facts."""
+        return frozenset(rule.head for rule in self.program.rules if not rule.body)
+
+    @cached_property
+    def roles(self) -> tuple[Term, ...]:
+        """The roles that are facts, in order."""
+        return tuple(
+            dict.fromkeys(
+                arguments_of(rule.head)[0] for rule in self.program.rules_for("role", 1) if not rule.body
+            )
+        )
+
+    @cached_property
+    def has_role_rules(self) -> bool:
+        """Whether there may be more roles than `roles`."""
+        return any(rule.body for rule in self.program.rules_for("role", 1))
+
+    @cached_property
+    def shapes(self) -> Shapes | None:
+        """What may stand where, inferred from all rules; None where that takes too long."""
+        try:
+            return infer([rule for _, plain in self.alternatives for rule in plain])
+        except OutOfStepsError:
+            return None
+
+    @cached_property
+    def names_defined(self) -> frozenset[str]:
+        """Names of relations that have a rule or fact, with any number of arguments."""
+        return frozenset(rule.head.name for rule in self.program.rules)
+
+
+def _is_plain(rule: Rule) -> bool:
+    return all(isinstance(formula, Literal) for formula in rule.body)
+
+
+def body_literals(rule: Rule) -> Iterator[tuple[Literal, bool]]:
+    """Every literal of a body as written, with its polarity once enclosing negations are counted."""
+    for formula in rule.body:
+        yield from literals_in(formula)
+
+
+def formulas_in(formula: Formula) -> Iterator[Formula]:
+    """`formula` and every formula inside, outermost first."""
+    yield formula
+    if isinstance(formula, Negation):
+        yield from formulas_in(formula.operand)
+    elif not isinstance(formula, Literal):
+        for operand in formula.operands:
+            yield from formulas_in(operand)
+
+
+def atoms_of(rule: Rule) -> Iterator[Symbol | Compound]:
+    """The head and every atom of the body, as written."""
+    yield rule.head
+    for literal, _ in body_literals(rule):
+        yield literal.atom
+
+
+def terms_below(atom: Symbol | Compound) -> Iterator[Term]:
+    """Every term inside an atom, the atom itself excluded."""
+    stack = list(reversed(arguments_of(atom)))
+    while stack:
+        term = stack.pop()
+        yield term
+        stack.extend(reversed(arguments_of(term)))
+
+
+def is_keyword(predicate: Predicate) -> bool:
+    """Whether `predicate` is a keyword with its proper number of arguments."""
+    keyword = KEYWORDS.get(predicate.name)
+    return keyword is not None and keyword.predicate == predicate
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 argument`, `2 arguments`, `no arguments`."""
+    return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"
