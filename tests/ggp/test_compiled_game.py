@@ -3,6 +3,7 @@
 import itertools
 import pickle
 import random
+from collections.abc import Collection
 
 import numpy as np
 import pytest
@@ -14,10 +15,11 @@ from ggp.compiled_game import NO_GOAL, CompiledGame
 from ggp.game import Game, GoalError, IllegalMoveError, NoLegalMoveError
 from ggp.interpreted_game import InterpretedGame
 from ggp.replay import replay
-from ggp.simplify import simplify
+from ggp.simplify import STAGES, simplify
 from ggp.tables import tabulate
 from tests.conftest import ROOT
 from tests.ggp.percept_games import COIN
+from tests.random_programs import random_rules
 
 SHEETS = ("tictactoe", "nim", "rockpaperscissors", "goofspiel", "kuhn_poker", "maze", "othello_4x4")
 TRACES = ("buttons", "ticTacToe", "roshambo2", "gt_two_thirds_4p", "queens08ug", "point_grab")
@@ -29,11 +31,9 @@ FAULTY = """
 (<= terminal (true (n 7)))"""
 
 
-def compiled(text: str, *, simple: bool = True, words: int = 8) -> CompiledGame:
+def compiled(text: str, *, stages: Collection[str] = tuple(STAGES), words: int = 8) -> CompiledGame:
     program = parse(text)
-    circuit = build(ground(program))
-    if simple:
-        circuit = simplify(circuit, seconds=2)
+    circuit = simplify(build(ground(program)), stages=stages, seconds=2)
     return CompiledGame(program, tabulate(circuit), circuit.terms, words=words)
 
 
@@ -58,7 +58,9 @@ def assert_same_playout(one: Game, other: Game, rng: random.Random) -> None:
         for role in one.roles:
             assert outcome(one.goal, left, role) == outcome(other.goal, right, role)
             assert outcome(one.legal_moves, left, role) == outcome(other.legal_moves, right, role)
-        if one.is_terminal(left):
+        if one.is_terminal(left) or NoLegalMoveError in [
+            outcome(one.legal_moves, left, r) for r in one.roles
+        ]:
             return
         joint_move = [rng.choice(other.legal_moves(right, role)) for role in other.roles]
         for role in one.roles:
@@ -67,14 +69,32 @@ def assert_same_playout(one: Game, other: Game, rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("name", SHEETS)
-@pytest.mark.parametrize("simple", [False, True])
-def test_compiled_game_agrees_with_the_reasoner(name, simple):
+@pytest.mark.parametrize("stages", [(), tuple(STAGES)], ids=["as-built", "simplified"])
+def test_compiled_game_agrees_with_the_reasoner(name, stages):
     text = sheet(name)
-    game, reference = compiled(text, simple=simple), InterpretedGame(parse(text))
+    game, reference = compiled(text, stages=stages), InterpretedGame(parse(text))
     assert game.roles == reference.roles
     rng = random.Random(name)
     for _ in range(3):
         assert_same_playout(game, reference, rng)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_simplification_may_be_left_out(stage):
+    text = sheet("othello_4x4")
+    rest = [name for name in STAGES if name != stage]
+    game, reference = compiled(text, stages=rest), InterpretedGame(parse(text))
+    assert_same_playout(game, reference, random.Random(stage))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_programs_agree_with_the_reasoner(seed):
+    text = random_rules(seed)
+    reference = InterpretedGame(parse(text))
+    for stages in ((), tuple(STAGES)):
+        game = compiled(text, stages=stages)
+        for number in range(3):
+            assert_same_playout(game, reference, random.Random(f"{seed} {number}"))
 
 
 def test_percepts_agree_with_the_reasoner():
