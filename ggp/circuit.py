@@ -12,7 +12,9 @@ loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -181,6 +183,18 @@ class GateBuilder:
         return self.gates[gate] if gate >= 0 else None
 
 
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """No garbage collection meanwhile: millions of tuples live, and none of them is in a cycle."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def build(ground: GroundProgram) -> Circuit:
     """The circuit of a ground program, nothing simplified but constants and equal gates.
 
@@ -193,6 +207,11 @@ def build(ground: GroundProgram) -> Circuit:
         tuple(tuple(moves) for moves in ground.moves),
         tuple(term for percepts in ground.percepts for term, _ in percepts),
     )
+    with collection_paused():
+        return _build(ground, terms)
+
+
+def _build(ground: GroundProgram, terms: CircuitTerms) -> Circuit:
     resolver = _Resolver(ground, GateBuilder(1 + len(terms.fluents) + sum(map(len, terms.moves))))
     resolve = resolver.resolve
     circuit = Circuit(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from time import monotonic
 from typing import NamedTuple, TypeAlias
 
-from ggp.circuit import Circuit, phase_gates
+from ggp.circuit import Circuit, collection_paused, phase_gates
 from ggp.simplify.constants import fold_constants
 from ggp.simplify.exactly_one_move import merge_move_sets
 from ggp.simplify.exclusive_facts import find_exclusive_facts
@@ -106,7 +106,8 @@ def simplify(
         begin = monotonic()
         if stage not in stages or done.get(stage) is circuit or end - begin < _least_seconds(circuit):
             continue
-        after = STAGES[stage](circuit, begin + STAGE_SHARE * (end - begin))
+        with collection_paused():
+            after = STAGES[stage](circuit, begin + STAGE_SHARE * (end - begin))
         circuit = done[stage] = circuit if _size(after) == _size(circuit) else after
         if report is not None:
             report.append(describe(stage, circuit, monotonic() - begin))
