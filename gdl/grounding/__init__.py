@@ -18,8 +18,9 @@ from gdl.grounding.estimation import estimate
 from gdl.grounding.explosion import ExplodingRulesError, Explosion, find_explosion
 from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, Limits, Progress, run_gringo
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram
+from gdl.grounding.narrowing import COSTLY, narrow
 from gdl.grounding.simplification import prune, simplify
-from gdl.grounding.splitting import split
+from gdl.grounding.splitting import cost, split
 from gdl.grounding.unfolding import unfold
 from gdl.normalize import normalize
 from gdl.program import Program, Rule, arguments_of
@@ -78,4 +79,9 @@ def rewrite(program: Program) -> list[Rule]:
     """The rules that gringo is given for a normalized program."""
     rules = simplify(program.rules, program.source)
     estimates = estimate(rules)
-    return split(prune(unfold(rules, estimates)), estimates)
+    if any(cost(estimates, rule.literals) > COSTLY for rule in rules):
+        rules = prune(narrow(rules, estimates))
+        estimates = estimate(rules)
+        rules = prune(unfold(rules, estimates))
+        estimates = estimate(rules)
+    return split(rules, estimates)

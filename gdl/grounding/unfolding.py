@@ -14,7 +14,7 @@ from itertools import count
 from gdl.dependencies import strong_components
 from gdl.grounding.estimation import Estimates
 from gdl.grounding.simplification import NEEDED, decide, replace, unify, without_duplicates
-from gdl.grounding.splitting import cost, split_cost
+from gdl.grounding.splitting import split_cost
 from gdl.program import Predicate, Rule
 from gdl.terms import Compound, Symbol, Term, Variable, substitute, variables
 
@@ -30,8 +30,6 @@ MAX_CALLERS = 6
 
 def unfold(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
     """`rules` with calls unfolded where the estimates promise a clear gain."""
-    if not any(cost(estimates, rule.literals) > COSTLY for rule in rules):
-        return list(rules)
     found = list(rules)
     fresh = count()
     for predicate in _candidates(rules):

@@ -5,6 +5,8 @@ from itertools import product
 
 import pytest
 
+import gdl.grounding
+import gdl.grounding.narrowing as narrowing
 import gdl.grounding.splitting as splitting
 import gdl.grounding.unfolding as unfolding
 from gdl.grounding import ground, rewrite
@@ -24,6 +26,9 @@ def eager(monkeypatch):
     """Take every split and unfolding there is, profitable or not."""
     monkeypatch.setattr(splitting, "WORTHWHILE_COST", 0.0)
     monkeypatch.setattr(splitting, "CLEAR_GAIN", 1e9)
+    monkeypatch.setattr(gdl.grounding, "COSTLY", -1.0)
+    monkeypatch.setattr(narrowing, "COSTLY", -1.0)
+    monkeypatch.setattr(narrowing, "CLEAR_GAIN", 1e9)
     monkeypatch.setattr(unfolding, "COSTLY", -1.0)
     monkeypatch.setattr(unfolding, "CLEAR_GAIN", 1e9)
 
