@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ggp.game import Game, GoalError, NoLegalMoveError
+from ggp.game import Game, GoalError, NoLegalMoveError, engine_of
 
 STEP_LIMIT = 10_000
 """Steps after which a playout is given up, for rule sheets whose matches never end."""
@@ -90,6 +90,44 @@ def measure(
         mean_length=round(tally.finished_states / tally.playouts, 2) if tally.playouts else 0.0,
         calibration_seconds=round(calibration, 4),
     )
+
+
+def measure_engine(
+    load: Callable[[], Game[Any]],
+    *,
+    seconds: float,
+    seed: int = 0,
+    threads: int = 1,
+    words: int | None = None,
+    calibration_seconds: float | None = None,
+) -> dict[str, Any]:
+    """Load a game and measure it the way its engine plays fastest: `bench_lanes` or `measure`.
+
+    threads, words   of lanes only
+
+    Raises whatever `load` does.
+    """
+    begin = time.perf_counter()
+    game = load()
+    load_seconds = time.perf_counter() - begin
+    engine = engine_of(game)
+    if engine == "lanes":
+        from ggp.lanes_bench import bench_lanes
+
+        result = bench_lanes(
+            lambda: game,  # type: ignore[arg-type,return-value]
+            seconds=seconds,
+            seed=seed,
+            threads=threads,
+            words=words,
+            calibration_seconds=calibration_seconds,
+        )
+    else:
+        result = measure(
+            lambda: game, engine=engine, seconds=seconds, seed=seed, calibration_seconds=calibration_seconds
+        ).to_dict()
+    result["setup_seconds"] = round(load_seconds + result["setup_seconds"], 4)
+    return result
 
 
 def calibrate(rounds: int = CALIBRATION_ROUNDS) -> float:

@@ -58,7 +58,10 @@ class CompiledGame:
     program   the rules as read
     tables, terms   their circuit, from `ggp.tables`
     words     width of the rows, see `ggp.lanes`
+    exclusive   groups of fluents of which at most one holds in any reachable state, as far as known
     """
+
+    engine = "lanes"
 
     def __init__(
         self,
@@ -68,12 +71,14 @@ class CompiledGame:
         name: str = "game",
         *,
         words: int = DEFAULT_WORDS,
+        exclusive: tuple[tuple[int, ...], ...] = (),
     ) -> None:
         self._program = program
         self._name = name
         self.tables = tables
         self.terms = terms
         self.words = words
+        self.exclusive = exclusive
         self.lane_tables: LaneTables = arrange(tables)
         self._lanes = Lanes(self.lane_tables, words=words)
         self._lock = threading.Lock()
@@ -92,7 +97,7 @@ class CompiledGame:
         self._evaluations: dict[PackedState, _Evaluation] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_restored, (self._program, self.tables, self.terms, self._name, self.words))
+        return (_restored, (self._program, self.tables, self.terms, self._name, self.words, self.exclusive))
 
     @property
     def name(self) -> str:
@@ -305,9 +310,14 @@ def _pack(fluents: BoolArray) -> PackedState:
 
 
 def _restored(
-    program: Program, tables: CircuitTables, terms: CircuitTerms, name: str, words: int
+    program: Program,
+    tables: CircuitTables,
+    terms: CircuitTerms,
+    name: str,
+    words: int,
+    exclusive: tuple[tuple[int, ...], ...] = (),
 ) -> CompiledGame:
-    return CompiledGame(program, tables, terms, name, words=words)
+    return CompiledGame(program, tables, terms, name, words=words, exclusive=exclusive)
 
 
 __all__: Sequence[str] = ["NO_GOAL", "CompiledGame", "PackedState", "Successors"]

@@ -13,7 +13,7 @@ terms; `str(term)` is their canonical KIF text.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from gdl.program import Program
 from gdl.terms import Symbol, Term
@@ -112,6 +112,11 @@ class Game(Protocol[State]):
         In games without `sees` (GDL-I), where everybody sees everything, this is empty.
         """
         ...
+
+
+def engine_of(game: Game[Any]) -> str:
+    """Which engine plays `game`: "lanes", "reasoner", "prolog"; "other" for games written by hand."""
+    return str(getattr(game, "engine", "other"))
 
 
 def goal_of(role: Role, values: Sequence[Term]) -> int:

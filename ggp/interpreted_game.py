@@ -29,6 +29,8 @@ class InterpretedGame:
     Raises GdlValidationError where the rules break a restriction without which they mean nothing.
     """
 
+    engine = "reasoner"
+
     def __init__(self, program: Program, name: str = "game") -> None:
         self._name = name
         self._program = program

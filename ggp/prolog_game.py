@@ -42,6 +42,8 @@ class PrologGame:
     Raises PrologUnavailableError, GdlValidationError.
     """
 
+    engine = "prolog"
+
     def __init__(self, program: Program, name: str = "game") -> None:
         reason = missing_prolog()
         if reason:
