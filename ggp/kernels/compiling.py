@@ -87,7 +87,9 @@ def piece(function: _Function) -> _Function:
 def _compiled(function: _Function, **options: Any) -> _Function:
     if _IS_PLAIN:
         return function
-    compiled: Any = njit(nogil=True, error_model="numpy", **options)(function)
+    # Without numba's runtime nothing can be allocated, and arrays taken out of a NamedTuple cost no atomic
+    # reference counts: in code that works lane by lane that is a factor of three to seven.
+    compiled: Any = njit(nogil=True, _nrt=False, error_model="numpy", **options)(function)
     return compiled  # type: ignore[no-any-return]
 
 

@@ -56,7 +56,7 @@ def _bit_row(value: Rows, number: Index, bit: Index) -> Row:
 def _sum_weights(
     tables: LaneTables, value: Rows, role: Index, weight: Int32Array, scratch: Rows, lanes: Row
 ) -> Index:
-    """Sum the weights of the legal moves in `lanes` into planes _SUM ...; returns how many planes that takes."""
+    """Sum the weights of legal moves in `lanes` into planes _SUM ...; returns how many planes that takes."""
     used = 0
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
         x = literal(value, tables.slot_literal[s]) & lanes

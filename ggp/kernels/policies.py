@@ -1,0 +1,161 @@
+"""Playout policies: how lanes outside the tree choose, and what a finished playout teaches.
+
+A policy is a way to choose (`settings.playout`) on top of what was learned (`settings.learning`):
+
+    uniform     every legal move alike                                        UNIFORM
+    MAST        Gibbs sampling, weight exp(mean goal of the move / tau)       GIBBS, learning ALL_MOVES
+    TO-MAST     the same, learned from moves made in the tree only            GIBBS, learning TREE_MOVES
+    PAST        means per fact that holds and move, see `policies_past`       PAST, learning ALL_MOVES
+    greedy      the best mean, but a uniform move with probability epsilon    GREEDY
+
+Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Playing Agents" (AAAI 2010);
+epsilon-greedy: Tak, Winands & Björnsson (2012). Moves not made yet count like the best one made.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ggp.kernels.choose import choose_moves
+from ggp.kernels.compiling import inlined
+from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.random_rows import next_random
+from ggp.kernels.roulette import roulette_moves
+from ggp.kernels.rows import Index, Row, any_lane, fill, literal, load, store
+from ggp.kernels.tree_arrays import (
+    GIBBS,
+    GREEDY,
+    REFRESH_IN,
+    MoveStatistics,
+    SearchArrays,
+    Settings,
+)
+
+LARGEST_WEIGHT = 1023
+EPSILON_BITS = 10
+
+
+@inlined
+def choose_playout_moves(
+    tables: LaneTables,
+    arrays: SearchArrays,
+    statistics: MoveStatistics,
+    settings: Settings,
+    planes: Index,
+    lanes: Row,
+) -> Row:
+    """Select one move per role in each of `lanes` by the policy; returns the lanes that are stuck."""
+    if settings.playout == GIBBS:
+        return roulette_moves(tables, arrays.value, statistics.weight, arrays.wheel, arrays.random, lanes)
+    if settings.playout == GREEDY:
+        return _choose_greedily(tables, arrays, statistics, settings, planes, lanes)
+    return choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, lanes)
+
+
+@inlined
+def _draw_with_probability(arrays: SearchArrays, numerator: Index) -> Row:
+    """Lanes with probability numerator / 1024 each."""
+    older = load(arrays.random, 0)
+    newer = load(arrays.random, 1)
+    drawn = fill(arrays.value, np.uint64(0))
+    for b in range(EPSILON_BITS):
+        older, newer, x = next_random(older, newer)
+        if (numerator >> b) & 1:
+            drawn = drawn | x
+        else:
+            drawn = drawn & x
+    store(arrays.random, 0, older)
+    store(arrays.random, 1, newer)
+    if numerator >= 1 << EPSILON_BITS:
+        drawn = drawn | ~drawn
+    return drawn
+
+
+@inlined
+def _choose_greedily(
+    tables: LaneTables,
+    arrays: SearchArrays,
+    statistics: MoveStatistics,
+    settings: Settings,
+    planes: Index,
+    lanes: Row,
+) -> Row:
+    value = arrays.value
+    greedy = lanes
+    if any_lane(lanes):
+        greedy = lanes & ~_draw_with_probability(arrays, settings.epsilon)
+    stuck = choose_moves(tables, value, arrays.scratch, planes, arrays.random, lanes)
+    greedy = greedy & ~stuck
+    for role in range(tables.role_count):
+        if role == settings.chance:
+            continue
+        left = greedy
+        first = arrays.first_move[role]
+        for i in range(first, arrays.first_move[role + 1]):
+            move = np.int64(statistics.order[i])
+            slot = tables.first_slot[role] + move - first
+            x = literal(value, np.int64(tables.slot_literal[slot])) & left
+            node = np.int64(tables.move0) + move
+            store(value, node, (load(value, node) & ~greedy) | x)
+            left = left & ~x
+    return stuck
+
+
+@inlined
+def learn_moves(
+    arrays: SearchArrays, statistics: MoveStatistics, lane: Index, first_tick: Index, end_tick: Index
+) -> None:
+    """Enter the moves that `lane` made from first_tick to before end_tick, with the goals in arrays.goal."""
+    ticks = arrays.history.shape[0]
+    first_tick = max(first_tick, end_tick - ticks)
+    for tick in range(first_tick, end_tick):
+        t = tick & (ticks - 1)
+        for role in range(arrays.history.shape[1]):
+            move = arrays.history[t, role, lane]
+            statistics.visits[move] += 1.0
+            statistics.total[move] += arrays.goal[role]
+
+
+@inlined
+def refresh_weights(arrays: SearchArrays, statistics: MoveStatistics, settings: Settings) -> None:
+    """After every `settings.refresh` playouts: the weights (or the order) of the moves from their means."""
+    arrays.counter[REFRESH_IN] -= 1
+    if arrays.counter[REFRESH_IN] > 0:
+        return
+    arrays.counter[REFRESH_IN] = settings.refresh
+    for role in range(arrays.first_move.shape[0] - 1):
+        if role == settings.chance:
+            continue
+        first = arrays.first_move[role]
+        end = arrays.first_move[role + 1]
+        best = 0.0
+        for move in range(first, end):
+            if statistics.visits[move] > 0.0:
+                mean = statistics.total[move] / statistics.visits[move]
+                statistics.key[move] = mean
+                best = max(best, mean)
+        for move in range(first, end):
+            if statistics.visits[move] == 0.0:
+                statistics.key[move] = best
+        if settings.playout == GREEDY:
+            _sort_by_key(statistics, first, end)
+        else:
+            for move in range(first, end):
+                scaled = LARGEST_WEIGHT * math.exp((statistics.key[move] - best) / settings.temperature)
+                statistics.weight[move] = max(1, math.floor(scaled + 0.5))
+
+
+@inlined
+def _sort_by_key(statistics: MoveStatistics, first: Index, end: Index) -> None:
+    """Insertion sort, best first, of equals the lower move: the order hardly changes between refreshes."""
+    order = statistics.order
+    key = statistics.key
+    for i in range(first + 1, end):
+        move = order[i]
+        j = i - 1
+        while j >= first and (key[order[j]] < key[move] or (key[order[j]] == key[move] and order[j] > move)):
+            order[j + 1] = order[j]
+            j -= 1
+        order[j + 1] = move

@@ -1,0 +1,247 @@
+"""The tree part of a search, lane by lane: expanding nodes, choosing edges, finding and making children.
+
+Shapes and letters: `ggp.kernels.tree_arrays`. The plain-Python twin of what is decided here is
+`ggp.search.reference`; both draw the same random numbers in the same order and compute every float by
+the same operations, so that they build the same tree.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.kernels.compiling import inlined
+from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.rows import Index, get_word
+from ggp.kernels.tree_arrays import (
+    AS_LOSSES,
+    EDGES,
+    EXPANSIONS,
+    IGNORED,
+    MISSING,
+    NOBODY,
+    NODES,
+    REFUSED,
+    SEVERAL,
+    UNPROVEN,
+    MoveStatistics,
+    SearchArrays,
+    Settings,
+    Tree,
+)
+
+EXPANDED, STUCK, FULL = range(3)
+BEST_GOAL = 100
+
+
+@inlined
+def random_below(seed: NDArray[np.uint64], bound: Index) -> Index:
+    """A number 0 .. bound-1, bound < 2**32: SplitMix64 (Steele, Lea & Flood 2014), its high half scaled."""
+    seed[0] = seed[0] + np.uint64(0x9E37_79B9_7F4A_7C15)
+    z = seed[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.int64(((z >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
+
+
+@inlined
+def literal_in_lane(arrays: SearchArrays, literal: Index, lane: Index) -> bool:
+    """The value of a literal in one lane."""
+    word = get_word(arrays.value, np.int64(literal) >> 1, lane >> 6)
+    return ((word >> np.uint64(lane & 63)) ^ np.uint64(literal)) & np.uint64(1) != np.uint64(0)
+
+
+@inlined
+def read_goals(tables: LaneTables, arrays: SearchArrays, settings: Settings, lane: Index) -> None:
+    """arrays.goal[r] = goal of role r in the lane's state; 0 for chance, and unless there is exactly one."""
+    for role in range(tables.role_count):
+        found = 0
+        goal = 0.0
+        for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
+            if literal_in_lane(arrays, tables.goal_literal[q], lane):
+                found += 1
+                goal = arrays.goal_value[q]
+        arrays.goal[role] = goal if found == 1 and role != settings.chance else 0.0
+
+
+@inlined
+def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, lane: Index) -> Index:
+    """Give `node` its edges: the legal moves in `lane`. STUCK where a role has none, FULL without room."""
+    counter = arrays.counter
+    e = counter[EDGES]
+    if e + tables.move_count > tree.move.shape[0]:
+        counter[REFUSED] += 1
+        return FULL
+    decider = NOBODY
+    for role in range(tables.role_count):
+        first = e
+        for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+            if literal_in_lane(arrays, tables.slot_literal[s], lane):
+                tree.move[e] = tables.slot_node[s] - tables.move0
+                tree.visits[e] = 0
+                tree.flight[e] = 0
+                tree.total[e] = 0.0
+                tree.child[e] = MISSING
+                if tree.rave_visits.shape[0] > 1:
+                    tree.rave_visits[e] = 0
+                    tree.rave_total[e] = 0.0
+                e += 1
+        if e == first:
+            tree.first_edge[node, 0] = MISSING
+            return STUCK
+        if e - first > 1:
+            decider = role if decider == NOBODY else SEVERAL
+        tree.first_edge[node, role] = first
+    tree.first_edge[node, tables.role_count] = e
+    tree.decider[node] = decider
+    tree.expanded[counter[EXPANSIONS]] = node
+    counter[EXPANSIONS] += 1
+    counter[EDGES] = e
+    return EXPANDED
+
+
+@inlined
+def proven_goal(tree: Tree, edge: Index, role: Index) -> Index:
+    """What `role` is proven to get behind `edge`, or UNPROVEN. Two roles: the goals sum up to 100."""
+    child = tree.child[edge]
+    if child == MISSING or tree.proof[child] == UNPROVEN:
+        return UNPROVEN
+    return np.int64(tree.proof[child] if role == 0 else BEST_GOAL - tree.proof[child])
+
+
+@inlined
+def select_edge(
+    tree: Tree, statistics: MoveStatistics, arrays: SearchArrays, settings: Settings, node: Index, role: Index
+) -> Index:
+    """UCT: an untried edge, drawn by the weights of the moves; else the first with the highest value."""
+    first = np.int64(tree.first_edge[node, role])
+    end = np.int64(tree.first_edge[node, role + 1])
+    if end - first == 1:
+        return first
+    if role == settings.chance:
+        return first + random_below(arrays.seed, end - first)
+    visits = 0
+    all_total = 0.0
+    ended = 0
+    untried = 0
+    for e in range(first, end):
+        n = tree.visits[e]
+        ended += n
+        all_total += tree.total[e]
+        if settings.in_flight != IGNORED:
+            n += tree.flight[e]
+        visits += n
+        if n == 0:
+            untried += statistics.weight[tree.move[e]]
+    if untried > 0:
+        return _draw_untried(tree, statistics, arrays, settings, first, end, untried)
+    bonus = settings.exploration * math.sqrt(math.log(visits))
+    beta = math.sqrt(settings.rave_k / (3.0 * visits + settings.rave_k)) if settings.rave_k > 0.0 else 0.0
+    average = all_total / ended if ended > 0 else 50.0
+    best = first
+    best_value = -1.0
+    for e in range(first, end):
+        n = tree.visits[e]
+        if settings.in_flight == IGNORED:
+            mean = tree.total[e] / n
+        elif settings.in_flight == AS_LOSSES:
+            n += tree.flight[e]
+            mean = tree.total[e] / n
+        else:
+            mean = tree.total[e] / n if n > 0 else average
+            n += tree.flight[e]
+        if beta > 0.0 and tree.rave_visits[e] > 0:
+            mean = beta * (tree.rave_total[e] / tree.rave_visits[e]) + (1.0 - beta) * mean
+        value = mean + bonus / math.sqrt(n)
+        if settings.is_solving != 0:
+            goal = proven_goal(tree, e, role)
+            if goal != UNPROVEN:
+                value = float(goal)
+        if value > best_value:
+            best_value = value
+            best = e
+    return best
+
+
+@inlined
+def _draw_untried(
+    tree: Tree,
+    statistics: MoveStatistics,
+    arrays: SearchArrays,
+    settings: Settings,
+    first: Index,
+    end: Index,
+    weight: Index,
+) -> Index:
+    """An untried edge, by the weights of the moves, which sum up to `weight`."""
+    k = random_below(arrays.seed, weight)
+    for e in range(first, end):
+        n = tree.visits[e]
+        if settings.in_flight != IGNORED:
+            n += tree.flight[e]
+        if n == 0:
+            k -= statistics.weight[tree.move[e]]
+            if k < 0:
+                return e
+    return first
+
+
+@inlined
+def _hash_of(node: Index, path_edge: NDArray[np.int32], first: Index) -> np.uint64:
+    h = np.uint64(node) * np.uint64(0x9E37_79B9_7F4A_7C15)
+    for role in range(path_edge.shape[0]):
+        h = (h ^ np.uint64(path_edge[role] - first)) * np.uint64(0xBF58_476D_1CE4_E5B9)
+        h = h ^ (h >> np.uint64(29))
+    return h
+
+
+@inlined
+def find_bucket(tree: Tree, node: Index, path_edge: NDArray[np.int32]) -> Index:
+    """Where the child of `node` by these edges is in the hash table, or the empty bucket where it belongs."""
+    mask = tree.bucket.shape[0] - 1
+    first = np.int64(tree.first_edge[node, 0])
+    b = np.int64(_hash_of(node, path_edge, first) & np.uint64(mask))
+    while tree.bucket[b] != 0:
+        child = tree.bucket[b]
+        is_same = tree.parent[child] == node
+        for role in range(path_edge.shape[0]):
+            is_same = is_same and tree.came[child, role] == path_edge[role] - first
+        if is_same:
+            return b
+        b = (b + 1) & mask
+    return b
+
+
+@inlined
+def child_of(tree: Tree, node: Index, path_edge: NDArray[np.int32]) -> Index:
+    """The node behind the joint move path_edge int32[R], or MISSING."""
+    decider = tree.decider[node]
+    if decider == SEVERAL:
+        child = tree.bucket[find_bucket(tree, node, path_edge)]
+        return np.int64(child) if child != 0 else MISSING
+    return np.int64(tree.child[path_edge[max(decider, 0)]])
+
+
+@inlined
+def add_child(arrays: SearchArrays, tree: Tree, node: Index, path_edge: NDArray[np.int32]) -> Index:
+    """Make the node behind a joint move, not expanded yet; MISSING where there is no room."""
+    child = arrays.counter[NODES]
+    if child >= tree.decider.shape[0]:
+        arrays.counter[REFUSED] += 1
+        return MISSING
+    arrays.counter[NODES] += 1
+    tree.first_edge[child, 0] = MISSING
+    tree.proof[child] = UNPROVEN
+    tree.parent[child] = node
+    first = tree.first_edge[node, 0]
+    for role in range(path_edge.shape[0]):
+        tree.came[child, role] = path_edge[role] - first
+    decider = tree.decider[node]
+    if decider == SEVERAL:
+        tree.bucket[find_bucket(tree, node, path_edge)] = child
+    else:
+        tree.child[path_edge[max(decider, 0)]] = child
+    return np.int64(child)

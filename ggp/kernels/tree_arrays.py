@@ -1,0 +1,343 @@
+"""The memory of a tree search: plain arrays, one set per tree, that the tree kernels share.
+
+Letters used in every shape: N nodes, E edges, R roles, M moves of all roles, L lanes, G lanes per
+descent at most, D depth of a path at most, H ticks of history.
+
+A *walker* is one descent in flight: up to G lanes that go down the tree together from the root state and
+then play out, each on its own. When its last lane has ended the walker is free again. No state is stored in
+the tree; a node is known by the way to it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.kernels.choose import choice_planes, choice_scratch_rows
+from ggp.kernels.indices import INDEX_PLANES
+from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.random_rows import seeded_random
+from ggp.kernels.roulette import SCRATCH_ROWS
+from ggp.kernels.rows import ALL_ONES, Rows, make_rows, words_of
+from ggp.tables import Int32Array
+
+Float64Array = NDArray[np.float64]
+
+ROOT = 0
+MISSING = -1
+"""No node, no walker, no edge."""
+
+# `decider` of a node: the only role that has a choice, or one of these.
+NOBODY, SEVERAL = -1, -2
+
+# `proof` of a node.
+UNPROVEN = -1
+
+# Settings.in_flight: how visits that have not ended yet count when an edge is chosen.
+IGNORED, AS_LOSSES, IN_DENOMINATOR = range(3)
+
+# Settings.playout
+UNIFORM, GIBBS, GREEDY, PAST = range(4)
+
+# Settings.learning: whose moves enter the move statistics.
+NO_MOVES, ALL_MOVES, TREE_MOVES = range(3)
+
+# Indices of SearchArrays.counter.
+(
+    NODES,
+    EDGES,
+    EXPANSIONS,
+    TICK,
+    LAUNCHES_LEFT,
+    LANES_BUSY,
+    FINISHED,
+    DESCENTS,
+    DEPTH_SUM,
+    DEEPEST,
+    STEPS,
+    DESCENDING,
+    FREE_WALKERS,
+    FREE_LANES,
+    ROOT_VISITS,
+    REFRESH_IN,
+    NEXT_CUT,
+    IS_CONSTANT_SUM,
+    REFUSED,
+) = range(19)
+COUNTERS = 19
+
+# Indices of SearchArrays.mask.
+BUSY, IN_TREE, CUT = range(3)
+
+
+class Settings(NamedTuple):
+    """What a search does; see `ggp.search.settings` for meaning and defaults.
+
+    exploration    C of UCT, on the scale of the goals
+    lanes_per_leaf lanes that share one descent, 1..G
+    ramp           lanes in flight are at most (root visits) // ramp, at least 1; 0: no such limit
+    in_flight      IGNORED, AS_LOSSES or IN_DENOMINATOR
+    step_limit     joint moves of a playout, then it is cut
+    rave_k         k of RAVE; 0: no RAVE
+    playout        UNIFORM, GIBBS, GREEDY or PAST
+    learning       NO_MOVES, ALL_MOVES or TREE_MOVES
+    temperature    tau of GIBBS and PAST
+    epsilon        GREEDY: a uniform move with probability epsilon / 1024
+    refresh        playouts after which the weights of the moves are computed anew
+    chance         index of the role `random`, or -1
+    is_solving     1: prove nodes
+    past_visits    PAST: visits of a fact-move pair below which it does not count
+    """
+
+    exploration: float
+    lanes_per_leaf: int
+    ramp: int
+    in_flight: int
+    step_limit: int
+    rave_k: float
+    playout: int
+    learning: int
+    temperature: float
+    epsilon: int
+    refresh: int
+    chance: int
+    is_solving: int
+    past_visits: int
+
+
+class Tree(NamedTuple):
+    """Nodes and edges. Children always have higher numbers than their parents.
+
+    first_edge   int32[N, R+1]: edges of role r are first_edge[n, r] .. first_edge[n, r+1] - 1;
+                 [n, 0] = MISSING where the node is not expanded yet
+    decider      int32[N]: the only role with a choice, or NOBODY, or SEVERAL
+    parent       int32[N]
+    came         int32[N, R]: the joint move that led here, as edges counted from the parent's first
+    proof        int32[N]: proven goal of role 0, or UNPROVEN
+    expanded     int32[N]: nodes in the order in which they were expanded
+    bucket       int32[power of two]: open hash table of the children of nodes where SEVERAL decide
+    move         int32[E]: move, counted over all roles
+    visits       int32[E]: playouts that took the edge and have ended
+    flight       int32[E]: playouts that took the edge and have not ended
+    total        float64[E]: sum of the role's goals in `visits` playouts
+    child        int32[E]: node behind the edge where one role decides, or MISSING
+    rave_visits, rave_total    int32[E], float64[E]: the same of playouts that made the move here or later
+    """
+
+    first_edge: Int32Array
+    decider: Int32Array
+    parent: Int32Array
+    came: Int32Array
+    proof: Int32Array
+    expanded: Int32Array
+    bucket: Int32Array
+    move: Int32Array
+    visits: Int32Array
+    flight: Int32Array
+    total: Float64Array
+    child: Int32Array
+    rave_visits: Int32Array
+    rave_total: Float64Array
+
+
+class Walkers(NamedTuple):
+    """Descents in flight, and which lane belongs to which. There are as many walkers as lanes.
+
+    node        int32[L]: the node whose move is to be chosen; MISSING once out of the tree
+    leaf        int32[L]: the last node reached, or MISSING where that is not in the tree
+    depth       int32[L]: edges of the path
+    size, left  int32[L]: lanes at the start, and not ended yet
+    lane        int32[L, G]
+    path_node   int32[L, D]
+    path_edge   int32[L, D, R]
+    descending  int32[L]: the walkers in the tree
+    free        int32[L]: stack of the free walkers
+    of_lane     int32[L]: walker of a lane, or MISSING
+    start, out  int64[L]: by lane: tick of its first move, and of its first move outside the tree
+    free_lane   int32[L]: stack of the free lanes
+    """
+
+    node: Int32Array
+    leaf: Int32Array
+    depth: Int32Array
+    size: Int32Array
+    left: Int32Array
+    lane: Int32Array
+    path_node: Int32Array
+    path_edge: Int32Array
+    descending: Int32Array
+    free: Int32Array
+    of_lane: Int32Array
+    start: NDArray[np.int64]
+    out: NDArray[np.int64]
+    free_lane: Int32Array
+
+
+class MoveStatistics(NamedTuple):
+    """What playouts teach about moves, whatever the state.
+
+    visits, total  float64[M]
+    weight         int32[M]: what the roulette reads; 1 everywhere for uniform playouts
+    order          int32[M]: the moves of each role, best mean first
+    key            float64[M]: scratch of `refresh`
+    stamp          int64[M], epoch int64[1]: scratch of RAVE
+    pair_visits, pair_total   float32[M, F]: PAST, by move and fluent
+    """
+
+    visits: Float64Array
+    total: Float64Array
+    weight: Int32Array
+    order: Int32Array
+    key: Float64Array
+    stamp: NDArray[np.int64]
+    epoch: NDArray[np.int64]
+    pair_visits: NDArray[np.float32]
+    pair_total: NDArray[np.float32]
+
+
+class SearchArrays(NamedTuple):
+    """Rows and counters of one tree search.
+
+    value      K+1 rows: the circuit in all lanes
+    scratch    rows for `choose`; wheel: rows for `roulette`
+    aside      rows for fluents whose next value cannot be written in place
+    random     2 rows
+    root       uint64[F]: all ones where the fluent holds in the root state, else 0
+    mask       rows BUSY (lanes of a walker), IN_TREE (of a walker in the tree), CUT (scratch)
+    planes     INDEX_PLANES rows, block uint64[64]: scratch
+    history    int32[H, R, L]: the move made at a tick (modulo H), counted over all roles
+    states     uint64[H, F words, L]: PAST: the state before the move of a tick; else empty
+    counter    int64[COUNTERS]
+    seed       uint64[1]: state of the generator that decides in the tree
+    goal       float64[R]: scratch
+    goal_value float64[*]: goal of each goal literal; 0 where the rules write something else than 0..100
+    score      float64[M]: scratch
+    first_move int64[R+1]
+    """
+
+    value: Rows
+    scratch: Rows
+    wheel: Rows
+    aside: Rows
+    random: Rows
+    root: NDArray[np.uint64]
+    mask: Rows
+    planes: Rows
+    block: NDArray[np.uint64]
+    history: NDArray[np.int32]
+    states: NDArray[np.uint64]
+    counter: NDArray[np.int64]
+    seed: NDArray[np.uint64]
+    goal: Float64Array
+    goal_value: Float64Array
+    score: Float64Array
+    first_move: NDArray[np.int64]
+
+
+def bytes_per_node(roles: int) -> int:
+    """Memory of one node, its share of the hash table included."""
+    return 4 * (roles + 1) + 4 * 4 + 4 * roles + 4 * 4
+
+
+def bytes_per_edge(has_rave: bool) -> int:
+    """Memory of one edge."""
+    return 24 + (12 if has_rave else 0)
+
+
+def make_tree(roles: int, nodes: int, edges: int, has_rave: bool) -> Tree:
+    """An empty tree with room for so many nodes and edges. Memory is used up only as the tree grows."""
+    buckets = 1 << max(4, (2 * nodes - 1).bit_length())
+    raved = edges if has_rave else 1
+    return Tree(
+        first_edge=np.zeros((nodes, roles + 1), np.int32),
+        decider=np.zeros(nodes, np.int32),
+        parent=np.zeros(nodes, np.int32),
+        came=np.zeros((nodes, roles), np.int32),
+        proof=np.zeros(nodes, np.int32),
+        expanded=np.zeros(nodes, np.int32),
+        bucket=np.zeros(buckets, np.int32),
+        move=np.zeros(edges, np.int32),
+        visits=np.zeros(edges, np.int32),
+        flight=np.zeros(edges, np.int32),
+        total=np.zeros(edges, np.float64),
+        child=np.zeros(edges, np.int32),
+        rave_visits=np.zeros(raved, np.int32),
+        rave_total=np.zeros(raved, np.float64),
+    )
+
+
+def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
+    """Walkers for `lanes` lanes, all free after `abandon`."""
+    return Walkers(
+        node=np.zeros(lanes, np.int32),
+        leaf=np.zeros(lanes, np.int32),
+        depth=np.zeros(lanes, np.int32),
+        size=np.zeros(lanes, np.int32),
+        left=np.zeros(lanes, np.int32),
+        lane=np.zeros((lanes, group), np.int32),
+        path_node=np.zeros((lanes, depth), np.int32),
+        path_edge=np.zeros((lanes, depth, roles), np.int32),
+        descending=np.zeros(lanes, np.int32),
+        free=np.zeros(lanes, np.int32),
+        of_lane=np.zeros(lanes, np.int32),
+        start=np.zeros(lanes, np.int64),
+        out=np.zeros(lanes, np.int64),
+        free_lane=np.zeros(lanes, np.int32),
+    )
+
+
+def make_statistics(moves: int, fluents: int) -> MoveStatistics:
+    """Nothing learned yet. `fluents` 0: no room for PAST's pairs."""
+    return MoveStatistics(
+        visits=np.zeros(moves, np.float64),
+        total=np.zeros(moves, np.float64),
+        weight=np.ones(moves, np.int32),
+        order=np.arange(moves, dtype=np.int32),
+        key=np.zeros(moves, np.float64),
+        stamp=np.zeros(moves, np.int64),
+        epoch=np.zeros(1, np.int64),
+        pair_visits=np.zeros((moves if fluents else 1, max(1, fluents)), np.float32),
+        pair_total=np.zeros((moves if fluents else 1, max(1, fluents)), np.float32),
+    )
+
+
+def make_search_arrays(
+    tables: LaneTables,
+    goal_value: Float64Array,
+    first_move: Int32Array,
+    words: int,
+    *,
+    seed: int,
+    stream: int,
+    history: int,
+    has_states: bool,
+) -> SearchArrays:
+    """Rows of `words` words. `history` ticks are kept, a power of two."""
+    value = make_rows(tables.row_count, words)
+    words_of(value)[0] = ALL_ONES
+    lanes = 64 * words
+    state_words = (tables.fluent_count + 63) // 64 if has_states else 1
+    return SearchArrays(
+        value=value,
+        scratch=make_rows(choice_scratch_rows(tables), words),
+        wheel=make_rows(SCRATCH_ROWS, words),
+        aside=make_rows(len(tables.next_saved) + 1, words),
+        random=seeded_random(words, seed, stream),
+        root=np.zeros(tables.fluent_count, np.uint64),
+        mask=make_rows(3, words),
+        planes=make_rows(INDEX_PLANES, words),
+        block=np.zeros(64, np.uint64),
+        history=np.zeros((history, tables.role_count, lanes), np.int32),
+        states=np.zeros((history if has_states else 1, state_words, lanes if has_states else 1), np.uint64),
+        counter=np.zeros(COUNTERS, np.int64),
+        seed=np.random.SeedSequence([seed & (2**64 - 1), stream, 1]).generate_state(1, np.uint64),
+        goal=np.zeros(tables.role_count, np.float64),
+        goal_value=goal_value,
+        score=np.zeros(tables.move_count, np.float64),
+        first_move=first_move.astype(np.int64),
+    )
+
+
+__all__ = ["MoveStatistics", "SearchArrays", "Settings", "Tree", "Walkers", "choice_planes"]

@@ -1,0 +1,151 @@
+"""The end of a playout: its goals go up the path, teach the policies, and the lane becomes free."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp.kernels.compiling import inlined
+from ggp.kernels.policies import learn_moves, refresh_weights
+from ggp.kernels.rows import Index, Rows, get_word, set_word
+from ggp.kernels.tree_arrays import (
+    ALL_MOVES,
+    BUSY,
+    DEEPEST,
+    DEPTH_SUM,
+    FINISHED,
+    FREE_LANES,
+    FREE_WALKERS,
+    IN_TREE,
+    LANES_BUSY,
+    MISSING,
+    NO_MOVES,
+    ROOT_VISITS,
+    STEPS,
+    TICK,
+    TREE_MOVES,
+    MoveStatistics,
+    SearchArrays,
+    Settings,
+    Tree,
+    Walkers,
+)
+
+
+@inlined
+def set_lane(rows: Rows, row: Index, lane: Index) -> None:
+    word = lane >> 6
+    set_word(rows, row, word, get_word(rows, row, word) | (np.uint64(1) << np.uint64(lane & 63)))
+
+
+@inlined
+def clear_lane(rows: Rows, row: Index, lane: Index) -> None:
+    word = lane >> 6
+    set_word(rows, row, word, get_word(rows, row, word) & ~(np.uint64(1) << np.uint64(lane & 63)))
+
+
+@inlined
+def back_up(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: Index) -> None:
+    """Count one playout with the goals in arrays.goal on every edge of the walker's path."""
+    for d in range(walkers.depth[walker]):
+        for role in range(arrays.goal.shape[0]):
+            e = walkers.path_edge[walker, d, role]
+            tree.visits[e] += 1
+            tree.flight[e] -= 1
+            tree.total[e] += arrays.goal[role]
+
+
+@inlined
+def back_up_rave(
+    arrays: SearchArrays,
+    tree: Tree,
+    walkers: Walkers,
+    statistics: MoveStatistics,
+    walker: Index,
+    lane: Index,
+    end_tick: Index,
+) -> None:
+    """All moves as first: in each node of the path, count the edges whose move was made there or later.
+
+    Source: Gelly & Silver (2007). A move that was made several times counts once.
+    """
+    statistics.epoch[0] += 1
+    epoch = statistics.epoch[0]
+    start = walkers.start[lane]
+    depth = np.int64(walkers.depth[walker])
+    roles = arrays.goal.shape[0]
+    ticks = arrays.history.shape[0]
+    for tick in range(max(start + depth, end_tick - ticks), end_tick):
+        for role in range(roles):
+            statistics.stamp[arrays.history[tick & (ticks - 1), role, lane]] = epoch
+    for d in range(depth - 1, -1, -1):
+        node = walkers.path_node[walker, d]
+        for role in range(roles):
+            statistics.stamp[tree.move[walkers.path_edge[walker, d, role]]] = epoch
+        for role in range(roles):
+            first = tree.first_edge[node, role]
+            end = tree.first_edge[node, role + 1]
+            if end - first == 1:
+                continue
+            for e in range(first, end):
+                if statistics.stamp[tree.move[e]] == epoch:
+                    tree.rave_visits[e] += 1
+                    tree.rave_total[e] += arrays.goal[role]
+
+
+@inlined
+def learn_tree_moves(
+    arrays: SearchArrays, tree: Tree, walkers: Walkers, statistics: MoveStatistics, walker: Index
+) -> None:
+    """Enter the moves of the walker's path, with the goals in arrays.goal (TO-MAST)."""
+    for d in range(walkers.depth[walker]):
+        for role in range(arrays.goal.shape[0]):
+            move = tree.move[walkers.path_edge[walker, d, role]]
+            statistics.visits[move] += 1.0
+            statistics.total[move] += arrays.goal[role]
+
+
+@inlined
+def end_lane(
+    arrays: SearchArrays,
+    tree: Tree,
+    walkers: Walkers,
+    statistics: MoveStatistics,
+    settings: Settings,
+    lane: Index,
+) -> None:
+    """Enter the playout that ends in `lane` now, before the move of this tick, and free the lane."""
+    counter = arrays.counter
+    tick = counter[TICK]
+    walker = np.int64(walkers.of_lane[lane])
+    back_up(arrays, tree, walkers, walker)
+    if settings.learning == ALL_MOVES:
+        learn_moves(arrays, statistics, lane, walkers.start[lane], tick)
+    elif settings.learning == TREE_MOVES:
+        learn_tree_moves(arrays, tree, walkers, statistics, walker)
+    if settings.learning != NO_MOVES:
+        refresh_weights(arrays, statistics, settings)
+    if settings.rave_k > 0.0:
+        back_up_rave(arrays, tree, walkers, statistics, walker, lane, tick)
+    depth = np.int64(walkers.depth[walker])
+    counter[FINISHED] += 1
+    counter[ROOT_VISITS] += 1
+    counter[STEPS] += tick - walkers.start[lane]
+    counter[DEPTH_SUM] += depth
+    counter[DEEPEST] = max(counter[DEEPEST], depth)
+    free_lane(arrays, walkers, lane, walker)
+
+
+@inlined
+def free_lane(arrays: SearchArrays, walkers: Walkers, lane: Index, walker: Index) -> None:
+    """The lane is at nobody's service; a walker without lanes is free too."""
+    counter = arrays.counter
+    walkers.of_lane[lane] = MISSING
+    clear_lane(arrays.mask, BUSY, lane)
+    clear_lane(arrays.mask, IN_TREE, lane)
+    walkers.free_lane[counter[FREE_LANES]] = lane
+    counter[FREE_LANES] += 1
+    counter[LANES_BUSY] -= 1
+    walkers.left[walker] -= 1
+    if walkers.left[walker] == 0:
+        walkers.free[counter[FREE_WALKERS]] = walker
+        counter[FREE_WALKERS] += 1

@@ -1,0 +1,132 @@
+"""Re-rooting: the subtree that is kept moves to the front of the arrays, in place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp.kernels.compiling import inlined, kernel
+from ggp.kernels.rows import Index
+from ggp.kernels.tree import find_bucket
+from ggp.kernels.tree_arrays import (
+    EDGES,
+    EXPANSIONS,
+    MISSING,
+    NODES,
+    ROOT,
+    ROOT_VISITS,
+    SEVERAL,
+    UNPROVEN,
+    SearchArrays,
+    Tree,
+)
+from ggp.tables import Int32Array
+
+
+@kernel
+def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
+    """Only a root, not expanded. Nothing may be in flight."""
+    _clear_buckets(tree, arrays.counter[NODES])
+    counter = arrays.counter
+    counter[NODES] = 1
+    counter[EDGES] = 0
+    counter[EXPANSIONS] = 0
+    counter[ROOT_VISITS] = 0
+    tree.first_edge[ROOT, 0] = MISSING
+    tree.parent[ROOT] = MISSING
+    tree.proof[ROOT] = UNPROVEN
+
+
+@inlined
+def _clear_buckets(tree: Tree, nodes: Index) -> None:
+    """Empty the hash table; where it was never used that costs nothing."""
+    is_used = False
+    for node in range(nodes):
+        if tree.first_edge[node, 0] != MISSING and tree.decider[node] == SEVERAL:
+            is_used = True
+            break
+    if is_used:
+        for b in range(tree.bucket.shape[0]):
+            tree.bucket[b] = 0
+
+
+@inlined
+def _number_kept_nodes(tree: Tree, nodes: Index, root: Index, number: Int32Array) -> Index:
+    """number[n] = new number of node n, or MISSING; parents come first. Returns how many are kept."""
+    kept = 0
+    for node in range(nodes):
+        number[node] = MISSING
+        if node == root or (node > root and number[tree.parent[node]] != MISSING):
+            number[node] = kept
+            kept += 1
+    return kept
+
+
+@inlined
+def _slide_edges(tree: Tree, expansions: Index, number: Int32Array) -> tuple[Index, Index]:
+    """Move the edges of kept nodes to the front, in their old order; (edges, expansions) kept."""
+    roles = tree.came.shape[1]
+    has_rave = tree.rave_visits.shape[0] > 1
+    e = np.int64(0)
+    kept = np.int64(0)
+    for i in range(expansions):
+        node = tree.expanded[i]
+        if number[node] == MISSING:
+            continue
+        first = np.int64(tree.first_edge[node, 0])
+        end = np.int64(tree.first_edge[node, roles])
+        shift = first - e
+        for role in range(roles + 1):
+            tree.first_edge[node, role] -= shift
+        for old in range(first, end):
+            tree.move[e] = tree.move[old]
+            tree.visits[e] = tree.visits[old]
+            tree.flight[e] = tree.flight[old]
+            tree.total[e] = tree.total[old]
+            child = tree.child[old]
+            tree.child[e] = number[child] if child != MISSING else MISSING
+            if has_rave:
+                tree.rave_visits[e] = tree.rave_visits[old]
+                tree.rave_total[e] = tree.rave_total[old]
+            e += 1
+        tree.expanded[kept] = number[node]
+        kept += 1
+    return e, kept
+
+
+@kernel
+def make_root(arrays: SearchArrays, tree: Tree, root: int, number: Int32Array, path: Int32Array) -> None:
+    """Keep the subtree below `root`, which becomes node 0; everything else is room for new nodes.
+
+    number   int32[N], path int32[R]: scratch. Nothing may be in flight.
+    """
+    counter = arrays.counter
+    nodes = counter[NODES]
+    _clear_buckets(tree, nodes)
+    kept = _number_kept_nodes(tree, nodes, root, number)
+    edges, expansions = _slide_edges(tree, counter[EXPANSIONS], number)
+    roles = tree.came.shape[1]
+    for node in range(root, nodes):
+        new = number[node]
+        if new == MISSING:
+            continue
+        for role in range(roles + 1):
+            tree.first_edge[new, role] = tree.first_edge[node, role]
+        for role in range(roles):
+            tree.came[new, role] = tree.came[node, role]
+        tree.decider[new] = tree.decider[node]
+        tree.proof[new] = tree.proof[node]
+        tree.parent[new] = number[tree.parent[node]] if node != root else MISSING
+    counter[NODES] = kept
+    counter[EDGES] = edges
+    counter[EXPANSIONS] = expansions
+    for node in range(1, kept):
+        parent = tree.parent[node]
+        if tree.decider[parent] == SEVERAL:
+            first = tree.first_edge[parent, 0]
+            for role in range(roles):
+                path[role] = tree.came[node, role] + first
+            tree.bucket[find_bucket(tree, parent, path)] = node
+    counter[ROOT_VISITS] = 0
+    if tree.first_edge[ROOT, 0] != MISSING:
+        for e in range(tree.first_edge[ROOT, 0], tree.first_edge[ROOT, 1]):
+            counter[ROOT_VISITS] += tree.visits[e]

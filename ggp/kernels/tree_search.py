@@ -1,0 +1,370 @@
+"""search_tree: Monte-Carlo tree search in which every lane is an asynchronous walker.
+
+One *tick* serves all lanes at once. It settles the circuit, then
+
+1. *choose*: lanes outside the tree select a move by the playout policy, bit-sliced;
+2. *end*: lanes whose playout is over (terminal, stuck or cut) back up their goals and become free;
+3. *descend*: walkers in the tree choose by UCT, one after the other, and put their moves into their lanes;
+4. *launch*: free lanes become walkers at the root state, several lanes to a walker;
+5. *step*: all lanes take their next state; those that made no move take the root state.
+
+In one lane this is plain UCT: descend, expand one node, play out, back up, and again.
+Letters of the shapes: `ggp.kernels.tree_arrays`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp.kernels.compiling import inlined, kernel
+from ggp.kernels.indices import numbers_of_planes, planes_of_indices
+from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.playout import step_lanes
+from ggp.kernels.policies import choose_playout_moves
+from ggp.kernels.rows import (
+    Index,
+    Row,
+    any_lane,
+    fill,
+    get_word,
+    literal,
+    load,
+    lowest_bit,
+    set_word,
+    store,
+    word_count,
+)
+from ggp.kernels.settle import settle_phases
+from ggp.kernels.tree import (
+    EXPANDED,
+    FULL,
+    STUCK,
+    add_child,
+    child_of,
+    expand,
+    literal_in_lane,
+    random_below,
+    read_goals,
+    select_edge,
+)
+from ggp.kernels.tree_arrays import (
+    ALL_MOVES,
+    BUSY,
+    CUT,
+    DESCENDING,
+    DESCENTS,
+    FREE_LANES,
+    FREE_WALKERS,
+    IN_TREE,
+    LANES_BUSY,
+    LAUNCHES_LEFT,
+    MISSING,
+    NEXT_CUT,
+    ROOT,
+    ROOT_VISITS,
+    TICK,
+    UNPROVEN,
+    MoveStatistics,
+    SearchArrays,
+    Settings,
+    Tree,
+    Walkers,
+)
+from ggp.kernels.tree_backup import clear_lane, end_lane, set_lane
+from ggp.kernels.tree_proofs import note_terminal
+
+RAMP_WALKERS = 8
+"""While the number of lanes in flight is limited, they are at least so many walkers."""
+
+
+@inlined
+def _lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> Row:
+    """Lanes whose playout has made step_limit joint moves. Looks only when the oldest may have."""
+    counter = arrays.counter
+    store(arrays.mask, CUT, fill(arrays.value, np.uint64(0)))
+    if counter[TICK] < counter[NEXT_CUT]:
+        return load(arrays.mask, CUT)
+    oldest = counter[TICK]
+    for lane in range(walkers.of_lane.shape[0]):
+        walker = walkers.of_lane[lane]
+        if walker != MISSING and walkers.node[walker] == MISSING:
+            if counter[TICK] - walkers.out[lane] >= settings.step_limit:
+                set_lane(arrays.mask, CUT, lane)
+            else:
+                oldest = min(oldest, walkers.out[lane])
+    counter[NEXT_CUT] = oldest + settings.step_limit
+    return load(arrays.mask, CUT)
+
+
+@inlined
+def _end_lanes(
+    tables: LaneTables,
+    arrays: SearchArrays,
+    tree: Tree,
+    walkers: Walkers,
+    statistics: MoveStatistics,
+    settings: Settings,
+    ended: Row,
+) -> None:
+    """Back up every lane of `ended`, in the order of the lanes."""
+    store(arrays.mask, CUT, ended)
+    for w in range(word_count(arrays.value)):
+        bits = get_word(arrays.mask, CUT, w)
+        while bits != np.uint64(0):
+            lane = 64 * w + lowest_bit(bits)
+            bits = bits & (bits - np.uint64(1))
+            read_goals(tables, arrays, settings, lane)
+            walker = np.int64(walkers.of_lane[lane])
+            if (
+                settings.is_solving != 0
+                and arrays.counter[TICK] == walkers.start[lane] + walkers.depth[walker]
+            ):
+                note_terminal(arrays, tree, walkers, settings, walker, np.int64(walkers.leaf[walker]))
+            end_lane(arrays, tree, walkers, statistics, settings, lane)
+
+
+@inlined
+def _end_walker(
+    tables: LaneTables,
+    arrays: SearchArrays,
+    tree: Tree,
+    walkers: Walkers,
+    statistics: MoveStatistics,
+    settings: Settings,
+    walker: Index,
+) -> None:
+    """Back up a walker that ends in the tree, with the goals in arrays.goal, once for each of its lanes."""
+    for i in range(walkers.size[walker]):
+        end_lane(arrays, tree, walkers, statistics, settings, np.int64(walkers.lane[walker, i]))
+
+
+@inlined
+def _put_move(arrays: SearchArrays, walkers: Walkers, walker: Index, node: Index) -> None:
+    """Select the move with row `node` in all lanes of the walker."""
+    for i in range(walkers.size[walker]):
+        set_lane(arrays.value, node, np.int64(walkers.lane[walker, i]))
+
+
+@inlined
+def _leave_tree(arrays: SearchArrays, walkers: Walkers, walker: Index) -> None:
+    """The walker's lanes play out, each by itself, from the next tick on."""
+    walkers.node[walker] = MISSING
+    counter = arrays.counter
+    for i in range(walkers.size[walker]):
+        lane = np.int64(walkers.lane[walker, i])
+        clear_lane(arrays.mask, IN_TREE, lane)
+        walkers.out[lane] = counter[TICK] + 1
+
+
+@inlined
+def _move_at_random(tables: LaneTables, arrays: SearchArrays, walkers: Walkers, walker: Index) -> None:
+    """Select a uniformly random legal move of each role: there was no room for the node's edges."""
+    lane = np.int64(walkers.lane[walker, 0])
+    for role in range(tables.role_count):
+        chosen = np.int64(0)
+        count = 0
+        for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+            if literal_in_lane(arrays, tables.slot_literal[s], lane):
+                count += 1
+                if random_below(arrays.seed, count) == 0:
+                    chosen = np.int64(tables.slot_node[s])
+        if count > 0:
+            _put_move(arrays, walkers, walker, chosen)
+
+
+@inlined
+def _choose_in_tree(
+    tables: LaneTables,
+    arrays: SearchArrays,
+    tree: Tree,
+    walkers: Walkers,
+    statistics: MoveStatistics,
+    settings: Settings,
+    walker: Index,
+) -> None:
+    """Choose each role's edge at the walker's node and go on to the child, or out of the tree."""
+    node = np.int64(walkers.node[walker])
+    depth = np.int64(walkers.depth[walker])
+    path_edge = walkers.path_edge[walker, depth]
+    size = walkers.size[walker]
+    for role in range(tables.role_count):
+        e = select_edge(tree, statistics, arrays, settings, node, role)
+        path_edge[role] = e
+        tree.flight[e] += size
+        _put_move(arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))
+    walkers.path_node[walker, depth] = node
+    walkers.depth[walker] = depth + 1
+    child = child_of(tree, node, path_edge)
+    if child == MISSING:
+        walkers.leaf[walker] = add_child(arrays, tree, node, path_edge)
+        _leave_tree(arrays, walkers, walker)
+        return
+    walkers.leaf[walker] = child
+    if depth + 1 == walkers.path_node.shape[1]:
+        _leave_tree(arrays, walkers, walker)
+        return
+    walkers.node[walker] = child
+
+
+@inlined
+def _descend(
+    tables: LaneTables,
+    arrays: SearchArrays,
+    tree: Tree,
+    walkers: Walkers,
+    statistics: MoveStatistics,
+    settings: Settings,
+) -> None:
+    """One move of every walker in the tree; those that leave it are dropped from the list."""
+    counter = arrays.counter
+    kept = 0
+    for i in range(counter[DESCENDING]):
+        walker = np.int64(walkers.descending[i])
+        if walkers.left[walker] == 0:
+            continue
+        node = np.int64(walkers.node[walker])
+        lane = np.int64(walkers.lane[walker, 0])
+        if settings.is_solving != 0 and tree.proof[node] != UNPROVEN:
+            arrays.goal[0] = float(tree.proof[node])
+            if tables.role_count > 1:
+                arrays.goal[1] = 100.0 - arrays.goal[0]
+            _end_walker(tables, arrays, tree, walkers, statistics, settings, walker)
+            continue
+        outcome = EXPANDED
+        if tree.first_edge[node, 0] == MISSING:
+            outcome = expand(tables, arrays, tree, node, lane)
+        if outcome == STUCK:
+            read_goals(tables, arrays, settings, lane)
+            _end_walker(tables, arrays, tree, walkers, statistics, settings, walker)
+            continue
+        if outcome == FULL:
+            _move_at_random(tables, arrays, walkers, walker)
+            walkers.leaf[walker] = MISSING
+            _leave_tree(arrays, walkers, walker)
+            continue
+        _choose_in_tree(tables, arrays, tree, walkers, statistics, settings, walker)
+        if walkers.node[walker] != MISSING:
+            walkers.descending[kept] = walker
+            kept += 1
+    counter[DESCENDING] = kept
+
+
+@inlined
+def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settings) -> None:
+    """Make walkers of free lanes as long as there are enough of them and playouts to be started."""
+    counter = arrays.counter
+    if settings.is_solving != 0 and tree.proof[ROOT] != UNPROVEN:
+        return
+    while counter[LAUNCHES_LEFT] > 0 and counter[FREE_LANES] > 0:
+        size = min(settings.lanes_per_leaf, counter[LAUNCHES_LEFT])
+        if settings.ramp > 0:
+            allowed = max(1, counter[ROOT_VISITS] // settings.ramp)
+            size = min(size, max(1, allowed // RAMP_WALKERS))
+            if counter[LANES_BUSY] + size > allowed:
+                return
+        if counter[FREE_LANES] < size:
+            return
+        counter[FREE_WALKERS] -= 1
+        walker = np.int64(walkers.free[counter[FREE_WALKERS]])
+        walkers.node[walker] = ROOT
+        walkers.leaf[walker] = ROOT
+        walkers.depth[walker] = 0
+        walkers.size[walker] = size
+        walkers.left[walker] = size
+        for i in range(size):
+            counter[FREE_LANES] -= 1
+            lane = np.int64(walkers.free_lane[counter[FREE_LANES]])
+            walkers.lane[walker, i] = lane
+            walkers.of_lane[lane] = walker
+            walkers.start[lane] = counter[TICK] + 1
+            set_lane(arrays.mask, BUSY, lane)
+            set_lane(arrays.mask, IN_TREE, lane)
+        walkers.descending[counter[DESCENDING]] = walker
+        counter[DESCENDING] += 1
+        counter[DESCENTS] += 1
+        counter[LANES_BUSY] += size
+        counter[LAUNCHES_LEFT] -= size
+
+
+@inlined
+def _record_moves(tables: LaneTables, arrays: SearchArrays) -> None:
+    """Enter the move of every role in every lane into the history of this tick."""
+    ticks = arrays.history.shape[0]
+    t = arrays.counter[TICK] & (ticks - 1)
+    for role in range(tables.role_count):
+        first = arrays.first_move[role]
+        count = arrays.first_move[role + 1] - first
+        used = planes_of_indices(arrays.value, np.int64(tables.move0) + first, count, arrays.planes)
+        numbers_of_planes(arrays.planes, used, first - 1, arrays.block, arrays.history[t, role])
+
+
+@kernel
+def search_tree(
+    tables: LaneTables,
+    arrays: SearchArrays,
+    tree: Tree,
+    walkers: Walkers,
+    statistics: MoveStatistics,
+    settings: Settings,
+    planes: int,
+    ticks: int,
+) -> bool:
+    """Search for at most `ticks` ticks; whether nothing is in flight any more and nothing to be started.
+
+    planes   choice_planes(tables)
+    Start with `abandon`, which frees all lanes, and with counter[LAUNCHES_LEFT] playouts to be started.
+    """
+    value = arrays.value
+    counter = arrays.counter
+    is_recording = settings.rave_k > 0.0 or settings.learning == ALL_MOVES
+    for _ in range(ticks):
+        settle_phases(tables, value, 0, 2)
+        busy = load(arrays.mask, BUSY)
+        over = literal(value, np.int64(tables.terminal)) & busy
+        over = over | _lanes_to_cut(arrays, walkers, settings)
+        playing = busy & ~load(arrays.mask, IN_TREE) & ~over
+        stuck = choose_playout_moves(tables, arrays, statistics, settings, planes, playing)
+        over = over | stuck
+        if any_lane(over):
+            _end_lanes(tables, arrays, tree, walkers, statistics, settings, over)
+        _descend(tables, arrays, tree, walkers, statistics, settings)
+        if is_recording:
+            _record_moves(tables, arrays)
+        moved = load(arrays.mask, BUSY)
+        _launch(arrays, tree, walkers, settings)
+        settle_phases(tables, value, 2, 3)
+        step_lanes(tables, value, arrays.aside, arrays.root, ~moved)
+        counter[TICK] += 1
+        if counter[LANES_BUSY] == 0:
+            return True
+    return False
+
+
+@kernel
+def abandon(arrays: SearchArrays, tree: Tree, walkers: Walkers, usable: int) -> None:
+    """Give up everything in flight; afterwards all walkers and the first `usable` lanes are free."""
+    counter = arrays.counter
+    lanes = walkers.of_lane.shape[0]
+    for lane in range(lanes):
+        walker = walkers.of_lane[lane]
+        if walker != MISSING and counter[LANES_BUSY] > 0:
+            for d in range(walkers.depth[walker]):
+                for role in range(arrays.goal.shape[0]):
+                    tree.flight[walkers.path_edge[walker, d, role]] -= 1
+    for lane in range(lanes):
+        walkers.of_lane[lane] = MISSING
+        walkers.free_lane[lane] = usable - 1 - lane
+        walkers.free[lane] = lanes - 1 - lane
+        walkers.left[lane] = 0
+    for w in range(word_count(arrays.mask)):
+        set_word(arrays.mask, BUSY, w, np.uint64(0))
+        set_word(arrays.mask, IN_TREE, w, np.uint64(0))
+    counter[FREE_LANES] = usable
+    counter[FREE_WALKERS] = lanes
+    counter[LANES_BUSY] = 0
+    counter[DESCENDING] = 0
+    counter[LAUNCHES_LEFT] = 0
+    counter[NEXT_CUT] = 0
+
+
+__all__ = ["abandon", "search_tree"]

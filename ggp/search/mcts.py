@@ -1,0 +1,255 @@
+"""LanesSearch: Monte-Carlo tree search on lanes, the strong player of this package.
+
+Kernels do the work (`ggp.kernels.tree_search`); this module owns the trees, one per thread, cuts the
+work into slices of a few milliseconds, keeps the root where the match is, and tells what it found. The
+plain-Python search with the same methods is `ggp.search.reference`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from ggp.compiled_game import CompiledGame
+from ggp.game import Move, Role
+from ggp.kernels.compiling import announced_compilation
+from ggp.search.options import MctsOptions
+from ggp.search.tree_engine import ENDLESS, TreeEngine
+
+SLICE_SECONDS = 0.01
+"""What a call of the kernel should take; in it nothing can stop the search."""
+
+PROGRESS_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class MoveReport:
+    """What the search thinks of one move: playouts, mean goal of the role, proven goal (or None)."""
+
+    move: Move
+    visits: int
+    mean: float
+    goal: int | None
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """How a search stands.
+
+    seconds, playouts, descents    since the root was set
+    mean_depth, deepest            in the tree, in joint moves
+    nodes, is_full                 of all trees; whether a memory limit stopped one from growing
+    moves                          of the searching role in the root state, most visited first
+    best_line                      joint moves along the most visited edges of the first tree
+    goal                           proven goal of the searching role, or None
+    """
+
+    seconds: float
+    playouts: int
+    descents: int
+    mean_depth: float
+    deepest: int
+    nodes: int
+    is_full: bool
+    moves: tuple[MoveReport, ...]
+    best_line: tuple[tuple[Move, ...], ...]
+    goal: int | None
+
+    @property
+    def playouts_per_second(self) -> float:
+        return self.playouts / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def descents_per_second(self) -> float:
+        return self.descents / self.seconds if self.seconds > 0 else 0.0
+
+
+class LanesSearch:
+    """The search of one role in one match of a compiled game; keeps its trees from move to move.
+
+    `best_move()` and `report()` may be asked, also from another thread, at any time after `move_to`.
+    """
+
+    def __init__(
+        self,
+        game: CompiledGame,
+        role: Role,
+        *,
+        seed: int = 0,
+        options: MctsOptions | None = None,
+        on_progress: Callable[[Move], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`on_progress` hears of the best move of the root whenever another one takes the lead."""
+        self.game = game
+        self.options = options or MctsOptions()
+        self.role_index = game.roles.index(role)
+        self.simulation_count = 0
+        self._on_progress = on_progress
+        self._clock = clock
+        self._state: bytes | None = None
+        self._leader: Move | None = None
+        self._move_index = [{move: i for i, move in enumerate(moves)} for moves in game.moves]
+        self.engines = [
+            TreeEngine(game.tables, game.lane_tables, game.terms, self.options, seed=seed, stream=stream)
+            for stream in range(self.options.threads)
+        ]
+        self._pool = ThreadPoolExecutor(self.options.threads) if self.options.threads > 1 else None
+        self._slice_ticks = [1] * self.options.threads
+        self._begin_report()
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
+        """Make `state`, to which `joint_move` led, the root, keeping the trees below it."""
+        assert isinstance(state, bytes)
+        if state != self._state:
+            indices = self._followed(state, joint_move)
+            fluents = self.game.unpack(state)
+            for engine in self.engines:
+                child = engine.child(0, indices) if indices is not None else None
+                if child is None:
+                    engine.set_root(fluents)
+                else:
+                    engine.move_root(child, fluents)
+            self._state = state
+        self._leader = None
+        self._begin_report()
+
+    def _followed(self, state: bytes, joint_move: tuple[Move, ...] | None) -> tuple[int, ...] | None:
+        """`joint_move` as indices, where it leads from the present root to `state`."""
+        if self._state is None or joint_move is None or self.game.is_terminal(self._state):
+            return None
+        indices = [index.get(move) for index, move in zip(self._move_index, joint_move, strict=True)]
+        known = tuple(i for i in indices if i is not None)
+        if len(known) < len(indices) or self.game.next_state(self._state, joint_move) != state:
+            return None
+        return known
+
+    def run(self, *, deadline: float = math.inf, simulations: int | None = None) -> int:
+        """Search until `deadline` (clock seconds) or for that many playouts; how many were finished.
+
+        Ends earlier where the root is proven. A deadline is passed by a slice at most; a tick of a very large
+        circuit may take longer.
+        """
+        if simulations is None and deadline == math.inf:
+            raise ValueError("a search needs a deadline or a number of simulations")
+        assert self._state is not None, "move_to comes first"
+        if self.game.is_terminal(self._state):
+            return 0
+        before = self._finished()
+        begin = time.perf_counter()
+        count = len(self.engines)
+        for i, engine in enumerate(self.engines):
+            share = ENDLESS if simulations is None else simulations // count + (i < simulations % count)
+            engine.begin(share)
+        with announced_compilation():
+            if self._pool is None:
+                self._run_engine(0, deadline, self._tell)
+            else:
+                jobs = [self._pool.submit(self._run_engine, i, deadline, _nothing) for i in range(count)]
+                while wait(jobs, timeout=PROGRESS_SECONDS).not_done:
+                    self._tell()
+                for job in jobs:
+                    job.result()
+        self._tell()
+        self._seconds += time.perf_counter() - begin
+        done = self._finished() - before
+        self.simulation_count += done
+        return done
+
+    def _run_engine(self, index: int, deadline: float, tell: Callable[[], None]) -> None:
+        engine = self.engines[index]
+        ticks = self._slice_ticks[index]
+        while (left := deadline - self._clock()) > 0:
+            begin = time.perf_counter()
+            if engine.run(ticks):
+                break
+            spent = time.perf_counter() - begin
+            if spent > min(SLICE_SECONDS, left / 2):
+                ticks = max(1, ticks // 2)
+            elif spent < SLICE_SECONDS / 3:
+                ticks *= 2
+            tell()
+        self._slice_ticks[index] = ticks
+
+    def best_move(self) -> Move:
+        """The root move most playouts took, unless a proof knows better; the first legal one before any."""
+        assert self._state is not None, "move_to comes first"
+        moves = self._merged_moves()
+        if not moves:
+            role = self.game.roles[self.role_index]
+            return self.game.legal_moves(self._state, role)[0]
+        opened = [m for m in moves if m.goal is None]
+        proven = [m for m in moves if m.goal is not None]
+        favorite = max(opened, key=lambda m: (m.visits, m.mean), default=None)
+        surest = max(proven, key=lambda m: m.goal or 0, default=None)
+        if favorite is None or (surest is not None and (surest.goal or 0) >= favorite.mean):
+            assert surest is not None
+            return surest.move
+        return favorite.move
+
+    def report(self) -> SearchReport:
+        """How the search stands."""
+        engines = self.engines
+        playouts = self._finished() - self._first_playouts
+        depth_sum = sum(engine.depth_sum for engine in engines) - self._first_depth_sum
+        root_goal = next((e.root_goal for e in engines if e.root_goal is not None), None)
+        if root_goal is not None and self.role_index == 1:
+            root_goal = 100 - root_goal
+        return SearchReport(
+            seconds=self._seconds,
+            playouts=playouts,
+            descents=sum(engine.descent_count for engine in engines) - self._first_descents,
+            mean_depth=depth_sum / playouts if playouts else 0.0,
+            deepest=max(engine.deepest for engine in engines),
+            nodes=sum(engine.node_count for engine in engines),
+            is_full=any(engine.is_full for engine in engines),
+            moves=tuple(sorted(self._merged_moves(), key=lambda m: (-m.visits, -m.mean))),
+            best_line=tuple(
+                tuple(moves[i] for moves, i in zip(self.game.moves, line, strict=True))
+                for line in engines[0].best_line()
+            ),
+            goal=root_goal,
+        )
+
+    def _begin_report(self) -> None:
+        self._seconds = 0.0
+        self._first_playouts = self._finished()
+        self._first_descents = sum(engine.descent_count for engine in self.engines)
+        self._first_depth_sum = sum(engine.depth_sum for engine in self.engines)
+
+    def _finished(self) -> int:
+        return sum(engine.simulation_count for engine in self.engines)
+
+    def _merged_moves(self) -> list[MoveReport]:
+        """The moves of the searching role in the root state, over all trees, by index."""
+        visits: dict[int, int] = {}
+        totals: dict[int, float] = {}
+        goals: dict[int, int] = {}
+        for engine in self.engines:
+            for edge in engine.root_edges(self.role_index):
+                visits[edge.move] = visits.get(edge.move, 0) + edge.visits
+                totals[edge.move] = totals.get(edge.move, 0.0) + edge.total
+                if edge.goal is not None:
+                    goals[edge.move] = edge.goal
+        moves = self.game.moves[self.role_index]
+        return [
+            MoveReport(moves[i], n, totals[i] / n if n else 0.0, goals.get(i))
+            for i, n in sorted(visits.items())
+        ]
+
+    def _tell(self) -> None:
+        if self._on_progress is not None and (best := self.best_move()) != self._leader:
+            self._leader = best
+            self._on_progress(best)
+
+
+def _nothing() -> None:
+    pass

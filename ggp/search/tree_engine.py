@@ -1,0 +1,297 @@
+"""TreeEngine: one tree, its lanes, and the calls of the kernels that grow it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.game import RANDOM_ROLE
+from ggp.kernels.choose import choice_planes
+from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.rows import ALL_ONES, words_of
+from ggp.kernels.tree_arrays import (
+    ALL_MOVES,
+    AS_LOSSES,
+    DEEPEST,
+    DEPTH_SUM,
+    DESCENTS,
+    EDGES,
+    FINISHED,
+    GIBBS,
+    GREEDY,
+    IGNORED,
+    IN_DENOMINATOR,
+    IS_CONSTANT_SUM,
+    LAUNCHES_LEFT,
+    MISSING,
+    NO_MOVES,
+    NODES,
+    PAST,
+    REFRESH_IN,
+    REFUSED,
+    ROOT,
+    SEVERAL,
+    STEPS,
+    TREE_MOVES,
+    UNIFORM,
+    UNPROVEN,
+    Settings,
+    bytes_per_edge,
+    bytes_per_node,
+    make_search_arrays,
+    make_statistics,
+    make_tree,
+    make_walkers,
+)
+from ggp.kernels.tree_compact import clear_tree, make_root
+from ggp.kernels.tree_search import abandon, search_tree
+from ggp.search.options import MctsOptions
+from ggp.tables import CircuitTables, CircuitTerms
+
+HISTORY_TICKS = 1024
+NODE_SHARE = 0.3
+"""Share of the memory for nodes; the rest is for edges."""
+
+_IN_FLIGHT = {"ignored": IGNORED, "losses": AS_LOSSES, "denominator": IN_DENOMINATOR}
+_LEARNING = {"": NO_MOVES, "mast": ALL_MOVES, "to-mast": TREE_MOVES, "past": ALL_MOVES}
+
+
+@dataclass(frozen=True)
+class RootEdge:
+    """What the tree says of one move of a role in the root state.
+
+    move    counted within the role
+    total   sum of the role's goals over `visits` playouts
+    goal    proven goal of the role, or None
+    """
+
+    move: int
+    visits: int
+    total: float
+    goal: int | None
+
+
+class TreeEngine:
+    """One tree of a `LanesSearch`. Belongs to one thread at a time.
+
+    tables, lane_tables, terms    of the compiled game
+    seed, stream                  with the options, all that the result of a counted search depends on
+    """
+
+    def __init__(
+        self,
+        tables: CircuitTables,
+        lane_tables: LaneTables,
+        terms: CircuitTerms,
+        options: MctsOptions,
+        *,
+        seed: int,
+        stream: int = 0,
+    ) -> None:
+        self.tables = lane_tables
+        self.terms = terms
+        self.options = options
+        self._first_move = tables.first_move
+        self._chance = terms.roles.index(RANDOM_ROLE) if RANDOM_ROLE in terms.roles else -1
+        self.settings = self._make_settings()
+        self._planes = choice_planes(lane_tables)
+        roles = lane_tables.role_count
+        lanes = 64 * options.words
+        self.usable_lanes = min(lanes, options.lanes or lanes)
+        values = lane_tables.goal_value
+        in_range = (values >= 0) & (values <= 100)
+        self.arrays = make_search_arrays(
+            lane_tables,
+            np.where(in_range, values, 0).astype(np.float64),
+            self._first_move,
+            options.words,
+            seed=seed,
+            stream=stream,
+            history=HISTORY_TICKS,
+            has_states=options.learns == "past",
+        )
+        memory = options.memory_mebibytes * 2**20 // options.threads
+        nodes = max(64, int(NODE_SHARE * memory) // bytes_per_node(roles))
+        edges = int((1 - NODE_SHARE) * memory) // bytes_per_edge(options.has_rave)
+        self.tree = make_tree(roles, nodes, max(edges, 4 * lane_tables.move_count + 64), options.has_rave)
+        self.walkers = make_walkers(roles, lanes, options.lanes_per_leaf, options.depth_limit)
+        fluents = lane_tables.fluent_count if options.learns == "past" else 0
+        self.statistics = make_statistics(lane_tables.move_count, fluents)
+        self.arrays.counter[REFRESH_IN] = self.settings.refresh
+        self.arrays.counter[IS_CONSTANT_SUM] = 1
+
+    def _make_settings(self) -> Settings:
+        options = self.options
+        playout = {"": UNIFORM, "past": PAST}.get(options.learns, GREEDY if options.is_greedy else GIBBS)
+        players = len(self.terms.roles) - (self._chance >= 0)
+        return Settings(
+            exploration=float(options.exploration),
+            lanes_per_leaf=options.lanes_per_leaf,
+            ramp=options.ramp,
+            in_flight=_IN_FLIGHT[options.in_flight],
+            step_limit=options.step_limit,
+            rave_k=float(options.rave_k) if options.has_rave else 0.0,
+            playout=playout,
+            learning=_LEARNING[options.learns],
+            temperature=float(options.temperature),
+            epsilon=options.epsilon_in_1024ths,
+            refresh=options.refresh or max(1, self.tables.move_count // 4),
+            chance=self._chance,
+            is_solving=int(options.is_solving and players <= 2 and self._chance < 0),
+            past_visits=options.past_visits,
+        )
+
+    @property
+    def simulation_count(self) -> int:
+        """Playouts that entered the statistics so far."""
+        return int(self.arrays.counter[FINISHED])
+
+    @property
+    def descent_count(self) -> int:
+        return int(self.arrays.counter[DESCENTS])
+
+    @property
+    def step_count(self) -> int:
+        """Joint moves of the playouts and of the way to them."""
+        return int(self.arrays.counter[STEPS])
+
+    @property
+    def depth_sum(self) -> int:
+        """Summed depth in the tree of all playouts."""
+        return int(self.arrays.counter[DEPTH_SUM])
+
+    @property
+    def deepest(self) -> int:
+        return int(self.arrays.counter[DEEPEST])
+
+    @property
+    def node_count(self) -> int:
+        return int(self.arrays.counter[NODES])
+
+    @property
+    def edge_count(self) -> int:
+        return int(self.arrays.counter[EDGES])
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a node or its edges found no room since the root was set."""
+        return bool(self.arrays.counter[REFUSED] > 0)
+
+    @property
+    def root_goal(self) -> int | None:
+        """The proven goal of role 0 in the root state, or None."""
+        proof = int(self.tree.proof[ROOT])
+        return None if proof == UNPROVEN else proof
+
+    def set_root(self, fluents: NDArray[np.bool_]) -> None:
+        """Begin an empty tree at a state (bool[F])."""
+        self._put_root(fluents)
+        clear_tree(self.arrays, self.tree)
+
+    def move_root(self, node: int, fluents: NDArray[np.bool_]) -> None:
+        """Keep the subtree below `node`, whose state is given."""
+        self._put_root(fluents)
+        number = np.zeros(self.node_count, np.int32)
+        make_root(self.arrays, self.tree, node, number, np.zeros(self.tables.role_count, np.int32))
+
+    def _put_root(self, fluents: NDArray[np.bool_]) -> None:
+        abandon(self.arrays, self.tree, self.walkers, self.usable_lanes)
+        self.arrays.root[:] = np.where(fluents, ALL_ONES, np.uint64(0))
+        words_of(self.arrays.value)[1 : 1 + len(fluents)] = self.arrays.root[:, None]
+        self.arrays.counter[DEEPEST] = 0
+        self.arrays.counter[REFUSED] = 0
+
+    def begin(self, simulations: int) -> None:
+        """So many playouts are to be started, beside those that are in flight."""
+        self.arrays.counter[LAUNCHES_LEFT] = simulations
+
+    def run(self, ticks: int) -> bool:
+        """Search for at most `ticks` ticks; whether all playouts have ended."""
+        return bool(
+            search_tree(
+                self.tables,
+                self.arrays,
+                self.tree,
+                self.walkers,
+                self.statistics,
+                self.settings,
+                self._planes,
+                ticks,
+            )
+        )
+
+    def edges_of(self, node: int, role: int) -> range:
+        """The edges of a role at a node; empty where it is not expanded."""
+        first = self.tree.first_edge[node]
+        if first[0] == MISSING:
+            return range(0)
+        return range(int(first[role]), int(first[role + 1]))
+
+    def root_edges(self, role: int, node: int = ROOT) -> list[RootEdge]:
+        """Statistics of the moves of `role` in the root state (or another node), by move."""
+        tree = self.tree
+        return [
+            RootEdge(
+                int(tree.move[e] - self._first_move[role]),
+                int(tree.visits[e]),
+                float(tree.total[e]),
+                self._proven_goal(node, e, role),
+            )
+            for e in self.edges_of(node, role)
+        ]
+
+    def _proven_goal(self, node: int, edge: int, role: int) -> int | None:
+        tree = self.tree
+        if tree.decider[node] != role:
+            return None
+        child = tree.child[edge]
+        if child == MISSING or tree.proof[child] == UNPROVEN:
+            return None
+        return int(tree.proof[child]) if role == 0 else 100 - int(tree.proof[child])
+
+    def child(self, node: int, moves: tuple[int, ...]) -> int | None:
+        """The node behind a joint move (one index per role, counted within the role), or None."""
+        edges = [
+            next((e for e in self.edges_of(node, role) if self._move_of(e, role) == move), None)
+            for role, move in enumerate(moves)
+        ]
+        if any(e is None for e in edges):
+            return None
+        tree = self.tree
+        decider = int(tree.decider[node])
+        if decider != SEVERAL:
+            e = edges[max(decider, 0)]
+            child = int(tree.child[e])
+            return None if child == MISSING else child
+        came = np.array(edges, np.int32) - tree.first_edge[node, 0]
+        nodes = self.node_count
+        found = np.flatnonzero((tree.parent[:nodes] == node) & (tree.came[:nodes] == came).all(axis=1))
+        return int(found[0]) if len(found) else None
+
+    def _move_of(self, edge: int, role: int) -> int:
+        return int(self.tree.move[edge] - self._first_move[role])
+
+    def best_line(self, limit: int = 12) -> list[tuple[int, ...]]:
+        """The joint moves along the most visited edges: the principal variation."""
+        line: list[tuple[int, ...]] = []
+        node: int | None = ROOT
+        while node is not None and len(line) < limit:
+            moves = []
+            for role in range(self.tables.role_count):
+                edges = self.edges_of(node, role)
+                if not edges:
+                    return line
+                best = max(edges, key=lambda e: (self.tree.visits[e], self.tree.total[e], -e))
+                if self.tree.visits[best] == 0:
+                    return line
+                moves.append(self._move_of(best, role))
+            line.append(tuple(moves))
+            node = self.child(node, line[-1])
+        return line
+
+
+ENDLESS = 2**60
+NO_DEADLINE = math.inf
