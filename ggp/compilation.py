@@ -90,4 +90,4 @@ def compile_game(
     from ggp.compiled_game import CompiledGame
 
     circuit = compile_circuit(program, limits, report)
-    return CompiledGame(program, tabulate(circuit), circuit.terms, name)
+    return CompiledGame(program, tabulate(circuit), circuit.terms, name, exclusive=circuit.exclusive)

@@ -1,0 +1,1 @@
+"""Exact values of whole games: every reachable state, found and valued on lanes."""

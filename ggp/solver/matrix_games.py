@@ -1,0 +1,172 @@
+"""One simultaneous stage as a matrix game: exact equilibria in fractions.
+
+The kernels solve matrix games in floating point by the thousand; this is their exact twin, for the stages a person
+looks at and for stages without a constant sum.
+
+Sources: Dantzig, "A proof of the equivalence of the programming problem and the game problem" (1951);
+support enumeration as in Nisan et al., "Algorithmic Game Theory" (2007), section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+Payoff = Fraction | int
+Mix = tuple[Fraction, ...]
+MOST_SUPPORTS = 200_000
+
+
+class NoEquilibriumFoundError(Exception):
+    """The search for an equilibrium ended without one (a large or degenerate game)."""
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """Mixed strategies from which neither player gains by deviating alone, and what each gets."""
+
+    row: Mix
+    column: Mix
+    row_value: Fraction
+    column_value: Fraction
+
+
+def solve_zero_sum(payoff: Sequence[Sequence[Payoff]]) -> Equilibrium:
+    """The value of a zero-sum matrix game and optimal mixed strategies, by an exact simplex method.
+
+    payoff   payoff[i][j] is what the row player wins and the column player loses
+    """
+    rows, columns = len(payoff), len(payoff[0])
+    shift = 1 - min(Fraction(worth) for row in payoff for worth in row)
+    tableau = [
+        [Fraction(worth) + shift for worth in row] + [Fraction(int(i == k)) for k in range(rows)] + [Fraction(1)]
+        for i, row in enumerate(payoff)
+    ]
+    objective = [Fraction(-1)] * columns + [Fraction(0)] * (rows + 1)
+    basis = list(range(columns, columns + rows))
+    while (column := next((j for j, cost in enumerate(objective[:-1]) if cost < 0), None)) is not None:
+        row = min(
+            (i for i in range(rows) if tableau[i][column] > 0),
+            key=lambda i: (tableau[i][-1] / tableau[i][column], basis[i]),
+        )
+        basis[row] = column
+        pivot = tableau[row][column]
+        tableau[row] = [entry / pivot for entry in tableau[row]]
+        for i in range(rows):
+            if i != row:
+                tableau[i] = _eliminated(tableau[i], tableau[row], column)
+        objective = _eliminated(objective, tableau[row], column)
+    total = objective[-1]
+    column_mix = [Fraction(0)] * columns
+    for i, variable in enumerate(basis):
+        if variable < columns:
+            column_mix[variable] = tableau[i][-1] / total
+    row_mix = tuple(objective[columns + i] / total for i in range(rows))
+    value = 1 / total - shift
+    return Equilibrium(row_mix, tuple(column_mix), value, -value)
+
+
+def _eliminated(line: list[Fraction], pivot_line: list[Fraction], column: int) -> list[Fraction]:
+    factor = line[column]
+    return [a - factor * b for a, b in zip(line, pivot_line, strict=True)] if factor else line
+
+
+def pure_equilibria(
+    row_payoff: Sequence[Sequence[Payoff]], column_payoff: Sequence[Sequence[Payoff]]
+) -> Iterator[tuple[int, int]]:
+    """All pairs of moves from which neither player gains by deviating alone."""
+    rows, columns = len(row_payoff), len(row_payoff[0])
+    for i in range(rows):
+        for j in range(columns):
+            if row_payoff[i][j] >= max(row_payoff[k][j] for k in range(rows)) and column_payoff[i][j] >= max(
+                column_payoff[i]
+            ):
+                yield i, j
+
+
+def solve_bimatrix(
+    row_payoff: Sequence[Sequence[Payoff]], column_payoff: Sequence[Sequence[Payoff]]
+) -> Equilibrium:
+    """An equilibrium of a two-player game: the pure one with the greatest sum, else a mixed one.
+
+    Mixed ones are found by enumerating supports of equal size, smallest first. Raises NoEquilibriumFoundError
+    beyond MOST_SUPPORTS pairs of supports, or where only unequal supports would do.
+    """
+    rows, columns = len(row_payoff), len(row_payoff[0])
+    pure = sorted(
+        pure_equilibria(row_payoff, column_payoff),
+        key=lambda pair: (-row_payoff[pair[0]][pair[1]] - column_payoff[pair[0]][pair[1]], pair),
+    )
+    if pure:
+        i, j = pure[0]
+        return Equilibrium(
+            tuple(Fraction(int(k == i)) for k in range(rows)),
+            tuple(Fraction(int(k == j)) for k in range(columns)),
+            Fraction(row_payoff[i][j]),
+            Fraction(column_payoff[i][j]),
+        )
+    tried = 0
+    for size in range(2, min(rows, columns) + 1):
+        for row_support in combinations(range(rows), size):
+            for column_support in combinations(range(columns), size):
+                tried += 1
+                if tried > MOST_SUPPORTS:
+                    raise NoEquilibriumFoundError(f"no equilibrium among {MOST_SUPPORTS} pairs of supports")
+                found = _on_supports(row_payoff, column_payoff, row_support, column_support)
+                if found is not None:
+                    return found
+    raise NoEquilibriumFoundError("no equilibrium with supports of equal size")
+
+
+def _on_supports(
+    row_payoff: Sequence[Sequence[Payoff]],
+    column_payoff: Sequence[Sequence[Payoff]],
+    row_support: Sequence[int],
+    column_support: Sequence[int],
+) -> Equilibrium | None:
+    """The equilibrium with exactly these supports, if there is one."""
+    rows, columns = len(row_payoff), len(row_payoff[0])
+    of_column = _indifferent([[row_payoff[i][j] for j in column_support] for i in row_support])
+    of_row = _indifferent([[column_payoff[i][j] for i in row_support] for j in column_support])
+    if of_column is None or of_row is None:
+        return None
+    (column_weights, row_value), (row_weights, column_value) = of_column, of_row
+    row_mix = _spread(row_weights, row_support, rows)
+    column_mix = _spread(column_weights, column_support, columns)
+    row_gains = any(
+        sum((column_mix[j] * row_payoff[i][j] for j in range(columns)), Fraction(0)) > row_value
+        for i in range(rows)
+    )
+    column_gains = any(
+        sum((row_mix[i] * column_payoff[i][j] for i in range(rows)), Fraction(0)) > column_value
+        for j in range(columns)
+    )
+    return None if row_gains or column_gains else Equilibrium(row_mix, column_mix, row_value, column_value)
+
+
+def _indifferent(payoff: Sequence[Sequence[Payoff]]) -> tuple[list[Fraction], Fraction] | None:
+    """Positive weights of the columns under which all rows pay the same, and what they pay."""
+    size = len(payoff)
+    system = [[Fraction(worth) for worth in row] + [Fraction(-1), Fraction(0)] for row in payoff]
+    system.append([Fraction(1)] * size + [Fraction(0), Fraction(1)])
+    for column in range(size + 1):
+        pivot = next((i for i in range(column, size + 1) if system[i][column]), None)
+        if pivot is None:
+            return None
+        system[column], system[pivot] = system[pivot], system[column]
+        lead = system[column][column]
+        system[column] = [entry / lead for entry in system[column]]
+        for i in range(size + 1):
+            if i != column:
+                system[i] = _eliminated(system[i], system[column], column)
+    weights = [system[i][-1] for i in range(size)]
+    return (weights, system[size][-1]) if min(weights) > 0 else None
+
+
+def _spread(weights: Sequence[Fraction], support: Sequence[int], size: int) -> Mix:
+    mix = [Fraction(0)] * size
+    for weight, place in zip(weights, support, strict=True):
+        mix[place] = weight
+    return tuple(mix)

@@ -1,0 +1,285 @@
+"""From all reachable states to the value of each: `solve` picks the method by what the states show.
+
+    one role                                the best goal that can be reached
+    one role has a choice at a time         backward induction; with two roles and constant sum the minimax value
+    a `random` role                         expectations (floating point)
+    several choose at once, constant sum    matrix games by linear programming (floating point), mixed strategies
+    several choose at once otherwise        a pure equilibrium of each stage, else a mixed one of two players
+    cycles                                  bounds that meet, or what endless play is worth (one role, or two
+                                            with constant sum, without chance)
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.compiled_game import CompiledGame, PackedState
+from ggp.game import RANDOM_ROLE, JointMove, Move
+from ggp.kernels.compiling import announced_compilation
+from ggp.kernels.solver_backup import ENDLESS, back_up, improve, improve_depth
+from ggp.kernels.solver_expand import UNKNOWN
+from ggp.kernels.solver_matrix import LEFT, MATRICES, PURE, REPORTS, back_up_mixed, expected_payoffs, make_stage
+from ggp.solver.matrix_games import NoEquilibriumFoundError, solve_bimatrix
+from ggp.solver.reachable import Limits, SolverLimitError, StateSpace, UnsolvableError
+
+Values: TypeAlias = NDArray[np.uint8] | NDArray[np.float64]
+
+MINIMAX = "minimax"
+BEST_GOAL = "best goal"
+BACKWARD_INDUCTION = "backward induction (each role maximizes its own goal, first of equal moves)"
+EXPECTATION = "expectation over chance"
+MATRIX = "minimax in mixed strategies (matrix games)"
+EQUILIBRIUM = "a pure equilibrium in every simultaneous stage"
+MIXED_EQUILIBRIUM = "an equilibrium in every simultaneous stage, mixed where no pure one exists"
+
+
+@dataclass
+class Solution:
+    """The value of every reachable state.
+
+    value      uint8[N, R] goals, or float64[N, R] where chance or mixed strategies enter
+    depth      uint16[N]: joint moves to the end if the winning side hurries and the other delays (drawn: delays);
+               in games of chance or of simultaneous moves the longest line; ENDLESS: play need not end
+    concept    what the values mean, one of the constants above
+    sum        the goals' sum in two-role games where it is constant, else None
+    cyclic     states whose value needed more than backward induction because of cycles
+    endless    what endless play counts for role 0, None where no value depends on it
+    seconds    what finding the states and valuing them took
+    """
+
+    space: StateSpace
+    value: Values
+    depth: NDArray[np.uint16]
+    concept: str
+    sum: int | None
+    cyclic: int
+    endless: float | None
+    seconds: float
+
+    @property
+    def game(self) -> CompiledGame:
+        return self.space.game
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether values are integers, without rounding."""
+        return self.value.dtype == np.uint8
+
+    def number(self, state: PackedState) -> int | None:
+        """The number of a state; None where legal play does not reach it."""
+        found = int(self.space.number(self.game.unpack(state)[None, :])[0])
+        return None if found < 0 else found
+
+    def values(self, state: PackedState | None = None) -> tuple[float, ...]:
+        """What each role gets under best play, in role order. Raises KeyError for unreachable states."""
+        number = 0 if state is None else self.number(state)
+        if number is None:
+            raise KeyError("not a reachable state")
+        return tuple(float(worth) for worth in self.value[number])
+
+
+class _Valuation:
+    """Values one state space; see `solve`."""
+
+    def __init__(self, space: StateSpace, limits: Limits) -> None:
+        self.space = space
+        self.limits = limits
+        self.roles = len(space.game.roles)
+        self.players = [r for r, role in enumerate(space.game.roles) if role != RANDOM_ROLE]
+        self.chance = next((r for r, role in enumerate(space.game.roles) if role == RANDOM_ROLE), -1)
+        self.depth = np.zeros(space.state_count, np.uint16)
+        self.cyclic = 0
+        self.endless: float | None = None
+        self.sum = constant_sum(space, self.players)
+
+    def run(self) -> tuple[Values, str]:
+        is_simultaneous = any(
+            int((chunk.move_count[:, self.players] > 1).sum(axis=1).max(initial=0)) > 1
+            for chunk in self.space.chunks
+        )
+        has_chance = self.chance >= 0 and any(
+            int(chunk.move_count[:, self.chance].max(initial=0)) > 1 for chunk in self.space.chunks
+        )
+        if is_simultaneous or has_chance:
+            return self._mixed(is_simultaneous)
+        value = self.space.goal
+        self._induce(value)
+        if len(self.players) == 1:
+            return value, BEST_GOAL
+        return value, MINIMAX if self.sum is not None else BACKWARD_INDUCTION
+
+    def _induce(self, value: NDArray[np.uint8]) -> None:
+        flat = value.reshape(-1)
+        left = before = self.space.state_count + 1
+        while left:
+            self._check_time()
+            left = 0
+            for chunk in reversed(self.space.chunks):
+                counts = chunk.move_count.reshape(-1)
+                left += back_up(chunk.first, counts, chunk.edge, self.roles, flat, self.depth)
+            if left == before:
+                self._resolve_cycles(value, left)
+                return
+            before = left
+
+    def _resolve_cycles(self, value: NDArray[np.uint8], left: int) -> None:
+        """Values of states on cycles: what role 0 can force, else what endless play is worth."""
+        if self.roles > 2 or (self.roles == 2 and self.sum is None):
+            raise UnsolvableError(f"{left:,} states lie on cycles, which only constant sums can value")
+        self.cyclic = left
+        fixed = (value[:, 0] != UNKNOWN).astype(np.uint8)
+        known = value[fixed == 1, 0]
+        total = self.sum if self.sum is not None else 0
+        endless = total // 2
+        bounds = []
+        for start in (known.min(), known.max()):
+            bound = value[:, 0].copy()
+            bound[fixed == 0] = start
+            while self._walk_improve(bound, fixed):
+                self._check_time()
+            bounds.append(bound)
+        lower, upper = bounds
+        if self.roles == 1:
+            # The least fixpoint alone: endless play earns nothing, and no goal is below nothing.
+            bound = value[:, 0].copy()
+            bound[fixed == 0] = 0
+            while self._walk_improve(bound, fixed):
+                self._check_time()
+            lower = upper = bound
+        open_value = np.clip(np.uint8(endless), lower, upper)
+        if (lower != upper).any():
+            self.endless = float(endless)
+        value[:, 0] = open_value
+        if self.roles == 2:
+            value[:, 1] = total - open_value
+        self.depth[fixed == 0] = ENDLESS
+        flat = value.reshape(-1)
+        while any([self._depth_walk(chunk, flat, fixed, endless) for chunk in reversed(self.space.chunks)]):
+            self._check_time()
+
+    def _walk_improve(self, bound: NDArray[np.uint8], fixed: NDArray[np.uint8]) -> int:
+        changed = 0
+        for chunk in reversed(self.space.chunks):
+            counts = chunk.move_count.reshape(-1)
+            changed += improve(chunk.first, counts, chunk.edge, self.roles, bound, fixed)
+        return changed
+
+    def _depth_walk(self, chunk: Any, flat: NDArray[np.uint8], fixed: NDArray[np.uint8], endless: int) -> int:
+        counts = chunk.move_count.reshape(-1)
+        return int(
+            improve_depth(chunk.first, counts, chunk.edge, self.roles, flat, self.depth, fixed, endless)
+        )
+
+    def _mixed(self, is_simultaneous: bool) -> tuple[Values, str]:
+        value = self.space.goal.astype(np.float64)
+        value[self.space.goal[:, 0] == UNKNOWN] = np.nan
+        is_constant = self.sum is not None and len(self.players) == 2
+        most = max(
+            int(chunk.move_count.astype(np.int64).prod(axis=1).max(initial=1)) for chunk in self.space.chunks
+        )
+        widest = max(int(chunk.move_count.max(initial=1)) for chunk in self.space.chunks)
+        stage = make_stage(self.roles, most, widest)
+        by_hand = 0
+        report = np.zeros(REPORTS, np.int64)
+        left = before = self.space.state_count + 1
+        while left:
+            self._check_time()
+            report[LEFT] = 0
+            for chunk in reversed(self.space.chunks):
+                while True:
+                    lefts = int(report[LEFT])
+                    place = back_up_mixed(
+                        chunk.first,
+                        chunk.move_count,
+                        chunk.edge,
+                        self.chance,
+                        is_constant,
+                        value,
+                        self.depth,
+                        stage,
+                        report,
+                    )
+                    if place < 0:
+                        break
+                    report[LEFT] = lefts
+                    self._solve_stage(chunk, place, value)
+                    by_hand += 1
+            left = int(report[LEFT])
+            if left == before:
+                raise UnsolvableError(f"{left:,} states of a game of chance or simultaneous moves lie on cycles")
+            before = left
+        if not is_simultaneous:
+            return value, EXPECTATION
+        if not report[MATRICES] or (is_constant and not report[PURE]):
+            return value, MATRIX
+        return value, MIXED_EQUILIBRIUM if by_hand else EQUILIBRIUM
+
+    def _solve_stage(self, chunk: Any, place: int, value: NDArray[np.float64]) -> None:
+        """A stage without pure equilibrium, two players choosing."""
+        counts = chunk.move_count[place]
+        end = int(chunk.move_count[place:].astype(np.int64).prod(axis=1)[1:].sum())
+        size = int(counts.astype(np.int64).prod())
+        first = len(chunk.edge) - end - size
+        payoff = np.empty((size, self.roles), np.float64)
+        joints = expected_payoffs(chunk.move_count, place, self.chance, chunk.edge, first, value, payoff)
+        choosing = [r for r in self.players if counts[r] > 1]
+        if len(choosing) != 2:
+            raise UnsolvableError("a stage of three or more players has no equilibrium in pure strategies")
+        row, column = choosing
+        shape = (int(counts[row]), int(counts[column]))
+        matrices = [
+            [[Fraction(worth) for worth in line] for line in payoff[:joints, r].reshape(shape)]
+            for r in choosing
+        ]
+        try:
+            found = solve_bimatrix(*matrices)
+        except NoEquilibriumFoundError as error:
+            raise UnsolvableError(str(error)) from None
+        weights = np.outer([float(p) for p in found.row], [float(p) for p in found.column]).reshape(-1)
+        value[chunk.first + place] = weights @ payoff[:joints]
+        successors = self.depth[chunk.edge[first : first + size]]
+        self.depth[chunk.first + place] = min(int(successors.max()) + 1, ENDLESS - 1)
+
+    def _check_time(self) -> None:
+        if self.limits.deadline is not None and time.monotonic() > self.limits.deadline:
+            raise SolverLimitError("all states were found, but time was up before they were valued")
+
+
+def constant_sum(space: StateSpace, players: list[int]) -> int | None:
+    """The sum of two players' goals where it is the same in all terminal states; else None."""
+    if len(players) != 2:
+        return None
+    ended = space.goal[:, players[0]] != UNKNOWN
+    sums = space.goal[:, players[0]][ended].astype(np.int64) + space.goal[:, players[1]][ended]
+    if not len(sums) or sums.min() != sums.max():
+        return None
+    return int(sums[0])
+
+
+def value_states(space: StateSpace, limits: Limits | None = None) -> Solution:
+    """The value of every state of `space`; the goals in `space` are filled in.
+
+    Raises SolverLimitError past the deadline, UnsolvableError where there is no method.
+    """
+    if space.game.terms.percepts:
+        raise UnsolvableError("roles do not see everything (`sees`): values of states do not exist on their own")
+    start = time.perf_counter()
+    valuation = _Valuation(space, limits or Limits())
+    with announced_compilation():
+        value, concept = valuation.run()
+    return Solution(
+        space,
+        value,
+        valuation.depth,
+        concept,
+        valuation.sum,
+        valuation.cyclic,
+        valuation.endless,
+        space.seconds + time.perf_counter() - start,
+    )
