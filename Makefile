@@ -30,5 +30,5 @@ $(VENV)/.runtime: pyproject.toml
 
 $(VENV)/.development: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -e '.[dev,prolog]'
+	$(BIN)/pip install -q -e '.[dev,prolog,charts,distributed]'
 	touch $@ $(VENV)/.runtime

@@ -20,6 +20,8 @@ COMMANDS = {
     "validate": "Check rule sheets.",
     "replay": "Check an engine against a reference trace.",
     "bench": "Measure an engine by random playouts.",
+    "tournament": "Play agents against each other many times and say who is stronger.",
+    "assess": "Measure one player on positions with known answers.",
     "player": "Play over HTTP for any game manager.",
     "manage": "Manage a match between HTTP players.",
 }

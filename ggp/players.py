@@ -129,7 +129,7 @@ class MctsPlayer(_LocalPlayer):
 
     With `simulations` every move gets just that many and the match is reproducible; without, the
     search uses its clocks. `on_progress` is called with the best move so far whenever that changes,
-    and `best_move` can be read from another thread at any time.
+    and `best_move` can be read from another thread at any time. `simulation_count` is that of the last match.
     """
 
     name = "mcts"
@@ -149,6 +149,7 @@ class MctsPlayer(_LocalPlayer):
         self.margin_seconds = margin
         self.on_progress = on_progress
         self.best_move: Move | None = None
+        self.simulation_count = 0
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         from ggp.search.reference import Search
@@ -182,6 +183,7 @@ class MctsPlayer(_LocalPlayer):
 
     def stop(self, joint_move: tuple[Move, ...] | None) -> None:
         super().stop(joint_move)
+        self.simulation_count = self._search.simulation_count
         del self._search
 
     def _note(self, move: Move) -> None:

@@ -1,0 +1,291 @@
+"""`ggp tournament`: agents × games × repetitions, stored and summed up."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from ggp.tournament.config import ConfigError, plan_from_data, read_config
+from ggp.tournament.export import write_csv, write_json_lines
+from ggp.tournament.live import RunView, watch
+from ggp.tournament.plan import Plan
+from ggp.tournament.pool import WorkersError, open_workers
+from ggp.tournament.report import make_report, markdown, terminal_view, write_report
+from ggp.tournament.runner import Progress, Runner
+from ggp.tournament.store import Run, Store, StoreError
+
+DEFAULT_STORE = Path("tournament.sqlite")
+SHOWN_FAILURES = 3
+
+_LISTS = ("--agents", "--game")
+
+
+class _ListOptions(click.Command):
+    """A command whose list options take all words up to the next option: `--agents mcts random`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        spread: list[str] = []
+        current, is_first = "", False
+        for word in args:
+            if word in _LISTS:
+                current, is_first = word, True
+                continue
+            if word.startswith("-"):
+                current = ""
+            if current:
+                spread.append(current)
+                is_first = False
+            spread.append(word)
+        if is_first:
+            raise click.BadOptionUsage(current, f"{current} needs at least one word", ctx)
+        return super().parse_args(ctx, spread)
+
+
+class _TournamentGroup(click.Group):
+    """A group that plays where its first word is none of its commands."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("tournament", cls=_TournamentGroup)
+def command() -> None:
+    """Play agents against each other in many matches, keep every one, and say who is stronger.
+
+    `ggp tournament CONFIG.toml` plays what the file says; `ggp tournament run --help` shows the options.
+    """
+
+
+_store_option = click.option(
+    "--store",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="SQLite file of the results.  [default: CONFIG.sqlite or tournament.sqlite]",
+)
+_workers_option = click.option(
+    "--workers", metavar="N|dask://HOST:PORT", help="Processes here, or a Dask cluster.  [default: all cores]"
+)
+_report_option = click.option(
+    "--report",
+    "report_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write report.md and charts into this folder.",
+)
+_run_option = click.option("--run", "run_name", metavar="NAME", help="[default: the latest run]")
+
+
+@command.command("run", cls=_ListOptions)
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@click.option("--game", "games", multiple=True, metavar="FILE...", help="Rule sheets or names of games.")
+@click.option("--agents", multiple=True, metavar="PLAYER...", help="As for `ggp match`.")
+@click.option("--repetitions", type=int, help="Of every assignment of roles.  [default: 10]")
+@click.option("--simulations", type=int, help="Per move, instead of the clock, for players that count.")
+@click.option("--start-clock", type=float, help="Seconds.  [default: the play clock]")
+@click.option("--play-clock", type=float, help="Seconds.  [default: 1]")
+@click.option("--seed", type=int, help="All other seeds come from it.  [default: 0]")
+@click.option("--engine", help="auto, lanes, reasoner or prolog.  [default: auto]")
+@click.option(
+    "--until", metavar="sprt|WIDTH", help="Stop a pair when it is decided, or its interval is so wide."
+)
+@click.option("--elo0", type=float, help="For --until sprt: not stronger than this.  [default: 0]")
+@click.option("--elo1", type=float, help="For --until sprt: at least so much stronger.  [default: 30]")
+@click.option("--name", help="Of the run.  [default: the file's, or the games']")
+@click.option("--new", "is_new", is_flag=True, help="Start another run where one of that name exists.")
+@_store_option
+@_workers_option
+@_report_option
+def run_command(
+    config: Path | None,
+    store: Path | None,
+    workers: str | None,
+    report_folder: Path | None,
+    is_new: bool,
+    **flags: Any,
+) -> None:
+    """Play the tournament in CONFIG (TOML), or the one that --game and --agents describe.
+
+    A run that was stopped or killed goes on where it was. Exit code: 0 all matches were played, 1 some
+    could not be, 130 stopped by Ctrl-C.
+    """
+    try:
+        plan = _plan_from_flags(flags) if config is None else _plan_from_file(config, flags)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
+    place = store or (Path(f"{config.stem}.sqlite") if config else DEFAULT_STORE)
+    with _open_store(place) as opened:
+        try:
+            run = opened.begin(plan, is_new=is_new)
+        except StoreError as error:
+            raise click.ClickException(str(error)) from None
+        sys.exit(_play(opened, run, workers, report_folder))
+
+
+def _plan_from_file(config: Path, flags: dict[str, Any]) -> Plan:
+    given = [name for name, value in flags.items() if value not in (None, ())]
+    if given:
+        options = ", ".join(f"--{name.replace('games', 'game').replace('_', '-')}" for name in given)
+        raise click.UsageError(f"{options}: write that into {config}, or leave the file out")
+    return read_config(config)
+
+
+def _plan_from_flags(flags: dict[str, Any]) -> Plan:
+    if not flags["games"] or not flags["agents"]:
+        raise click.UsageError("name a CONFIG file, or both --game and --agents")
+    data: dict[str, Any] = {
+        name: flags[name]
+        for name in ("repetitions", "simulations", "start_clock", "play_clock", "seed", "engine", "name")
+        if flags[name] is not None
+    }
+    data["agents"] = {_agent_name(spec): spec for spec in flags["agents"]}
+    if len(data["agents"]) < len(flags["agents"]):
+        raise click.UsageError("an agent is named twice")
+    data["games"] = {Path(game).stem: {"rules": game} for game in flags["games"]}
+    data.setdefault("name", "+".join(data["games"]))
+    if flags["until"] is not None:
+        data["until"] = _until_from_flags(flags)
+    return plan_from_data(data)
+
+
+def _agent_name(spec: str) -> str:
+    return spec.removeprefix("http://").rstrip("/").replace("/", "_").replace("|", "_").replace(" ", "_")
+
+
+def _until_from_flags(flags: dict[str, Any]) -> dict[str, Any]:
+    if flags["until"] == "sprt":
+        bounds = {name: flags[name] for name in ("elo0", "elo1") if flags[name] is not None}
+        return {"rule": "sprt", **bounds}
+    try:
+        return {"rule": "width", "width": float(flags["until"])}
+    except ValueError:
+        raise click.UsageError(f"--until is sprt or a width such as 0.1, not {flags['until']!r}") from None
+
+
+@command.command("resume")
+@click.argument("store", type=click.Path(path_type=Path, dir_okay=False))
+@_run_option
+@_workers_option
+@_report_option
+def resume_command(
+    store: Path, run_name: str | None, workers: str | None, report_folder: Path | None
+) -> None:
+    """Go on with a run of STORE; everything it needs is in there."""
+    with _open_store(store, must_exist=True) as opened:
+        sys.exit(_play(opened, _find_run(opened, run_name), workers, report_folder))
+
+
+@command.command("show")
+@click.argument("store", type=click.Path(path_type=Path, dir_okay=False))
+@_run_option
+@_report_option
+@click.option("--watch", "is_watching", is_flag=True, help="Stay and show the matches as they come.")
+@click.option("--markdown", "is_markdown", is_flag=True, help="Print Markdown.")
+@click.option("--runs", "lists_runs", is_flag=True, help="List the runs in STORE.")
+def show_command(
+    store: Path,
+    run_name: str | None,
+    report_folder: Path | None,
+    is_watching: bool,
+    is_markdown: bool,
+    lists_runs: bool,
+) -> None:
+    """Show the results in STORE, also while they are being played."""
+    console = Console(highlight=False)
+    with _open_store(store, must_exist=True) as opened:
+        if lists_runs:
+            for run in opened.runs():
+                click.echo(f"{run.name}: {opened.match_count(run)} matches")
+            return
+        _find_run(opened, run_name)
+        if is_watching:
+            try:
+                watch(console, opened, run_name)
+            except KeyboardInterrupt:
+                return
+        report = make_report(opened, _find_run(opened, run_name))
+        if is_markdown:
+            click.echo(markdown(report), nl=False)
+        else:
+            console.print(terminal_view(report))
+        if report_folder is not None:
+            _announce(console, write_report(report, report_folder))
+
+
+@command.command("export")
+@click.argument("store", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("output", type=click.File("w", encoding="utf-8"), default="-")
+@_run_option
+@click.option(
+    "--format", "kind", type=click.Choice(["csv", "jsonl"]), help="[default: by OUTPUT's name, or csv]"
+)
+@click.option("--records", is_flag=True, help="JSON Lines: the match records too, with moves and states.")
+def export_command(store: Path, output: Any, run_name: str | None, kind: str | None, records: bool) -> None:
+    """Write the matches of a run to OUTPUT: CSV with one row per match, or JSON Lines with everything."""
+    if kind is None:
+        kind = "jsonl" if records or str(getattr(output, "name", "")).endswith(".jsonl") else "csv"
+    if records and kind == "csv":
+        raise click.UsageError("--records needs --format jsonl")
+    with _open_store(store, must_exist=True) as opened:
+        run = _find_run(opened, run_name)
+        if kind == "csv":
+            write_csv(opened, run, output)
+        else:
+            write_json_lines(opened, run, output, records=records)
+
+
+def _open_store(path: Path, *, must_exist: bool = False) -> Store:
+    try:
+        return Store(path, must_exist=must_exist)
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _find_run(store: Store, name: str | None) -> Run:
+    try:
+        return store.run(name)
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _play(store: Store, run: Run, workers: str | None, report_folder: Path | None) -> int:
+    """Play what is left of a run and show the result; the exit code."""
+    console = Console(highlight=False)
+    try:
+        pool = open_workers(workers)
+    except WorkersError as error:
+        raise click.UsageError(str(error)) from None
+    code = 0
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with pool, RunView(console, store, run) as view:
+            progress = Runner(store, run, pool, view.show).play()
+        code = _tell_failures(console, progress)
+    except KeyboardInterrupt:
+        again = f"ggp tournament resume {store.path} --run {run.name}"
+        console.print(f"stopped; go on with: {again}", soft_wrap=True)
+        code = 130
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+    report = make_report(store, run)
+    console.print(terminal_view(report))
+    if report_folder is not None:
+        _announce(console, write_report(report, report_folder))
+    return code
+
+
+def _tell_failures(console: Console, progress: Progress) -> int:
+    for match, reason in list(progress.failures.items())[:SHOWN_FAILURES]:
+        console.print(f"could not play {match}: {reason}", soft_wrap=True, markup=False)
+    if progress.failures:
+        console.print(f"{len(progress.failures)} matches could not be played", markup=False)
+    return 1 if progress.failures else 0
+
+
+def _announce(console: Console, notes: list[str]) -> None:
+    for note in notes:
+        console.print(note, markup=False)

@@ -1,0 +1,317 @@
+"""Tournaments from TOML files, and every mistake in them told with its line.
+
+name = "small"            seed = 1             engine = "auto"
+games = ["tictactoe"]     # or [games.NAME] tables with `rules` (a path) and `simulations`
+repetitions = 10          play_clock = 1.0     start_clock = 1.0     simulations = 500
+against = ["plain"]       lineups = "pairs"
+
+[agents]
+plain = "mcts"
+wide = { player = "mcts", options = { c = 60 } }
+
+[conditions.time]         # instead of one condition with the four values above
+play_clock = 0.5
+
+[until]
+rule = "sprt"
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from gdl.errors import GdlError
+from ggp.game import RANDOM_ROLE
+from ggp.loading import ENGINES, find_rules, make_game, read_program
+from ggp.players import PlayerSpecError, make_player
+from ggp.tournament.plan import Agent, Condition, GameEntry, Plan, Until
+
+DEFAULT_REPETITIONS = 10
+DEFAULT_CLOCK_SECONDS = 1.0
+SIMULATION_CLOCK_SECONDS = 3600.0
+"""Clocks of a condition by simulations that names none: so long that they never cut a search."""
+
+_CONDITION_KEYS = ("repetitions", "start_clock", "play_clock", "simulations")
+_UNTIL_KEYS = ("rule", "elo0", "elo1", "alpha", "beta", "width")
+_TOP_KEYS = ("name", "seed", "engine", "games", "agents", "against", "lineups", "conditions", "until")
+_NAME = re.compile(r"[^\s/|]+")
+
+
+class ConfigError(Exception):
+    """A tournament that cannot be played as it is written.
+
+    key   where the mistake is, as a path of keys; the empty path means the whole
+    """
+
+    def __init__(self, message: str, key: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+def read_config(path: Path) -> Plan:
+    """The tournament that a TOML file describes. Raises ConfigError (located) and OSError."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(_toml_error(path, str(error))) from None
+    try:
+        return plan_from_data({"name": path.stem, **data}, folder=path.parent)
+    except ConfigError as error:
+        where = f"{path}:{find_line(text, error.key)}" if error.key else str(path)
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def plan_from_data(data: Mapping[str, Any], *, folder: Path = Path()) -> Plan:
+    """The tournament that keys and values as of a TOML file describe. Raises ConfigError with its key."""
+    _check_keys(data, {*_TOP_KEYS, *_CONDITION_KEYS}, ())
+    agents = _agents(_need(data, "agents", dict, ()))
+    names = [agent.name for agent in agents]
+    against = tuple(_need(data, "against", list, (), []))
+    for name in against:
+        if name not in names:
+            raise ConfigError(f"against names no agent {name!r}; there are {', '.join(names)}", ("against",))
+    plan = Plan(
+        name=_need(data, "name", str, ()),
+        seed=_need(data, "seed", int, (), 0),
+        engine=_one_of(_need(data, "engine", str, (), "auto"), ENGINES, ("engine",)),
+        agents=agents,
+        games=_games(data.get("games"), folder),
+        conditions=_conditions(data),
+        lineups=_one_of(data.get("lineups", "pairs"), ("pairs", "all"), ("lineups",)),  # type: ignore[arg-type]
+        against=against,
+        until=_until(_need(data, "until", dict, (), {})),
+    )
+    _check_seats(plan)
+    return plan
+
+
+def _agents(entries: Mapping[str, Any]) -> tuple[Agent, ...]:
+    agents = []
+    for name, entry in entries.items():
+        key = ("agents", name)
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"agent name {name!r}: blanks, '/' and '|' cannot be in it", key)
+        spec = entry if isinstance(entry, str) else _agent_spec(entry, key)
+        try:
+            player = make_player(spec)
+        except PlayerSpecError as error:
+            raise ConfigError(f"agent {name}: {error}", key) from None
+        if getattr(player, "is_human", False):
+            raise ConfigError(f"agent {name}: a person cannot play a tournament here", key)
+        agents.append(Agent(name, spec))
+    if not agents:
+        raise ConfigError("a tournament needs agents", ("agents",))
+    return tuple(agents)
+
+
+def _agent_spec(entry: object, key: tuple[str, ...]) -> str:
+    if not isinstance(entry, dict):
+        raise ConfigError(f'agent {key[-1]}: write "player" or {{ player = "…", options = {{…}} }}', key)
+    _check_keys(entry, {"player", "options"}, key)
+    player = _need(entry, "player", str, key)
+    options = ",".join(
+        f"{name}={_option_text(value)}" for name, value in _need(entry, "options", dict, key, {}).items()
+    )
+    if not options:
+        return str(player)
+    return f"{player},{options}" if ":" in player else f"{player}:{options}"
+
+
+def _option_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _games(entries: object, folder: Path) -> tuple[GameEntry, ...]:
+    if isinstance(entries, list):
+        tables: dict[str, Any] = {str(name): {} for name in entries}
+        if len(tables) < len(entries):
+            raise ConfigError("a game is named twice", ("games",))
+    elif isinstance(entries, dict):
+        tables = entries
+    else:
+        raise ConfigError('games is a list of names or a table of tables: games = ["tictactoe"]', ("games",))
+    if not tables:
+        raise ConfigError("a tournament needs games", ("games",))
+    return tuple(_game(name, table, folder) for name, table in tables.items())
+
+
+def _game(name: str, table: object, folder: Path) -> GameEntry:
+    key = ("games", name)
+    if not isinstance(table, dict):
+        raise ConfigError(f"game {name}: a table, for instance {{ simulations = 500 }}", key)
+    _check_keys(table, {"rules", "simulations"}, key)
+    place = _expanded(_need(table, "rules", str, key, name), key)
+    beside = folder / place
+    try:
+        path = beside if beside.is_file() else find_rules(place)
+        program, _ = read_program(path)
+        make_game(program, path.stem, "reasoner")
+    except (GdlError, OSError) as error:
+        raise ConfigError(f"game {name}: {error}", key) from None
+    simulations = _positive(_need(table, "simulations", int, key, None), (*key, "simulations"))
+    return GameEntry(path.stem if name == place else name, program.source.text, simulations)
+
+
+def _expanded(place: str, key: tuple[str, ...]) -> str:
+    expanded = os.path.expandvars(place)
+    missing = re.search(r"\$\{?(\w+)", expanded)
+    if missing:
+        raise ConfigError(f"{place}: the environment variable {missing[1]} is not set", key)
+    return expanded
+
+
+def _conditions(data: Mapping[str, Any]) -> tuple[Condition, ...]:
+    shared = {name: data[name] for name in _CONDITION_KEYS if name in data}
+    if "conditions" not in data:
+        return (_condition("default", shared, ()),)
+    tables = _need(data, "conditions", dict, ())
+    if not tables:
+        raise ConfigError("conditions is empty; leave it out for a single one", ("conditions",))
+    found = []
+    for name, table in tables.items():
+        key = ("conditions", name)
+        if not isinstance(table, dict):
+            raise ConfigError(f"condition {name}: a table with some of {', '.join(_CONDITION_KEYS)}", key)
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"condition name {name!r}: blanks, '/' and '|' cannot be in it", key)
+        _check_keys(table, set(_CONDITION_KEYS), key)
+        found.append(_condition(name, {**shared, **table}, key))
+    return tuple(found)
+
+
+def _condition(name: str, table: Mapping[str, Any], key: tuple[str, ...]) -> Condition:
+    simulations = _positive(_need(table, "simulations", int, key, None), (*key, "simulations"))
+    usual = DEFAULT_CLOCK_SECONDS if simulations is None else SIMULATION_CLOCK_SECONDS
+    repetitions = _positive(_need(table, "repetitions", int, key, DEFAULT_REPETITIONS), (*key, "repetitions"))
+    play_clock = float(_need(table, "play_clock", (int, float), key, usual))
+    start_clock = float(_need(table, "start_clock", (int, float), key, play_clock))
+    if play_clock <= 0:
+        raise ConfigError("play_clock is more than 0 seconds", (*key, "play_clock"))
+    if start_clock < 0:
+        raise ConfigError("start_clock is at least 0 seconds", (*key, "start_clock"))
+    assert repetitions is not None
+    return Condition(name, repetitions, start_clock, play_clock, simulations)
+
+
+def _until(table: Mapping[str, Any]) -> Until | None:
+    if not table:
+        return None
+    _check_keys(table, set(_UNTIL_KEYS), ("until",))
+    rule = _one_of(_need(table, "rule", str, ("until",)), ("sprt", "width"), ("until", "rule"))
+    numbers = {
+        name: float(_need(table, name, (int, float), ("until",))) for name in _UNTIL_KEYS[1:] if name in table
+    }
+    until = Until(rule, **numbers)  # type: ignore[arg-type]
+    if until.elo0 >= until.elo1:
+        raise ConfigError("elo0 is less than elo1", ("until", "elo1"))
+    for name in ("alpha", "beta"):
+        if not 0 < getattr(until, name) < 0.5:
+            raise ConfigError(f"{name} is a probability below 0.5", ("until", name))
+    if not 0 < until.width < 1:
+        raise ConfigError("width is a part of 1, such as 0.1", ("until", "width"))
+    return until
+
+
+def _check_seats(plan: Plan) -> None:
+    """That no game lacks agents, and no HTTP player would have to take two seats of one match."""
+    for game in plan.games:
+        roles = [role for role in role_names(game) if role != str(RANDOM_ROLE)]
+        key = ("games", game.name)
+        if not roles:
+            raise ConfigError(f"game {game.name} has no role for an agent", key)
+        wanted = 2 if plan.lineups == "pairs" and len(roles) > 1 else len(roles)
+        if len(plan.agents) < wanted:
+            raise ConfigError(f"game {game.name} needs {wanted} agents, there are {len(plan.agents)}", key)
+        remote = [agent.name for agent in plan.agents if agent.is_remote]
+        if plan.lineups == "pairs" and len(roles) > 2 and remote:
+            raise ConfigError(
+                f"in pairs the HTTP player {remote[0]} would take several seats of {game.name}; "
+                'write lineups = "all"',
+                key,
+            )
+
+
+def role_names(game: GameEntry) -> tuple[str, ...]:
+    """The roles of a game in rule-sheet order, `random` included."""
+    program, _ = read_program(game.rules + "\n", game.name)
+    return tuple(map(str, make_game(program, game.name, "reasoner").roles))
+
+
+def _need(
+    table: Mapping[str, Any],
+    name: str,
+    kind: type | tuple[type, ...],
+    key: tuple[str, ...],
+    default: Any = ...,
+) -> Any:
+    """The value of `name`, checked for its type."""
+    if name not in table:
+        if default is ...:
+            raise ConfigError(f"{name!r} is missing", key)
+        return default
+    value = table[name]
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        words = {dict: "a table", list: "a list", str: "text", int: "a whole number"}
+        wanted = "a number" if isinstance(kind, tuple) else words[kind]
+        raise ConfigError(f"{name} is {wanted}, not {value!r}", (*key, name))
+    return value
+
+
+def _positive(value: int | None, key: tuple[str, ...]) -> int | None:
+    if value is not None and value < 1:
+        raise ConfigError(f"{key[-1]} is at least 1", key)
+    return value
+
+
+def _one_of(value: str, choices: Collection[str], key: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise ConfigError(f"{key[-1]} is one of {', '.join(choices)}, not {value!r}", key)
+    return value
+
+
+def _check_keys(table: Mapping[str, Any], known: set[str], key: tuple[str, ...]) -> None:
+    for name in table:
+        if name not in known:
+            raise ConfigError(f"unknown key {name!r}; there are {', '.join(sorted(known))}", (*key, name))
+
+
+def _toml_error(path: Path, message: str) -> str:
+    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message)
+    return f"{path}:{found[2]}:{found[3]}: {found[1]}" if found else f"{path}: {message}"
+
+
+def find_line(text: str, key: tuple[str, ...]) -> int:
+    """The line where the value of a key path most likely stands, from 1; the last part found counts."""
+    lines = text.splitlines()
+    line, table, best = 0, (), 1  # type: int, tuple[str, ...], int
+    matched = 0
+    for line, content in enumerate(lines, start=1):
+        header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]", content)
+        if header:
+            table = tuple(part.strip(" \"'") for part in header[1].split("."))
+        names = table if header else (*table, *_assigned(content))
+        depth = _common(names, key)
+        if depth > matched and (header or len(names) > len(table)):
+            matched, best = depth, line
+    return best
+
+
+def _assigned(content: str) -> tuple[str, ...]:
+    """The key path that one line assigns to, with the first key of an inline table after it."""
+    found = re.match(r"\s*([\w\"'.+:\-]+)\s*=", content)
+    return tuple(part.strip("\"'") for part in found[1].split(".")) if found else ()
+
+
+def _common(left: tuple[str, ...], right: tuple[str, ...]) -> int:
+    count = 0
+    for a, b in zip(left, right, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count

@@ -1,0 +1,58 @@
+"""Results for other programs: CSV with one row per match, JSON Lines with everything."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TextIO
+
+from ggp.tournament.store import Run, Store
+
+MATCH_COLUMNS = (
+    "id",
+    "condition",
+    "game",
+    "repetition",
+    "seed",
+    "is_completed",
+    "fault",
+    "steps",
+    "seconds",
+    "started_ms",
+    "version",
+)
+SEAT_COLUMNS = ("agent", "goal", "late", "illegal", "lost", "think_seconds", "simulations")
+
+
+def write_csv(store: Store, run: Run, stream: TextIO) -> int:
+    """One row per match; what belongs to seats has one column per seat, `agent1`, `goal1`, …
+
+    Returns the number of matches.
+    """
+    matches = sorted(store.details(run), key=lambda match: str(match["id"]))
+    seat_count = max((len(match["seats"]) for match in matches), default=0)
+    header = [*MATCH_COLUMNS]
+    header += [f"{column}{number + 1}" for number in range(seat_count) for column in SEAT_COLUMNS]
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    for match in matches:
+        row = [match[column] for column in MATCH_COLUMNS]
+        for seat in match["seats"]:
+            row += [seat[column] for column in SEAT_COLUMNS]
+        writer.writerow(row)
+    return len(matches)
+
+
+def write_json_lines(store: Store, run: Run, stream: TextIO, *, records: bool = False) -> int:
+    """One JSON object per match; with `records` the match record too, without the rules.
+
+    Returns the number of matches.
+    """
+    count = 0
+    for match in store.details(run):
+        if records:
+            match["record"] = store.record(run, match["id"]).to_dict()
+            match["record"].pop("rules", None)
+        stream.write(json.dumps(match, ensure_ascii=False) + "\n")
+        count += 1
+    return count

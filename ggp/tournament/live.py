@@ -1,0 +1,130 @@
+"""A run as it goes: in a terminal a table that is redrawn, elsewhere a line now and then."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from ggp.tournament import tables
+from ggp.tournament.report import make_report, rich_table
+from ggp.tournament.runner import Progress
+from ggp.tournament.store import Run, Store
+
+REFRESH_SECONDS = 2.0
+LINE_SECONDS = 15.0
+"""How often a line is printed where there is no terminal."""
+
+RATE_WINDOW_SECONDS = 120.0
+"""How far back `watch` looks for the rate."""
+
+
+class RunView:
+    """Shows the progress of a run; give `show` to the runner, inside a `with` block."""
+
+    def __init__(self, console: Console, store: Store, run: Run) -> None:
+        self.console, self.store, self.run = console, store, run
+        self._live: Live | None = None
+        self._next = 0.0
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal:
+            self._live = Live(console=self.console, auto_refresh=False, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, progress: Progress) -> None:
+        """Show where the run is, if it is time to."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + (LINE_SECONDS if self._live is None else REFRESH_SECONDS)
+        line = progress_line(
+            progress.stored, progress.total, progress.saved, progress.running, progress.per_second
+        )
+        if self._live is None:
+            self.console.print(line, soft_wrap=True)
+        else:
+            self._live.update(standings(self.store, self.run, line), refresh=True)
+
+
+def progress_line(stored: int, total: int, saved: int, running: int | None, per_second: float) -> str:
+    """`120 of 400 matches, 2 running, 31.0 a minute, about 9 min left`."""
+    left = max(0, total - stored - saved)
+    parts = [f"{stored} of {total} matches"]
+    if saved:
+        parts.append(f"{saved} not needed")
+    if running is not None:
+        parts.append(f"{running} running")
+    if per_second > 0:
+        parts.append(f"{60 * per_second:.1f} a minute")
+        if left:
+            parts.append(f"about {duration_text(left / per_second)} left")
+    return ", ".join(parts)
+
+
+def duration_text(seconds: float) -> str:
+    """A duration for people: `40 s`, `9 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
+
+
+def standings(store: Store, run: Run, line: str) -> RenderableType:
+    """The win rates so far below `line`."""
+    results = make_report(store, run).results
+    parts: list[RenderableType] = [Text(f"{run.name}: {line}", style="bold")]
+    for condition in run.plan.conditions:
+        table = tables.win_rates(results, condition.name)
+        if not table.rows:
+            table = tables.mean_goals(results, condition.name)
+        if table.rows:
+            parts.append(rich_table(table))
+    return Group(*parts)
+
+
+def watch(
+    console: Console,
+    store: Store,
+    run_name: str | None,
+    *,
+    is_over: Callable[[], bool] = lambda: False,
+    refresh_seconds: float = REFRESH_SECONDS,
+) -> None:
+    """Show a run that another process plays, until it is complete, `is_over` says so, or Ctrl-C."""
+    with Live(console=console, auto_refresh=False) as live:
+        while True:
+            run = store.run(run_name)
+            report = make_report(store, run)
+            line = progress_line(
+                report.results.match_count, report.planned, report.saved, None, recent_rate(store, run)
+            )
+            live.update(standings(store, run, line), refresh=True)
+            if report.results.match_count + report.saved >= report.planned or is_over():
+                return
+            time.sleep(refresh_seconds)
+
+
+def recent_rate(store: Store, run: Run) -> float:
+    """Matches per second in the last minutes."""
+    now = time.time()
+    since = now - RATE_WINDOW_SECONDS
+    times = [match.stored_ms / 1000 for match in store.matches(run)]
+    recent = [moment for moment in times if moment >= since]
+    if not recent:
+        return 0.0
+    span = now - (since if len(recent) < len(times) else min(recent))
+    return len(recent) / span if span > 1 else 0.0

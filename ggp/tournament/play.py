@@ -1,0 +1,162 @@
+"""Playing one scheduled match: what a worker does, on this machine or another.
+
+Only plain data goes in and out. A worker keeps the games it has loaded.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from ggp.game import Game
+from ggp.loading import load
+from ggp.match import MatchRecord, play_match, program_version
+from ggp.players import Player, make_player
+from ggp.tournament.schedule import MatchTask
+
+GAMES_KEPT = 16
+"""Loaded games a worker keeps: more than most tournaments have, few enough for its memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatResult:
+    """What one role of a match did.
+
+    agent            None for `random`
+    goal             None in aborted matches, or where the rules gave no value
+    moves            moves asked of it; those with one legal move count too
+    late, illegal, lost   moves that came too late, were not legal, or did not come for lack of connection
+    think_seconds    start clock and moves together
+    simulations      finished by its search; None where the player does not count them
+    """
+
+    role: str
+    agent: str | None
+    player: str | None
+    goal: int | None
+    moves: int
+    late: int
+    illegal: int
+    lost: int
+    think_seconds: float
+    simulations: int | None
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """A finished match, ready to be stored.
+
+    record    the match record as JSON, without the rules, which the run has already
+    """
+
+    task: MatchTask
+    seats: tuple[SeatResult, ...]
+    is_completed: bool
+    fault: str
+    started_ms: int
+    seconds: float
+    steps: int
+    record: str
+    version: str
+    host: str
+    processor: str
+
+
+def play_task(task: MatchTask) -> MatchResult:
+    """Play the match. Raises what loading the game raises."""
+    game = load_game(task.rules, task.game, task.engine)
+    players = [None if player is None else make_player(player) for player in task.players]
+    record = play_match(
+        game,
+        players,
+        start_clock_seconds=task.start_clock_seconds,
+        play_clock_seconds=task.play_clock_seconds,
+        seed=task.seed,
+        match_id=wire_id(task),
+    )
+    seats = tuple(_seat_result(task, record, index, players[index]) for index in range(len(players)))
+    record.tournament_name = task.condition
+    data = record.to_dict()
+    data.pop("rules", None)
+    return MatchResult(
+        task=task,
+        seats=seats,
+        is_completed=record.is_completed,
+        fault=record.fault,
+        started_ms=record.start_time,
+        seconds=round((record.state_times[-1] - record.start_time) / 1000, 3),
+        steps=len(record.moves),
+        record=json.dumps(data, ensure_ascii=False, separators=(",", ":")),
+        version=code_version(),
+        host=platform.node(),
+        processor=processor(),
+    )
+
+
+def wire_id(task: MatchTask) -> str:
+    """A match id that every HTTP player can take: a plain word, the same whenever this match is played."""
+    digest = hashlib.sha256(f"{task.seed}|{task.id}".encode()).hexdigest()[:12]
+    return f"{''.join(c if c.isalnum() else '_' for c in task.game)}.{digest}"
+
+
+@functools.lru_cache(maxsize=GAMES_KEPT)
+def load_game(rules: str, name: str, engine: str) -> Game[Any]:
+    """The game, loaded once per worker."""
+    return load(rules + "\n", engine, name=name)
+
+
+def _seat_result(task: MatchTask, record: MatchRecord, index: int, player: Player | None) -> SeatResult:
+    codes = _column(record.errors, index, "")
+    seconds = _column(record.move_seconds, index, 0.0)
+    return SeatResult(
+        role=record.roles[index],
+        agent=task.seats[index],
+        player=task.players[index],
+        goal=record.goals[index] if record.goals is not None else None,
+        moves=len(record.moves),
+        late=sum(code == "TO" for code in codes),
+        illegal=sum(code.startswith("IL") for code in codes),
+        lost=sum(code == "CE" for code in codes),
+        think_seconds=round(sum(value or 0.0 for value in seconds), 4),
+        simulations=getattr(player, "simulation_count", None),
+    )
+
+
+def _column(rows: Sequence[Sequence[Any]], index: int, missing: Any) -> list[Any]:
+    return [row[index] if index < len(row) else missing for row in rows]
+
+
+@functools.cache
+def code_version() -> str:
+    """The program's version and a digest of its sources, so that changed code can be told apart."""
+    digest = hashlib.sha256()
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package.parent / "gdl", package):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.read_bytes())
+    return f"{program_version()} {digest.hexdigest()[:10]}"
+
+
+@functools.cache
+def processor() -> str:
+    """The processor's name, the number of its cores, and the versions that matter for speed."""
+    name = platform.processor() or platform.machine()
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                name = line.partition(":")[2].strip()
+                break
+    except OSError:
+        pass
+    libraries = ", ".join(
+        f"{library} {metadata.version(library)}" for library in ("numpy", "numba", "clingo")
+    )
+    return f"{name}, {os.cpu_count()} cores, Python {platform.python_version()}, {libraries}"

@@ -1,0 +1,122 @@
+"""Bradley-Terry ratings: one number per agent from all who met whom.
+
+The model says that `a` scores `s_a / (s_a + s_b)` against `b` (Bradley & Terry, 1952). Strengths are fitted
+by minorization-maximization (Hunter, "MM algorithms for generalized Bradley-Terry models", 2004) and shown
+as Elo points, `400 · log10 s`. Intervals come from the observed Fisher information.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.tournament.intervals import Z95
+
+ELO_PER_LOG = 400 / math.log(10)
+"""Elo points per natural logarithm of a strength."""
+
+PRIOR_DRAWS = 1.0
+"""Draws added to every pair that met: who won every match would be infinitely strong without."""
+
+_TOLERANCE = 1e-10
+_ROUND_LIMIT = 10_000
+
+Points = Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True)
+class Rating:
+    """Elo points of an agent relative to the anchor (or the mean), with the half width of the 95 % interval.
+
+    group   agents of different groups never met, not even by way of others, and cannot be compared
+    """
+
+    agent: str
+    elo: float
+    margin: float
+    group: int
+
+
+def rate(
+    agents: Sequence[str], points: Points, *, anchor: str | None = None, prior_draws: float = PRIOR_DRAWS
+) -> list[Rating]:
+    """Ratings of `agents`, best first within each group.
+
+    points   (a, b) → points that `a` made against `b`; a match gives one in all
+    anchor   the agent whose rating is 0; in groups without it, and with None, the mean is 0
+
+    Agents that met nobody are left out.
+    """
+    index = {agent: number for number, agent in enumerate(agents)}
+    wins = np.zeros((len(agents), len(agents)))
+    for (a, b), value in points.items():
+        wins[index[a], index[b]] += value
+    met = (wins + wins.T) > 0
+    wins[met] += prior_draws / 2
+    ratings: list[Rating] = []
+    for group, members in enumerate(_components(met)):
+        names = [agents[number] for number in members]
+        part = wins[np.ix_(members, members)]
+        zero = names.index(anchor) if anchor in names else None
+        logs = np.log(fit(part))
+        logs -= logs.mean() if zero is None else logs[zero]
+        margins = Z95 * np.sqrt(_variances(part, logs, zero))
+        found = [
+            Rating(name, float(elo), float(margin), group)
+            for name, elo, margin in zip(names, logs * ELO_PER_LOG, margins * ELO_PER_LOG, strict=True)
+        ]
+        ratings += sorted(found, key=lambda rating: -rating.elo)
+    return ratings
+
+
+def fit(wins: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Strengths with product 1 that make `wins` most likely.
+
+    wins   float[n, n], points of the row's agent against the column's; everybody reaches everybody by wins
+    """
+    games = wins + wins.T
+    total = wins.sum(axis=1)
+    strength = np.ones(len(wins))
+    for _ in range(_ROUND_LIMIT):
+        shares = games / (strength[:, None] + strength[None, :])
+        new = total / shares.sum(axis=1)
+        new /= np.exp(np.log(new).mean())
+        change = np.abs(np.log(new / strength)).max()
+        strength = new
+        if change < _TOLERANCE:
+            break
+    return strength
+
+
+def _variances(wins: NDArray[np.float64], logs: NDArray[np.float64], zero: int | None) -> NDArray[np.float64]:
+    """Variance of each log strength, relative to agent `zero` or to the mean."""
+    chance = 1 / (1 + np.exp(logs[None, :] - logs[:, None]))
+    weight = (wins + wins.T) * chance * (1 - chance)
+    np.fill_diagonal(weight, 0)
+    information = np.diag(weight.sum(axis=1)) - weight
+    # Strengths are only known up to a common factor; the pseudo-inverse holds their mean fixed.
+    covariance = np.linalg.pinv(information)
+    contrast = np.eye(len(wins))
+    if zero is not None:
+        contrast[:, zero] -= 1
+    variances: NDArray[np.float64] = np.diag(contrast @ covariance @ contrast.T)
+    return np.maximum(variances, 0)
+
+
+def _components(met: NDArray[np.bool_]) -> list[list[int]]:
+    """The agents that met, split into those connected by matches; largest part first."""
+    left = set(np.flatnonzero(met.any(axis=1)).tolist())
+    parts = []
+    while left:
+        part, frontier = set(), {min(left)}
+        while frontier:
+            part |= frontier
+            reached = np.flatnonzero(met[sorted(frontier)].any(axis=0)).tolist()
+            frontier = set(reached) - part
+        left -= part
+        parts.append(sorted(part))
+    return sorted(parts, key=len, reverse=True)

@@ -1,0 +1,160 @@
+"""The report of a run: for the terminal, and as Markdown with charts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from ggp.tournament import tables
+from ggp.tournament.plan import Condition
+from ggp.tournament.results import Results, collect
+from ggp.tournament.runner import Stopping
+from ggp.tournament.schedule import Schedule
+from ggp.tournament.sequential import Decision
+from ggp.tournament.store import Run, Store
+from ggp.tournament.tables import Table
+
+ABORTED_SHOWN = 10
+"""Aborted matches that a report lists."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is said about a run."""
+
+    run: Run
+    results: Results
+    planned: int
+    saved: int
+    decisions: dict[tables.CellKey, Decision]
+
+    def condition_tables(self, condition: Condition) -> list[Table]:
+        """The tables of one condition; those without rows are left out."""
+        name, results = condition.name, self.results
+        found = [
+            tables.win_rates(results, name),
+            tables.ratings_table(results, name),
+            tables.mean_goals(results, name),
+            tables.speeds(results, name),
+            tables.faults(results, name),
+        ]
+        return [table for table in found if table.rows]
+
+    @property
+    def fault_count(self) -> int:
+        return sum(total.faults for total in self.results.agents.values())
+
+    def summary(self) -> str:
+        """How many matches there are and what went wrong, in one line."""
+        saved = f", {self.saved} not needed" if self.saved else ""
+        return (
+            f"{self.results.match_count} of {self.planned} matches{saved}; "
+            f"{self.fault_count} faults, {len(self.results.aborted)} aborted matches"
+        )
+
+
+def make_report(store: Store, run: Run) -> Report:
+    """Read the run's matches and sum them up."""
+    matches = store.matches(run)
+    schedule = Schedule(run.plan)
+    stopping = Stopping(schedule)
+    if run.plan.until is not None:
+        for match in matches:
+            stopping.add(match)
+    return Report(run, collect(run.plan, matches), schedule.match_count, stopping.saved(), stopping.decisions)
+
+
+def terminal_view(report: Report) -> RenderableType:
+    """The report for a terminal."""
+    parts: list[RenderableType] = [Text(f"{report.run.name}: {report.summary()}", style="bold")]
+    for condition in report.run.plan.conditions:
+        found = report.condition_tables(condition)
+        if found:
+            parts.append(Text(f"\n{condition.name}: {tables.condition_text(condition)}", style="bold"))
+        parts += [rich_table(table) for table in found]
+    decided = tables.decisions(report.run.plan, report.decisions)
+    if decided.rows:
+        parts.append(rich_table(decided))
+    parts += [Text(line) for line in _notes(report)]
+    return Group(*parts)
+
+
+def rich_table(table: Table) -> RichTable:
+    """A table for a terminal."""
+    view = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD)
+    for number, name in enumerate(table.header):
+        view.add_column(name, justify="left" if number < table.text_columns else "right")
+    for row in table.rows:
+        view.add_row(*map(Text, row))
+    return view
+
+
+def markdown(report: Report, charts: dict[str, list[str]] | None = None) -> str:
+    """The report as Markdown; `charts` are the file names of pictures per condition."""
+    lines = [f"# {report.run.name}", "", report.summary() + ".", ""]
+    lines += [
+        "Win rates: percent, 95 % Wilson interval, matches; a draw is half a win. Ratings: Bradley-Terry "
+        "over all games, Elo points, 95 % interval.",
+        "",
+    ]
+    for condition in report.run.plan.conditions:
+        found = report.condition_tables(condition)
+        if not found:
+            continue
+        lines += [f"## {condition.name}: {tables.condition_text(condition)}", ""]
+        for table in found:
+            lines += [f"### {table.title}", "", *markdown_table(table), ""]
+        lines += [f"![{name}]({name})" for name in (charts or {}).get(condition.name, [])]
+        lines.append("")
+    decided = tables.decisions(report.run.plan, report.decisions)
+    if decided.rows:
+        lines += ["## Decided early", "", *markdown_table(decided), ""]
+    lines += ["## Played with", "", *(f"* {note}" for note in _notes(report)), ""]
+    agents = [(agent.name, f"`{agent.player}`") for agent in report.run.plan.agents]
+    lines += markdown_table(Table("", ("agent", "settings"), tuple(agents), text_columns=2))
+    return "\n".join(lines) + "\n"
+
+
+def markdown_table(table: Table) -> list[str]:
+    """A table in Markdown, numbers to the right."""
+    rule = ["---" if number < table.text_columns else "---:" for number in range(len(table.header))]
+    return [f"| {' | '.join(cells)} |" for cells in (table.header, rule, *map(_escaped, table.rows))]
+
+
+def _escaped(cells: tuple[str, ...]) -> list[str]:
+    return [cell.replace("|", "\\|") for cell in cells]
+
+
+def _notes(report: Report) -> list[str]:
+    results = report.results
+    notes = [f"seed {report.run.plan.seed}, engine {report.run.plan.engine}"]
+    notes += [f"program {version}" for version in results.versions]
+    if len(results.versions) > 1:
+        notes.append("the program changed during this run: compare with care")
+    notes += results.processors
+    for match in results.aborted[:ABORTED_SHOWN]:
+        notes.append(f"aborted: {match.id}: {match.fault}")
+    return notes
+
+
+def write_report(report: Report, folder: Path) -> list[str]:
+    """Write `report.md` and, where matplotlib is installed, its charts; what could not be written, in words.
+
+    Raises OSError.
+    """
+    from ggp.tournament import charts
+
+    folder.mkdir(parents=True, exist_ok=True)
+    notes: list[str] = []
+    names: dict[str, list[str]] = {}
+    try:
+        names = charts.write_charts(report.results, folder)
+    except ImportError:
+        notes.append("no charts: they need the extra, pip install 'ggp-lanes[charts]'")
+    (folder / "report.md").write_text(markdown(report, names), encoding="utf-8")
+    return notes

@@ -1,0 +1,202 @@
+"""Playing what is left of a run: schedule → workers → store."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+
+from ggp.tournament.play import MatchResult, play_task
+from ggp.tournament.pool import Workers
+from ggp.tournament.results import pair_scores
+from ggp.tournament.schedule import Cell, MatchTask, Schedule
+from ggp.tournament.sequential import Decision, decide
+from ggp.tournament.store import Run, Store, StoredMatch
+
+TICK_SECONDS = 0.5
+"""How often the caller hears from a run in which nothing happens."""
+
+FAILURE_LIMIT = 10
+"""Matches that cannot be played at all before the run gives up."""
+
+LOOK_AHEAD = 200
+"""Scheduled matches that are held back at most while the HTTP players they need are busy."""
+
+CellKey = tuple[str, str, tuple[str, ...]]
+
+
+@dataclass
+class Progress:
+    """How far a run is, for whoever watches it.
+
+    total        matches of the schedule; `saved` of them are not needed as their cells are decided
+    running      matches being played
+    stored       all in the store
+    new          stored by this process
+    failures     match → why it could not be played; it stays open for the next time
+    """
+
+    total: int
+    stored: int
+    new: int = 0
+    running: int = 0
+    saved: int = 0
+    began: float = field(default_factory=time.monotonic)
+    failures: dict[str, str] = field(default_factory=dict)
+    decisions: dict[CellKey, Decision] = field(default_factory=dict)
+
+    @property
+    def left(self) -> int:
+        return max(0, self.total - self.stored - self.saved)
+
+    @property
+    def per_second(self) -> float:
+        seconds = time.monotonic() - self.began
+        return self.new / seconds if seconds > 0 else 0.0
+
+
+Listener = Callable[[Progress], None]
+
+
+class Runner:
+    """One process playing one run."""
+
+    def __init__(self, store: Store, run: Run, workers: Workers, listen: Listener = lambda _: None) -> None:
+        self.store, self.run, self.workers, self.listen = store, run, workers, listen
+        self.schedule = Schedule(run.plan)
+        self.stopping = Stopping(self.schedule)
+        for match in store.matches(run):
+            self.stopping.add(match)
+        self.finished = store.finished_ids(run)
+        self.progress = Progress(self.schedule.match_count, len(self.finished))
+        self._running: dict[Future[MatchResult], tuple[Cell, MatchTask]] = {}
+        self._held: list[tuple[Cell, MatchTask]] = []
+
+    def play(self) -> Progress:
+        """Play until nothing is left, and return how it went. Raises what the store raises."""
+        tasks = self._open_tasks()
+        while len(self.progress.failures) < FAILURE_LIMIT:
+            self._fill(tasks)
+            self._tell()
+            if not self._running:
+                break
+            done, _ = wait(self._running, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._finish(future)
+        self._tell()
+        return self.progress
+
+    def _open_tasks(self) -> Iterator[tuple[Cell, MatchTask]]:
+        return ((cell, task) for cell, task in self.schedule.tasks() if task.id not in self.finished)
+
+    def _fill(self, tasks: Iterator[tuple[Cell, MatchTask]]) -> None:
+        """Give every free worker a match whose HTTP players are free."""
+        room = self.workers.size() - len(self._running)
+        busy = {address for _, task in self._running.values() for address in task.remote_addresses}
+        waiting = self._held
+        self._held = []
+        source = iter(waiting)
+        while room > 0:
+            cell, task = next(source, None) or next(tasks, None) or (None, None)
+            if cell is None or task is None:
+                break
+            if self.stopping.is_decided(cell):
+                continue
+            if task.remote_addresses & busy:
+                self._held.append((cell, task))
+                if len(self._held) >= LOOK_AHEAD:
+                    break
+                continue
+            busy |= task.remote_addresses
+            self._running[self.workers.submit(play_task, task)] = (cell, task)
+            room -= 1
+        self._held += source
+
+    def _finish(self, future: Future[MatchResult]) -> None:
+        _, task = self._running.pop(future)
+        error = future.exception()
+        if error is not None:
+            self.progress.failures[task.id] = str(error) or type(error).__name__
+            return
+        result = future.result()
+        if self.store.add(self.run, result):
+            self.progress.new += 1
+            self.progress.stored += 1
+            self.stopping.add(_as_stored(result))
+
+    def _tell(self) -> None:
+        self.progress.running = len(self._running)
+        self.progress.saved = self.stopping.saved()
+        self.progress.decisions = self.stopping.decisions
+        self.listen(self.progress)
+
+
+class Stopping:
+    """Which cells need no more matches."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.until = schedule.plan.until
+        self.cells = {cell.key: cell for cell in schedule.cells}
+        self.decisions: dict[CellKey, Decision] = {}
+        self._scores: dict[CellKey, dict[int, list[float | None]]] = {key: {} for key in self.cells}
+        self._played: Counter[CellKey] = Counter()
+
+    def add(self, match: StoredMatch) -> None:
+        """Count a match, and decide its cell anew unless that is decided. Aborted matches leave gaps."""
+        key = (match.condition, match.game, match.cell_agents)
+        cell = self.cells.get(key)
+        if cell is None:
+            return
+        self._played[key] += 1
+        if self.until is None or len(cell.agents) != 2 or self.is_decided(cell):
+            return
+        score = dict(pair_scores(match)).get((cell.agents[0], cell.agents[1])) if match.is_completed else None
+        self._scores[key].setdefault(match.repetition, []).append(score)
+        self.decisions[key] = decide(self.until, self._whole_repetitions(cell), len(cell.seatings))
+
+    def is_decided(self, cell: Cell) -> bool:
+        decision = self.decisions.get(cell.key)
+        return decision is not None and decision.is_final
+
+    def saved(self) -> int:
+        """Scheduled matches that nobody needs to play."""
+        return sum(
+            max(0, self.cells[key].match_count - self._played[key])
+            for key, decision in self.decisions.items()
+            if decision.is_final
+        )
+
+    def _whole_repetitions(self, cell: Cell) -> list[float]:
+        """Mean scores of the repetitions before the first unfinished one; those with a gap are left out."""
+        scores = self._scores[cell.key]
+        means = []
+        for repetition in range(cell.condition.repetitions):
+            found = scores.get(repetition, [])
+            if len(found) < len(cell.seatings):
+                break
+            known = [score for score in found if score is not None]
+            if len(known) == len(found):
+                means.append(sum(known) / len(known))
+        return means
+
+
+def _as_stored(result: MatchResult) -> StoredMatch:
+    """A result as the store gives it back, as far as scores need it."""
+    task = result.task
+    return StoredMatch(
+        id=task.id,
+        condition=task.condition,
+        game=task.game,
+        cell_agents=task.cell_agents,
+        repetition=task.repetition,
+        is_completed=result.is_completed,
+        fault=result.fault,
+        seconds=result.seconds,
+        steps=result.steps,
+        stored_ms=0,
+        version=result.version,
+        processor=result.processor,
+        seats=result.seats,
+    )

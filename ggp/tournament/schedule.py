@@ -1,0 +1,143 @@
+"""Which matches a plan asks for.
+
+A *cell* is a condition, a game and the agents that meet there. Each repetition of a cell plays every
+assignment of its agents to the roles once, so no agent has a better seat than another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, permutations, product
+
+from ggp.game import RANDOM_ROLE
+from ggp.match import derived_seed
+from ggp.tournament.config import role_names
+from ggp.tournament.plan import Condition, GameEntry, Plan, player_spec
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Agents that meet in one game under one condition.
+
+    seatings   every assignment: the agent of each role that is not `random`, in rule-sheet order
+    """
+
+    condition: Condition
+    game: GameEntry
+    agents: tuple[str, ...]
+    seatings: tuple[tuple[str, ...], ...]
+
+    @property
+    def key(self) -> tuple[str, str, tuple[str, ...]]:
+        return (self.condition.name, self.game.name, self.agents)
+
+    @property
+    def match_count(self) -> int:
+        return len(self.seatings) * self.condition.repetitions
+
+
+@dataclass(frozen=True)
+class MatchTask:
+    """One match to play, with all a worker needs; it can be sent to another machine.
+
+    seats      agent per role; None for `random`
+    players    what `make_player` makes of each seat
+    """
+
+    id: str
+    condition: str
+    game: str
+    cell_agents: tuple[str, ...]
+    repetition: int
+    rules: str
+    engine: str
+    seats: tuple[str | None, ...]
+    players: tuple[str | None, ...]
+    start_clock_seconds: float
+    play_clock_seconds: float
+    seed: int
+
+    @property
+    def remote_addresses(self) -> frozenset[str]:
+        """Players over HTTP, which play one match at a time."""
+        return frozenset(player for player in self.players if player and player.startswith("http://"))
+
+
+class Schedule:
+    """The matches of a plan, in an order that lets all cells grow evenly."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.roles = {game.name: role_names(game) for game in plan.games}
+        self.cells = tuple(self._cells())
+
+    def _cells(self) -> Iterator[Cell]:
+        for condition in self.plan.conditions:
+            for game in self.plan.games:
+                seat_count = sum(role != str(RANDOM_ROLE) for role in self.roles[game.name])
+                for agents in lineups(self.plan, seat_count):
+                    yield Cell(condition, game, agents, seatings(agents, seat_count))
+
+    @property
+    def match_count(self) -> int:
+        return sum(cell.match_count for cell in self.cells)
+
+    def tasks(self) -> Iterator[tuple[Cell, MatchTask]]:
+        """Every match, repetition by repetition."""
+        longest = max(condition.repetitions for condition in self.plan.conditions)
+        for repetition in range(longest):
+            for cell in self.cells:
+                if repetition < cell.condition.repetitions:
+                    for seating in cell.seatings:
+                        yield cell, self._task(cell, seating, repetition)
+
+    def _task(self, cell: Cell, seating: tuple[str, ...], repetition: int) -> MatchTask:
+        names = iter(seating)
+        seats = tuple(
+            None if role == str(RANDOM_ROLE) else next(names) for role in self.roles[cell.game.name]
+        )
+        match_id = match_id_of(cell.condition.name, cell.game.name, seating, repetition)
+        return MatchTask(
+            id=match_id,
+            condition=cell.condition.name,
+            game=cell.game.name,
+            cell_agents=cell.agents,
+            repetition=repetition,
+            rules=cell.game.rules,
+            engine=self.plan.engine,
+            seats=seats,
+            players=tuple(
+                None if seat is None else player_spec(self.plan.agent(seat), cell.game, cell.condition)
+                for seat in seats
+            ),
+            start_clock_seconds=cell.condition.start_clock_seconds,
+            play_clock_seconds=cell.condition.play_clock_seconds,
+            seed=derived_seed(self.plan.seed, match_id),
+        )
+
+
+def match_id_of(condition: str, game: str, seating: tuple[str, ...], repetition: int) -> str:
+    """The identity of a match within a run: whoever plays it again plays the same match."""
+    return f"{condition}|{game}|{' '.join(seating)}|{repetition}"
+
+
+def lineups(plan: Plan, seat_count: int) -> list[tuple[str, ...]]:
+    """The sets of agents that meet in a game with that many seats; pairs in the order of `Plan.pairs`.
+
+    With one seat every agent plays alone.
+    """
+    names = [agent.name for agent in plan.agents]
+    if seat_count == 1:
+        return [(name,) for name in names]
+    if plan.lineups == "pairs" or seat_count == 2:
+        return list(plan.pairs())
+    groups = combinations(names, seat_count)
+    return [group for group in groups if not plan.against or set(group) & set(plan.against)]
+
+
+def seatings(agents: tuple[str, ...], seat_count: int) -> tuple[tuple[str, ...], ...]:
+    """Every way to seat all of `agents`; two agents fill more than two seats in every mixture."""
+    if len(agents) == seat_count:
+        return tuple(permutations(agents))
+    return tuple(seats for seats in product(agents, repeat=seat_count) if set(seats) == set(agents))
