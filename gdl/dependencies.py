@@ -8,7 +8,7 @@ between rules: rule A depends on rule B only where a literal of A can unify with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -19,6 +19,9 @@ from gdl.terms import Compound, Span, Symbol, Term, Variable
 DISTINCT = Predicate("distinct", 2)
 TRUE = Predicate("true", 1)
 DOES = Predicate("does", 2)
+
+MAX_COMPARISONS = 300_000
+"""Literals and heads of a component that are compared before its rules are no longer told apart."""
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -195,25 +198,27 @@ class Layer:
 def rule_layers(rules: Sequence[Rule]) -> list[Layer]:
     """Order the rules of one component so that each layer needs only itself and earlier ones.
 
-    Raises UnstratifiedError where a rule depends on itself through a negation.
+    Raises UnstratifiedError where a rule depends on itself through a negation. Where telling the rules apart
+    would take more than MAX_COMPARISONS, they are taken to depend on each other.
     """
-    numbers: dict[Predicate, list[int]] = {}
-    for number, rule in enumerate(rules):
-        numbers.setdefault(rule.predicate, []).append(number)
-    edges = [_rules_needed(rule, rules, numbers) for rule in rules]
+    heads = _Heads(rules)
+    edges = [heads.needed_by(rule) for rule in rules]
+    edges += [[(number, None) for number in members] for members in heads.members]
     layers = []
-    for members in strong_components(
-        range(len(rules)), lambda number: [target for target, _ in edges[number]]
+    for component in strong_components(
+        range(len(rules)), lambda node: list(dict.fromkeys(target for target, _ in edges[node]))
     ):
-        inside = set(members)
-        for number in members:
+        inside = set(component)
+        numbers = sorted(node for node in component if node < len(rules))
+        for number in numbers:
             for target, literal in edges[number]:
-                if target in inside and not literal.is_positive:
-                    cycle = _path(edges, inside, target, number)
+                if target in inside and literal is not None and not literal.is_positive:
+                    cycle = [node for node in _path(edges, inside, target, number) if node < len(rules)]
                     ordered = (rules[number], *(rules[step] for step in cycle[:-1]))
                     raise UnstratifiedError(NegativeCycle(ordered, literal, literal.span))
-        is_recursive = any(target in inside for number in members for target, _ in edges[number])
-        layers.append(Layer(tuple(rules[number] for number in sorted(members)), is_recursive))
+        if numbers:
+            # a rule that needs itself shares its component with the node of its head
+            layers.append(Layer(tuple(rules[number] for number in numbers), len(component) > 1))
     return layers
 
 
@@ -232,6 +237,11 @@ def negative_cycles(program: Program) -> list[NegativeCycle]:
     for component in dependencies.components:
         if dependencies.is_recursive(component):
             rules = [rule for predicate in component for rule in program.by_predicate.get(predicate, ())]
+            members = set(component)
+            if not any(
+                not used.is_positive and used.predicate in members for rule in rules for used in rule.literals
+            ):
+                continue
             try:
                 rule_layers(rules)
             except UnstratifiedError as error:
@@ -239,16 +249,88 @@ def negative_cycles(program: Program) -> list[NegativeCycle]:
     return found
 
 
-def _rules_needed(
-    rule: Rule, rules: Sequence[Rule], numbers: Mapping[Predicate, Sequence[int]]
-) -> list[tuple[int, Literal]]:
-    """(rule number, literal) for every rule whose head a literal of `rule` can unify with."""
-    return [
-        (number, literal)
-        for literal in rule.literals
-        for number in numbers.get(literal.predicate, ())
-        if _may_be_answered(literal.atom, rules[number].head)
-    ]
+class _Heads:
+    """The heads of some rules, alike ones together, to find quickly those that answer a literal.
+
+    A node of the graph between rules and heads is a rule's number, or the number of rules plus that of a
+    head. Going by way of heads keeps the graph small where many rules conclude the same.
+
+    members   of each head: the numbers of its rules
+    """
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.members: list[list[int]] = []
+        self._rule_count = len(rules)
+        self._patterns: list[Symbol | Compound] = []
+        self._of_predicate: dict[Predicate, list[int]] = {}
+        self._of_first: dict[tuple[Predicate, object], list[int]] = {}
+        self._answers: dict[tuple[Predicate, str], list[int]] = {}
+        self._any: dict[Predicate, int] = {}
+        self._comparisons = 0
+        known: dict[tuple[Predicate, str], int] = {}
+        for number, rule in enumerate(rules):
+            key = (rule.predicate, _masked(rule.head))
+            head = known.get(key)
+            if head is None:
+                head = known[key] = len(self.members)
+                self.members.append([])
+                self._patterns.append(rule.head)
+                self._of_predicate.setdefault(rule.predicate, []).append(head)
+                self._of_first.setdefault((rule.predicate, _first_functor(rule.head)), []).append(head)
+            self.members[head].append(number)
+
+    def needed_by(self, rule: Rule) -> list[tuple[int, Literal | None]]:
+        """(node, literal) for every head that a literal of `rule` could be an instance of."""
+        found: list[tuple[int, Literal | None]] = []
+        for literal in rule.literals:
+            predicate = literal.predicate
+            if predicate not in self._of_predicate:
+                continue
+            key = (predicate, _masked(literal.atom))
+            if key not in self._answers:
+                self._answers[key] = self._answering(literal.atom, predicate)
+            found += [(self._rule_count + head, literal) for head in self._answers[key]]
+            self._comparisons += len(self._answers[key])
+        return found
+
+    def _answering(self, atom: Symbol | Compound, predicate: Predicate) -> list[int]:
+        functor = _first_functor(atom)
+        candidates = self._of_predicate[predicate]
+        if functor is not None:
+            candidates = [
+                *self._of_first.get((predicate, functor), ()),
+                *self._of_first.get((predicate, None), ()),
+            ]
+        self._comparisons += len(candidates)
+        if self._comparisons > MAX_COMPARISONS:
+            return [self._any_head(predicate)]
+        return [head for head in candidates if _may_be_answered(atom, self._patterns[head])]
+
+    def _any_head(self, predicate: Predicate) -> int:
+        """One head that stands for all of `predicate`."""
+        if predicate not in self._any:
+            self._any[predicate] = len(self.members)
+            self.members.append(
+                [number for head in self._of_predicate[predicate] for number in self.members[head]]
+            )
+        return self._any[predicate]
+
+
+def _first_functor(atom: Symbol | Compound) -> object:
+    """What the first argument begins with; None where that is a variable or there is none."""
+    arguments = arguments_of(atom)
+    if not arguments or isinstance(arguments[0], Variable):
+        return None
+    return arguments[0].name, len(arguments_of(arguments[0])), type(arguments[0])
+
+
+def _masked(term: Term) -> str:
+    """Equal for terms that differ in variables only; blanks do not occur in names."""
+    if isinstance(term, Variable):
+        return "( )"
+    if isinstance(term, Compound) and term.arguments:
+        return "(" + " ".join([term.name, *map(_masked, term.arguments)]) + ")"
+    return str(term)
 
 
 def _may_be_answered(atom: Symbol | Compound, head: Symbol | Compound) -> bool:
@@ -256,8 +338,10 @@ def _may_be_answered(atom: Symbol | Compound, head: Symbol | Compound) -> bool:
     return not arguments_of(atom) or may_unify(atom, head)
 
 
-def _path(edges: list[list[tuple[int, Literal]]], inside: set[int], start: int, goal: int) -> list[int]:
-    """A shortest path of rule numbers from `start` to `goal` within `inside`, both included."""
+def _path(
+    edges: Sequence[Sequence[tuple[int, Literal | None]]], inside: set[int], start: int, goal: int
+) -> list[int]:
+    """A shortest path of nodes from `start` to `goal` within `inside`, both included."""
     previous = {start: start}
     frontier = [start]
     while goal not in previous:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from gdl.dependencies import Dependencies, negative_cycles
+from gdl.dependencies import Dependencies
 from gdl.errors import Related
 from gdl.keywords import KEYWORDS, Keyword
 from gdl.program import Literal, Predicate, Program, Rule
@@ -78,7 +78,7 @@ def _use_of(program: Program, caller: Predicate, callee: Predicate) -> tuple[Rul
 
 def negative_rule_cycles(sheet: Sheet) -> Findings:
     """GDL207: rules that need their own conclusion to be false."""
-    for cycle in negative_cycles(sheet.plain):
+    for cycle in sheet.negative_cycles:
         names = [str(rule.head) for rule in cycle.rules]
         chain = " needs ".join([*_shortened(names), names[0]])
         message = f"negation in a cycle: {chain}, once through this negation"
@@ -91,7 +91,7 @@ def negative_rule_cycles(sheet: Sheet) -> Findings:
 def negative_predicate_cycles(sheet: Sheet) -> Findings:
     """GDL303: not stratified as the specification has it, and yet no rule needs its own negation."""
     dependencies = sheet.dependencies
-    reported = {cycle.rules[0].predicate for cycle in negative_cycles(sheet.plain)}
+    reported = {cycle.rules[0].predicate for cycle in sheet.negative_cycles}
     for component in dependencies.components:
         if not dependencies.is_recursive(component) or not reported.isdisjoint(component):
             continue

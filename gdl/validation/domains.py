@@ -13,10 +13,9 @@ from gdl.validation.codes import Findings, warning
 from gdl.validation.shapes import (
     Position,
     Shapes,
+    Sources,
     below,
     common_tokens,
-    misfit,
-    positions_of_variables,
 )
 from gdl.validation.sheet import Sheet
 
@@ -27,18 +26,21 @@ _DECLARED = (("init", BASE, "GDL316"), ("next", BASE, "GDL316"), ("legal", INPUT
 
 def undeclared(sheet: Sheet) -> Findings:
     """GDL316 and GDL317: heads of init, next and legal none of whose atoms base or input lists."""
-    shapes = sheet.shapes
-    if shapes is None:
+    if sheet.inference is None:
         return
+    shapes = sheet.inference.shapes
     for name, declaration, code in _DECLARED:
         declared = sheet.program.by_predicate.get(declaration)
         if declared is None or declaration not in shapes.alive:
             continue
         for _, alternatives in sheet.alternatives:
             for rule in alternatives:
-                if rule.predicate != Predicate(name, declaration.arity) or misfit(rule, shapes):
+                if (
+                    rule.predicate != Predicate(name, declaration.arity)
+                    or id(rule) in sheet.inference.misfits
+                ):
                     continue
-                sources = positions_of_variables(rule)
+                sources = sheet.inference.sources[id(rule)]
                 outside = _first_outside(rule, declaration, sources, shapes)
                 if outside is not None:
                     kind = "fact" if declaration == BASE else "move"
@@ -50,9 +52,7 @@ def undeclared(sheet: Sheet) -> Findings:
                     yield warning(code, message, rule.head.span, note)
 
 
-def _first_outside(
-    rule: Rule, declaration: Predicate, sources: dict[str, list[Position]], shapes: Shapes
-) -> Term | None:
+def _first_outside(rule: Rule, declaration: Predicate, sources: Sources, shapes: Shapes) -> Term | None:
     """The first part of the head that no atom of `declaration` has in its place."""
     for index, argument in enumerate(arguments_of(rule.head)):
         found = _outside(argument, (declaration, index), sources, shapes)
@@ -61,9 +61,7 @@ def _first_outside(
     return None
 
 
-def _outside(
-    term: Term, position: Position, sources: dict[str, list[Position]], shapes: Shapes
-) -> Term | None:
+def _outside(term: Term, position: Position, sources: Sources, shapes: Shapes) -> Term | None:
     if isinstance(term, Variable):
         places = sources.get(term.name)
         return None if not places or common_tokens([*places, position], shapes) else term
@@ -84,9 +82,9 @@ def overdeclared(sheet: Sheet) -> Findings:
 
     Single facts that never hold are no fault: base is meant to be a superset.
     """
-    shapes = sheet.shapes
-    if shapes is None:
+    if sheet.inference is None:
         return
+    shapes = sheet.inference.shapes
     for declaration, made in ((BASE, Predicate("true", 1)), (INPUT, Predicate("does", 2))):
         if made not in shapes.alive:
             continue

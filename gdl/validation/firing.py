@@ -8,8 +8,11 @@ from gdl.dependencies import DOES, TRUE
 from gdl.program import Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
 from gdl.validation.codes import Findings, warning
-from gdl.validation.shapes import Misfit, Shapes, common_tokens, misfit, positions_of_variables
-from gdl.validation.sheet import Sheet, body_literals
+from gdl.validation.shapes import Misfit, Shapes, common_tokens
+from gdl.validation.sheet import Inference, Sheet, body_literals
+
+MAX_PLACES = 4
+"""Places of a variable that are looked at to see whether it has but one value."""
 
 
 def impossible_rules(sheet: Sheet) -> Findings:
@@ -33,9 +36,9 @@ def impossible_rules(sheet: Sheet) -> Findings:
 
 def _unknown_facts(sheet: Sheet) -> Findings:
     """GDL306: bodies that ask for a fact (or move) of a name that no rule brings about; once a name."""
-    shapes = sheet.shapes
-    if shapes is None:
+    if sheet.inference is None:
         return
+    shapes = sheet.inference.shapes
     reported: set[tuple[Predicate, str, int]] = set()
     for rule in sheet.program.rules:
         for literal, is_positive in body_literals(rule):
@@ -74,7 +77,7 @@ def _contradiction(rule: Rule, sheet: Sheet) -> tuple[str, Literal] | None:
                 left, right = atom.arguments
                 if left == right:
                     return f"{left} is never distinct from itself", literal
-                if sheet.shapes and _is_always_equal(rule, left, right, sheet.shapes):
+                if sheet.inference and _is_always_equal(rule, left, right, sheet.inference):
                     return f"{left} and {right} are always the same", literal
         elif atom in positive:
             return f"it wants {atom} both to hold and not to hold", literal
@@ -91,12 +94,12 @@ def _contradiction(rule: Rule, sheet: Sheet) -> tuple[str, Literal] | None:
     return None
 
 
-def _is_always_equal(rule: Rule, left: Term, right: Term, shapes: Shapes) -> bool:
-    places = positions_of_variables(rule)
+def _is_always_equal(rule: Rule, left: Term, right: Term, inference: Inference) -> bool:
     values = []
     for term in (left, right):
         if isinstance(term, Variable):
-            tokens = common_tokens(places.get(term.name, []), shapes)
+            places = inference.sources[id(rule)].get(term.name, ())
+            tokens = common_tokens(places[:MAX_PLACES], inference.shapes)
             values.append(next(iter(tokens)) if len(tokens) == 1 else None)
         else:
             values.append(_token(term))
@@ -117,10 +120,11 @@ class _Verdict:
 
     def problem(self, rule: Rule) -> tuple[str, Literal] | None:
         """Why `rule` cannot apply, and where; None where it may, or where the cause lies elsewhere."""
-        shapes = self.sheet.shapes
-        found = misfit(rule, shapes) if shapes else None
-        if found is None or shapes is None:
+        inference = self.sheet.inference
+        found = inference.misfits.get(id(rule)) if inference else None
+        if found is None or inference is None:
             return None
+        shapes = inference.shapes
         if rule.predicate not in shapes.alive:
             self.dead.setdefault(rule.predicate, []).append((rule, found))
         if found.is_absent:
@@ -130,7 +134,7 @@ class _Verdict:
             return None
         self.blamed.add(rule.predicate)
         if found.variable is not None:
-            return f"its literals leave no value for {found.variable}", found.literal
+            return f"its literals leave no value for ?{found.variable}", found.literal
         return f"nothing ever matches {found.literal.atom}", found.literal
 
     def groundless(self) -> Findings:

@@ -14,6 +14,7 @@ cycle.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from gdl.dependencies import strong_components
@@ -31,7 +32,10 @@ _SUCCESSOR = {
     Predicate("next", 1): Predicate("true", 1),
     Predicate("legal", 2): Predicate("does", 2),
 }
-MAX_ROUNDS = 50
+MAX_EDGES = 50_000
+"""Edges beyond which growth is not looked for; real sheets have some hundreds."""
+
+MAX_ROUNDS = 20
 """How often edges are sorted out anew; each round removes at least one, and real sheets need two."""
 
 
@@ -128,8 +132,11 @@ def _parts(atom: Term) -> Iterator[Term]:
 
 def _growing_edges(sheet: Sheet, *, is_over_time: bool) -> list[Edge]:
     """An edge of positive weight for each cycle of slots that adds functions; one a component."""
-    edges = [edge for rule in sheet.plain.rules for edge in _edges(rule, is_over_time=is_over_time)]
-    if not any(edge.weight > 0 for edge in edges):
+    if sheet.is_intricate:
+        return []
+    all_edges = (edge for rule in sheet.plain.rules for edge in _edges(rule, is_over_time=is_over_time))
+    edges = list(islice(all_edges, MAX_EDGES))
+    if len(edges) == MAX_EDGES or not any(edge.weight > 0 for edge in edges):
         return []
     return [
         max(members, key=lambda edge: edge.weight)
@@ -199,6 +206,8 @@ def _unguarded_components(edges: Sequence[Edge]) -> list[list[Edge]]:
         if len(inside) == len(kept):
             break
         kept = inside
+    else:
+        return []
     groups: dict[int, list[Edge]] = {}
     for edge in kept:
         groups.setdefault(home[edge.source], []).append(edge)
@@ -211,7 +220,7 @@ def _has_growing_cycle(edges: Sequence[Edge]) -> bool:
         return any(edge.weight > 0 for edge in edges)
     height: dict[Slot, int] = {}
     slots = {edge.source for edge in edges}
-    for _ in range(min(len(slots) + 1, 4 * MAX_ROUNDS)):
+    for _ in range(min(len(slots) + 1, 10 * MAX_ROUNDS)):
         has_risen = False
         for edge in edges:
             risen = height.get(edge.source, 0) + edge.weight

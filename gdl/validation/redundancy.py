@@ -7,7 +7,6 @@ are told apart by the relations of their bodies first and the search stops after
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
@@ -18,8 +17,11 @@ from gdl.terms import Compound, Term, Variable, match
 from gdl.validation.codes import Findings, warning
 from gdl.validation.sheet import Sheet
 
-MAX_STEPS = 150_000
+MAX_STEPS = 50_000
 """Literals compared, over the whole sheet."""
+
+MAX_BODY = 50
+"""Literals of the longest body that takes part in the search for subsumed rules."""
 
 Kind = tuple[Predicate, bool]
 """A literal's predicate and whether it is positive."""
@@ -39,6 +41,8 @@ class Candidate(NamedTuple):
 
 def repeated_rules(sheet: Sheet) -> Findings:
     """GDL309 and GDL310; of two that say the same, the later one is reported."""
+    if sheet.is_intricate:
+        return
     groups: dict[Predicate, list[Candidate]] = {}
     duplicates: set[int] = set()
     first: dict[object, Rule] = {}
@@ -92,7 +96,7 @@ def _subsumed(sheet: Sheet, groups: Mapping[Predicate, Sequence[Candidate]]) -> 
     reported: set[int] = set()
     try:
         for candidates in groups.values():
-            with_body = [candidate for candidate in candidates if candidate.kinds]
+            with_body = [c for c in candidates if 0 < len(c.plain.body) <= MAX_BODY]
             for candidate in with_body:
                 if candidate.plain.head in sheet.facts and id(candidate.written) not in reported:
                     reported.add(id(candidate.written))
@@ -133,9 +137,7 @@ def _subsumes(general: Rule, special: Rule, steps: count[int]) -> bool:
     by_kind: dict[Kind, list[Literal]] = {}
     for literal in special.literals:
         by_kind.setdefault((literal.predicate, literal.is_positive), []).append(literal)
-    choices = Counter({kind: len(found) for kind, found in by_kind.items()})
-    ordered = sorted(general.literals, key=lambda literal: choices[(literal.predicate, literal.is_positive)])
-    return _matches(ordered, by_kind, bindings, steps)
+    return _matches(general.literals, by_kind, bindings, steps)
 
 
 def _matches(
@@ -144,13 +146,24 @@ def _matches(
     bindings: Mapping[str, Term],
     steps: count[int],
 ) -> bool:
-    """Whether `literals` become literals of the other rule under some extension of `bindings`."""
-    if not literals:
+    """Whether `literals` become literals of the other rule under some extension of `bindings`.
+
+    The literal with the fewest possibilities is tried first.
+    """
+    fewest: list[dict[str, Term]] | None = None
+    chosen = 0
+    for place, literal in enumerate(literals):
+        found = []
+        for target in by_kind.get((literal.predicate, literal.is_positive), ()):
+            _spend(steps)
+            extended = match(literal.atom, target.atom, bindings)
+            if extended is not None:
+                found.append(extended)
+        if fewest is None or len(found) < len(fewest):
+            fewest, chosen = found, place
+        if len(fewest) < 2:
+            break
+    if fewest is None:
         return True
-    literal, *others = literals
-    for target in by_kind.get((literal.predicate, literal.is_positive), ()):
-        _spend(steps)
-        extended = match(literal.atom, target.atom, bindings)
-        if extended is not None and _matches(others, by_kind, extended, steps):
-            return True
-    return False
+    others = [*literals[:chosen], *literals[chosen + 1 :]]
+    return any(_matches(others, by_kind, extended, steps) for extended in fewest)

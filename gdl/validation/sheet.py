@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
-from gdl.dependencies import Dependencies
+from gdl.dependencies import Dependencies, NegativeCycle, negative_cycles
 from gdl.errors import Diagnostic
 from gdl.keywords import KEYWORDS
 from gdl.normalize import normalize, oversized_rules
 from gdl.program import Formula, Literal, Negation, Predicate, Program, Rule, arguments_of, literals_in
 from gdl.terms import Compound, Symbol, Term
-from gdl.validation.shapes import OutOfStepsError, Shapes, infer
+from gdl.validation.shapes import (
+    Misfit,
+    OutOfStepsError,
+    Shapes,
+    Sources,
+    infer,
+    misfit,
+    positions_of_variables,
+)
 
 MADE_BY = {"true": ("init", "next"), "does": ("legal",)}
 """Relations of the match, and the relations whose rules bring their facts about."""
+
+
+MAX_PLAIN_LITERALS = 100_000
+"""Literals of a sheet written without `or`, beyond which it is `Sheet.is_intricate`."""
+
+
+@dataclass(frozen=True)
+class Inference:
+    """The shapes of all arguments and what follows for each plain rule, by its id.
+
+    sources   where the variables of the rule stand
+    misfits   why the rule cannot apply; rules that can are absent
+    """
+
+    shapes: Shapes
+    sources: Mapping[int, Sources]
+    misfits: Mapping[int, Misfit]
 
 
 class Sheet:
@@ -68,12 +94,33 @@ class Sheet:
         return any(rule.body for rule in self.program.rules_for("role", 1))
 
     @cached_property
-    def shapes(self) -> Shapes | None:
+    def is_intricate(self) -> bool:
+        """Whether `or` multiplies the sheet so much that only the errors are worth looking for."""
+        return sum(1 + len(rule.body) for rule in self.plain.rules) > MAX_PLAIN_LITERALS
+
+    @cached_property
+    def inference(self) -> Inference | None:
         """What may stand where, inferred from all rules; None where that takes too long."""
+        if self.is_intricate:
+            return None
         try:
-            return infer([rule for _, plain in self.alternatives for rule in plain])
+            shapes = infer(self.plain.rules)
+            shapes.steps = 0
+            sources = {id(rule): positions_of_variables(rule) for rule in self.plain.rules}
+            misfits = {
+                id(rule): found
+                for rule in self.plain.rules
+                if (found := misfit(rule, shapes, sources[id(rule)])) is not None
+            }
         except OutOfStepsError:
             return None
+        shapes.is_limited = False
+        return Inference(shapes, sources, misfits)
+
+    @cached_property
+    def negative_cycles(self) -> list[NegativeCycle]:
+        """Cycles of rules through a negation; see `gdl.dependencies`."""
+        return negative_cycles(self.plain)
 
     @cached_property
     def names_defined(self) -> frozenset[str]:
