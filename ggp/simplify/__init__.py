@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from ggp.circuit import Circuit, collection_paused, phase_gates
 from ggp.simplify.constants import fold_constants
+from ggp.simplify.counting import add_up
 from ggp.simplify.exactly_one_move import merge_move_sets
 from ggp.simplify.exclusive_facts import find_exclusive_facts
 from ggp.simplify.factoring import factor
@@ -24,6 +25,7 @@ Stage: TypeAlias = Callable[[Circuit, float], Circuit]
 
 STAGES: dict[str, Stage] = {
     "constants": fold_constants,
+    "counting": add_up,
     "exactly_one_move": merge_move_sets,
     "exclusive_facts": find_exclusive_facts,
     "implications": drop_implied,
@@ -34,6 +36,8 @@ STAGES: dict[str, Stage] = {
 """Every stage by the name of its switch."""
 
 PLAN: tuple[str, ...] = (
+    "counting",
+    "factoring",
     "constants",
     "exactly_one_move",
     "factoring",
@@ -41,9 +45,9 @@ PLAN: tuple[str, ...] = (
     "refactoring",
     "exactly_one_move",
     "factoring",
+    "sharing",
     "exclusive_facts",
     "implications",
-    "sharing",
     "refactoring",
     "factoring",
     "sharing",
