@@ -134,6 +134,7 @@ class ProcessWorkers:
                 call = self._calls.get_nowait()
                 if call is not None:
                     call.future.cancel()
+                    call.future.set_running_or_notify_cancel()  # else who waits for it is not told
 
     def _keep(self, number: int) -> None:
         link: Connection | None = None

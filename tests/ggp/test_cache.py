@@ -1,16 +1,19 @@
 import dataclasses
+import hashlib
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-import ggp.cache
-from gdl.grounding import GroundProgram, ground
+import ggp.compilation
 from gdl.parser import parse
 from gdl.program import Program
-from ggp.cache import GameCache, cache_folder, check_sound, ground_cached, rules_key
+from gdl.terms import Symbol
+from ggp.cache import GameCache, cache_folder, rules_key
+from ggp.circuit import Goal, Percept
+from ggp.circuit_file import CompiledCircuit, check_sound
+from ggp.compilation import CompilationLimits, compile_circuit
 
 SHEET = """
 (role random) (role guesser) (init (die (f) 01)) (init f)
@@ -33,12 +36,6 @@ def cache(tmp_path: Path) -> GameCache:
     return GameCache(tmp_path / "cache")
 
 
-def assert_same(one: GroundProgram, other: GroundProgram) -> None:
-    for field in dataclasses.fields(one):
-        np.testing.assert_equal(getattr(one, field.name), getattr(other, field.name))
-        assert type(getattr(one, field.name)) is type(getattr(other, field.name))
-
-
 def entries(cache: GameCache) -> list[Path]:
     assert cache.folder is not None
     return sorted(cache.folder.iterdir())
@@ -46,18 +43,22 @@ def entries(cache: GameCache) -> list[Path]:
 
 def test_cache_returns_what_was_stored(cache, program):
     assert cache.load(program) is None
-    stored = ground(program)
+    stored = compile_circuit(program)
     cache.store(program, stored)
     loaded = cache.load(program)
     assert loaded is not None
-    assert_same(loaded, stored)
+    assert loaded == stored
     assert len(entries(cache)) == 1
 
 
-def test_ground_cached_grounds_once(cache, program, monkeypatch):
-    first = ground_cached(program, cache)
-    monkeypatch.setattr(ggp.cache, "ground", None)
-    assert_same(ground_cached(program, cache), first)
+def test_compiling_with_a_cache_grounds_once(cache, program, monkeypatch):
+    first = compile_circuit(program, cache=cache)
+    monkeypatch.setattr(ggp.compilation, "ground", None)
+    assert compile_circuit(program, cache=cache) == first
+    monkeypatch.undo()
+    plain = compile_circuit(program, CompilationLimits(stages=()), cache=cache)
+    assert plain.report.stages != first.report.stages
+    assert len(entries(cache)) == 2
 
 
 def test_cache_key_ignores_layout_and_knows_rules(program):
@@ -70,7 +71,7 @@ def test_cache_key_ignores_layout_and_knows_rules(program):
 
 @pytest.mark.parametrize("damage", ["truncate", "empty", "flip", "not an entry"])
 def test_cache_removes_broken_files(cache, program, damage):
-    cache.store(program, ground(program))
+    cache.store(program, compile_circuit(program))
     (place,) = entries(cache)
     content = place.read_bytes()
     flipped = bytearray(content)
@@ -80,40 +81,40 @@ def test_cache_removes_broken_files(cache, program, damage):
     )
     assert cache.load(program) is None
     assert entries(cache) == []
-    cache.store(program, ground(program))
+    cache.store(program, compile_circuit(program))
     assert cache.load(program) is not None
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"atom_count": 3},
-        {"terminal_atom": 10_000},
-        {"roles": ()},
-        {"initial": np.zeros(1, bool)},
-        {"first_body": np.array([0, 1], np.int32)},
-        {"body": np.array([[1]], np.int32)},
-        {"legal_atom": ()},
+        {"terminal": 10_000},
+        {"initial": ()},
+        {"legal": ()},
+        {"next": (-1, 0, 0, 0)},
+        {"gates": ((0, 99),)},
+        {"gates": ((0,),)},
+        {"goals": (Goal(7, 0, 0),)},
+        {"exclusive": ((0, 99),)},
     ],
 )
 def test_check_sound_refuses_what_does_not_fit(program, change):
-    with pytest.raises(ValueError, match=r"disagree|range"):
-        check_sound(dataclasses.replace(ground(program), **change))
+    with pytest.raises(ValueError, match=r"disagree|range|not there"):
+        check_sound(dataclasses.replace(compile_circuit(program).circuit, **change))
 
 
 def test_cache_forgets_what_was_used_longest_ago(tmp_path):
     cache = GameCache(tmp_path, mebibytes=1)
     sheets = [parse(f"(role a) (legal a (m {number}))") for number in range(3)]
-    length = 100_000  # three of these pass one mebibyte, two do not
-    large = dataclasses.replace(
-        ground(sheets[0]),
-        rule_head=np.array([2], np.int32),
-        first_body=np.array([0, length], np.int32),
-        body=np.full(length, 2, np.int32),
-    )
+    small = compile_circuit(sheets[0])
+    names = tuple(Symbol(hashlib.sha256(bytes([i % 256, i // 256])).hexdigest()) for i in range(4_500))
+    terms = dataclasses.replace(small.circuit.terms, percepts=names)
+    percepts = (Percept(0, 0),) * len(names)
+    # Three of these pass one mebibyte, two do not.
+    large = CompiledCircuit(dataclasses.replace(small.circuit, terms=terms, percepts=percepts), small.report)
     for age, sheet in enumerate(sheets[:2]):
         cache.store(sheet, large)
-        os.utime(tmp_path / (rules_key(sheet) + ".ground"), (age, age))
+        os.utime(tmp_path / (rules_key(sheet) + ".circuit"), (age, age))
     assert cache.load(sheets[0]) is not None  # now used later than the other
     cache.store(sheets[2], large)
     assert [cache.load(sheet) is not None for sheet in sheets] == [True, False, True]
@@ -121,7 +122,7 @@ def test_cache_forgets_what_was_used_longest_ago(tmp_path):
 
 def test_cache_without_a_folder_keeps_nothing(program):
     cache = GameCache(None)
-    cache.store(program, ground(program))
+    cache.store(program, compile_circuit(program))
     assert cache.load(program) is None
     assert cache.clear() == 0
 
@@ -129,12 +130,12 @@ def test_cache_without_a_folder_keeps_nothing(program):
 def test_cache_that_cannot_be_written_is_no_error(tmp_path, program):
     (tmp_path / "file").write_text("in the way")
     cache = GameCache(tmp_path / "file")
-    cache.store(program, ground(program))
+    cache.store(program, compile_circuit(program))
     assert cache.load(program) is None
 
 
 def test_cache_survives_concurrent_writers(cache, program):
-    found = ground(program)
+    found = compile_circuit(program)
 
     def work(_: int) -> bool:
         cache.store(program, found)
@@ -146,7 +147,7 @@ def test_cache_survives_concurrent_writers(cache, program):
 
 
 def test_cache_clear_removes_all_entries(cache, program):
-    cache.store(program, ground(program))
+    cache.store(program, compile_circuit(program))
     assert cache.clear() == 1
     assert cache.load(program) is None
 

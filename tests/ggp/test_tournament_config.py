@@ -1,0 +1,148 @@
+"""Tournament configuration: what it means, and every mistake with its line."""
+
+import pytest
+
+from ggp.tournament.config import ConfigError, plan_from_data, read_config
+from ggp.tournament.plan import Plan, changed_settings, player_spec
+from tests.ggp.tournament_plans import TRIO, small_plan
+
+GOOD = """\
+name = "two-ways"
+seed = 7
+games = ["tictactoe", "nim"]
+against = ["plain"]
+repetitions = 4
+
+[agents]
+plain = "mcts"
+wide = { player = "mcts", options = { c = 60 } }
+few = "mcts:simulations=9"
+lazy = "random"
+
+[conditions.count]
+simulations = 50
+
+[conditions.time]
+play_clock = 0.5
+repetitions = 2
+
+[until]
+rule = "sprt"
+elo1 = 50
+"""
+
+
+@pytest.fixture
+def good(tmp_path):
+    path = tmp_path / "good.toml"
+    path.write_text(GOOD)
+    return read_config(path)
+
+
+def test_config_reads_everything(good):
+    assert (good.name, good.seed) == ("two-ways", 7)
+    assert [game.name for game in good.games] == ["tictactoe", "nim"]
+    assert good.agent("wide").player == "mcts:c=60"
+    count, time = good.conditions
+    assert (count.repetitions, count.simulations, count.play_clock_seconds) == (4, 50, 3600)
+    assert (time.repetitions, time.simulations) == (2, None)
+    assert (time.play_clock_seconds, time.start_clock_seconds) == (0.5, 0.5)
+    assert good.until.elo1 == 50
+
+
+def test_simulations_go_to_players_that_count_and_have_none(good):
+    count, time = good.conditions
+    specs = [player_spec(agent, good.games[0], count) for agent in good.agents]
+    assert specs == ["mcts:simulations=50", "mcts:c=60,simulations=50", "mcts:simulations=9", "random"]
+    assert next(player_spec(agent, good.games[0], time) for agent in good.agents) == "mcts"
+
+
+def test_simulations_of_a_game_stand_in_for_those_of_the_condition(tmp_path):
+    plan = plan_from_data(
+        {"name": "x", "agents": {"m": "mcts"}, "games": {"hanoi": {"simulations": 5}}, "simulations": 50}
+    )
+    assert player_spec(plan.agents[0], plan.games[0], plan.conditions[0]) == "mcts:simulations=5"
+
+
+def test_pairs_are_measured_against_the_baselines(good):
+    assert good.pairs() == [("wide", "plain"), ("few", "plain"), ("lazy", "plain")]
+
+
+def test_two_baselines_meet_once(tmp_path):
+    plan = small_plan(tmp_path, agents={"a": "random", "b": "legal", "c": "mcts"}, against=["a", "b"])
+    assert plan.pairs() == [("b", "a"), ("c", "a"), ("c", "b")]
+
+
+def test_plan_survives_json(good):
+    assert Plan.from_json(good.to_json()) == good
+
+
+MISTAKES = [
+    ('games = ["tictactoe", "nim"]', 'games = ["tictactoe", "chesss"]', 3, "chesss"),
+    ("seed = 7", 'seed = "7"', 2, "seed is a whole number"),
+    ("seed = 7", "sead = 7", 2, "unknown key 'sead'"),
+    ('lazy = "random"', 'lazy = "rndom"', 11, "rndom"),
+    ('lazy = "random"', 'lazy = "human"', 11, "person"),
+    ("{ c = 60 }", "{ d = 60 }", 9, "'d'"),
+    ('wide = { player = "mcts",', 'wide = { plyer = "mcts",', 9, "plyer"),
+    ("simulations = 50", "simulations = 0", 14, "at least 1"),
+    ("play_clock = 0.5", "play_clock = 0", 17, "more than 0"),
+    ('rule = "sprt"', 'rule = "spritz"', 21, "one of sprt, width"),
+    ("elo1 = 50", "elo1 = -50", 22, "elo0 is less than elo1"),
+    ('against = ["plain"]', 'against = ["plane"]', 4, "no agent 'plane'"),
+    ("seed = 7", "seed = 07", 2, ""),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "words"), MISTAKES)
+def test_mistakes_are_told_with_their_line(tmp_path, old, new, line, words):
+    assert GOOD.count(old) == 1
+    path = tmp_path / "bad.toml"
+    path.write_text(GOOD.replace(old, new))
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    assert str(caught.value).startswith(f"{path}:{line}:")
+    assert words in str(caught.value)
+
+
+def test_missing_agents_are_told(tmp_path):
+    path = tmp_path / "bad.toml"
+    path.write_text('games = ["tictactoe"]\n')
+    with pytest.raises(ConfigError, match="'agents' is missing"):
+        read_config(path)
+
+
+def test_one_agent_is_not_enough_for_two_roles(tmp_path):
+    with pytest.raises(ConfigError, match="needs 2 agents"):
+        small_plan(tmp_path, agents={"a": "random"})
+
+
+def test_an_http_player_cannot_take_two_seats(tmp_path):
+    agents = {"a": "random", "far": "http://localhost:9147", "b": "legal"}
+    with pytest.raises(ConfigError, match="several seats"):
+        small_plan(tmp_path, rules=TRIO, agents=agents)
+    assert small_plan(tmp_path, rules=TRIO, agents=agents, lineups="all").lineups == "all"
+
+
+def test_rules_may_be_found_by_an_environment_variable(tmp_path, monkeypatch):
+    small_plan(tmp_path)
+    monkeypatch.setenv("RULES_HERE", str(tmp_path))
+    config = {"name": "x", "agents": {"a": "random", "b": "legal"}}
+    plan = plan_from_data({**config, "games": {"other": {"rules": "$RULES_HERE/small.kif"}}})
+    assert plan.games[0].name == "other"
+    assert "Both name a number" in plan.games[0].rules
+    with pytest.raises(ConfigError, match="NOT_SET"):
+        plan_from_data({**config, "games": {"other": {"rules": "$NOT_SET/small.kif"}}})
+
+
+def test_settings_tell_what_changed(tmp_path):
+    old = small_plan(tmp_path).settings()
+    assert changed_settings(old, small_plan(tmp_path, repetitions=99).settings()) == []
+    more = small_plan(tmp_path, agents={"a": "random", "b": "legal", "c": "mcts"}).settings()
+    assert changed_settings(old, more) == []
+    assert changed_settings(more, old) == ["agent c is gone"]
+    other = small_plan(tmp_path, agents={"a": "random", "b": "mcts"}).settings()
+    assert changed_settings(old, other) == ["agent b was 'legal', now is 'mcts'"]
+    assert len(changed_settings(old, small_plan(tmp_path, seed=3, play_clock=2).settings())) == 2
+    rules = small_plan(tmp_path, rules=TRIO).settings()
+    assert [change.split()[:2] for change in changed_settings(old, rules)] == [["game", "small"]]

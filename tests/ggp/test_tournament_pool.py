@@ -1,0 +1,70 @@
+"""Worker processes: results come back, errors come back, and a killed worker costs only its call."""
+
+import os
+import signal
+from concurrent.futures import wait
+
+import pytest
+
+from ggp.tournament.pool import ProcessWorkers, WorkerDiedError, WorkersError, open_workers
+from tests.ggp.worker_calls import add, die_always, die_at_first, fail, slow_process_id
+
+
+def test_calls_return_and_raise():
+    with ProcessWorkers(1) as workers:
+        assert workers.submit(add, 2, 3).result(30) == 5
+        with pytest.raises(RuntimeError, match="no good"):
+            workers.submit(fail, "no good").result(30)
+        with pytest.raises(AttributeError):
+            workers.submit(lambda: 1).result(30)  # cannot be pickled
+        assert workers.submit(add, 2, 4).result(30) == 6
+
+
+def test_a_call_whose_worker_died_is_made_again(tmp_path):
+    with ProcessWorkers(2) as workers:
+        others = [workers.submit(add, n, n) for n in range(10)]
+        assert workers.submit(die_at_first, str(tmp_path)).result(30) == 2
+        assert [future.result(30) for future in others] == [2 * n for n in range(10)]
+
+
+def test_a_call_that_always_kills_its_worker_is_given_up(tmp_path):
+    with ProcessWorkers(1, attempts=2) as workers:
+        with pytest.raises(WorkerDiedError, match="2 times"):
+            workers.submit(die_always, str(tmp_path)).result(30)
+        assert len(list(tmp_path.iterdir())) == 2
+        assert workers.submit(add, 1, 1).result(30) == 2
+
+
+def test_killing_a_worker_from_outside_loses_nothing():
+    with ProcessWorkers(2) as workers:
+        futures = [workers.submit(slow_process_id, 0.5) for _ in range(4)]
+        while len(workers.process_ids) < 2:
+            wait(futures, timeout=0.05)
+        victim = workers.process_ids[0]
+        os.kill(victim, signal.SIGKILL)
+        used = {future.result(30) for future in futures}
+        assert victim not in used
+        assert len(used) == 2
+
+
+def test_leaving_drops_calls_and_ends_processes():
+    with ProcessWorkers(1) as workers:
+        futures = [workers.submit(slow_process_id, 60) for _ in range(3)]
+        while not workers.process_ids:
+            wait(futures, timeout=0.05)
+        process = workers.process_ids[0]
+    done = wait(futures, timeout=10).done
+    assert len(done) == 3
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "dask:/x", "²"])
+def test_workers_are_told_by_number_or_address(text):
+    with pytest.raises(WorkersError):
+        open_workers(text)
+
+
+def test_number_of_workers_is_taken():
+    assert open_workers("3").size() == 3
+    assert open_workers(None).size() >= 1

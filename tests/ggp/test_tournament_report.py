@@ -1,0 +1,190 @@
+"""Reports: the numbers are those of the matches, in every form, and quickly for many matches."""
+
+import csv
+import io
+import json
+import time
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from rich.console import Console
+
+from ggp.tournament.export import write_csv, write_json_lines
+from ggp.tournament.live import duration_text, progress_line, recent_rate, standings, watch
+from ggp.tournament.report import make_report, markdown, terminal_view, write_report
+from ggp.tournament.results import PairScore, collect, pair_scores
+from ggp.tournament.schedule import Schedule
+from ggp.tournament.store import Store
+from tests.ggp.tournament_plans import ALONE, TRIO, result_of, small_plan
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "results.sqlite") as opened:
+        yield opened
+
+
+def fill(store, plan, goals_of, **changes):
+    """Store a result for every match of the plan; `goals_of(task)` says who gets what."""
+    run = store.begin(plan)
+    store._link.execute("pragma synchronous = off")
+    for _, task in Schedule(plan).tasks():
+        store.add(run, result_of(task, goals_of(task), **changes))
+    return store.run(run.name)
+
+
+def a_wins_as_first(task):
+    return [100, 0] if task.seats[0] == "a" else [50, 50]
+
+
+def text_of(view):
+    console = Console(width=160, record=True, file=io.StringIO())
+    console.print(view)
+    return console.export_text()
+
+
+def test_scores_goals_and_speed_add_up(store, tmp_path):
+    run = fill(store, small_plan(tmp_path, repetitions=10), a_wins_as_first, simulations=100)
+    results = make_report(store, run).results
+    score = results.pairs["default", "small", "a", "b"]
+    assert (score.wins, score.draws, score.losses, score.points) == (10, 10, 0, 15)
+    totals = results.agents["default", "small", "a"]
+    assert totals.mean_goal[0] == 75
+    assert totals.simulations_per_second == 200
+    assert totals.faults == 0
+
+
+def test_scores_with_three_seats_compare_every_two_of_them(tmp_path, store):
+    run = fill(store, small_plan(tmp_path, rules=TRIO, repetitions=1), lambda task: [100, 50, 0])
+    scores = {tuple(s.agent for s in m.seats): dict(pair_scores(m))["a", "b"] for m in store.matches(run)}
+    assert scores["a", "a", "b"] == 1
+    assert scores["a", "b", "a"] == 0.5
+    assert scores["b", "a", "a"] == 0
+    assert sum(scores.values()) == 3
+
+
+def test_agents_that_play_alone_are_compared_by_repetition(tmp_path, store):
+    plan = small_plan(tmp_path, rules=ALONE)
+    run = fill(store, plan, lambda task: [70 if task.seats == ("a",) or task.repetition == 0 else 30])
+    score = make_report(store, run).results.pairs["default", "small", "a", "b"]
+    assert (score.wins, score.draws, score.losses) == (2, 1, 0)
+
+
+def test_aborted_matches_and_faults_are_told_and_not_counted(tmp_path, store):
+    plan = small_plan(tmp_path)
+    run = fill(store, plan, lambda task: [None, None], is_completed=False, late=2)
+    report = make_report(store, run)
+    assert report.results.pairs == {}
+    assert "24 faults, 6 aborted matches" in report.summary()
+    text = text_of(terminal_view(report))
+    assert "time-outs" in text
+    assert "broken" in text
+
+
+def test_report_is_the_same_in_terminal_and_markdown(tmp_path, store):
+    run = fill(store, small_plan(tmp_path, repetitions=10), a_wins_as_first)
+    report = make_report(store, run)
+    for text in (text_of(terminal_view(report)), markdown(report)):
+        assert "75.0 [53.1, 88.8] 20" in text
+        assert "20 of 20 matches; 0 faults" in text
+        assert "15 of 20" in text
+
+
+def test_report_names_changed_programs(tmp_path, store):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    for number, (_, task) in enumerate(Schedule(plan).tasks()):
+        result = result_of(task, [50, 50])
+        object.__setattr__(result, "version", f"ggp {number % 2}")
+        store.add(run, result)
+    assert "the program changed during this run" in markdown(make_report(store, run))
+
+
+def test_report_of_nothing(tmp_path, store):
+    run = store.begin(small_plan(tmp_path))
+    assert "0 of 6 matches" in markdown(make_report(store, run))
+
+
+def test_charts_are_svg_and_the_same_each_time(tmp_path, store):
+    pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
+    report = make_report(store, fill(store, small_plan(tmp_path), a_wins_as_first))
+    for folder in ("one", "two"):
+        assert write_report(report, tmp_path / folder) == []
+    names = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert names == ["ratings-default.svg", "report.md", "win-rates-default.svg"]
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    drawn = ElementTree.parse(tmp_path / "one" / "win-rates-default.svg").getroot()
+    texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"a vs b", "small", "win rate %"} <= set(texts)
+    assert "![ratings-default.svg]" in (tmp_path / "one" / "report.md").read_text()
+
+
+def test_csv_has_a_row_per_match(tmp_path, store):
+    run = fill(store, small_plan(tmp_path), a_wins_as_first)
+    stream = io.StringIO()
+    assert write_csv(store, run, stream) == 6
+    rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
+    assert len(rows) == 6
+    assert {(row["agent1"], row["goal1"], row["agent2"], row["goal2"]) for row in rows} == {
+        ("a", "100", "b", "0"),
+        ("b", "50", "a", "50"),
+    }
+    assert "here" not in stream.getvalue()  # the machine's name stays at home
+
+
+def test_json_lines_carry_records_when_asked(tmp_path, store):
+    run = fill(store, small_plan(tmp_path), a_wins_as_first)
+    plain, full = io.StringIO(), io.StringIO()
+    write_json_lines(store, run, plain)
+    write_json_lines(store, run, full, records=True)
+    assert [json.loads(line)["id"] for line in plain.getvalue().splitlines()]
+    first = json.loads(full.getvalue().splitlines()[0])
+    assert first["record"]["matchId"] == first["id"]
+    assert "record" not in json.loads(plain.getvalue().splitlines()[0])
+
+
+def test_standings_and_progress_show_the_rate(tmp_path, store):
+    run = fill(store, small_plan(tmp_path), a_wins_as_first)
+    line = progress_line(6, 12, 2, 1, 0.1)
+    assert line == "6 of 12 matches, 2 not needed, 1 running, 6.0 a minute, about 40 s left"
+    text = text_of(standings(store, run, line))
+    assert "a vs b" in text
+    assert "75.0" in text
+    assert recent_rate(store, run) >= 0
+
+
+def test_watch_ends_with_the_run(tmp_path, store):
+    fill(store, small_plan(tmp_path), a_wins_as_first)
+    console = Console(width=160, file=io.StringIO(), record=True)
+    watch(console, store, None)
+    assert "6 of 6 matches" in console.export_text()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(40, "40 s"), (600, "10 min"), (7200, "2.0 h"), (400_000, "4.6 days")]
+)
+def test_durations_are_short(seconds, text):
+    assert duration_text(seconds) == text
+
+
+def test_pair_score_without_matches_says_nothing():
+    assert PairScore().interval == (0, 1)
+
+
+def test_collect_takes_any_order(tmp_path, store):
+    run = fill(store, small_plan(tmp_path), a_wins_as_first)
+    matches = store.matches(run)
+    assert collect(run.plan, matches).pairs == collect(run.plan, reversed(matches)).pairs
+
+
+def test_ten_thousand_matches_are_reported(tmp_path, store):
+    agents = dict.fromkeys("abcde", "random")
+    run = fill(store, small_plan(tmp_path, agents=agents, repetitions=500), lambda task: [100, 0])
+    begin = time.perf_counter()
+    report = make_report(store, run)
+    text = markdown(report)
+    seconds = time.perf_counter() - begin
+    print(f"report of {report.results.match_count} matches: {seconds:.2f} s")
+    assert report.results.match_count == 10_000
+    assert "50.0 [46.9, 53.1] 1000" in text

@@ -1,0 +1,194 @@
+"""Runs: everything is played once, killed workers and killed runs cost nothing that was finished."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Future
+
+import pytest
+
+from ggp.tournament import runner as runner_module
+from ggp.tournament.plan import Until
+from ggp.tournament.play import play_task
+from ggp.tournament.pool import ProcessWorkers
+from ggp.tournament.report import make_report
+from ggp.tournament.runner import Runner
+from ggp.tournament.schedule import Schedule
+from ggp.tournament.store import Store
+from tests.ggp.tournament_plans import ALONE, TRIO, result_of, small_plan
+
+
+class Inline:
+    """Workers that make their calls at once, here; `script` stands in for playing."""
+
+    def __init__(self, script=None, size=2):
+        self.script, self._size, self.tasks = script, size, []
+
+    def size(self):
+        return self._size
+
+    def submit(self, function, task):
+        self.tasks.append(task)
+        future = Future()
+        try:
+            future.set_result(self.script(task) if self.script else function(task))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "results.sqlite") as opened:
+        yield opened
+
+
+def first_agent_wins(task):
+    return result_of(task, [100 if seat == "a" else 0 for seat in task.seats])
+
+
+def test_a_run_plays_every_match_once(store, tmp_path):
+    run = store.begin(small_plan(tmp_path))
+    progress = Runner(store, run, Inline()).play()
+    assert (progress.new, progress.stored, progress.left) == (6, 6, 0)
+    again = Inline()
+    assert Runner(store, run, again).play().new == 0
+    assert again.tasks == []
+
+
+def test_matches_are_the_same_whoever_plays_them(tmp_path):
+    tasks = [task for _, task in Schedule(small_plan(tmp_path, agents={"a": "random", "b": "mcts"})).tasks()]
+    tasks = [task for task in tasks if task.seats[0] == "a"]
+    first, second = play_task(tasks[0]), play_task(tasks[0])
+    moves = [result.record.partition('"moves":')[2].partition("]]")[0] for result in (first, second)]
+    assert moves[0] == moves[1]
+    assert [seat.goal for seat in first.seats] == [seat.goal for seat in second.seats]
+
+
+def test_counted_simulations_are_stored(store, tmp_path):
+    plan = small_plan(tmp_path, agents={"a": "mcts:simulations=20", "b": "random"}, repetitions=1)
+    run = store.begin(plan)
+    Runner(store, run, Inline()).play()
+    counts = {seat.agent: seat.simulations for match in store.matches(run) for seat in match.seats}
+    assert counts == {"a": 20, "b": None}
+
+
+@pytest.mark.parametrize(("rules", "count"), [(ALONE, 6), (TRIO, 18)])
+def test_games_for_one_and_for_three(store, tmp_path, rules, count):
+    run = store.begin(small_plan(tmp_path, rules=rules))
+    assert Runner(store, run, Inline()).play().stored == count
+    results = make_report(store, run).results
+    assert results.pairs["default", "small", "a", "b"].count == (3 if rules is ALONE else 18)
+
+
+def test_a_match_that_cannot_be_played_stays_open(store, tmp_path):
+    run = store.begin(small_plan(tmp_path))
+
+    def script(task):
+        if task.repetition == 1:
+            raise OSError("out of disk")
+        return first_agent_wins(task)
+
+    progress = Runner(store, run, Inline(script)).play()
+    assert (progress.stored, len(progress.failures)) == (4, 2)
+    assert "out of disk" in next(iter(progress.failures.values()))
+    assert Runner(store, run, Inline(first_agent_wins)).play().stored == 6
+
+
+def test_a_run_gives_up_when_nothing_works(store, tmp_path):
+    run = store.begin(small_plan(tmp_path, repetitions=100))
+
+    def script(task):
+        raise OSError("never")
+
+    workers = Inline(script)
+    progress = Runner(store, run, workers).play()
+    assert progress.stored == 0
+    assert len(workers.tasks) <= runner_module.FAILURE_LIMIT + workers.size()
+
+
+def test_a_decided_cell_is_played_no_further(store, tmp_path):
+    plan = small_plan(tmp_path, repetitions=500, until={"rule": "sprt"})
+    run = store.begin(plan)
+    progress = Runner(store, run, Inline(first_agent_wins)).play()
+    assert plan.until == Until("sprt")
+    assert 16 <= progress.stored < 200
+    assert progress.stored + progress.saved == progress.total == 1000
+    again = Inline()
+    Runner(store, run, again).play()
+    assert again.tasks == []
+    assert "30 Elo better" in make_report(store, run).decisions["default", "small", ("a", "b")].verdict
+
+
+def test_an_http_player_plays_one_match_at_a_time(store, tmp_path):
+    agents = {"far": "http://localhost:1", "a": "random", "b": "legal"}
+    run = store.begin(small_plan(tmp_path, agents=agents))
+    playing, most = set(), []
+
+    class Slow(Inline):
+        def submit(self, function, task):
+            future = Future()
+            playing.add((future, task))
+            self.tasks.append(task)
+            return future
+
+    workers = Slow(size=6)
+
+    def listen(progress):
+        most.append(sum("far" in task.seats for _, task in playing))
+        for future, task in list(playing):
+            playing.discard((future, task))
+            future.set_result(first_agent_wins(task))
+
+    assert Runner(store, run, workers, listen).play().stored == 18
+    assert max(most) == 1
+
+
+def test_killed_workers_cost_only_their_matches(store, tmp_path):
+    agents = {"a": "mcts:simulations=4000", "b": "random"}
+    run = store.begin(small_plan(tmp_path, agents=agents, repetitions=4))
+    killed = []
+    with ProcessWorkers(2) as workers:
+
+        def listen(progress):
+            if progress.stored >= 2 * (len(killed) + 1) and len(killed) < 2 and workers.process_ids:
+                victim = next(pid for pid in workers.process_ids if pid not in killed)
+                killed.append(victim)
+                os.kill(victim, signal.SIGKILL)
+
+        progress = Runner(store, run, workers, listen).play()
+    assert len(killed) == 2
+    assert (progress.stored, progress.new, progress.failures) == (8, 8, {})
+    assert len({match.id for match in store.matches(run)}) == 8
+
+
+def test_a_killed_run_goes_on(tmp_path):
+    place = tmp_path / "results.sqlite"
+    sheet = tmp_path / "small.kif"
+    small_plan(tmp_path)
+    command = [sys.executable, "-m", "ggp", "tournament"]
+    play = ["--game", str(sheet), "--agents", "mcts:simulations=3000", "random", "--repetitions", "5"]
+    options = ["--engine", "reasoner", "--store", str(place), "--workers", "2"]
+    process = subprocess.Popen([*command, *play, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        before = {}
+        deadline = time.monotonic() + 60
+        while len(before) < 3 and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.1)
+            if place.is_file():
+                with Store(place) as store:
+                    before = {m.id: m.stored_ms for run in store.runs() for m in store.matches(run)}
+    finally:
+        process.kill()
+        process.communicate()
+    assert 3 <= len(before) < 10, "killed too early or too late"
+    done = subprocess.run(
+        [*command, "resume", str(place)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    with Store(place) as store:
+        after = {match.id: match.stored_ms for match in store.matches(store.run())}
+    assert len(after) == 10
+    assert before.items() <= after.items()

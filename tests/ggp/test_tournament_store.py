@@ -1,0 +1,106 @@
+"""The store: a match counts once, settings cannot change under it, and it tells other files from its own."""
+
+import sqlite3
+
+import pytest
+
+from ggp.tournament.schedule import Schedule
+from ggp.tournament.store import SettingsChangedError, Store, StoreError
+from tests.ggp.tournament_plans import ONE_SHOT, result_of, small_plan
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "results.sqlite") as opened:
+        yield opened
+
+
+def first_tasks(plan, count):
+    return [task for _, task in Schedule(plan).tasks()][:count]
+
+
+def test_a_match_counts_once(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    (task,) = first_tasks(plan, 1)
+    assert store.add(run, result_of(task, [100, 0]))
+    assert not store.add(run, result_of(task, [0, 100]))
+    (match,) = store.matches(run)
+    assert [seat.goal for seat in match.seats] == [100, 0]
+    assert store.finished_ids(run) == {task.id}
+
+
+def test_everything_comes_back(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    tasks = first_tasks(plan, 3)
+    for task in tasks:
+        store.add(run, result_of(task, [50, 50], simulations=7, late=1))
+    matches = {match.id: match for match in store.matches(run)}
+    assert set(matches) == {task.id for task in tasks}
+    match = matches[tasks[1].id]
+    assert match.cell_agents == ("a", "b")
+    assert tuple(seat.agent for seat in match.seats) == tasks[1].seats
+    assert all((seat.simulations, seat.late, seat.think_seconds) == (7, 1, 0.5) for seat in match.seats)
+    assert store.record(run, tasks[0].id).rules == ONE_SHOT
+    (detail, *_) = store.details(run)
+    assert detail["seed"] in {task.seed for task in tasks}
+    assert detail["seats"][0]["player"] in {"random", "legal"}
+
+
+def test_changed_settings_are_refused_once_there_are_matches(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    changed = small_plan(tmp_path, agents={"a": "random", "b": "mcts"})
+    store.begin(changed)  # nothing was played yet
+    run = store.begin(plan)
+    store.add(run, result_of(first_tasks(plan, 1)[0], [100, 0]))
+    with pytest.raises(SettingsChangedError, match="agent b was 'legal', now is 'mcts'"):
+        store.begin(changed)
+    again = store.begin(small_plan(tmp_path, repetitions=20))
+    assert (again.id, again.plan.conditions[0].repetitions) == (run.id, 20)
+
+
+def test_a_new_run_takes_a_name_of_its_own(store, tmp_path):
+    plan = small_plan(tmp_path)
+    names = [store.begin(plan).name, store.begin(plan, is_new=True).name, store.begin(plan, is_new=True).name]
+    assert names == ["small", "small-2", "small-3"]
+    assert store.run().name == "small-3"
+    assert store.run("small-2").name == "small-2"
+    with pytest.raises(StoreError, match=r"no run 'x'; there are small, small-2, small-3"):
+        store.run("x")
+
+
+def test_runs_do_not_mix(store, tmp_path):
+    plan = small_plan(tmp_path)
+    first, second = store.begin(plan), store.begin(plan, is_new=True)
+    store.add(first, result_of(first_tasks(plan, 1)[0], [100, 0]))
+    assert (store.match_count(first), store.match_count(second)) == (1, 0)
+
+
+def test_another_reader_sees_matches_at_once(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    with Store(store.path, must_exist=True) as reader:
+        store.add(run, result_of(first_tasks(plan, 1)[0], [100, 0]))
+        assert reader.match_count(reader.run("small")) == 1
+
+
+def test_other_files_are_refused(tmp_path):
+    text = tmp_path / "text"
+    text.write_text("no database at all, but long enough to be looked at" * 50)
+    with pytest.raises(StoreError, match="no tournament results"):
+        Store(text)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as link:
+        link.execute("create table mine (x)")
+    with pytest.raises(StoreError, match="something else"):
+        Store(other)
+    with pytest.raises(FileNotFoundError):
+        Store(tmp_path / "missing.sqlite", must_exist=True)
+    assert not (tmp_path / "missing.sqlite").exists()
+
+
+def test_an_empty_store_has_no_run(store):
+    with pytest.raises(StoreError, match="no run"):
+        store.run()
