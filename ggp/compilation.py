@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from gdl.grounding import GroundProgram, ground
+from gdl.grounding import ground
 from gdl.normalize import normalize
 from gdl.program import Program
 from gdl.validation import require_valid
-from ggp.circuit import Circuit, build
-from ggp.simplify import STAGES, StageReport, simplify
+from ggp.cache import GameCache, cache_folder
+from ggp.circuit import build
+from ggp.circuit_file import CompilationReport, CompiledCircuit
+from ggp.simplify import STAGES, simplify
 from ggp.tables import tabulate
 
 if TYPE_CHECKING:
     from ggp.compiled_game import CompiledGame
-
-
-@dataclass(slots=True)
-class CompilationReport:
-    """What compiling one game took.
-
-    ground_seconds, build_seconds, simplify_seconds   wall time
-    stages    the circuit before and after each simplification
-    """
-
-    ground_seconds: float = 0.0
-    build_seconds: float = 0.0
-    simplify_seconds: float = 0.0
-    ground_rules: int = 0
-    atoms: int = 0
-    stages: list[StageReport] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +39,25 @@ class CompilationLimits:
 def compile_circuit(
     program: Program,
     limits: CompilationLimits | None = None,
-    report: CompilationReport | None = None,
+    *,
+    cache: GameCache | None = None,
     progress: Callable[[int, float], None] | None = None,
-) -> Circuit:
-    """The simplified circuit of a program.
+) -> CompiledCircuit:
+    """The simplified circuit of a program, from `cache` where it is known there.
+
+    progress   gets the number of ground rules and the seconds so far while the rules are ground
 
     Raises GdlValidationError, GroundingError, CircuitError.
     """
     limits = limits or CompilationLimits()
-    report = report or CompilationReport()
+    variant = " ".join(sorted(limits.stages))
+    known = cache.load(program, variant) if cache else None
+    if known is not None:
+        return known
     require_valid(normalize(program))
+    report = CompilationReport()
     started = monotonic()
-    grounded: GroundProgram = ground(
-        program, seconds=limits.seconds, mebibytes=limits.mebibytes, progress=progress
-    )
+    grounded = ground(program, seconds=limits.seconds, mebibytes=limits.mebibytes, progress=progress)
     report.ground_seconds = monotonic() - started
     report.ground_rules, report.atoms = len(grounded.rule_head), grounded.atom_count
     started = monotonic()
@@ -75,19 +66,22 @@ def compile_circuit(
     started = monotonic()
     circuit = simplify(circuit, stages=limits.stages, seconds=limits.simplify_seconds, report=report.stages)
     report.simplify_seconds = monotonic() - started
-    return circuit
+    compiled = CompiledCircuit(circuit, report)
+    if cache:
+        cache.store(program, compiled, variant)
+    return compiled
 
 
 def compile_game(
     program: Program,
     name: str = "game",
     limits: CompilationLimits | None = None,
-    report: CompilationReport | None = None,
     *,
     use_cache: bool = True,
 ) -> CompiledGame:
     """`program` as a game on lanes. Raises GdlValidationError, GroundingError, CircuitError."""
     from ggp.compiled_game import CompiledGame
 
-    circuit = compile_circuit(program, limits, report)
+    cache = GameCache(cache_folder()) if use_cache else None
+    circuit = compile_circuit(program, limits, cache=cache).circuit
     return CompiledGame(program, tabulate(circuit), circuit.terms, name, exclusive=circuit.exclusive)
