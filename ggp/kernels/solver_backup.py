@@ -10,6 +10,8 @@ Letters: N states, R roles, E transitions of the chunk.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,7 +75,7 @@ def back_up(
             continue
         mover = _mover_of(move_count, s * roles, roles)
         best = np.int64(-1)
-        best_depth = np.int64(0)
+        best_depth: Any = np.int64(0)
         chosen = np.int64(0)
         for k in range(j, j + count):
             if k >= _AHEAD:
@@ -90,10 +92,8 @@ def back_up(
                 is_sooner = length < best_depth
                 if (
                     worth > best
-                    or is_sooner
-                    and (worth > 50 or roles == 1)
-                    or length > best_depth
-                    and not (worth > 50 or roles == 1)
+                    or (is_sooner and (worth > 50 or roles == 1))
+                    or (length > best_depth and not (worth > 50 or roles == 1))
                 ):
                     best = worth
                     best_depth = length
@@ -172,7 +172,7 @@ def improve_depth(
         worth = value[state * roles]
         mover = _mover_of(move_count, s * roles, roles)
         hurries = roles == 1 or (worth > endless if mover == 0 else worth < endless)
-        length = np.int64(ENDLESS) if hurries else np.int64(-1)
+        length: Any = np.int64(ENDLESS) if hurries else np.int64(-1)
         for k in range(j, j + count):
             successor = np.int64(edge[k])
             if value[successor * roles] == worth:

@@ -46,7 +46,7 @@ def load_keys(
     planes: Rows,
     block: NDArray[np.uint64],
 ) -> None:
-    """planes = the keys of states chosen[:count], one per lane; lanes from `count` up to a multiple of 64 get zeros.
+    """planes = the keys of states chosen[:count], one per lane; up to a multiple of 64 lanes get zeros.
 
     keys     uint64[N*D], state by state
     planes   64*words rows

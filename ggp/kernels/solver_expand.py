@@ -9,7 +9,7 @@ Letters: N states, R roles, M moves of all roles, D words per key, L = 64*W lane
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +48,12 @@ MOST_MOVES = 65535
 class Expansion(NamedTuple):
     """The memory of one expander.
 
-    state_value, move_value   K+1 rows each: the circuit with a state, and with a state and joint move, per lane
+    state_value, move_value   K+1 rows each: the circuit with a state per lane, and with a joint move as well
     planes      64*D rows
     block       uint64[64], scratch
     chosen      int64[L]: the states in the lanes of the first pass
     source      int64[L]: the states in the lanes of the second pass
-    legal_count int32[L*R] and legal_move int32[L*M]: the legal moves (counted over all roles) per lane and role
+    legal_count int32[L*R] and legal_move int32[L*M]: legal moves (counted over all roles) by lane and role
     reached     uint64[L*D]: keys of the states reached
     mixed       uint64[L]: their hashes
     turn        int64[R]: the joint move at hand, as places in the lists of legal moves
@@ -107,7 +107,7 @@ def list_legal_moves(
     legal_count: Int32Array,
     legal_move: Int32Array,
 ) -> None:
-    """Lane by lane and role by role the legal moves in ascending order, in the lanes set in row 0 of `live`."""
+    """By lane and role the legal moves in ascending order, in the lanes set in row 0 of `live`."""
     roles = tables.role_count
     moves = tables.move_count
     legal_count[:] = 0
@@ -225,9 +225,9 @@ def expand(
     lanes = 64 * word_count(value)
     turn = expansion.turn
     pending = np.int64(0)
-    state = np.int64(first)
+    state: Any = np.int64(first)
     while state < end:
-        count = min(lanes, end - state)
+        count: Any = min(lanes, end - state)
         for i in range(count):
             expansion.chosen[i] = state + i
         load_keys(keys, expansion.chosen, count, words, expansion.planes, expansion.block)
@@ -292,4 +292,4 @@ def expand(
         state += count
     if pending > 0:
         _flush(tables, code, expansion, table, keys, edge, pending)
-    return state
+    return state  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ the players (without the chance role) in one state.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,7 +216,7 @@ def back_up_mixed(
     roles = move_count.shape[1]
     payoff = stage.payoff
     moves_of = stage.moves_of
-    j = np.int64(edge.shape[0])
+    j: Any = np.int64(edge.shape[0])
     for s in range(move_count.shape[0] - 1, -1, -1):
         count = np.int64(1)
         choosing = 0
@@ -242,8 +242,8 @@ def back_up_mixed(
         if not is_known:
             report[LEFT] += 1
             continue
-        longest = 0
-        chosen = np.int64(0)
+        longest: Any = 0
+        chosen: Any = np.int64(0)
         if choosing <= 1:
             for joint in range(joints):
                 if payoff[joint, mover] > payoff[chosen, mover]:

@@ -1,7 +1,7 @@
 """A hash table from keys to state numbers, made for batches.
 
-States are numbered in the order of their discovery; `keys` holds the key of each. The table holds, in each slot,
-0 or the upper half of a state's hash and its number + 1, so that a key is compared (one more cache
+States are numbered in the order of their discovery; `keys` holds the key of each. A slot of the table holds
+0, or the upper half of a state's hash and its number + 1, so that a key is compared (one more cache
 miss) hardly ever in vain. A batch prefetches slots, then keys, and only then looks: dozens of misses are
 under way together. The full key is always compared, so equal hashes never merge two states.
 
@@ -26,7 +26,7 @@ _BATCH = 256
 
 @inlined
 def hash_of(keys: Words, place: Index, words: Index) -> np.uint64:
-    """A hash of 64 well-mixed bits of the key that begins at word `place` (multiply and shift, as in MurmurHash3)."""
+    """64 well-mixed bits from the key that begins at word `place` (multiply and shift, as in MurmurHash3)."""
     mixed = np.uint64(0x9E3779B97F4A7C15)
     for d in range(words):
         mixed = (mixed ^ keys[place + d]) * np.uint64(0xFF51AFD7ED558CCD)
@@ -82,7 +82,7 @@ def number_states(
     edge: NDArray[np.uint32],
     first_edge: Index,
 ) -> Index:
-    """The numbers of the `count` keys of `reached`, new states appended to `keys`; returns the new state count.
+    """Number the `count` keys of `reached`, appending new states to `keys`; returns the new state count.
 
     table, keys   uint64[S] with room, uint64[N*D] with room for `count` keys more
     mixed         uint64[B], scratch

@@ -62,7 +62,9 @@ def encode_states(code: StateCode, states: NDArray[np.bool_]) -> NDArray[np.uint
 
 def decode_keys(code: StateCode, keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """The states with these keys: uint64[N, D] → bool[N, F]."""
-    bits = np.unpackbits(np.ascontiguousarray(keys).view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
+    bits = np.unpackbits(np.ascontiguousarray(keys).view(np.uint8), axis=1, bitorder="little").astype(
+        np.bool_
+    )
     fluents = len(code.first_digit) - 1
     states = np.ones((len(keys), fluents), np.bool_)
     for fluent in range(fluents):

@@ -1,7 +1,7 @@
 """One simultaneous stage as a matrix game: exact equilibria in fractions.
 
-The kernels solve matrix games in floating point by the thousand; this is their exact twin, for the stages a person
-looks at and for stages without a constant sum.
+The kernels solve matrix games in floating point by the thousand; this is their exact twin, for stages that
+a person looks at and for stages without a constant sum.
 
 Sources: Dantzig, "A proof of the equivalence of the programming problem and the game problem" (1951);
 support enumeration as in Nisan et al., "Algorithmic Game Theory" (2007), section 3.2.
@@ -41,7 +41,9 @@ def solve_zero_sum(payoff: Sequence[Sequence[Payoff]]) -> Equilibrium:
     rows, columns = len(payoff), len(payoff[0])
     shift = 1 - min(Fraction(worth) for row in payoff for worth in row)
     tableau = [
-        [Fraction(worth) + shift for worth in row] + [Fraction(int(i == k)) for k in range(rows)] + [Fraction(1)]
+        [Fraction(worth) + shift for worth in row]
+        + [Fraction(int(i == k)) for k in range(rows)]
+        + [Fraction(1)]
         for i, row in enumerate(payoff)
     ]
     objective = [Fraction(-1)] * columns + [Fraction(0)] * (rows + 1)

@@ -11,12 +11,12 @@ numbers of the successors in order; chunks beyond the memory allowed go to disk.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from ggp.kernels.solver_expand import (
 )
 from ggp.kernels.solver_table import fill_table, find_states
 from ggp.solver.codes import encode_states, make_code
+from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_digest
 
 CHUNK_STATES = 1 << 18
 FIRST_CAPACITY = 1 << 16
@@ -61,12 +62,12 @@ class UnsolvableError(SolverError):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an enumeration is; `layer` is the number of joint moves from the initial state."""
+    """How far an enumeration is. layer_ends[d] states are reached by d joint moves or fewer."""
 
     states: int
     expanded: int
     transitions: int
-    layer: int
+    layer_ends: tuple[int, ...]
     seconds: float
 
 
@@ -77,13 +78,14 @@ class Limits:
     mebibytes     memory for states, table, values and those transitions that are not on disk
     states        at most so many; None: what memory holds
     deadline      time.monotonic() seconds
-    spill_folder  where transitions go that memory cannot hold; None: a temporary folder
+    work_folder   where transitions are kept, and all that is needed to go on after an interruption; None: in
+                  memory, or in a temporary folder as far as memory cannot hold them
     """
 
     mebibytes: int = DEFAULT_MEBIBYTES
     states: int | None = None
     deadline: float | None = None
-    spill_folder: Path | None = None
+    work_folder: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ class StateSpace:
     layer_ends   layer_ends[d] states can be reached by d joint moves or fewer
     is_layered   every transition leads to a state with a higher number
     seconds      what finding them took
+    folder       where chunks are that are not in memory
     """
 
     game: CompiledGame
@@ -122,7 +125,7 @@ class StateSpace:
     layer_ends: list[int]
     is_layered: bool
     seconds: float
-    _folder: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
+    folder: WorkFolder | None = field(default=None, repr=False)
 
     @property
     def state_count(self) -> int:
@@ -135,7 +138,7 @@ class StateSpace:
     @cached_property
     def bytes_in_memory(self) -> int:
         """Keys, table, goals and the transitions that are not on disk."""
-        arrays = [self.keys, self.table, self.goal]
+        arrays: list[NDArray[Any]] = [self.keys, self.table, self.goal]
         arrays += [array for chunk in self.chunks for array in (chunk.move_count, chunk.edge)]
         return sum(array.nbytes for array in arrays if not isinstance(array, np.memmap))
 
@@ -162,9 +165,7 @@ def reachable_states(
 
 
 class _Enumeration:
-    def __init__(
-        self, game: CompiledGame, limits: Limits, report: Callable[[Progress], None] | None
-    ) -> None:
+    def __init__(self, game: CompiledGame, limits: Limits, report: Callable[[Progress], None] | None) -> None:
         tables = game.lane_tables
         if len(tables.goal_value) and not 0 <= tables.goal_value.min() <= tables.goal_value.max() <= 100:
             raise UnsolvableError("goal values must be integers in 0..100")
@@ -173,45 +174,48 @@ class _Enumeration:
         self.report = report
         self.roles = tables.role_count
         self.code = make_code(tables.fluent_count, game.exclusive)
-        self.depth = self.code.word_count
+        self.words = self.code.word_count
         self.expansion = make_expansion(tables, self.code, game.words)
         self.live = make_rows(2, game.words)
-        self.first_move = game.tables.first_move
-        self.keys = np.zeros(FIRST_CAPACITY * self.depth, np.uint64)
+        self.keys = np.zeros(FIRST_CAPACITY * self.words, np.uint64)
         self.goal = np.zeros(FIRST_CAPACITY * self.roles, np.uint8)
         self.table = np.zeros(2 * FIRST_CAPACITY, np.uint64)
-        self.chunks: list[Chunk] = []
-        self.chunk_bytes = 0
-        self.transitions = 0
-        self.folder: tempfile.TemporaryDirectory[str] | None = None
         self.edge = np.zeros(FIRST_CAPACITY, np.uint32)
+        self.chunks: list[Chunk] = []
+        self.layer_ends = [1]
+        self.expanded = 0
+        self.transitions = 0
+        self.folder = WorkFolder(limits.work_folder) if limits.work_folder else None
         self.start = time.perf_counter()
 
+    @property
+    def states(self) -> int:
+        return int(self.expansion.counter[STATES])
+
     def run(self) -> StateSpace:
-        counter = self.expansion.counter
-        initial = encode_states(self.code, self.game.tables.initial.astype(np.bool_)[None, :])
-        self.keys[: self.depth] = initial[0]
-        counter[STATES] = 1
-        fill_table(self.table, self.keys, self.depth, 1)
-        layer_ends = [1]
-        expanded = 0
-        while expanded < counter[STATES]:
-            end = min(expanded + CHUNK_STATES, layer_ends[-1])
-            self._expand_chunk(expanded, end)
-            expanded = end
-            self._check(expanded, len(layer_ends) - 1)
-            if expanded == layer_ends[-1] and expanded < counter[STATES]:
-                layer_ends.append(int(counter[STATES]))
-        states = int(counter[STATES])
+        if self.folder is None or not self._resume(self.folder):
+            initial = encode_states(self.code, self.game.tables.initial.astype(np.bool_)[None, :])
+            self.keys[: self.words] = initial[0]
+            self.expansion.counter[STATES] = 1
+            fill_table(self.table, self.keys, self.words, 1)
+        try:
+            while self.expanded < self.states:
+                self._expand_chunk(self.expanded, min(self.expanded + CHUNK_STATES, self.layer_ends[-1]))
+                if self.expanded == self.layer_ends[-1] and self.expanded < self.states:
+                    self.layer_ends.append(self.states)
+                self._check_limits()
+        finally:
+            if self.folder is not None and self.limits.work_folder is not None:
+                self._save_checkpoint(self.folder)
         return StateSpace(
             self.game,
             self.code,
-            self.keys[: states * self.depth],
+            self.keys[: self.states * self.words],
             self.table,
-            self._finished_goals(states),
+            self._finished_goals(),
             self.chunks,
-            layer_ends,
-            not counter[BACKWARD],
+            self.layer_ends,
+            not self.expansion.counter[BACKWARD],
             time.perf_counter() - self.start,
             self.folder,
         )
@@ -219,14 +223,14 @@ class _Enumeration:
     def _expand_chunk(self, first: int, end: int) -> None:
         counter = self.expansion.counter
         counter[EDGES] = 0
-        move_count = np.zeros((end - first) * self.roles, np.uint16)
+        moves = np.zeros((end - first, self.roles), np.uint16)
         state = first
         while state < end:
             with announced_compilation():
                 reached = expand(
                     self.game.lane_tables,
                     self.code,
-                    self.first_move,
+                    self.game.tables.first_move,
                     self.expansion,
                     self.live,
                     self.table,
@@ -234,7 +238,7 @@ class _Enumeration:
                     state,
                     end,
                     self.edge,
-                    move_count[(state - first) * self.roles :],
+                    moves[state - first :].reshape(-1),
                     self.goal,
                 )
             if reached < end:
@@ -242,78 +246,114 @@ class _Enumeration:
             state = reached
         if counter[STUCK]:
             raise UnsolvableError("in some reachable state that is not terminal a role has no legal move")
-        edge = self.edge[: counter[EDGES]].copy()
-        self.transitions += len(edge)
-        counts = move_count.reshape(-1, self.roles)
-        if self._bytes() + edge.nbytes + counts.nbytes > self.limits.mebibytes << 20:
-            edge, counts = self._on_disk(edge), self._on_disk(counts)
-        else:
-            self.chunk_bytes += edge.nbytes + counts.nbytes
-        self.chunks.append(Chunk(first, end - first, counts, edge))
-
-    def _bytes(self) -> int:
-        """Memory in use, with 10 bytes a state for the values to come."""
-        return (
-            self.keys.nbytes
-            + self.goal.nbytes
-            + self.table.nbytes
-            + self.chunk_bytes
-            + self.edge.nbytes
-            + 10 * int(self.expansion.counter[STATES])
-        )
+        self.chunks.append(Chunk(first, end - first, moves, self.edge[: counter[EDGES]].copy()))
+        self.transitions += int(counter[EDGES])
+        self.expanded = end
+        if self.limits.work_folder is not None or self._bytes() > self.limits.mebibytes << 20:
+            self._spill(len(self.chunks) - 1)
 
     def _make_room(self, wanted: int) -> None:
-        counter = self.expansion.counter
-        states = int(counter[STATES])
-        if len(self.edge) - counter[EDGES] < wanted:
+        """Make `edge`, `keys` and `table` large enough for so many transitions more."""
+        states = self.states
+        if len(self.edge) - self.expansion.counter[EDGES] < wanted:
             self.edge.resize(int(GROWTH * len(self.edge)) + wanted, refcheck=False)
-        if states + wanted > len(self.keys) // self.depth:
+        if states + wanted > len(self.keys) // self.words:
             capacity = int(GROWTH * states) + wanted
-            self._check_memory(8 * self.depth * (capacity - states))
-            self.keys.resize(capacity * self.depth, refcheck=False)
+            self._require_memory((8 * self.words + self.roles) * (capacity - states))
+            self.keys.resize(capacity * self.words, refcheck=False)
             self.goal.resize(capacity * self.roles, refcheck=False)
         slots = len(self.table)
         if states + wanted > slots // 4 * 3:
             while states + wanted > slots // 4 * 3:
                 slots *= 2
-            self._check_memory(8 * (slots - len(self.table)))
+            self._require_memory(8 * (slots - len(self.table)))
             self.table = np.zeros(0, np.uint64)
             self.table = np.zeros(slots, np.uint64)
-            fill_table(self.table, self.keys, self.depth, states)
+            fill_table(self.table, self.keys, self.words, states)
 
-    def _check_memory(self, more: int) -> None:
-        if self._bytes() - self.chunk_bytes + more > self.limits.mebibytes << 20:
+    def _bytes(self) -> int:
+        """Memory in use, with that for the depths to come."""
+        arrays: list[NDArray[Any]] = [self.keys, self.goal, self.table, self.edge]
+        arrays += [array for chunk in self.chunks for array in (chunk.edge, chunk.move_count)]
+        return 2 * self.states + sum(array.nbytes for array in arrays if not isinstance(array, np.memmap))
+
+    def _require_memory(self, more: int) -> None:
+        """Move chunks to disk until there is room for `more` bytes. Raises SolverLimitError."""
+        allowed = self.limits.mebibytes << 20
+        for place, chunk in enumerate(self.chunks):
+            if self._bytes() + more <= allowed:
+                return
+            if not isinstance(chunk.edge, np.memmap):
+                self._spill(place)
+        if self._bytes() + more > allowed:
             raise SolverLimitError(
-                f"{int(self.expansion.counter[STATES]):,} states found, and the memory allowed"
-                f" ({self.limits.mebibytes} MiB) holds no more"
+                f"{self.states:,} states found, and {self.limits.mebibytes} MiB of memory hold no more"
             )
 
-    def _check(self, expanded: int, layer: int) -> None:
-        states = int(self.expansion.counter[STATES])
+    def _spill(self, place: int) -> None:
+        """Move chunk number `place` to disk."""
+        if self.folder is None:
+            self.folder = WorkFolder(None)
+        chunk = self.chunks[place]
+        moves = self.folder.store(f"moves-{place}", chunk.move_count)
+        edge = self.folder.store(f"edge-{place}", chunk.edge)
+        self.chunks[place] = Chunk(chunk.first, chunk.count, moves, edge)
+
+    def _check_limits(self) -> None:
         limits = self.limits
         if self.report is not None:
             seconds = time.perf_counter() - self.start
-            self.report(Progress(states, expanded, self.transitions, layer, seconds))
-        if states > min(limits.states or MOST_STATES, MOST_STATES):
+            self.report(
+                Progress(self.states, self.expanded, self.transitions, tuple(self.layer_ends), seconds)
+            )
+        if self.states > min(limits.states or MOST_STATES, MOST_STATES):
             raise SolverLimitError(f"more than {limits.states or MOST_STATES:,} states")
         if limits.deadline is not None and time.monotonic() > limits.deadline:
-            raise SolverLimitError(f"{states:,} states found when time was up")
+            raise SolverLimitError(f"{self.states:,} states found when time was up")
 
-    def _on_disk(self, array: NDArray[np.generic]) -> np.memmap:  # type: ignore[type-arg]
-        if self.folder is None:
-            place = self.limits.spill_folder
-            self.folder = tempfile.TemporaryDirectory(prefix="ggp-solve-", dir=place)
-        path = Path(self.folder.name) / f"{len(self.chunks)}-{array.dtype.name}"
-        stored: np.memmap = np.memmap(  # type: ignore[type-arg]
-            path, array.dtype, "w+", shape=(max(1, len(array)), *array.shape[1:])
+    def _save_checkpoint(self, folder: WorkFolder) -> None:
+        checkpoint = Checkpoint(
+            rules=rules_digest(self.game.program),
+            code=describe_code(self.code),
+            states=self.states,
+            layer_ends=self.layer_ends,
+            backward=int(self.expansion.counter[BACKWARD]),
+            seconds=time.perf_counter() - self.start,
+            chunks=[(chunk.first, chunk.count, len(chunk.edge)) for chunk in self.chunks],
         )
-        stored[: len(array)] = array
-        stored.flush()
-        return stored[: len(array)]
+        folder.save(checkpoint, self.keys[: self.states * self.words], self.goal[: self.states * self.roles])
 
-    def _finished_goals(self, states: int) -> NDArray[np.uint8]:
+    def _resume(self, folder: WorkFolder) -> bool:
+        """Take up the enumeration that `folder` holds, if it does. Raises SolverError if it is another's."""
+        try:
+            found = folder.load()
+        except (ValueError, OSError) as error:
+            raise SolverError(f"{folder.path}: damaged ({error})") from None
+        if found is None:
+            return False
+        checkpoint, keys, goal = found
+        if checkpoint.rules != rules_digest(self.game.program) or checkpoint.code != describe_code(self.code):
+            raise SolverError(f"{folder.path}: holds the states of another game, or of another version")
+        for place, (first, count, edges) in enumerate(checkpoint.chunks):
+            moves = folder.open(f"moves-{place}", np.uint16, (count, self.roles))
+            self.chunks.append(Chunk(first, count, moves, folder.open(f"edge-{place}", np.uint32, (edges,))))
+        self.keys, self.goal = keys, goal
+        self.layer_ends = checkpoint.layer_ends
+        self.expanded = sum(chunk.count for chunk in self.chunks)
+        self.transitions = sum(len(chunk.edge) for chunk in self.chunks)
+        counter = self.expansion.counter
+        counter[STATES], counter[BACKWARD] = checkpoint.states, checkpoint.backward
+        slots = len(self.table)
+        while slots < 2 * checkpoint.states:
+            slots *= 2
+        self.table = np.zeros(slots, np.uint64)
+        fill_table(self.table, self.keys, self.words, checkpoint.states)
+        self.start -= checkpoint.seconds
+        return True
+
+    def _finished_goals(self) -> NDArray[np.uint8]:
         """uint8[N, R]; the chance role without a goal gets 0. Raises UnsolvableError."""
-        goal = self.goal[: states * self.roles].reshape(states, self.roles)
+        goal = self.goal[: self.states * self.roles].reshape(-1, self.roles)
         for r, role in enumerate(self.game.roles):
             missing = goal[:, r] == NO_GOAL
             if role == RANDOM_ROLE:

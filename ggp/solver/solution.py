@@ -1,18 +1,19 @@
 """From all reachable states to the value of each: `solve` picks the method by what the states show.
 
-    one role                                the best goal that can be reached
-    one role has a choice at a time         backward induction; with two roles and constant sum the minimax value
-    a `random` role                         expectations (floating point)
-    several choose at once, constant sum    matrix games by linear programming (floating point), mixed strategies
-    several choose at once otherwise        a pure equilibrium of each stage, else a mixed one of two players
-    cycles                                  bounds that meet, or what endless play is worth (one role, or two
-                                            with constant sum, without chance)
+one role                                the best goal that can be reached
+one role has a choice at a time         backward induction; with two roles and constant sum the minimax value
+a `random` role                         expectations (floating point)
+several choose at once, constant sum    matrix games by linear programming (floating point), mixed strategies
+several choose at once otherwise        a pure equilibrium of each stage, else a mixed one of two players
+cycles                                  bounds that meet, or what endless play is worth (one role, or two
+                                        with constant sum, without chance)
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -20,13 +21,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.compiled_game import CompiledGame, PackedState
-from ggp.game import RANDOM_ROLE, JointMove, Move
+from ggp.game import RANDOM_ROLE
 from ggp.kernels.compiling import announced_compilation
 from ggp.kernels.solver_backup import ENDLESS, back_up, improve, improve_depth
 from ggp.kernels.solver_expand import UNKNOWN
-from ggp.kernels.solver_matrix import LEFT, MATRICES, PURE, REPORTS, back_up_mixed, expected_payoffs, make_stage
+from ggp.kernels.solver_matrix import (
+    LEFT,
+    MATRICES,
+    PURE,
+    REPORTS,
+    back_up_mixed,
+    expected_payoffs,
+    make_stage,
+)
 from ggp.solver.matrix_games import NoEquilibriumFoundError, solve_bimatrix
-from ggp.solver.reachable import Limits, SolverLimitError, StateSpace, UnsolvableError
+from ggp.solver.reachable import (
+    Limits,
+    Progress,
+    SolverLimitError,
+    StateSpace,
+    UnsolvableError,
+    reachable_states,
+)
+from ggp.solver.stages import Stage, Worth, rate_stage
 
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.float64]
 
@@ -44,8 +61,9 @@ class Solution:
     """The value of every reachable state.
 
     value      uint8[N, R] goals, or float64[N, R] where chance or mixed strategies enter
-    depth      uint16[N]: joint moves to the end if the winning side hurries and the other delays (drawn: delays);
-               in games of chance or of simultaneous moves the longest line; ENDLESS: play need not end
+    depth      uint16[N]: joint moves to the end if the winning side hurries and the other delays (in a draw
+               both delay); in games of chance or simultaneous moves of the longest line; ENDLESS: play need
+               not end
     concept    what the values mean, one of the constants above
     sum        the goals' sum in two-role games where it is constant, else None
     cyclic     states whose value needed more than backward induction because of cycles
@@ -78,10 +96,20 @@ class Solution:
 
     def values(self, state: PackedState | None = None) -> tuple[float, ...]:
         """What each role gets under best play, in role order. Raises KeyError for unreachable states."""
-        number = 0 if state is None else self.number(state)
+        if state is not None:
+            return self.worth(state).values
+        return tuple(float(worth) for worth in self.value[0])
+
+    def worth(self, state: PackedState) -> Worth:
+        """Values and depth of a state. Raises KeyError for unreachable states."""
+        number = self.number(state)
         if number is None:
             raise KeyError("not a reachable state")
-        return tuple(float(worth) for worth in self.value[number])
+        return Worth(tuple(float(worth) for worth in self.value[number]), int(self.depth[number]))
+
+    def stage(self, state: PackedState) -> Stage:
+        """The optimal moves in a state that is not terminal; see `rate_stage`."""
+        return rate_stage(self.game, state, self.worth)
 
 
 class _Valuation:
@@ -160,7 +188,7 @@ class _Valuation:
             value[:, 1] = total - open_value
         self.depth[fixed == 0] = ENDLESS
         flat = value.reshape(-1)
-        while any([self._depth_walk(chunk, flat, fixed, endless) for chunk in reversed(self.space.chunks)]):
+        while sum(self._depth_walk(chunk, flat, fixed, endless) for chunk in reversed(self.space.chunks)):
             self._check_time()
 
     def _walk_improve(self, bound: NDArray[np.uint8], fixed: NDArray[np.uint8]) -> int:
@@ -212,7 +240,9 @@ class _Valuation:
                     by_hand += 1
             left = int(report[LEFT])
             if left == before:
-                raise UnsolvableError(f"{left:,} states of a game of chance or simultaneous moves lie on cycles")
+                raise UnsolvableError(
+                    f"{left:,} states of a game of chance or simultaneous moves lie on cycles"
+                )
             before = left
         if not is_simultaneous:
             return value, EXPECTATION
@@ -262,13 +292,33 @@ def constant_sum(space: StateSpace, players: list[int]) -> int | None:
     return int(sums[0])
 
 
+def solve(
+    game: CompiledGame, limits: Limits | None = None, *, report: Callable[[Progress], None] | None = None
+) -> Solution:
+    """Find all reachable states of `game` and their values.
+
+    Raises SolverLimitError, UnsolvableError.
+    """
+    require_perfect_information(game)
+    limits = limits or Limits()
+    solution = value_states(reachable_states(game, limits, report=report), limits)
+    if limits.work_folder is not None and solution.space.folder is not None:
+        solution.space.folder.clear()
+    return solution
+
+
+def require_perfect_information(game: CompiledGame) -> None:
+    """Raises UnsolvableError for games in which some role does not see everything."""
+    if game.terms.percepts:
+        raise UnsolvableError("roles do not see everything (`sees`), so states have no values of their own")
+
+
 def value_states(space: StateSpace, limits: Limits | None = None) -> Solution:
     """The value of every state of `space`; the goals in `space` are filled in.
 
     Raises SolverLimitError past the deadline, UnsolvableError where there is no method.
     """
-    if space.game.terms.percepts:
-        raise UnsolvableError("roles do not see everything (`sees`): values of states do not exist on their own")
+    require_perfect_information(space.game)
     start = time.perf_counter()
     valuation = _Valuation(space, limits or Limits())
     with announced_compilation():

@@ -1,0 +1,34 @@
+"""How many states there will be, from how the layers grew so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import exp, log
+
+_WINDOW = 5
+_HORIZON = 1000
+
+
+def estimate_states(layer_ends: Sequence[int]) -> int | None:
+    """A rough forecast of the number of states; None where the layers do not yet show where it goes.
+
+    layer_ends   states found after 0, 1, 2, ... joint moves. The growth from layer to layer usually falls
+                 steadily; the forecast continues the last few steps of that fall in a straight line.
+    """
+    sizes = [b - a for a, b in zip([0, *layer_ends[:-1]], layer_ends, strict=True)]
+    growth = [log(b / a) for a, b in pairwise(sizes) if a > 0 and b > 0]
+    recent = growth[-_WINDOW:]
+    if len(recent) < 3:
+        return None
+    fall = (recent[0] - recent[-1]) / (len(recent) - 1)
+    if fall <= 0:
+        return None
+    total, size, rate = float(layer_ends[-1]), float(sizes[-1]), recent[-1]
+    for _ in range(_HORIZON):
+        rate -= fall
+        size *= exp(rate)
+        total += size
+        if size < 1:
+            break
+    return int(total)

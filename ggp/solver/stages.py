@@ -1,0 +1,160 @@
+"""What to play in one state, given the values of the states it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, NamedTuple, TypeAlias
+
+from ggp.game import RANDOM_ROLE, Game, Move, Role
+from ggp.solver.matrix_games import Equilibrium, NoEquilibriumFoundError, solve_bimatrix, solve_zero_sum
+
+TOLERANCE = 1e-9
+"""Goals closer than this count as equal."""
+ENDLESS = 65535
+"""Depth of states whose best play never ends, or is not known to."""
+_PRECISION = 10**9
+
+
+class Worth(NamedTuple):
+    """A state's values in role order, and its depth (see `ggp.solver.solution.Solution`)."""
+
+    values: tuple[float, ...]
+    depth: int
+
+
+Lookup: TypeAlias = Callable[[Any], Worth]
+"""From a state to what it is worth. Raises KeyError for states that are not known."""
+
+
+@dataclass(frozen=True)
+class RatedMove:
+    """A move of one role. `goal` is what it gets by it; `probability` belongs to its optimal strategy."""
+
+    move: Move
+    goal: float
+    depth: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One state: for each role with a choice its moves that are part of optimal play, best first."""
+
+    best_moves: dict[Role, tuple[RatedMove, ...]]
+
+
+def rate_stage(game: Game[Any], state: Hashable, lookup: Lookup) -> Stage:
+    """The optimal moves of every role in a state that is not terminal.
+
+    With one role to choose, all moves that give it its best goal, each with the same probability 0 but
+    the first, which is to be played: the soonest end for a role that gets more than 50, else the latest.
+    Where several choose, an equilibrium (a minimax strategy where the sum is constant).
+    Raises KeyError where a successor is unknown, UnsolvableError where no equilibrium is found.
+    """
+    legal = [game.legal_moves(state, role) for role in game.roles]
+    chance = [r for r, role in enumerate(game.roles) if role == RANDOM_ROLE]
+    choosing = [r for r, moves in enumerate(legal) if len(moves) > 1 and r not in chance]
+    if not choosing:
+        return Stage({})
+    expected = {
+        joint: _expected(
+            game, state, [legal[r] if r in chance else (move,) for r, move in enumerate(joint)], lookup
+        )
+        for joint in product(*[legal[r][:1] if r in chance else legal[r] for r in range(len(legal))])
+    }
+    if len(choosing) == 1:
+        return _one_chooses(game, choosing[0], expected)
+    if len(choosing) == 2:
+        return _two_choose(game, choosing[0], choosing[1], legal, expected)
+    return _many_choose(game, choosing, legal, expected)
+
+
+def _expected(game: Game[Any], state: Hashable, moves: list[tuple[Move, ...]], lookup: Lookup) -> Worth:
+    worths = [lookup(game.next_state(state, joint)) for joint in product(*moves)]
+    values = zip(*(worth.values for worth in worths), strict=True)
+    return Worth(tuple(sum(each) / len(worths) for each in values), max(worth.depth for worth in worths))
+
+
+def _one_chooses(game: Game[Any], mover: int, expected: dict[tuple[Move, ...], Worth]) -> Stage:
+    top = max(worth.values[mover] for worth in expected.values())
+    best = [
+        (joint[mover], worth) for joint, worth in expected.items() if worth.values[mover] >= top - TOLERANCE
+    ]
+    hurries = top > 50 or len(game.roles) == 1
+    best.sort(key=lambda each: each[1].depth if hurries else -each[1].depth)
+    rated = tuple(
+        RatedMove(move, worth.values[mover], worth.depth, float(place == 0))
+        for place, (move, worth) in enumerate(best)
+    )
+    return Stage({game.roles[mover]: rated})
+
+
+def _two_choose(
+    game: Game[Any],
+    row: int,
+    column: int,
+    legal: list[tuple[Move, ...]],
+    expected: dict[tuple[Move, ...], Worth],
+) -> Stage:
+    def payoff(a: Move, b: Move, role: int) -> Fraction:
+        joint = tuple(a if r == row else b if r == column else moves[0] for r, moves in enumerate(legal))
+        return Fraction(expected[joint].values[role]).limit_denominator(_PRECISION)
+
+    rows = [[payoff(a, b, row) for b in legal[column]] for a in legal[row]]
+    columns = [[payoff(a, b, column) for b in legal[column]] for a in legal[row]]
+    found = _equilibrium(rows, columns, is_alone=len(game.roles) - (RANDOM_ROLE in game.roles) == 2)
+    return Stage(
+        {
+            game.roles[role]: tuple(
+                RatedMove(move, float(goal), 0, float(probability))
+                for move, probability in sorted(zip(legal[role], mix, strict=True), key=lambda each: -each[1])
+                if probability > TOLERANCE
+            )
+            for role, mix, goal in (
+                (row, found.row, found.row_value),
+                (column, found.column, found.column_value),
+            )
+        }
+    )
+
+
+def _equilibrium(rows: list[list[Fraction]], columns: list[list[Fraction]], *, is_alone: bool) -> Equilibrium:
+    sums = [
+        a + b for line, other in zip(rows, columns, strict=True) for a, b in zip(line, other, strict=True)
+    ]
+    if is_alone and max(sums) - min(sums) < Fraction(1, 10**6):
+        found = solve_zero_sum(rows)
+        return Equilibrium(found.row, found.column, found.row_value, sums[0] - found.row_value)
+    from ggp.solver.reachable import UnsolvableError
+
+    try:
+        return solve_bimatrix(rows, columns)
+    except NoEquilibriumFoundError as error:
+        raise UnsolvableError(str(error)) from None
+
+
+def _many_choose(
+    game: Game[Any],
+    choosing: list[int],
+    legal: list[tuple[Move, ...]],
+    expected: dict[tuple[Move, ...], Worth],
+) -> Stage:
+    """The pure equilibrium with the greatest sum, of those the first."""
+    from ggp.solver.reachable import UnsolvableError
+
+    def is_stable(joint: tuple[Move, ...]) -> bool:
+        return all(
+            expected[(*joint[:r], move, *joint[r + 1 :])].values[r] <= expected[joint].values[r] + TOLERANCE
+            for r in choosing
+            for move in legal[r]
+        )
+
+    stable = [joint for joint in expected if is_stable(joint)]
+    if not stable:
+        raise UnsolvableError("a stage of three or more players has no equilibrium in pure strategies")
+    best = max(stable, key=lambda joint: sum(expected[joint].values))
+    worth = expected[best]
+    return Stage({game.roles[r]: (RatedMove(best[r], worth.values[r], worth.depth, 1.0),) for r in choosing})

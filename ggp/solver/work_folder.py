@@ -1,0 +1,97 @@
+"""Where an enumeration keeps what memory cannot hold, and what it needs to go on another day.
+
+A folder of raw arrays: `edge-7` and `moves-7` belong to chunk 7, `keys` and `goal` to the states found, and
+`checkpoint.json`, written last, says of which rules they are and how long each is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gdl.printer import to_kif
+from gdl.program import Program
+from ggp.kernels.solver_codes import StateCode
+
+_CHECKPOINT = "checkpoint.json"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """An interrupted enumeration: N states found; `chunks` are (first, count, transitions)."""
+
+    rules: str
+    code: dict[str, Any]
+    states: int
+    layer_ends: list[int]
+    backward: int
+    seconds: float
+    chunks: list[tuple[int, int, int]]
+
+
+def rules_digest(program: Program) -> str:
+    """SHA-256 of the rules as canonical KIF; comments and layout do not matter."""
+    return hashlib.sha256(to_kif(program).encode()).hexdigest()
+
+
+def describe_code(code: StateCode) -> dict[str, Any]:
+    """The code as JSON can hold it."""
+    return {name: np.asarray(getattr(code, name)).tolist() for name in StateCode._fields}
+
+
+class WorkFolder:
+    """A folder of arrays; without a path a temporary one, removed with this object."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="ggp-solve-") if path is None else None
+        self.path = Path(self._temporary.name) if self._temporary else path or Path()
+        self.path.mkdir(parents=True, exist_ok=True)
+
+    def store(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
+        """The array, moved to a file."""
+        array.tofile(self.path / name)
+        return self.open(name, array.dtype, array.shape)
+
+    def open(self, name: str, dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+        """A stored array, mapped into memory."""
+        if 0 in shape:
+            return np.zeros(shape, dtype)
+        mapped: Any = np.memmap(self.path / name, dtype, "r", shape=shape)
+        found: NDArray[Any] = mapped
+        return found
+
+    def save(self, checkpoint: Checkpoint, keys: NDArray[np.uint64], goal: NDArray[np.uint8]) -> None:
+        """Make the folder one from which the enumeration can go on."""
+        (self.path / _CHECKPOINT).unlink(missing_ok=True)
+        keys.tofile(self.path / "keys")
+        goal.tofile(self.path / "goal")
+        (self.path / _CHECKPOINT).write_text(json.dumps(checkpoint.__dict__), encoding="utf-8")
+
+    def load(self) -> tuple[Checkpoint, NDArray[np.uint64], NDArray[np.uint8]] | None:
+        """What `save` wrote; None where there is nothing. Raises ValueError where it is damaged."""
+        try:
+            text = (self.path / _CHECKPOINT).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        try:
+            checkpoint = Checkpoint(**json.loads(text))
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        keys = np.fromfile(self.path / "keys", np.uint64)
+        return checkpoint, keys, np.fromfile(self.path / "goal", np.uint8)
+
+    def clear(self) -> None:
+        """Remove what is in the folder that is ours, and the folder if that empties it."""
+        for pattern in (_CHECKPOINT, "keys", "goal", "edge-*", "moves-*"):
+            for file in self.path.glob(pattern):
+                file.unlink()
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
