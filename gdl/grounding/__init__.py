@@ -14,9 +14,10 @@ from gdl.errors import GroundingError
 from gdl.grounding.asp import Names, to_asp
 from gdl.grounding.aspif import read_aspif
 from gdl.grounding.assembly import assemble
+from gdl.grounding.demand import guard
 from gdl.grounding.estimation import estimate
 from gdl.grounding.explosion import ExplodingRulesError, Explosion, find_explosion
-from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, Limits, Progress, run_gringo
+from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, Limits, Progress, stream_aspif
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram
 from gdl.grounding.narrowing import COSTLY, narrow
 from gdl.grounding.simplification import prune, simplify
@@ -62,7 +63,7 @@ def ground(
     names = Names()
     limits = Limits(seconds, mebibytes, cancel)
     try:
-        aspif = run_gringo(to_asp(rules, names), limits, progress)
+        ground_rules = read_aspif(stream_aspif(to_asp(rules, names), limits, progress))
     except GroundingLimitError as error:
         explosion = find_explosion(rules, normal, limits)
         if explosion is None:
@@ -70,7 +71,7 @@ def ground(
         raise ExplodingRulesError(error.limit, program.source.name, explosion) from None
     roles = [arguments_of(rule.head)[0] for rule in program.rules_for("role", 1) if not rule.body]
     try:
-        return assemble(read_aspif(aspif), names, roles)
+        return assemble(ground_rules, names, roles)
     except RecursionError:
         raise GroundingError(f"{program.source.name}: the terms nest too deeply") from None
 
@@ -80,6 +81,8 @@ def rewrite(program: Program) -> list[Rule]:
     rules = simplify(program.rules, program.source)
     estimates = estimate(rules)
     if any(cost(estimates, rule.literals) > COSTLY for rule in rules):
+        rules = guard(rules, estimates)
+        estimates = estimate(rules)
         rules = prune(narrow(rules, estimates))
         estimates = estimate(rules)
         rules = prune(unfold(rules, estimates))

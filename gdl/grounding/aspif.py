@@ -10,7 +10,9 @@ Letters: N rules, E body literals.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,36 +42,72 @@ class GroundRules:
     body: Int64Array
 
 
+_BLOCK_BYTES = 1 << 23
+"""Text read at a time: the numbers of a block take some ten times its size for a moment."""
+
 _OUTPUT = re.compile(rb"^4 \d+ (\S+) (?:0|1 (\d+))$", re.MULTILINE)
-_OTHER_THAN_RULES = re.compile(rb"^(?:[^1\n]|1\d).*\n", re.MULTILINE)
+_OTHER_THAN_RULES = re.compile(rb"^(?:[^1\n]|1\S).*\n", re.MULTILINE)
 
 
-def read_aspif(text: bytes) -> GroundRules:
-    """The rules and names of a whole aspif text."""
-    first_output = text.find(b"\n4 ") + 1 or len(text)
-    start = text.index(b"\n") + 1
-    tail = text[first_output:]
-    names = {found[1].decode(): int(found[2]) if found[2] else 0 for found in _OUTPUT.finditer(tail)}
-    rules = text[start:first_output] + _OTHER_THAN_RULES.sub(b"", tail)
-    number, first = _numbers_by_line(rules)
-    choice, head, length = number[first + 1], number[first + 3], number[first + 5]
-    atom_count = int(max(np.abs(number).max(initial=0), max(names.values(), default=0)))
-    is_input = np.zeros(atom_count + 1, bool)
-    is_input[head[choice == 1]] = True
-    kept = choice == 0
-    first_body, place = _slices(first[kept] + 6, length[kept])
-    return GroundRules(names, is_input, head[kept], first_body, number[place])
+def read_aspif(chunks: Iterable[bytes]) -> GroundRules:
+    """The rules and names of a whole aspif text, which comes in pieces cut anywhere."""
+    names: dict[str, int] = {}
+    rules: list[_Rules] = []
+    for block in _blocks_of_lines(chunks):
+        for found in _OUTPUT.finditer(block):
+            names[found[1].decode()] = int(found[2]) if found[2] else 0
+        rules.append(_read_rules(_OTHER_THAN_RULES.sub(b"", block)))
+    whole = _Rules(*(np.concatenate(parts) for parts in zip(_NO_RULES, *rules, strict=True)))
+    highest = max(
+        (int(np.abs(part).max(initial=0)) for part in (whole.head, whole.body, whole.inputs)), default=0
+    )
+    is_input = np.zeros(max(highest, max(names.values(), default=0)) + 1, bool)
+    is_input[whole.inputs] = True
+    is_input[0] = False
+    first = np.zeros(len(whole.head) + 1, np.int64)
+    np.cumsum(whole.length, out=first[1:])
+    return GroundRules(names, is_input, whole.head, first, whole.body)
 
 
-def _numbers_by_line(text: bytes) -> tuple[Int64Array, Int64Array]:
-    """All numbers of `text`, and for every line the index of its first."""
+def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Larger pieces that end with a line."""
+    pending: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        pending.append(chunk)
+        size += len(chunk)
+        if size >= _BLOCK_BYTES:
+            lines, newline, rest = b"".join(pending).rpartition(b"\n")
+            yield lines + newline
+            pending, size = [rest], len(rest)
+    yield b"".join(pending)
+
+
+class _Rules(NamedTuple):
+    """Rules of one block: heads, body lengths, body literals, and the heads of choice rules."""
+
+    head: Int64Array
+    length: Int64Array
+    body: Int64Array
+    inputs: Int64Array
+
+
+_NO_RULES = _Rules(*(np.zeros(0, np.int64) for _ in range(4)))
+
+
+def _read_rules(text: bytes) -> _Rules:
+    """Rules from lines that hold nothing else."""
     if not text.strip():
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return _NO_RULES
     number = np.fromstring(text.decode("ascii"), dtype=np.int64, sep=" ")
     letter = np.frombuffer(text, np.uint8)
     blank = np.flatnonzero((letter == 32) | (letter == 10))
-    first = np.flatnonzero(letter[blank] == 10) + 1
-    return number, np.concatenate(([0], first[:-1])).astype(np.int64)
+    first = np.concatenate(([0], np.flatnonzero(letter[blank] == 10)[:-1] + 1))
+    is_choice = number[first + 1] == 1
+    head = number[first + 3]
+    kept = first[~is_choice]
+    length = number[kept + 5]
+    return _Rules(head[~is_choice], length, number[_slices(kept + 6, length)[1]], head[is_choice])
 
 
 def _slices(start: Int64Array, length: Int64Array) -> tuple[Int64Array, Int64Array]:

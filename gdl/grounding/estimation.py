@@ -67,9 +67,9 @@ class Estimates:
     def row_of(self, atom: Symbol | Compound) -> tuple[Relation, tuple[Term, ...]]:
         """The relation of an atom and its columns."""
         arguments = arguments_of(atom)
-        if atom.name in ("true", "next", "init") and len(arguments) == 1:
+        if atom.name in ("true", "next", "init", "any true", "any next") and len(arguments) == 1:
             return _wrapped("state", (), arguments[0])
-        if atom.name in ("does", "legal") and len(arguments) == 2:
+        if atom.name in ("does", "legal", "any does", "any legal") and len(arguments) == 2:
             return _wrapped("move", arguments[:1], arguments[1])
         relation = Relation("predicate", atom.name, len(arguments))
         places = self.nested.get((atom.name, len(arguments)))

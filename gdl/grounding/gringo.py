@@ -81,12 +81,12 @@ class Limits:
     cancel: threading.Event | None = None
 
 
-def run_gringo(asp: str, limits: Limits, progress: Progress | None = None) -> bytes:
-    """The aspif text for the program `asp`.
+def stream_aspif(asp: str, limits: Limits, progress: Progress | None = None) -> Iterator[bytes]:
+    """The aspif text for the program `asp`, in pieces cut anywhere.
 
     Raises GroundingLimitError, GroundingCancelledError, and GroundingError where gringo refuses the text.
     """
-    return b"".join(_stream(asp, ["--mode=gringo"], limits, progress))
+    return _stream(asp, ["--mode=gringo"], limits, progress)
 
 
 def stream_text(asp: str, limits: Limits) -> Iterator[bytes]:

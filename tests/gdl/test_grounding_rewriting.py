@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 import gdl.grounding
+import gdl.grounding.demand as demand
 import gdl.grounding.narrowing as narrowing
 import gdl.grounding.splitting as splitting
 import gdl.grounding.unfolding as unfolding
@@ -27,6 +28,8 @@ def eager(monkeypatch):
     monkeypatch.setattr(splitting, "WORTHWHILE_COST", 0.0)
     monkeypatch.setattr(splitting, "CLEAR_GAIN", 1e9)
     monkeypatch.setattr(gdl.grounding, "COSTLY", -1.0)
+    monkeypatch.setattr(demand, "COSTLY", -1.0)
+    monkeypatch.setattr(demand, "MIN_ARITY", 1)
     monkeypatch.setattr(narrowing, "COSTLY", -1.0)
     monkeypatch.setattr(narrowing, "CLEAR_GAIN", 1e9)
     monkeypatch.setattr(unfolding, "COSTLY", -1.0)
@@ -48,7 +51,7 @@ def random_sheet(seed: int) -> tuple[str, set[tuple[str, ...]]]:
         (rng.choice(kinds), rng.choice(names), rng.choice(names)) for _ in range(rng.randint(2, 4))
     ]
     bound = sorted({name for _, left, right in positive for name in (left, right)})
-    negative = [(rng.choice("pqr"), rng.choice(bound), rng.choice(bound)) for _ in range(rng.randint(0, 1))]
+    negative = [(rng.choice(kinds), rng.choice(bound), rng.choice(bound)) for _ in range(rng.randint(0, 1))]
     unequal = [(rng.choice(bound), rng.choice(bound)) for _ in range(rng.randint(0, 2))]
     head = [rng.choice(bound) for _ in range(2)]
     expected = set()
@@ -70,7 +73,7 @@ def random_sheet(seed: int) -> tuple[str, set[tuple[str, ...]]]:
     rule = f"(<= (legal robot (m ?{head[0]} ?{head[1]})) {' '.join(body)})"
     different = " ".join(f"(d {one})" for one in CONSTANTS)
     different += " (<= (different ?x ?y) (d ?x) (d ?y) (distinct ?x ?y))"
-    composite = "(<= (link ?x ?y) (q ?x ?z) (r ?z ?y)) (<= (chain ?x ?y) (r ?x ?z) (q ?z ?y))"
+    composite = "(<= (link ?x ?y) (q ?x ?z) (r ?z ?y)) (<= (chain ?x ?y) (true (r ?x ?z)) (q ?z ?y))"
     return "\n".join(["(role robot)", *facts, *initial, keep, rule, different, composite]), expected
 
 
@@ -120,6 +123,30 @@ def test_split_leaves_cheap_rules_alone():
     program = normalize(parse("(role a) (p 1) (q 1) (<= (legal a (m ?x)) (p ?x) (q ?y) (q ?z))"))
     rules = simplify(program.rules, program.source)
     assert split(rules, estimate(rules)) == rules
+
+
+def test_guard_grounds_only_what_callers_ask_for(monkeypatch):
+    monkeypatch.setattr(gdl.grounding, "COSTLY", 0.0)
+    monkeypatch.setattr(unfolding, "CLEAR_GAIN", 0.0)
+    numbers = " ".join(f"(n {number})" for number in range(20))
+    text = f"""
+        (role robot) {numbers} (init (lit 0)) (init (at 1 2 3)) (init (at 3 3 4))
+        (<= (next (pair ?x ?y)) (n ?x) (n ?y) (true (lit ?z)))
+        (<= (next (at ?x ?y ?z)) (true (at ?x ?y ?z)) (does robot wait))
+        (<= (blocked ?x ?y ?z) (true (pair ?x ?y)) (true (pair ?y ?z)))
+        (<= (legal robot (go ?x ?y ?z)) (true (at ?x ?y ?z)) (not (blocked ?x ?y ?z)))
+        (legal robot wait)
+    """
+    printed = []
+    for costly in (1e12, 0.0):
+        monkeypatch.setattr(demand, "COSTLY", costly)
+        counts = [0]
+        program = ground(parse(text), progress=lambda rules, seconds, counts=counts: counts.append(rules))
+        printed.append(max(counts))
+        naive = NaiveGround(program)
+        moves = naive.legal_moves(naive.model(naive.initial_state()), 0)
+        assert [str(move) for move in moves] == ["(go 1 2 3)", "(go 3 3 4)", "wait"]
+    assert printed[1] < printed[0] / 5
 
 
 def test_simplify_drops_duplicates_and_what_nothing_needs():
