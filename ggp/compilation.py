@@ -12,7 +12,7 @@ from gdl.normalize import normalize
 from gdl.program import Program
 from gdl.validation import require_valid
 from ggp.cache import GameCache, cache_folder
-from ggp.circuit import build
+from ggp.circuit import Circuit, build
 from ggp.circuit_file import CompilationReport, CompiledCircuit
 from ggp.simplify import STAGES, simplify
 from ggp.tables import tabulate
@@ -80,8 +80,12 @@ def compile_game(
     use_cache: bool = True,
 ) -> CompiledGame:
     """`program` as a game on lanes. Raises GdlValidationError, GroundingError, CircuitError."""
+    cache = GameCache(cache_folder()) if use_cache else None
+    return game_on(compile_circuit(program, limits, cache=cache).circuit, program, name)
+
+
+def game_on(circuit: Circuit, program: Program, name: str = "game") -> CompiledGame:
+    """`program` as a game on lanes, its circuit being at hand."""
     from ggp.compiled_game import CompiledGame
 
-    cache = GameCache(cache_folder()) if use_cache else None
-    circuit = compile_circuit(program, limits, cache=cache).circuit
     return CompiledGame(program, tabulate(circuit), circuit.terms, name, exclusive=circuit.exclusive)

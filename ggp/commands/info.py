@@ -3,43 +3,143 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import click
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gdl.errors import GroundingError
+from gdl.program import Program
 from ggp.board_finder import find_board
+from ggp.cache import GameCache, cache_folder
+from ggp.circuit import CircuitError
+from ggp.circuit_drawing import DrawingError, circuit_graph, rule_graph, to_svg
+from ggp.circuit_file import CompiledCircuit
+from ggp.compilation import compile_circuit, game_on
 from ggp.info import GameInfo, describe
 from ggp.live_view import state_view
-from ggp.loading import load
+from ggp.loading import ENGINES, make_game, read_program
 
 
 @click.command("info")
 @click.argument("file", metavar="FILE")
-@click.option("--engine", default="auto", show_default=True, help="auto, reasoner or prolog.")
+@click.option("--engine", default="auto", show_default=True, help="auto, lanes, reasoner or prolog.")
 @click.option("--playouts", default=50, show_default=True, type=click.IntRange(1), help="At most so many.")
 @click.option(
     "--seconds", default=2.0, show_default=True, type=click.FloatRange(0.0), help="Time for the playouts."
 )
 @click.option("--seed", default=0, show_default=True, type=int)
+@click.option(
+    "--draw",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Draw who depends on whom among the relations as SVG; a small circuit goes to NAME.circuit.svg.",
+)
+@click.option("--no-cache", is_flag=True, help="Compile anew, whatever the cache holds.")
 @click.option("--json", "is_json", is_flag=True, help="One JSON object.")
-def command(file: str, engine: str, playouts: int, seconds: float, seed: int, is_json: bool) -> None:
-    """Tell roles, kind, relations and size of the game in FILE, by its rules and by random playouts."""
-    try:
-        game = load(file, engine)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+def command(
+    file: str,
+    engine: str,
+    playouts: int,
+    seconds: float,
+    seed: int,
+    draw: Path | None,
+    no_cache: bool,
+    is_json: bool,
+) -> None:
+    """Tell roles, kind, relations and size of the game in FILE, by its rules and by random playouts.
+
+    Where the game compiles to a circuit, its gates and literals are told for every phase, as built and
+    after each stage that makes it smaller.
+    """
+    if engine not in ENGINES:
+        raise click.UsageError(f"unknown engine {engine!r}: one of {', '.join(ENGINES)}")
+    program, name = read_program(file)
+    compiled: CompiledCircuit | None = None
+    if engine in ("auto", "lanes"):
+        try:
+            compiled = compile_circuit(program, cache=None if no_cache else GameCache(cache_folder()))
+        except (GroundingError, CircuitError) as error:
+            if engine == "lanes":
+                raise
+            click.echo(f"no circuit: {error}", err=True)
+    game = game_on(compiled.circuit, program, name) if compiled else make_game(program, name, _slow(engine))
     info = describe(game, playouts=playouts, seconds=seconds, seed=seed)
+    drawn = _draw(draw, program, compiled) if draw else []
     if is_json:
-        click.echo(json.dumps(info.to_dict()))
+        data = info.to_dict()
+        if compiled:
+            data["circuit"] = _circuit_data(compiled)
+        click.echo(json.dumps(data))
         return
     console = Console(highlight=False)
     console.print(_overview(info))
     console.print(_predicate_table(info))
+    if compiled:
+        console.print(_circuit_table(compiled))
+        console.print(_compilation_line(compiled), soft_wrap=True)
     facts = game.facts(game.initial_state())
     console.print(Text(f"\ninitial state, {len(facts)} facts", style="bold"))
     console.print(state_view(find_board(game.program, facts), facts))
+    for line in drawn:
+        console.print(line, soft_wrap=True)
+
+
+def _slow(engine: str) -> str:
+    return "reasoner" if engine in ("auto", "lanes") else engine
+
+
+def _draw(place: Path, program: Program, compiled: CompiledCircuit | None) -> list[str]:
+    """Write the pictures; what was written, or why not, one line each."""
+    place.write_text(to_svg(rule_graph(program)), encoding="utf-8")
+    lines = [f"relations drawn in {place}"]
+    if compiled:
+        beside = place.with_suffix(".circuit.svg")
+        try:
+            beside.write_text(to_svg(circuit_graph(compiled.circuit)), encoding="utf-8")
+            lines.append(f"circuit drawn in {beside}")
+        except DrawingError as error:
+            lines.append(f"circuit not drawn: {error}")
+    return lines
+
+
+def _circuit_data(compiled: CompiledCircuit) -> dict[str, Any]:
+    report, circuit = compiled.report, compiled.circuit
+    return {
+        "fluents": circuit.fluent_count,
+        "moves": circuit.first_move[-1],
+        "gates": len(circuit.gates),
+        "literals": circuit.literal_count,
+        "ground_rules": report.ground_rules,
+        "ground_seconds": report.ground_seconds,
+        "build_seconds": report.build_seconds,
+        "simplify_seconds": report.simplify_seconds,
+        "stages": [stage._asdict() for stage in report.stages],
+    }
+
+
+def _circuit_table(compiled: CompiledCircuit) -> Table:
+    title = Text("\ncircuit: gates and literals of each phase, stage by stage")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("stage", "legal", "goal", "next", "sees", "literals", "s"):
+        table.add_column(heading, justify="left" if heading == "stage" else "right", no_wrap=True)
+    for stage in compiled.report.stages:
+        cells = [f"{gates}/{literals}" for gates, literals in zip(stage.gates, stage.literals, strict=True)]
+        table.add_row(stage.stage, *cells, f"{sum(stage.literals):,}", f"{stage.seconds:.2f}")
+    return table
+
+
+def _compilation_line(compiled: CompiledCircuit) -> str:
+    report, circuit = compiled.report, compiled.circuit
+    return (
+        f"{circuit.fluent_count:,} fluents, {circuit.first_move[-1]:,} moves, "
+        f"{report.ground_rules:,} ground rules; "
+        f"grounding {report.ground_seconds:.2f} s, construction {report.build_seconds:.2f} s, "
+        f"simplification {report.simplify_seconds:.2f} s"
+    )
 
 
 def _overview(info: GameInfo) -> Table:
