@@ -135,14 +135,27 @@ class Store:
         self._link.close()
 
     def _prepare(self) -> None:
-        (version,) = self._link.execute("pragma user_version").fetchone()
-        if version == 0:
-            (tables,) = self._link.execute("select count(*) from sqlite_master").fetchone()
-            if tables:
-                raise StoreError(f"{self.path}: this SQLite file holds something else")
-            self._link.executescript(f"begin; {_SCHEMA} pragma user_version = {SCHEMA_VERSION}; commit;")
-        elif version != SCHEMA_VERSION:
+        """Make the tables where the file is new; only one of several processes that open it does."""
+        if self._version() == 0:
+            self._link.execute("begin immediate")
+            try:
+                if self._version() == 0:
+                    (tables,) = self._link.execute("select count(*) from sqlite_master").fetchone()
+                    if tables:
+                        raise StoreError(f"{self.path}: this SQLite file holds something else")
+                    for statement in _SCHEMA.split(";\n"):
+                        self._link.execute(statement)
+                    self._link.execute(f"pragma user_version = {SCHEMA_VERSION}")
+            except BaseException:
+                self._link.execute("rollback")
+                raise
+            self._link.execute("commit")
+        if self._version() != SCHEMA_VERSION:
+            version = self._version()
             raise StoreError(f"{self.path}: written by another version of this program (schema {version})")
+
+    def _version(self) -> int:
+        return int(self._link.execute("pragma user_version").fetchone()[0])
 
     def runs(self) -> list[Run]:
         """All runs, oldest first."""

@@ -1,6 +1,7 @@
 """The store: a match counts once, settings cannot change under it, and it tells other files from its own."""
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -104,3 +105,12 @@ def test_other_files_are_refused(tmp_path):
 def test_an_empty_store_has_no_run(store):
     with pytest.raises(StoreError, match="no run"):
         store.run()
+
+
+def test_many_may_create_the_file_at_the_same_time(tmp_path):
+    def open_it(number):
+        with Store(tmp_path / "results.sqlite") as store:
+            return store.runs()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(open_it, range(16))) == [[]] * 16

@@ -1,0 +1,116 @@
+"""`ggp tournament` from the command line."""
+
+import csv
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from ggp.cli import app
+from tests.ggp.tournament_plans import ONE_SHOT
+
+
+@pytest.fixture
+def ggp(tmp_path, monkeypatch):
+    """Run `ggp tournament …` in a folder with a rule sheet; its exit code and output."""
+    (tmp_path / "small.kif").write_text(ONE_SHOT)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        result = CliRunner().invoke(app, ["tournament", *arguments])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.exit_code, result.output
+
+    return run
+
+
+PLAY = ("--game", "small.kif", "--agents", "random", "legal", "--repetitions", "2", "--workers", "1")
+
+
+def test_flags_play_a_tournament_and_going_on_adds_nothing(ggp, tmp_path):
+    code, output = ggp(*PLAY, "--engine", "reasoner", "--report", "out")
+    assert code == 0
+    assert "4 of 4 matches; 0 faults, 0 aborted" in output
+    assert "random vs legal" in output
+    assert (tmp_path / "out" / "report.md").read_text().startswith("# small\n")
+    code, output = ggp("show", "tournament.sqlite", "--markdown")
+    before = output
+    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+    assert ggp("resume", "tournament.sqlite", "--workers", "1")[0] == 0
+    assert ggp("show", "tournament.sqlite", "--markdown")[1] == before
+
+
+def test_changed_settings_are_refused_and_new_runs_are_not(ggp):
+    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+    code, output = ggp(*PLAY, "--engine", "reasoner", "--play-clock", "2")
+    assert code == 1
+    assert "condition default was" in output
+    assert "--new" in output
+    assert ggp(*PLAY, "--engine", "reasoner", "--play-clock", "2", "--new")[0] == 0
+    assert ggp("show", "tournament.sqlite", "--runs")[1] == "small: 4 matches\nsmall-2: 4 matches\n"
+
+
+def test_config_file_is_played_and_exported(ggp, tmp_path):
+    (tmp_path / "t.toml").write_text(
+        'engine = "reasoner"\nrepetitions = 1\n[games.mine]\nrules = "small.kif"\n'
+        '[agents]\nr = "random"\nl = "legal"\n'
+    )
+    code, output = ggp("t.toml", "--workers", "1")
+    assert code == 0
+    assert "t: 2 of 2 matches" in output
+    assert ggp("export", "t.sqlite", "all.csv")[0] == 0
+    rows = list(csv.DictReader((tmp_path / "all.csv").open()))
+    assert [row["game"] for row in rows] == ["mine", "mine"]
+    assert ggp("export", "t.sqlite", "all.jsonl", "--records")[0] == 0
+    lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    assert all(len(line["record"]["moves"]) == 1 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run",), "name a CONFIG file, or both"),
+        (("--game", "small.kif"), "name a CONFIG file, or both"),
+        (("--game", "small.kif", "--agents", "random"), "needs 2 agents"),
+        (("--game", "small.kif", "--agents", "random", "random"), "named twice"),
+        (("--game", "small.kif", "--agents", "--repetitions", "1"), "needs at least one word"),
+        (("--game", "nowhere", "--agents", "random", "legal"), "no such file or game"),
+        ((*PLAY, "--until", "soon"), "sprt or a width"),
+        ((*PLAY, "--repetitions", "0"), "at least 1"),
+        ((*PLAY, "--workers", "none"), "number of processes"),
+        (("missing.toml",), "missing.toml"),
+        (("show", "missing.sqlite"), "missing.sqlite"),
+        (("show", "small.kif"), "no tournament results"),
+        (("export", "missing.sqlite"), "missing.sqlite"),
+    ],
+)
+def test_mistakes_are_told(ggp, arguments, words):
+    result = CliRunner().invoke(app, ["tournament", *arguments])
+    output = result.output + str(result.exception or "")
+    assert result.exit_code != 0
+    assert words in output.replace("\n", " ")
+
+
+def test_flags_and_file_do_not_mix(ggp, tmp_path):
+    (tmp_path / "t.toml").write_text('games = ["nim"]\nagents = { a = "random", b = "legal" }\n')
+    code, output = ggp("t.toml", "--simulations", "5")
+    assert code == 2
+    assert "--simulations: write that into t.toml" in output
+
+
+def test_mistakes_in_a_file_are_told_with_their_line(ggp, tmp_path):
+    (tmp_path / "t.toml").write_text('games = ["nim"]\n[agents]\na = "mctx"\n')
+    code, output = ggp("t.toml")
+    assert code == 2
+    assert "t.toml:3: agent a" in output
+
+
+def test_failed_matches_are_told(ggp, tmp_path):
+    (tmp_path / "stuck.kif").write_text(
+        "(role a) (role b) (init s) (<= (legal a x) (true never)) (<= (legal b x) (true s))"
+        "(<= (next s) (does b x)) (<= terminal (true over)) (goal a 0) (goal b 0)"
+        "(<= (next never) (does a x)) (<= (next over) (does a x))"
+    )
+    code, output = ggp("--game", "stuck.kif", *PLAY[2:], "--engine", "reasoner")
+    assert "4 aborted matches" in output
+    assert code == 0
