@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -276,7 +277,9 @@ class CompiledGame:
         evaluation = self._evaluations.get(state)
         if evaluation is not None:
             return evaluation
-        with self._lock, announced_compilation():
+        # the announcement costs a thread, more than the evaluation itself; kernels are compiled only once
+        announcement = nullcontext() if self._evaluations else announced_compilation()
+        with self._lock, announcement:
             self._lanes.set_states(self.unpack(state)[:, None])
             self._lanes.settle(Phase.LEGAL, Phase.GOAL)
             is_terminal = bool(self._lanes.read(self._terminal, 1)[0, 0])
