@@ -21,19 +21,20 @@ import numpy as np
 from ggp.kernels.choose import choose_moves
 from ggp.kernels.compiling import inlined
 from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.policies_past import LARGEST_WEIGHT, choose_by_facts
 from ggp.kernels.random_rows import next_random
 from ggp.kernels.roulette import roulette_moves
 from ggp.kernels.rows import Index, Row, any_lane, fill, literal, load, store
 from ggp.kernels.tree_arrays import (
     GIBBS,
     GREEDY,
+    PAST,
     REFRESH_IN,
     MoveStatistics,
     SearchArrays,
     Settings,
 )
 
-LARGEST_WEIGHT = 1023
 EPSILON_BITS = 10
 
 
@@ -49,6 +50,8 @@ def choose_playout_moves(
     """Select one move per role in each of `lanes` by the policy; returns the lanes that are stuck."""
     if settings.playout == GIBBS:
         return roulette_moves(tables, arrays.value, statistics.weight, arrays.wheel, arrays.random, lanes)
+    if settings.playout == PAST:
+        return choose_by_facts(tables, arrays, statistics, settings, lanes)
     if settings.playout == GREEDY:
         return _choose_greedily(tables, arrays, statistics, settings, planes, lanes)
     return choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, lanes)

@@ -213,7 +213,7 @@ class SearchArrays(NamedTuple):
     seed       uint64[1]: state of the generator that decides in the tree
     goal       float64[R]: scratch
     goal_value float64[*]: goal of each goal literal; 0 where the rules write something else than 0..100
-    score      float64[M]: scratch
+    score      float64[M], option int32[M], option_first int64[R+1], fact int32[F]: scratch of PAST
     first_move int64[R+1]
     """
 
@@ -233,6 +233,9 @@ class SearchArrays(NamedTuple):
     goal: Float64Array
     goal_value: Float64Array
     score: Float64Array
+    option: Int32Array
+    option_first: NDArray[np.int64]
+    fact: Int32Array
     first_move: NDArray[np.int64]
 
 
@@ -336,6 +339,9 @@ def make_search_arrays(
         goal=np.zeros(tables.role_count, np.float64),
         goal_value=goal_value,
         score=np.zeros(tables.move_count, np.float64),
+        option=np.zeros(tables.move_count, np.int32),
+        option_first=np.zeros(tables.role_count + 1, np.int64),
+        fact=np.zeros(tables.fluent_count, np.int32),
         first_move=first_move.astype(np.int64),
     )
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ggp.kernels.compiling import inlined
 from ggp.kernels.policies import learn_moves, refresh_weights
+from ggp.kernels.policies_past import learn_pairs
 from ggp.kernels.rows import Index, Rows, get_word, set_word
 from ggp.kernels.tree_arrays import (
     ALL_MOVES,
@@ -19,6 +20,7 @@ from ggp.kernels.tree_arrays import (
     LANES_BUSY,
     MISSING,
     NO_MOVES,
+    PAST,
     ROOT_VISITS,
     STEPS,
     TICK,
@@ -122,6 +124,8 @@ def end_lane(
         learn_moves(arrays, statistics, lane, walkers.start[lane], tick)
     elif settings.learning == TREE_MOVES:
         learn_tree_moves(arrays, tree, walkers, statistics, walker)
+    if settings.playout == PAST:
+        learn_pairs(arrays, statistics, lane, walkers.start[lane], tick)
     if settings.learning != NO_MOVES:
         refresh_weights(arrays, statistics, settings)
     if settings.rave_k > 0.0:

@@ -1,9 +1,9 @@
 """MCTS-Solver (Winands, Björnsson & Saito 2008): exact goals found in the tree, passed up.
 
 Used with one role, or with two whose goals sum up to 100 in every terminal state seen; then a value proven
-for the one proves the other's. Nodes where several roles have a choice, or chance has, are never proven, so
-simultaneous moves and dice stay sound. Meeting any other sum turns the solver off for good and forgets
-what was proven.
+for the one proves the other's. Nodes where both have a choice are never proven, so simultaneous moves
+stay sound; games with chance are left alone. Meeting any other sum turns the solver off for good and
+forgets what was proven.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from ggp.kernels.tree_arrays import (
     SEVERAL,
     UNPROVEN,
     SearchArrays,
-    Settings,
     Tree,
     Walkers,
 )
@@ -34,10 +33,10 @@ def _forget_proofs(tree: Tree, nodes: Index) -> None:
 
 
 @inlined
-def prove_node(tree: Tree, settings: Settings, node: Index) -> bool:
+def prove_node(tree: Tree, node: Index) -> bool:
     """Prove `node` from its children where that can be done; whether it was."""
     decider = tree.decider[node]
-    if decider == SEVERAL or decider == settings.chance:
+    if decider == SEVERAL:
         return False
     role = 0 if decider == NOBODY else np.int64(decider)
     best = UNPROVEN
@@ -54,9 +53,7 @@ def prove_node(tree: Tree, settings: Settings, node: Index) -> bool:
 
 
 @inlined
-def note_terminal(
-    arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settings, walker: Index, leaf: Index
-) -> None:
+def note_terminal(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: Index, leaf: Index) -> None:
     """`leaf`, at the end of the walker's path, is terminal with the goals in arrays.goal."""
     if leaf == MISSING or tree.proof[leaf] != UNPROVEN or arrays.counter[IS_CONSTANT_SUM] == 0:
         return
@@ -67,5 +64,5 @@ def note_terminal(
         return
     tree.proof[leaf] = np.int64(arrays.goal[0])
     d = np.int64(walkers.depth[walker]) - 1
-    while d >= 0 and prove_node(tree, settings, np.int64(walkers.path_node[walker, d])):
+    while d >= 0 and prove_node(tree, np.int64(walkers.path_node[walker, d])):
         d -= 1

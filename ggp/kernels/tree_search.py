@@ -21,6 +21,7 @@ from ggp.kernels.indices import numbers_of_planes, planes_of_indices
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.playout import step_lanes
 from ggp.kernels.policies import choose_playout_moves
+from ggp.kernels.policies_past import record_states
 from ggp.kernels.rows import (
     Index,
     Row,
@@ -60,6 +61,7 @@ from ggp.kernels.tree_arrays import (
     LAUNCHES_LEFT,
     MISSING,
     NEXT_CUT,
+    PAST,
     ROOT,
     ROOT_VISITS,
     TICK,
@@ -119,7 +121,7 @@ def _end_lanes(
                 settings.is_solving != 0
                 and arrays.counter[TICK] == walkers.start[lane] + walkers.depth[walker]
             ):
-                note_terminal(arrays, tree, walkers, settings, walker, np.int64(walkers.leaf[walker]))
+                note_terminal(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
             end_lane(arrays, tree, walkers, statistics, settings, lane)
 
 
@@ -317,12 +319,15 @@ def search_tree(
     value = arrays.value
     counter = arrays.counter
     is_recording = settings.rave_k > 0.0 or settings.learning == ALL_MOVES
+    is_pairing = settings.playout == PAST
     for _ in range(ticks):
         settle_phases(tables, value, 0, 2)
         busy = load(arrays.mask, BUSY)
         over = literal(value, np.int64(tables.terminal)) & busy
         over = over | _lanes_to_cut(arrays, walkers, settings)
         playing = busy & ~load(arrays.mask, IN_TREE) & ~over
+        if is_pairing:
+            record_states(tables, arrays)
         stuck = choose_playout_moves(tables, arrays, statistics, settings, planes, playing)
         over = over | stuck
         if any_lane(over):

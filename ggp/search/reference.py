@@ -1,40 +1,36 @@
-"""UCT in plain Python: the readable search, the twin of every faster one, and the one that always works.
+"""UCT in plain Python: the readable search, the twin of the one on lanes, and the one that always works.
 
 Decoupled UCT: in each node every role keeps its own statistics of its own moves, picks by itself, and
 the picks together are the joint move. With one role to move this is plain UCT, with several it is the usual
 treatment of simultaneous moves (Finnsson & Björnsson, "CadiaPlayer", 2009; the rule is UCB1 as in
-Kocsis & Szepesvári, 2006). The role `random` has no statistics and draws uniformly. Values are
-goals, 0..100, each role maximizing its own.
+Kocsis & Szepesvári, 2006). The role `random` draws uniformly. Values are goals, 0..100, each role
+maximizing its own.
 
     simulate    one round: descend, expand, playout, back_up
     descend     from the root along known nodes, by `select_moves`
     expand      one new node below the last one
-    playout     uniformly random moves to the end
+    playout     moves of the policy to the end
     back_up     add the goals to every edge of the path
+
+`ggp.search.mcts` does the same on lanes. With one lane it builds the same tree as this module, node by
+node, because both draw the same random numbers in the same order.
 """
 
 from __future__ import annotations
 
 import math
-import random
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from ggp.game import RANDOM_ROLE, Game, GoalError, Move, NoLegalMoveError, Role
+from ggp.search.options import MctsOptions
+from ggp.search.policies import Goals, Moves, Step, make_policy
+from ggp.search.randomness import LaneRandom, TreeRandom
 
-DEFAULT_EXPLORATION = 40.0
-"""UCT constant C for values in 0..100; the one of Finnsson & Björnsson (2010)."""
-
-NODE_LIMIT = 200_000
-"""Nodes a tree may grow to; then simulations go on from its leaves without adding any."""
-
-PLAYOUT_STEP_LIMIT = 10_000
-"""States of one playout, so that a rule sheet whose matches never end cannot hold a counted search."""
-
-Goals = tuple[float, ...]
-MoveIndices = tuple[int, ...]
+MoveIndices: TypeAlias = tuple[int, ...]
+BEST_GOAL = 100
 
 
 class OutOfTimeError(Exception):
@@ -48,20 +44,25 @@ class Node:
     moves      per role, the legal moves; empty in terminal states
     visits     per role and move, how often a simulation took it
     totals     per role and move, the sum of that role's goals in those simulations
+    rave_visits, rave_totals    the same of simulations that made the move here or later
     children   joint move, as one index per role → node
     goals      terminal states and dead ends only: what each role gets
+    proof      what each role is proven to get
     """
 
     state: Hashable
-    moves: tuple[tuple[Move, ...], ...]
+    moves: tuple[Moves, ...]
     goals: Goals | None
     visit_count: int = 0
     visits: list[list[int]] = field(default_factory=list)
     totals: list[list[float]] = field(default_factory=list)
+    rave_visits: list[list[int]] = field(default_factory=list)
+    rave_totals: list[list[float]] = field(default_factory=list)
     children: dict[MoveIndices, Node] = field(default_factory=dict)
+    proof: Goals | None = None
 
 
-Path = list[tuple[Node, MoveIndices]]
+Path: TypeAlias = list[tuple[Node, MoveIndices]]
 
 
 class Search:
@@ -75,24 +76,27 @@ class Search:
         game: Game[Any],
         role: Role,
         *,
-        rng: random.Random,
-        exploration: float = DEFAULT_EXPLORATION,
+        seed: int = 0,
+        options: MctsOptions | None = None,
         on_progress: Callable[[Move], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
-        node_limit: int = NODE_LIMIT,
     ) -> None:
         """`on_progress` hears of the best move of the root whenever another one takes the lead."""
         self.game = game
+        self.options = options or MctsOptions()
         self.role_index = game.roles.index(role)
         self.chance_index = game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else -1
-        self.rng = rng
-        self.exploration = exploration
+        self.rng = TreeRandom(seed)
+        self.policy = make_policy(game, self.options, LaneRandom(seed), self.rng)
         self.root: Node | None = None
         self.node_count = 0
         self.simulation_count = 0
+        self.is_solving = self.options.is_solving and len(game.roles) <= 2 and self.chance_index < 0
         self._on_progress = on_progress
         self._clock = clock
-        self._node_limit = node_limit
+
+    def close(self) -> None:
+        """Nothing to end here; the search on lanes has threads."""
 
     def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
         """Make `state`, to which `joint_move` led, the root, keeping the tree below it where there is one."""
@@ -105,7 +109,7 @@ class Search:
     def run(self, *, deadline: float = math.inf, simulations: int | None = None) -> int:
         """Simulate until `deadline` (clock seconds) or for that many simulations; how many were finished.
 
-        A deadline is passed by one state expansion at most.
+        Ends earlier where the root is proven. A deadline is passed by one state expansion at most.
         """
         if simulations is None and deadline == math.inf:
             raise ValueError("a search needs a deadline or a number of simulations")
@@ -114,7 +118,7 @@ class Search:
             return 0
         done = 0
         leader: Move | None = None
-        while simulations is None or done < simulations:
+        while (simulations is None or done < simulations) and root.proof is None:
             try:
                 self.simulate(deadline)
             except OutOfTimeError:
@@ -127,77 +131,136 @@ class Search:
         return done
 
     def best_move(self) -> Move:
-        """The root move most simulations took; of several the one with the higher mean, then the first."""
+        """The root move most simulations took, unless a proof knows better; of equals the first."""
         root = self._require_root()
-        moves = root.moves[self.role_index]
-        visits, totals = root.visits[self.role_index], root.totals[self.role_index]
-        return moves[max(range(len(moves)), key=lambda m: (visits[m], totals[m], -m))]
+        role = self.role_index
+        moves, visits, totals = root.moves[role], root.visits[role], root.totals[role]
+        goals = {m: goal for m in range(len(moves)) if (goal := proven_goal(root, role, m)) is not None}
+        opened = [m for m in range(len(moves)) if m not in goals]
+        favorite = max(opened, key=lambda m: (visits[m], totals[m], -m), default=None)
+        surest = max(goals, key=lambda m: (goals[m], -m), default=None)
+        if favorite is None:
+            assert surest is not None
+            return moves[surest]
+        if surest is not None and goals[surest] >= totals[favorite] / max(1, visits[favorite]):
+            return moves[surest]
+        return moves[favorite]
 
     def simulate(self, deadline: float = math.inf) -> None:
         """One simulation. Raises OutOfTimeError, statistics untouched, once `deadline` has passed."""
         path, node = self.descend(deadline)
+        is_new = node is None
         if node is None:
             node = self.expand(path)
-        goals = node.goals if node.goals is not None else self.playout(node, deadline)
+        steps = [Step(parent.state, joint_move_of(parent, indices)) for parent, indices in path]
+        tree_depth = len(steps)
+        goals = node.proof or node.goals or self.playout(node, steps, deadline)
+        if is_new and node.goals is not None and self.is_solving:
+            self.prove(path, node)
         back_up(path, goals)
+        self.policy.learn(steps, tree_depth, goals)
+        if self.options.has_rave:
+            back_up_rave(path, steps, goals)
 
     def descend(self, deadline: float = math.inf) -> tuple[Path, Node | None]:
-        """The path taken from the root, and the terminal node at its end; None where a node is missing."""
+        """The path taken from the root, and the node where it ends; None where that is missing."""
         node = self._require_root()
         path: Path = []
-        while node.goals is None:
+        while node.goals is None and node.proof is None:
             if self._clock() >= deadline:
                 raise OutOfTimeError
             indices = self.select_moves(node)
             path.append((node, indices))
             child = node.children.get(indices)
-            if child is None:
-                return path, None
+            if child is None or len(path) == self.options.depth_limit:
+                return path, child
             node = child
         return path, node
 
     def select_moves(self, node: Node) -> MoveIndices:
-        """Per role an untried move at random, else the highest UCB1 value, the first of equals."""
-        return tuple(
-            self.rng.randrange(len(moves)) if role == self.chance_index else self._select(node, role)
-            for role, moves in enumerate(node.moves)
-        )
+        """Per role an untried move, drawn by the policy's weights, else the first with the highest value."""
+        return tuple(self._select(node, role, len(moves)) for role, moves in enumerate(node.moves))
 
-    def _select(self, node: Node, role: int) -> int:
-        visits, totals = node.visits[role], node.totals[role]
-        if len(visits) == 1:
+    def _select(self, node: Node, role: int, count: int) -> int:
+        if count == 1:
             return 0
-        untried = [m for m, count in enumerate(visits) if count == 0]
+        if role == self.chance_index:
+            return self.rng.below(count)
+        visits = node.visits[role]
+        untried = [m for m, n in enumerate(visits) if n == 0]
         if untried:
-            return untried[self.rng.randrange(len(untried))]
-        bonus = self.exploration * math.sqrt(math.log(node.visit_count))
-        return max(range(len(visits)), key=lambda m: totals[m] / visits[m] + bonus / math.sqrt(visits[m]))
+            weights = [self.policy.weight(role, node.moves[role][m]) for m in untried]
+            return untried[self.rng.choose(weights)]
+        bonus = self.options.exploration * math.sqrt(math.log(node.visit_count))
+        beta = self._beta(node)
+        values = [self._value(node, role, m, bonus, beta) for m in range(count)]
+        return max(range(count), key=values.__getitem__)
+
+    def _beta(self, node: Node) -> float:
+        """The weight of RAVE: 1 at first, falling with the visits (Gelly & Silver 2007)."""
+        if not self.options.has_rave:
+            return 0.0
+        k = self.options.rave_k
+        return math.sqrt(k / (3.0 * node.visit_count + k))
+
+    def _value(self, node: Node, role: int, m: int, bonus: float, beta: float) -> float:
+        """UCB1 of one move, mixed with its all-moves-as-first mean; what is proven needs no estimate."""
+        if self.is_solving and (goal := proven_goal(node, role, m)) is not None:
+            return goal
+        visits = node.visits[role][m]
+        mean = node.totals[role][m] / visits
+        if beta > 0.0 and node.rave_visits[role][m] > 0:
+            rave = node.rave_totals[role][m] / node.rave_visits[role][m]
+            mean = beta * rave + (1.0 - beta) * mean
+        return mean + bonus / math.sqrt(visits)
 
     def expand(self, path: Path) -> Node:
         """The node behind the last step of `path`, made now, and added to the tree while there is room."""
         parent, indices = path[-1]
-        joint_move = tuple(moves[m] for moves, m in zip(parent.moves, indices, strict=True))
-        child = make_node(self.game, self.game.next_state(parent.state, joint_move))
-        if self.node_count < self._node_limit:
+        state = self.game.next_state(parent.state, joint_move_of(parent, indices))
+        child = make_node(self.game, state)
+        if self.node_count < self.options.node_limit:
             parent.children[indices] = child
             self.node_count += 1
         return child
 
-    def playout(self, node: Node, deadline: float = math.inf) -> Goals:
-        """What every role gets at the end of uniformly random moves from `node`. Raises OutOfTimeError."""
+    def playout(self, node: Node, steps: list[Step], deadline: float = math.inf) -> Goals:
+        """What every role gets at the end of the policy's moves from `node`; appends them to `steps`.
+
+        Raises OutOfTimeError.
+        """
         game, state, moves = self.game, node.state, node.moves
-        for _ in range(PLAYOUT_STEP_LIMIT):
+        for _ in range(self.options.step_limit):
             if self._clock() >= deadline:
                 raise OutOfTimeError
-            joint_move = tuple(options[self.rng.randrange(len(options))] for options in moves)
+            indices = self.policy.choose(state, moves)
+            if not all(moves):
+                break
+            joint_move = tuple(options[i] for options, i in zip(moves, indices, strict=True))
+            steps.append(Step(state, joint_move))
             state = game.next_state(state, joint_move)
             if game.is_terminal(state):
                 break
-            try:
-                moves = tuple(game.legal_moves(state, role) for role in game.roles)
-            except NoLegalMoveError:
-                break
+            moves = tuple(legal_or_none(game, state, role) for role in game.roles)
         return goals_of(game, state)
+
+    def prove(self, path: Path, leaf: Node) -> None:
+        """`leaf` is an end: pass its goals up as far as they prove anything (MCTS-Solver).
+
+        With two roles this is sound while their goals sum up to 100; the first other sum ends all proving.
+        """
+        parent, indices = path[-1]
+        if parent.children.get(indices) is not leaf:
+            return
+        assert leaf.goals is not None
+        if len(leaf.goals) == 2 and sum(leaf.goals) != BEST_GOAL:
+            self.is_solving = False
+            forget_proofs(self._require_root())
+            return
+        leaf.proof = leaf.goals
+        for node, _ in reversed(path):
+            if not prove_node(node):
+                return
 
     def _require_root(self) -> Node:
         assert self.root is not None, "move_to comes first"
@@ -208,17 +271,28 @@ def make_node(game: Game[Any], state: Hashable) -> Node:
     """A fresh node for `state`. Where a role is stuck the node counts as an end."""
     if game.is_terminal(state):
         return Node(state, (), goals_of(game, state))
-    try:
-        moves = tuple(game.legal_moves(state, role) for role in game.roles)
-    except NoLegalMoveError:
-        return Node(state, (), goals_of(game, state))
+    moves = tuple(legal_or_none(game, state, role) for role in game.roles)
     return Node(
         state,
         moves,
-        None,
+        None if all(moves) else goals_of(game, state),
         visits=[[0] * len(options) for options in moves],
         totals=[[0.0] * len(options) for options in moves],
+        rave_visits=[[0] * len(options) for options in moves],
+        rave_totals=[[0.0] * len(options) for options in moves],
     )
+
+
+def legal_or_none(game: Game[Any], state: Hashable, role: Role) -> Moves:
+    """The legal moves of `role`; empty where the rules leave it without any."""
+    try:
+        return game.legal_moves(state, role)
+    except NoLegalMoveError:
+        return ()
+
+
+def joint_move_of(node: Node, indices: MoveIndices) -> Moves:
+    return tuple(moves[m] for moves, m in zip(node.moves, indices, strict=True))
 
 
 def goals_of(game: Game[Any], state: Hashable) -> Goals:
@@ -242,6 +316,58 @@ def back_up(path: Path, goals: Goals) -> None:
         for role, move_index in enumerate(indices):
             node.visits[role][move_index] += 1
             node.totals[role][move_index] += goals[role]
+
+
+def back_up_rave(path: Path, steps: Sequence[Step], goals: Goals) -> None:
+    """All moves as first: in each node of `path`, count every move that was made there or later, once."""
+    made: list[set[Move]] = [set() for _ in goals]
+    for depth in range(len(steps) - 1, -1, -1):
+        for role, move in enumerate(steps[depth].joint_move):
+            made[role].add(move)
+        if depth >= len(path):
+            continue
+        node = path[depth][0]
+        for role, moves in enumerate(node.moves):
+            for m, move in enumerate(moves):
+                if len(moves) > 1 and move in made[role]:
+                    node.rave_visits[role][m] += 1
+                    node.rave_totals[role][m] += goals[role]
+
+
+def decider_of(node: Node) -> int | None:
+    """The only role with a choice, the first role where none has one, None where several have."""
+    choosing = [role for role, moves in enumerate(node.moves) if len(moves) > 1]
+    return None if len(choosing) > 1 else choosing[0] if choosing else 0
+
+
+def proven_goal(node: Node, role: int, m: int) -> float | None:
+    """What `role` is proven to get by its move `m` where no other role has a choice."""
+    if decider_of(node) != role:
+        return None
+    child = node.children.get(tuple(m if r == role else 0 for r in range(len(node.moves))))
+    return child.proof[role] if child is not None and child.proof is not None else None
+
+
+def prove_node(node: Node) -> bool:
+    """Prove `node` from its children where that can be done; whether it was."""
+    role = decider_of(node)
+    if role is None:
+        return False
+    goals = [proven_goal(node, role, m) for m in range(len(node.moves[role]))]
+    best = max((goal for goal in goals if goal is not None), default=None)
+    if best is None or (best < BEST_GOAL and None in goals):
+        return False
+    node.proof = tuple(best if r == role else BEST_GOAL - best for r in range(len(node.moves)))
+    return True
+
+
+def forget_proofs(root: Node) -> None:
+    """Drop every proof below and including `root`."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        node.proof = None
+        stack.extend(node.children.values())
 
 
 def count_nodes(root: Node) -> int:

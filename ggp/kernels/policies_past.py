@@ -1,0 +1,164 @@
+"""PAST: predicate-average sampling. What a move is worth depends on the facts that hold.
+
+For every pair of a fact and a move: the mean goal of the playouts that made the move while the fact held. A
+legal move is worth the largest mean among the facts of the state, if enough playouts stand behind it, and
+else its own mean (MAST). Weights differ from lane to lane, so this works lane by lane, several times
+slower than policies whose weights are the same in all lanes. Source: Finnsson & Björnsson (2010).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ggp.kernels.compiling import inlined
+from ggp.kernels.indices import transpose_bits
+from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.rows import (
+    Index,
+    Row,
+    fill,
+    get_word,
+    load,
+    lowest_bit,
+    set_word,
+    store,
+    word_count,
+)
+from ggp.kernels.tree import literal_in_lane, random_below
+from ggp.kernels.tree_arrays import CUT, TICK, MoveStatistics, SearchArrays, Settings
+
+LARGEST_WEIGHT = 1023
+
+
+@inlined
+def record_states(tables: LaneTables, arrays: SearchArrays) -> None:
+    """Enter the state of every lane into the history of this tick."""
+    t = arrays.counter[TICK] & (arrays.states.shape[0] - 1)
+    for group in range(arrays.states.shape[1]):
+        count = min(64, tables.fluent_count - 64 * group)
+        for w in range(word_count(arrays.value)):
+            for i in range(64):
+                arrays.block[i] = get_word(arrays.value, 1 + 64 * group + i, w) if i < count else np.uint64(0)
+            transpose_bits(arrays.block)
+            for i in range(64):
+                arrays.states[t, group, 64 * w + i] = arrays.block[i]
+
+
+@inlined
+def _read_facts(arrays: SearchArrays, tick: Index, lane: Index) -> Index:
+    """arrays.fact[:n] = the fluents that held in `lane` before the move of `tick`; returns n."""
+    t = tick & (arrays.states.shape[0] - 1)
+    n = 0
+    for group in range(arrays.states.shape[1]):
+        bits = arrays.states[t, group, lane]
+        while bits != np.uint64(0):
+            arrays.fact[n] = 64 * group + lowest_bit(bits)
+            bits = bits & (bits - np.uint64(1))
+            n += 1
+    return n
+
+
+@inlined
+def _read_options(tables: LaneTables, arrays: SearchArrays, lane: Index) -> bool:
+    """arrays.option = the legal moves in `lane`, role by role; whether every role has one."""
+    n = 0
+    for role in range(tables.role_count):
+        arrays.option_first[role] = n
+        for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+            if literal_in_lane(arrays, tables.slot_literal[s], lane):
+                arrays.option[n] = tables.slot_node[s] - tables.move0
+                n += 1
+        if n == arrays.option_first[role]:
+            return False
+    arrays.option_first[tables.role_count] = n
+    return True
+
+
+@inlined
+def _value_of(
+    arrays: SearchArrays, statistics: MoveStatistics, settings: Settings, move: Index, facts: Index
+) -> float:
+    best = -1.0
+    for i in range(facts):
+        f = arrays.fact[i]
+        visits = statistics.pair_visits[move, f]
+        if visits >= settings.past_visits:
+            best = max(best, np.float64(statistics.pair_total[move, f]) / np.float64(visits))
+    return best if best >= 0.0 else statistics.key[move]
+
+
+@inlined
+def _draw_option(
+    arrays: SearchArrays, statistics: MoveStatistics, settings: Settings, role: Index, facts: Index
+) -> Index:
+    first = arrays.option_first[role]
+    end = arrays.option_first[role + 1]
+    if end - first == 1:
+        return np.int64(arrays.option[first])
+    if role == settings.chance:
+        return np.int64(arrays.option[first + random_below(arrays.seed, end - first)])
+    best = -1.0
+    for i in range(first, end):
+        value = _value_of(arrays, statistics, settings, np.int64(arrays.option[i]), facts)
+        arrays.score[i] = value
+        best = max(best, value)
+    total = 0
+    for i in range(first, end):
+        scaled = LARGEST_WEIGHT * math.exp((arrays.score[i] - best) / settings.temperature)
+        weight = max(1, math.floor(scaled + 0.5))
+        arrays.score[i] = float(weight)
+        total += weight
+    k = random_below(arrays.seed, total)
+    chosen = first
+    for i in range(first, end):
+        k -= np.int64(arrays.score[i])
+        if k < 0:
+            chosen = i
+            break
+    return np.int64(arrays.option[chosen])
+
+
+@inlined
+def choose_by_facts(
+    tables: LaneTables, arrays: SearchArrays, statistics: MoveStatistics, settings: Settings, lanes: Row
+) -> Row:
+    """Select one move per role in each of `lanes`; returns the lanes that are stuck."""
+    value = arrays.value
+    zero = fill(value, np.uint64(0))
+    for move in range(tables.move_count):
+        store(value, np.int64(tables.move0) + move, zero)
+    store(arrays.mask, CUT, lanes)
+    for w in range(word_count(value)):
+        bits = get_word(arrays.mask, CUT, w)
+        set_word(arrays.mask, CUT, w, np.uint64(0))
+        while bits != np.uint64(0):
+            bit = bits & (~bits + np.uint64(1))
+            lane = 64 * w + lowest_bit(bits)
+            bits = bits ^ bit
+            if not _read_options(tables, arrays, lane):
+                set_word(arrays.mask, CUT, w, get_word(arrays.mask, CUT, w) | bit)
+                continue
+            facts = _read_facts(arrays, arrays.counter[TICK], lane)
+            for role in range(tables.role_count):
+                node = np.int64(tables.move0) + _draw_option(arrays, statistics, settings, role, facts)
+                set_word(value, node, w, get_word(value, node, w) | bit)
+    return load(arrays.mask, CUT)
+
+
+@inlined
+def learn_pairs(
+    arrays: SearchArrays, statistics: MoveStatistics, lane: Index, first_tick: Index, end_tick: Index
+) -> None:
+    """Enter facts and moves of `lane` from first_tick to before end_tick, with the goals in arrays.goal."""
+    ticks = arrays.history.shape[0]
+    for tick in range(max(first_tick, end_tick - ticks), end_tick):
+        facts = _read_facts(arrays, tick, lane)
+        for role in range(arrays.history.shape[1]):
+            move = arrays.history[tick & (ticks - 1), role, lane]
+            goal = np.float32(arrays.goal[role])
+            for i in range(facts):
+                f = arrays.fact[i]
+                statistics.pair_visits[move, f] += np.float32(1.0)
+                statistics.pair_total[move, f] += goal

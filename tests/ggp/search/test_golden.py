@@ -1,0 +1,79 @@
+"""The search on lanes and the plain-Python search build the same tree from the same random numbers."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.ggp.search.golden import assert_same_tree, compiled, one_lane, search_both
+
+POLICIES = [
+    "uniform",
+    "mast",
+    "to-mast",
+    "past",
+    "rave",
+    "mast+rave",
+    "past+rave",
+    "mast+greedy",
+    "to-mast+greedy+rave",
+]
+GAMES = ["tictactoe", "connectfour_4x4", "rockpaperscissors", "goofspiel", "dicerace", "connectfour_3p"]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4"])
+def test_lanes_agree_with_the_reference_for_every_policy(name, policy):
+    lanes, twin = search_both(compiled(name), one_lane(policy=policy), 5, 300)
+    assert assert_same_tree(lanes, twin) > 100
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("policy", ["uniform", "mast+rave", "past", "mast+greedy"])
+def test_lanes_agree_with_the_reference_in_all_kinds_of_games(name, policy):
+    lanes, twin = search_both(compiled(name), one_lane(policy=policy), 11, 150)
+    assert assert_same_tree(lanes, twin) > 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"exploration": 5.0},
+        {"policy": "mast", "temperature": 2.0},
+        {"policy": "mast", "refresh": 7},
+        {"policy": "mast+greedy", "epsilon": 0.75},
+        {"policy": "rave", "rave_k": 20.0},
+        {"policy": "past", "past_visits": 1},
+        {"depth_limit": 3},
+        {"step_limit": 4},
+        {"in_flight": "losses"},
+        {"in_flight": "ignored"},
+    ],
+    ids=str,
+)
+def test_lanes_agree_with_the_reference_for_every_option(options):
+    lanes, twin = search_both(compiled("tictactoe"), one_lane(**options), 3, 250)
+    assert_same_tree(lanes, twin)
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4", "lightsout", "nim"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
+    lanes, twin = search_both(compiled(name), one_lane(is_solving=True), seed, 400)
+    assert_same_tree(lanes, twin)
+    assert lanes.best_move() == twin.best_move()
+
+
+@pytest.mark.parametrize("name", ["connectfour_4x4", "goofspiel"])
+def test_lanes_agree_with_the_reference_after_moves(name):
+    game = compiled(name)
+    lanes, twin = search_both(game, replace(one_lane(policy="mast+rave")), 2, 300)
+    state = game.initial_state()
+    for _ in range(3):
+        joint_move = tuple(game.legal_moves(state, role)[-1] for role in game.roles)
+        state = game.next_state(state, joint_move)
+        for search in (lanes, twin):
+            search.move_to(state, joint_move)
+        before = assert_same_tree(lanes, twin)
+        for search in (lanes, twin):
+            search.run(simulations=200)
+        assert assert_same_tree(lanes, twin) >= before
