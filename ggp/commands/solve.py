@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ import click
 
 from ggp.compiled_game import CompiledGame
 from ggp.loading import load
-from ggp.solver import Limits, Progress, Solution, SolverError, save_solution, solve
+from ggp.solver import Limits, Progress, Solution, SolverError, save_solution
 from ggp.solver.estimate import estimate_states
 from ggp.solver.reachable import DEFAULT_MEBIBYTES
+from ggp.solver.solution import solve
 from ggp.solver.stages import ENDLESS, RatedMove
 
 
@@ -49,7 +51,7 @@ def command(
     assert isinstance(game, CompiledGame)
     deadline = None if seconds is None else time.monotonic() + seconds
     limits = Limits(mebibytes=mebibytes, states=states, deadline=deadline, work_folder=work)
-    is_shown = click.get_text_stream("stderr").isatty()
+    is_shown = sys.stderr.isatty()
     try:
         solution = solve(game, limits, report=_show_progress if is_shown else None)
     except SolverError as error:

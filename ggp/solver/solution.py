@@ -166,7 +166,7 @@ class _Valuation:
         total = self.sum if self.sum is not None else 0
         endless = total // 2
         bounds = []
-        for start in (known.min(), known.max()):
+        for start in (min(int(known.min()), endless), max(int(known.max()), endless)):
             bound = value[:, 0].copy()
             bound[fixed == 0] = start
             while self._walk_improve(bound, fixed):
