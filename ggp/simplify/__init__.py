@@ -41,11 +41,13 @@ PLAN: tuple[str, ...] = (
     "constants",
     "exactly_one_move",
     "factoring",
-    "implications",
     "refactoring",
     "exactly_one_move",
     "factoring",
     "sharing",
+    "implications",
+    "exactly_one_move",
+    "factoring",
     "exclusive_facts",
     "implications",
     "refactoring",
@@ -54,8 +56,8 @@ PLAN: tuple[str, ...] = (
     "implications",
 )
 
-STAGE_SHARE = 0.5
-"""How much of the time that is left one stage may take."""
+STAGE_SHARE = {"exclusive_facts": 0.15}
+"""How much of the time that is left a stage may take, where it is not half of it."""
 SECONDS_PER_LITERAL = 1.5e-6
 
 
@@ -111,7 +113,7 @@ def simplify(
         if stage not in stages or done.get(stage) is circuit or end - begin < _least_seconds(circuit):
             continue
         with collection_paused():
-            after = STAGES[stage](circuit, begin + STAGE_SHARE * (end - begin))
+            after = STAGES[stage](circuit, begin + STAGE_SHARE.get(stage, 0.5) * (end - begin))
         circuit = done[stage] = circuit if _size(after) == _size(circuit) else after
         if report is not None:
             report.append(describe(stage, circuit, monotonic() - begin))

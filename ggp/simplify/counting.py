@@ -37,39 +37,48 @@ def add_up(circuit: Circuit, deadline: float) -> Circuit:
 
 
 def _recognize(circuit: Circuit, deadline: float) -> dict[int, Exactly]:
-    """Literals of gates that are counts."""
+    """Literals of gates that are counts: choices between two counts, and what these are made of."""
     gate0, gates = circuit.gate0, circuit.gates
     found: dict[int, Exactly] = {}
 
     def count_of(literal: int) -> Exactly:
-        return found.get(literal) or Exactly(frozenset((literal & ~1,)), 1 - (literal & 1))
+        """A literal that is no known count is a count of one literal."""
+        count = found.get(literal)
+        if count is not None:
+            return count
+        if not literal & 1 and literal >> 1 >= gate0:
+            first, *rest = sorted(gates[(literal >> 1) - gate0], key=lambda x: x not in found)
+            chain: Exactly | None = found.get(first) or _single(first)
+            for x in rest:
+                chain = chain and (None if x in found or x ^ 1 in found else _all_or_none(chain, x))
+            if chain is not None:
+                found[literal] = chain
+                return chain
+        return _single(literal)
 
     for gate, inputs in enumerate(gates):
-        if len(inputs) != 2:
+        if found and any(x in found for x in inputs):
+            count_of(2 * (gate0 + gate))
+        if len(inputs) != 2 or not inputs[0] & inputs[1] & 1 or inputs[0] >> 1 < gate0:
             continue
-        if gate % 1024 == 0 and monotonic() > deadline:
+        if monotonic() > deadline:
             return {}
-        first, second = inputs
-        literal = 2 * (gate0 + gate)
-        if first in found or second in found:
-            chain, x = (first, second) if first in found else (second, first)
-            count = None if x in found or x ^ 1 in found else _all_or_none(found[chain], x)
-        else:
-            count = _all_or_none(count_of(first), second)
-        if count is not None:
-            found[literal] = count
-        if first & 1 and second & 1 and first >> 1 >= gate0 and second >> 1 >= gate0:
-            left, right = gates[(first >> 1) - gate0], gates[(second >> 1) - gate0]
-            if len(left) == len(right) == 2:
-                for x in left:
-                    if x ^ 1 in right:
-                        positive = count_of(left[0] if left[1] == x else left[1])
-                        negative = count_of(right[0] if right[1] == x ^ 1 else right[1])
-                        count = _one_more(x, positive, negative)
-                        if count is not None:
-                            found.pop(literal, None)
-                            found[literal + 1] = count
+        left, right = (gates[(x >> 1) - gate0] for x in inputs)
+        if len(left) != 2 or len(right) != 2:
+            continue
+        for x in left:
+            if x ^ 1 in right:
+                positive = count_of(left[0] if left[1] == x else left[1])
+                negative = count_of(right[0] if right[1] == x ^ 1 else right[1])
+                count = _one_more(x, positive, negative)
+                if count is not None:
+                    found.pop(2 * (gate0 + gate), None)
+                    found[2 * (gate0 + gate) + 1] = count
     return found
+
+
+def _single(literal: int) -> Exactly:
+    return Exactly(frozenset((literal & ~1,)), 1 - (literal & 1))
 
 
 def _all_or_none(count: Exactly, literal: int) -> Exactly | None:
