@@ -14,11 +14,19 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ggp.game import Game, Move, Role
+from ggp.search.options import MctsOptions, OptionError, default_options, parse_number, parse_options
+
+if TYPE_CHECKING:
+    from ggp.search.mcts import LanesSearch
+    from ggp.search.reference import Search
+
+    AnySearch: TypeAlias = Search | LanesSearch
 
 Progress = Callable[[Move], None]
+SEARCHES = ("auto", "lanes", "reference")
 
 
 class PlayerError(Exception):
@@ -125,11 +133,11 @@ class RandomPlayer(_LocalPlayer):
 
 
 class MctsPlayer(_LocalPlayer):
-    """Monte-Carlo tree search with `ggp.search.reference`.
+    """Monte-Carlo tree search: on lanes where the game is compiled, else in plain Python.
 
-    With `simulations` every move gets just that many and the match is reproducible; without, the
-    search uses its clocks. `on_progress` is called with the best move so far whenever that changes,
-    and `best_move` can be read from another thread at any time. `simulation_count` is that of the last match.
+    With `simulations` every move gets just that many, in one thread unless told otherwise, and the match is
+    reproducible; without, the search uses its clocks and all cores. `on_progress` is called with the
+    best move so far whenever that changes, and `best_move` can be read from another thread at any time.
     """
 
     name = "mcts"
@@ -138,53 +146,71 @@ class MctsPlayer(_LocalPlayer):
         self,
         *,
         simulations: int | None = None,
-        c: float = 40.0,
         margin: float = 0.0,
+        search: str = "auto",
+        options: MctsOptions | None = None,
         on_progress: Progress | None = None,
     ) -> None:
-        """`c` is the exploration constant (0..100 scale); `margin` seconds are left of each clock."""
+        """`margin` seconds are left of each clock; `search` is auto, lanes or reference."""
         super().__init__()
         self.simulations = simulations
-        self.exploration = c
         self.margin_seconds = margin
+        self.kind = search
+        self.options = options or default_options(simulations)
         self.on_progress = on_progress
         self.best_move: Move | None = None
-        self.simulation_count = 0
+        self._search: AnySearch | None = None
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
-        from ggp.search.reference import Search
-
         super().start(setup, deadline)
         self.best_move = None
-        self._search = Search(
-            setup.game,
-            setup.role,
-            rng=random.Random(setup.seed),
-            exploration=self.exploration,
-            on_progress=self._note,
-        )
+        self._search = self._make_search(setup)
+        self._search.move_to(setup.game.initial_state(), None)
         if self.simulations is None:
-            self._search.move_to(setup.game.initial_state(), None)
             self._search.run(deadline=deadline - self.margin_seconds)
+        else:
+            self._search.warm_up(deadline - self.margin_seconds)
+
+    def _make_search(self, setup: MatchSetup) -> AnySearch:
+        from ggp.search.reference import Search
+
+        arguments: dict[str, Any] = {
+            "seed": setup.seed,
+            "options": self.options,
+            "on_progress": self._note,
+        }
+        # Not isinstance: importing the class would load numba for games that do not need it.
+        is_compiled = hasattr(setup.game, "lane_tables")
+        if self.kind == "reference" or (self.kind == "auto" and not is_compiled):
+            return Search(setup.game, setup.role, **arguments)
+        if not is_compiled:
+            raise PlayerFaultError("TO", f"{setup.game.name} is not compiled: there is no search on lanes")
+        from ggp.search.mcts import LanesSearch
+
+        return LanesSearch(setup.game, setup.role, **arguments)
+
+    @property
+    def search(self) -> AnySearch:
+        """The search of the match that is being played."""
+        assert self._search is not None, "choose before start"
+        return self._search
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         legal = self.legal_moves(state)
         self._note(legal[0])
         if len(legal) == 1:
             return legal[0]
-        self._search.move_to(state, joint_move)
-        if self.simulations is None:
-            self._search.run(deadline=deadline - self.margin_seconds)
-        else:
-            self._search.run(deadline=deadline - self.margin_seconds, simulations=self.simulations)
-        move = self._search.best_move()
+        self.search.move_to(state, joint_move)
+        self.search.run(deadline=deadline - self.margin_seconds, simulations=self.simulations)
+        move = self.search.best_move()
         self._note(move)
         return move
 
     def stop(self, joint_move: tuple[Move, ...] | None) -> None:
         super().stop(joint_move)
-        self.simulation_count = self._search.simulation_count
-        del self._search
+        if self._search is not None:
+            self._search.close()
+        self._search = None
 
     def _note(self, move: Move) -> None:
         if move != self.best_move:
@@ -265,8 +291,8 @@ def make_player(
 ) -> Player:
     """The player that `spec` describes: `random`, `legal`, `mcts[:option=value,…]`, `human`, `http://host:port`.
 
-    Options of `mcts`: `simulations` (per move, instead of the clock), `c` (exploration), `margin`
-    (seconds left of each clock). Raises PlayerSpecError.
+    Options of `mcts`: `simulations` (per move, instead of the clock), `margin` (seconds left of each
+    clock), `search` (lanes or reference), and those of `ggp.search.options`. Raises PlayerSpecError.
     """
     if spec.startswith("http://"):
         from ggp.http_client import RemotePlayer
@@ -279,7 +305,7 @@ def make_player(
     kind, _, rest = spec.partition(":")
     options = _parse_options(spec, rest)
     if kind == "mcts":
-        return MctsPlayer(on_progress=on_progress, **_mcts_options(spec, options))
+        return _mcts_player(spec, options, on_progress)
     if options:
         raise PlayerSpecError(f"player {spec!r}: {kind} has no options")
     if kind == "random":
@@ -303,19 +329,19 @@ def _parse_options(spec: str, text: str) -> dict[str, str]:
     return options
 
 
-_MCTS_OPTIONS: Mapping[str, Callable[[str], float]] = {"simulations": int, "c": float, "margin": float}
-
-
-def _mcts_options(spec: str, options: Mapping[str, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for key, text in options.items():
-        if key not in _MCTS_OPTIONS:
-            raise PlayerSpecError(f"player {spec!r}: no option {key!r}; there are {', '.join(_MCTS_OPTIONS)}")
-        try:
-            value = _MCTS_OPTIONS[key](text)
-        except ValueError:
-            raise PlayerSpecError(f"player {spec!r}: {key} is a number, not {text!r}") from None
-        if not 0 <= value < float("inf") or (key == "simulations" and value < 1):
-            raise PlayerSpecError(f"player {spec!r}: {key} cannot be {text}")
-        values[key] = value
-    return values
+def _mcts_player(spec: str, options: Mapping[str, str], on_progress: Progress | None) -> MctsPlayer:
+    given = dict(options)
+    try:
+        simulations = (
+            parse_number("simulations", given.pop("simulations"), 1) if "simulations" in given else None
+        )
+        margin = parse_number("margin", given.pop("margin", "0"), 0.0)
+        search = given.pop("search", "auto")
+        if search not in SEARCHES:
+            raise OptionError(f"search is one of {', '.join(SEARCHES)}, not {search!r}")
+        chosen = parse_options(given, default_options(simulations))
+    except OptionError as error:
+        raise PlayerSpecError(f"player {spec!r}: {error}") from None
+    return MctsPlayer(
+        simulations=simulations, margin=margin, search=search, options=chosen, on_progress=on_progress
+    )

@@ -132,6 +132,13 @@ class LanesSearch:
             return None
         return known
 
+    def warm_up(self, deadline: float) -> None:
+        """Get the kernels compiled, or loaded, so that the first search need not wait for them."""
+        with announced_compilation():
+            for engine in self.engines:
+                engine.begin(0)
+                engine.run(1)
+
     def run(self, *, deadline: float = math.inf, simulations: int | None = None) -> int:
         """Search until `deadline` (clock seconds) or for that many playouts; how many were finished.
 
@@ -167,12 +174,17 @@ class LanesSearch:
     def _run_engine(self, index: int, deadline: float, tell: Callable[[], None]) -> None:
         engine = self.engines[index]
         ticks = self._slice_ticks[index]
+        spent = 0.0
         while (left := deadline - self._clock()) > 0:
+            if spent > left:
+                if ticks == 1:
+                    break
+                ticks = max(1, int(ticks * left / spent))
             begin = time.perf_counter()
             if engine.run(ticks):
                 break
             spent = time.perf_counter() - begin
-            if spent > min(SLICE_SECONDS, left / 2):
+            if spent > SLICE_SECONDS:
                 ticks = max(1, ticks // 2)
             elif spent < SLICE_SECONDS / 3:
                 ticks *= 2

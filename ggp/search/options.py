@@ -15,14 +15,18 @@ applies to `ggp.search.mcts` only; the plain-Python search has one descent in fl
 
 from __future__ import annotations
 
+import math
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 POLICY_PARTS = ("uniform", "mast", "to-mast", "past", "rave", "greedy")
 IN_FLIGHT = ("ignored", "losses", "denominator")
 
 
-class PolicyError(ValueError):
-    """A policy text names parts that there are not, or that do not go together."""
+class OptionError(ValueError):
+    """An option that there is not, or a value that it cannot have."""
 
 
 @dataclass(frozen=True)
@@ -73,16 +77,18 @@ class MctsOptions:
         parts = self.parts
         unknown = parts - set(POLICY_PARTS)
         if unknown:
-            raise PolicyError(f"no policy {min(unknown)!r}: there are {', '.join(POLICY_PARTS)}, joined by +")
+            raise OptionError(f"no policy {min(unknown)!r}: there are {', '.join(POLICY_PARTS)}, joined by +")
         learning = parts & {"mast", "to-mast", "past"}
         if len(learning) > 1:
-            raise PolicyError(f"{' and '.join(sorted(learning))} do not go together")
+            raise OptionError(f"{' and '.join(sorted(learning))} do not go together")
         if "uniform" in parts and (learning or "greedy" in parts):
-            raise PolicyError("uniform playouts learn nothing")
+            raise OptionError("uniform playouts learn nothing")
         if "greedy" in parts and not learning & {"mast", "to-mast"}:
-            raise PolicyError("greedy goes with mast or to-mast")
+            raise OptionError("greedy goes with mast or to-mast")
         if self.in_flight not in IN_FLIGHT:
-            raise ValueError(f"in_flight is one of {', '.join(IN_FLIGHT)}, not {self.in_flight!r}")
+            raise OptionError(f"in_flight is one of {', '.join(IN_FLIGHT)}, not {self.in_flight!r}")
+        if self.words not in (1, 2, 4, 8, 16, 32):
+            raise OptionError(f"words is 1, 2, 4, 8, 16 or 32, not {self.words}")
 
     @property
     def parts(self) -> frozenset[str]:
@@ -111,4 +117,76 @@ class MctsOptions:
         return replace(self, words=1, lanes=1, lanes_per_leaf=1, threads=1, refresh=self.refresh or 1)
 
 
-__all__ = ["IN_FLIGHT", "POLICY_PARTS", "MctsOptions", "PolicyError"]
+def default_options(simulations: int | None = None) -> MctsOptions:
+    """What a player searches with: all cores against the clock, one thread for a counted search."""
+    threads = 1 if simulations is not None else available_cores()
+    return MctsOptions(is_solving=True, threads=threads)
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def parse_number(name: str, text: str, least: int | float) -> Any:
+    """An int where `least` is one, else a finite float; at least `least`. Raises OptionError."""
+    kind: Callable[[str], int | float] = int if isinstance(least, int) else float
+    try:
+        value = kind(text)
+    except ValueError:
+        raise OptionError(f"{name} is a number, not {text!r}") from None
+    if not math.isfinite(value) or value < least:
+        raise OptionError(f"{name} cannot be {text}")
+    return value
+
+
+_NUMBERS: Mapping[str, tuple[str, int | float]] = {
+    "c": ("exploration", 0.0),
+    "tau": ("temperature", 0.01),
+    "epsilon": ("epsilon", 0.0),
+    "k": ("rave_k", 0.0),
+    "past_visits": ("past_visits", 1),
+    "refresh": ("refresh", 1),
+    "nodes": ("node_limit", 1),
+    "words": ("words", 1),
+    "lanes": ("lanes", 1),
+    "lanes_per_leaf": ("lanes_per_leaf", 1),
+    "ramp": ("ramp", 0),
+    "threads": ("threads", 1),
+    "memory": ("memory_mebibytes", 1),
+}
+_TEXTS = {"policy": "policy", "in_flight": "in_flight"}
+OPTION_NAMES = ("simulations", "margin", "search", *_TEXTS, "solver", *_NUMBERS)
+
+
+def parse_options(given: Mapping[str, str], defaults: MctsOptions) -> MctsOptions:
+    """`defaults`, with what a person wrote as option=value instead. Raises OptionError."""
+    changes: dict[str, Any] = {}
+    for name, text in given.items():
+        if name in _NUMBERS:
+            field, least = _NUMBERS[name]
+            changes[field] = parse_number(name, text, least)
+        elif name in _TEXTS:
+            changes[_TEXTS[name]] = text
+        elif name == "solver":
+            if text not in ("on", "off"):
+                raise OptionError(f"solver is on or off, not {text!r}")
+            changes["is_solving"] = text == "on"
+        else:
+            raise OptionError(f"no option {name!r}; there are {', '.join(OPTION_NAMES)}")
+    return replace(defaults, **changes)
+
+
+__all__ = [
+    "IN_FLIGHT",
+    "OPTION_NAMES",
+    "POLICY_PARTS",
+    "MctsOptions",
+    "OptionError",
+    "available_cores",
+    "default_options",
+    "parse_number",
+    "parse_options",
+]

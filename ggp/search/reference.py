@@ -106,6 +106,9 @@ class Search:
         self.root = root or make_node(self.game, state)
         self.node_count = count_nodes(self.root)
 
+    def warm_up(self, deadline: float) -> None:
+        """Nothing to get ready; the search on lanes compiles its kernels."""
+
     def run(self, *, deadline: float = math.inf, simulations: int | None = None) -> int:
         """Simulate until `deadline` (clock seconds) or for that many simulations; how many were finished.
 

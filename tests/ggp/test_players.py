@@ -47,7 +47,7 @@ def test_make_player_knows_the_players_by_name(spec, kind):
 def test_make_player_reads_options():
     player = make_player("mcts:simulations=50,c=12.5,margin=0.1")
     assert isinstance(player, MctsPlayer)
-    assert (player.simulations, player.exploration, player.margin_seconds) == (50, 12.5, 0.1)
+    assert (player.simulations, player.options.exploration, player.margin_seconds) == (50, 12.5, 0.1)
 
 
 @pytest.mark.parametrize(

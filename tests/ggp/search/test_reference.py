@@ -1,11 +1,11 @@
 """The reference search: its statistics, its choices and its limits."""
 
 import itertools
-import random
 
 import pytest
 
 from gdl.terms import Compound, Symbol
+from ggp.search.options import MctsOptions
 from ggp.search.reference import Search, count_nodes
 from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck, number
 
@@ -15,7 +15,7 @@ def take(n):
 
 
 def search_of(game, role_index=0, seed=0, **options):
-    search = Search(game, game.roles[role_index], rng=random.Random(seed), **options)
+    search = Search(game, game.roles[role_index], seed=seed, **options)
     search.move_to(game.initial_state(), None)
     return search
 
@@ -68,7 +68,7 @@ def test_search_finds_the_winning_move_for_either_role():
     search = search_of(Nim(7), role_index=0)
     search.run(simulations=400)
     assert search.best_move() == take(3)
-    search = Search(Nim(7), Symbol("right"), rng=random.Random(0))
+    search = Search(Nim(7), Symbol("right"), seed=0)
     search.move_to((6, 1), None)
     search.run(simulations=400)
     assert search.best_move() == take(2)
@@ -144,7 +144,7 @@ def test_search_needs_a_limit():
 
 
 def test_search_respects_its_node_limit():
-    search = search_of(Nim(30), node_limit=25)
+    search = search_of(Nim(30), options=MctsOptions(node_limit=25))
     assert search.run(simulations=200) == 200
     assert search.node_count == count_nodes(search.root) == 25
 
@@ -170,6 +170,6 @@ def test_search_tells_of_its_progress():
 
 
 def test_search_in_a_terminal_state_does_nothing():
-    search = Search(Nim(), Symbol("left"), rng=random.Random(0))
+    search = Search(Nim(), Symbol("left"), seed=0)
     search.move_to((0, 0), None)
     assert search.run(simulations=10) == 0
