@@ -24,7 +24,7 @@ DEFAULT_PLAYER = "mcts"
 @click.argument("rules", metavar="FILE")
 @click.argument("players", metavar="[PLAYER]...", nargs=-1)
 @click.option("--start-clock", default=1.0, show_default=True, type=click.FloatRange(0.0), help="Seconds.")
-@click.option("--play-clock", default=1.0, show_default=True, type=click.FloatRange(0.01), help="Seconds.")
+@click.option("--play-clock", default=0.5, show_default=True, type=click.FloatRange(0.01), help="Seconds.")
 @click.option("--seed", type=int, help="Decides chance and all random players.  [default: another each time]")
 @click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help="Write the match as JSON.")
 @click.option("--engine", default="auto", show_default=True, help="auto, reasoner or prolog.")
