@@ -84,7 +84,8 @@ def circuit_graph(circuit: Circuit) -> Graph:
     outputs = _outputs(circuit)
     if len(circuit.gates) + len(outputs) > NODE_LIMIT:
         raise DrawingError(
-            f"{len(circuit.gates)} gates and {len(outputs)} outputs are too many to draw; the limit is {NODE_LIMIT}"
+            f"{len(circuit.gates)} gates and {len(outputs)} outputs are too many to draw; "
+            f"the limit is {NODE_LIMIT}"
         )
     reads = [(gate, x) for gate, inputs in enumerate(circuit.gates) for x in inputs]
     plain = {x >> 1 for _, x in reads if not x & 1} | {x >> 1 for _, x in outputs if not x & 1}

@@ -20,19 +20,22 @@ from ggp.tables import tabulate
 if TYPE_CHECKING:
     from ggp.compiled_game import CompiledGame
 
+LEAST_SIMPLIFY_SECONDS = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class CompilationLimits:
     """What compiling may cost.
 
     seconds, mebibytes   wall time and address space of grounding
-    simplify_seconds     time for making the circuit small; it is correct wherever that stops
+    simplify_seconds     time for making the circuit small; it is correct wherever that stops. None: as
+                         long as grounding took and a second more, building the circuit included
     stages               which simplifications run, see `ggp.simplify.STAGES`
     """
 
     seconds: float = 60.0
     mebibytes: int = 4096
-    simplify_seconds: float = 10.0
+    simplify_seconds: float | None = None
     stages: Collection[str] = tuple(STAGES)
 
 
@@ -64,7 +67,10 @@ def compile_circuit(
     circuit = build(grounded)
     report.build_seconds = monotonic() - started
     started = monotonic()
-    circuit = simplify(circuit, stages=limits.stages, seconds=limits.simplify_seconds, report=report.stages)
+    seconds = limits.simplify_seconds
+    if seconds is None:
+        seconds = max(LEAST_SIMPLIFY_SECONDS, report.ground_seconds + 1.0 - report.build_seconds)
+    circuit = simplify(circuit, stages=limits.stages, seconds=seconds, report=report.stages)
     report.simplify_seconds = monotonic() - started
     compiled = CompiledCircuit(circuit, report)
     if cache:

@@ -17,6 +17,7 @@ from ggp.simplify.counting import add_up
 from ggp.simplify.exactly_one_move import merge_move_sets
 from ggp.simplify.exclusive_facts import find_exclusive_facts
 from ggp.simplify.factoring import factor
+from ggp.simplify.gate_order import order_gates
 from ggp.simplify.implications import drop_implied
 from ggp.simplify.refactoring import refactor
 from ggp.simplify.sharing import share
@@ -32,6 +33,7 @@ STAGES: dict[str, Stage] = {
     "factoring": factor,
     "refactoring": refactor,
     "sharing": share,
+    "gate_order": order_gates,
 }
 """Every stage by the name of its switch."""
 
@@ -54,6 +56,7 @@ PLAN: tuple[str, ...] = (
     "factoring",
     "sharing",
     "implications",
+    "gate_order",
 )
 
 STAGE_SHARE = {"exclusive_facts": 0.15}
@@ -114,7 +117,9 @@ def simplify(
             continue
         with collection_paused():
             after = STAGES[stage](circuit, begin + STAGE_SHARE.get(stage, 0.5) * (end - begin))
-        circuit = done[stage] = circuit if _size(after) == _size(circuit) else after
+        # A stage that made nothing smaller leaves the circuit as it was, so the next need not look again.
+        is_smaller = _size(after) != _size(circuit)
+        circuit = done[stage] = after if is_smaller or stage == "gate_order" else circuit
         if report is not None:
             report.append(describe(stage, circuit, monotonic() - begin))
     return circuit

@@ -1,0 +1,83 @@
+"""Circuits of a folder of rule sheets: size before and after simplification, and seconds.
+
+    python benchmarks/circuits.py FOLDER [--only NAME,NAME] [--seconds S] [--stages NAME,NAME] [--write docs/circuit.md]
+
+Prints a Markdown table; with --write it replaces what stands between the figure markers of a page. Without
+--seconds simplification may take as long as grounding and a second more, building included, as `ggp`
+does by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from gdl.errors import GdlError
+from gdl.grounding import ground
+from gdl.parser import parse_file
+from ggp.circuit import CircuitError, build
+from ggp.simplify import STAGES, StageReport, simplify
+from ggp.tables import tabulate
+
+BEGIN, END = "<!-- begin figures -->", "<!-- end figures -->"
+HEAD = """| game | gates, rules | literals, rules | gates | literals | legal | goal | next | sees | \
+ground s | circuit s |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
+
+
+def row(path: Path, seconds: float | None, stages: list[str]) -> tuple[str, dict[str, float]]:
+    """One line of the table, and what each stage took."""
+    started = time.perf_counter()
+    grounded = ground(parse_file(path))
+    ground_seconds = time.perf_counter() - started
+    started = time.perf_counter()
+    circuit = build(grounded)
+    budget = seconds
+    if budget is None:
+        budget = max(0.5, ground_seconds + 1 - (time.perf_counter() - started))
+    report: list[StageReport] = []
+    circuit = simplify(circuit, stages=stages, seconds=budget, report=report)
+    tabulate(circuit)
+    circuit_seconds = time.perf_counter() - started
+    first, last = report[0], report[-1]
+    cells = [path.stem, sum(first.gates), sum(first.literals), sum(last.gates), sum(last.literals)]
+    cells += [*last.literals, f"{ground_seconds:.2f}", f"{circuit_seconds:.2f}"]
+    spent: dict[str, float] = {}
+    for entry in report[1:]:
+        spent[entry.stage] = spent.get(entry.stage, 0.0) + entry.seconds
+    return "| " + " | ".join(f"{c:,}" if isinstance(c, int) else str(c) for c in cells) + " |", spent
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", type=lambda text: text.split(","))
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--stages", type=lambda text: text.split(","), default=list(STAGES))
+    parser.add_argument("--write", type=Path)
+    options = parser.parse_args()
+    lines = [HEAD]
+    print(HEAD, flush=True)
+    for path in sorted(options.folder.glob("*.kif"), key=lambda path: path.stem.lower()):
+        if options.only and path.stem not in options.only:
+            continue
+        try:
+            line, spent = row(path, options.seconds, options.stages)
+        except (GdlError, CircuitError) as error:
+            message = str(error).splitlines()[0]
+            line, spent = f"| {path.stem} | {type(error).__name__}: {message} |" + " |" * 9, {}
+        print(line, flush=True)
+        if options.only:
+            print("  " + ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in spent.items()))
+        lines.append(line)
+    if options.write:
+        page = options.write.read_text(encoding="utf-8")
+        before, _, rest = page.partition(BEGIN)
+        _, _, after = rest.partition(END)
+        page = f"{before}{BEGIN}\n{chr(10).join(lines)}\n{END}{after}"
+        options.write.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
