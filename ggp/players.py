@@ -138,6 +138,7 @@ class MctsPlayer(_LocalPlayer):
     With `simulations` every move gets just that many, in one thread unless told otherwise, and the match is
     reproducible; without, the search uses its clocks and all cores. `on_progress` is called with the
     best move so far whenever that changes, and `best_move` can be read from another thread at any time.
+    `simulation_count` is that of the last match.
     """
 
     name = "mcts"
@@ -159,6 +160,7 @@ class MctsPlayer(_LocalPlayer):
         self.options = options or default_options(simulations)
         self.on_progress = on_progress
         self.best_move: Move | None = None
+        self.simulation_count = 0
         self._search: AnySearch | None = None
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
@@ -198,9 +200,10 @@ class MctsPlayer(_LocalPlayer):
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         legal = self.legal_moves(state)
         self._note(legal[0])
+        # Also before a forced move: the search follows the match by one joint move at a time.
+        self.search.move_to(state, joint_move)
         if len(legal) == 1:
             return legal[0]
-        self.search.move_to(state, joint_move)
         self.search.run(deadline=deadline - self.margin_seconds, simulations=self.simulations)
         move = self.search.best_move()
         self._note(move)
@@ -209,6 +212,7 @@ class MctsPlayer(_LocalPlayer):
     def stop(self, joint_move: tuple[Move, ...] | None) -> None:
         super().stop(joint_move)
         if self._search is not None:
+            self.simulation_count = self._search.simulation_count
             self._search.close()
         self._search = None
 
