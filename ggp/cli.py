@@ -17,7 +17,8 @@ import click
 COMMANDS = {
     "match": "Play a match here, between programs or with you.",
     "info": "Tell what kind of game a rule sheet describes.",
-    "validate": "Check rule sheets.",
+    "validate": "Check rule sheets; play them at random, prove what can be proved.",
+    "format": "Lay out rule sheets in KIF.",
     "replay": "Check an engine against a reference trace.",
     "bench": "Measure an engine by random playouts.",
     "solve": "Find what a game is worth and how to play it best.",

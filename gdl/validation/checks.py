@@ -7,60 +7,74 @@ from collections.abc import Iterable
 from gdl.errors import Diagnostic, GdlValidationError, Severity
 from gdl.program import Program
 from gdl.terms import Span
-from gdl.validation import (
-    completeness,
-    connectives,
-    dependence,
-    domains,
-    firing,
-    goals,
-    growth,
-    keyword_places,
-    names,
-    redundancy,
-    safety,
-    usage,
+from gdl.validation.completeness import idle_roles, missing_relations, missing_roles
+from gdl.validation.connectives import empty_bodies, odd_disjunctions
+from gdl.validation.dependence import (
+    dependent_declarations,
+    misplaced_dependencies,
+    negative_predicate_cycles,
+    negative_rule_cycles,
 )
+from gdl.validation.domains import overdeclared, undeclared
+from gdl.validation.firing import impossible_rules
+from gdl.validation.goals import impossible_goals, strangers
+from gdl.validation.growth import growing_states, recursion
+from gdl.validation.keyword_places import (
+    keywords_as_terms,
+    misplaced_declarations,
+    misplaced_keywords,
+    wrong_arities,
+)
+from gdl.validation.names import (
+    bare_parentheses,
+    capitalizations,
+    other_arities,
+    relations_as_functions,
+    unusual_characters,
+)
+from gdl.validation.redundancy import repeated_rules
+from gdl.validation.safety import singletons, unsafe_variables
 from gdl.validation.sheet import Sheet
+from gdl.validation.usage import undefined_relations, unneeded_relations
 
 MAX_FINDINGS = 100
 """Longest list of errors, and of warnings, that is reported for one sheet."""
 
 _ESSENTIAL = (
-    completeness.missing_roles,
-    keyword_places.wrong_arities,
-    keyword_places.misplaced_keywords,
-    dependence.misplaced_dependencies,
-    safety.unsafe_variables,
-    dependence.negative_rule_cycles,
+    missing_roles,
+    wrong_arities,
+    misplaced_keywords,
+    misplaced_dependencies,
+    unsafe_variables,
+    negative_rule_cycles,
 )
 
 _COMPLETE = (
     *_ESSENTIAL,
-    completeness.missing_relations,
-    completeness.idle_roles,
-    keyword_places.misplaced_declarations,
-    keyword_places.keywords_as_terms,
-    dependence.dependent_declarations,
-    dependence.negative_predicate_cycles,
-    growth.recursion,
-    growth.growing_states,
-    goals.impossible_goals,
-    goals.strangers,
-    names.other_arities,
-    names.bare_parentheses,
-    names.unusual_characters,
-    names.capitalizations,
-    names.relations_as_functions,
-    safety.singletons,
-    usage.undefined_relations,
-    usage.unneeded_relations,
-    firing.impossible_rules,
-    domains.undeclared,
-    domains.overdeclared,
-    redundancy.repeated_rules,
-    connectives.odd_disjunctions,
-    connectives.empty_bodies,
+    missing_relations,
+    idle_roles,
+    misplaced_declarations,
+    keywords_as_terms,
+    dependent_declarations,
+    negative_predicate_cycles,
+    recursion,
+    growing_states,
+    impossible_goals,
+    strangers,
+    other_arities,
+    bare_parentheses,
+    unusual_characters,
+    capitalizations,
+    relations_as_functions,
+    singletons,
+    undefined_relations,
+    unneeded_relations,
+    impossible_rules,
+    undeclared,
+    overdeclared,
+    repeated_rules,
+    odd_disjunctions,
+    empty_bodies,
 )
 
 

@@ -95,6 +95,7 @@ def overdeclared(sheet: Sheet) -> Findings:
             if isinstance(term, Variable):
                 continue
             token = (term.name, len(term.arguments)) if isinstance(term, Compound) else term.name
-            if token not in possible:
+            pattern = Compound(made.name, (*[Variable("_")] * (made.arity - 1), term))
+            if token not in possible and not sheet.inference.is_awaited(pattern):
                 message = f"'{declaration.name}' lists {term}, but no rule makes such a {kind}"
                 yield warning("GDL323", message, term.span or rule.span)

@@ -8,8 +8,9 @@ from gdl.dependencies import DOES, TRUE
 from gdl.program import Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
 from gdl.validation.codes import Findings, warning
+from gdl.validation.inference import Inference, failing_atoms
 from gdl.validation.shapes import Misfit, Shapes, common_tokens
-from gdl.validation.sheet import Inference, Sheet, body_literals
+from gdl.validation.sheet import Sheet, body_literals
 
 MAX_PLACES = 4
 """Places of a variable that are looked at to see whether it has but one value."""
@@ -49,9 +50,18 @@ def _unknown_facts(sheet: Sheet) -> Findings:
             if isinstance(term, Variable) or _token(term) in shapes.at((predicate, predicate.arity - 1)):
                 continue
             key = (predicate, term.name, len(arguments_of(term)))
-            if key not in reported:
+            if key not in reported and not sheet.inference.is_awaited(_anyhow(literal.atom, term)):
                 reported.add(key)
                 yield warning("GDL306", _unknown(predicate, term, is_positive), term.span or literal.span)
+
+
+def _anyhow(atom: Symbol | Compound, term: Symbol | Compound) -> Symbol | Compound:
+    """`atom` with variables for whatever stands beside and inside of its last argument."""
+    anything = Variable("_")
+    inner = term
+    if isinstance(term, Compound):
+        inner = Compound(term.name, (anything,) * len(term.arguments))
+    return Compound(atom.name, (*[anything] * (len(arguments_of(atom)) - 1), inner))
 
 
 def _unknown(predicate: Predicate, term: Symbol | Compound, is_positive: bool) -> str:
@@ -131,6 +141,8 @@ class _Verdict:
             return None
         if _names_unknown_fact(found.literal, shapes):
             self.blamed.add(rule.predicate)
+            return None
+        if any(map(inference.is_awaited, failing_atoms(rule, found))):
             return None
         self.blamed.add(rule.predicate)
         if found.variable is not None:

@@ -22,16 +22,12 @@ from gdl.errors import Related
 from gdl.program import Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
 from gdl.validation.codes import Findings, error, warning
+from gdl.validation.shapes import BROUGHT_ABOUT_BY
 from gdl.validation.sheet import Sheet
 
 Slot: TypeAlias = tuple[object, ...]
 """(predicate, argument), or (predicate, argument, function, its argument) inside `true` and `does`."""
 
-_SUCCESSOR = {
-    Predicate("init", 1): Predicate("true", 1),
-    Predicate("next", 1): Predicate("true", 1),
-    Predicate("legal", 2): Predicate("does", 2),
-}
 MAX_EDGES = 50_000
 """Edges beyond which growth is not looked for; real sheets have some hundreds."""
 
@@ -154,7 +150,7 @@ def _edges(rule: Rule, *, is_over_time: bool) -> Iterator[Edge]:
                 slots[slot] = min(depth, slots.get(slot, depth))
     predicate = rule.predicate
     if is_over_time:
-        predicate = _SUCCESSOR.get(predicate, predicate)
+        predicate = BROUGHT_ABOUT_BY.get(predicate, predicate)
     for variable, target, depth in _slots(rule.head, predicate):
         places = sources.get(variable.name, {})
         guards = frozenset(places)

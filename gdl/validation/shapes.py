@@ -30,11 +30,13 @@ SHARED = "shared"
 MAX_STEPS = 500_000
 """Tokens and terms looked at before the inference gives up; real sheets need up to a fifth."""
 
-_BRINGS = {
-    Predicate("init", 1): (Predicate("init", 1), Predicate("true", 1)),
-    Predicate("next", 1): (Predicate("next", 1), Predicate("true", 1)),
-    Predicate("legal", 2): (Predicate("legal", 2), Predicate("does", 2)),
+BROUGHT_ABOUT_BY = {
+    Predicate("init", 1): Predicate("true", 1),
+    Predicate("next", 1): Predicate("true", 1),
+    Predicate("legal", 2): Predicate("does", 2),
 }
+"""Relation → what of the match its rules bring about."""
+
 Sources: TypeAlias = Mapping[str, Sequence[Position]]
 """Variable → where it stands in the positive literals of a body."""
 
@@ -121,7 +123,8 @@ def _apply(rule: Rule, shapes: Shapes, sources: Sources) -> list[Predicate]:
     if misfit(rule, shapes, sources) is not None:
         return []
     changed = []
-    for predicate in _BRINGS.get(rule.predicate, (rule.predicate,)):
+    brought_about = BROUGHT_ABOUT_BY.get(rule.predicate)
+    for predicate in (rule.predicate, brought_about) if brought_about else (rule.predicate,):
         has_grown = predicate not in shapes.alive
         shapes.alive.add(predicate)
         for index, argument in enumerate(arguments_of(rule.head)):

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cached_property
 
 from gdl.dependencies import Dependencies, NegativeCycle, negative_cycles
 from gdl.errors import Diagnostic
 from gdl.keywords import KEYWORDS
 from gdl.normalize import normalize, oversized_rules
-from gdl.program import Formula, Literal, Negation, Predicate, Program, Rule, arguments_of, literals_in
-from gdl.terms import Compound, Symbol, Term
-from gdl.validation.shapes import (
-    Misfit,
-    OutOfStepsError,
-    Shapes,
-    Sources,
-    infer,
-    misfit,
-    positions_of_variables,
+from gdl.program import (
+    Formula,
+    Literal,
+    Negation,
+    Predicate,
+    Program,
+    Rule,
+    arguments_of,
+    literals_in,
 )
-
-MADE_BY = {"true": ("init", "next"), "does": ("legal",)}
-"""Relations of the match, and the relations whose rules bring their facts about."""
-
+from gdl.terms import Compound, Symbol, Term
+from gdl.validation.inference import Inference, infer_all
 
 MAX_PLAIN_LITERALS = 100_000
 """Literals of a sheet written without `or`, beyond which it is `Sheet.is_intricate`."""
-
-
-@dataclass(frozen=True)
-class Inference:
-    """The shapes of all arguments and what follows for each plain rule, by its id.
-
-    sources   where the variables of the rule stand
-    misfits   why the rule cannot apply; rules that can are absent
-    """
-
-    shapes: Shapes
-    sources: Mapping[int, Sources]
-    misfits: Mapping[int, Misfit]
 
 
 class Sheet:
@@ -101,21 +84,7 @@ class Sheet:
     @cached_property
     def inference(self) -> Inference | None:
         """What may stand where, inferred from all rules; None where that takes too long."""
-        if self.is_intricate:
-            return None
-        try:
-            shapes = infer(self.plain.rules)
-            shapes.steps = 0
-            sources = {id(rule): positions_of_variables(rule) for rule in self.plain.rules}
-            misfits = {
-                id(rule): found
-                for rule in self.plain.rules
-                if (found := misfit(rule, shapes, sources[id(rule)])) is not None
-            }
-        except OutOfStepsError:
-            return None
-        shapes.is_limited = False
-        return Inference(shapes, sources, misfits)
+        return None if self.is_intricate else infer_all(self.plain.rules)
 
     @cached_property
     def negative_cycles(self) -> list[NegativeCycle]:

@@ -111,10 +111,10 @@ def test_validate_accepts_our_games(ggp):
 def test_own_bugs_show_a_traceback(ggp, monkeypatch):
     import ggp.commands.validate as validate
 
-    def broken(file, quiet):
+    def broken(name, request, advance):
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr(validate, "_validate", broken)
+    monkeypatch.setattr(validate, "_examine", broken)
     code, _, err = ggp("validate", "nim")
     assert code == 1
     assert "ZeroDivisionError" in err

@@ -1,0 +1,228 @@
+"""What `ggp validate` found, as text, JSON, SARIF 2.1.0 or GitHub annotations.
+
+SARIF is the OASIS standard "Static Analysis Results Interchange Format" 2.1.0 (2020); annotations are the
+workflow commands of GitHub Actions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from gdl.errors import Diagnostic, Severity, render
+from gdl.program import Source
+from gdl.terms import Span
+from gdl.validation import CODES as STATIC_CODES
+from ggp.game_properties import CODES as DYNAMIC_CODES
+from ggp.game_properties import Outcome, Property, counted
+from ggp.match_record import program_version
+
+CODES: Mapping[str, str] = {**STATIC_CODES, **DYNAMIC_CODES}
+SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+@dataclass
+class SheetReport:
+    """What is known of one sheet.
+
+    name         the path as given, `-` for standard input
+    unreadable   why the sheet could not even be read; empty where it could
+    note         why something asked for was not done
+    """
+
+    name: str
+    source: Source = field(default_factory=lambda: Source("", ""))
+    rule_count: int = 0
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    properties: list[Property] = field(default_factory=list)
+    unreadable: str = ""
+    note: str = ""
+
+    def count(self, severity: Severity) -> int:
+        """How many diagnostics are of `severity`."""
+        return sum(diagnostic.severity is severity for diagnostic in self.diagnostics)
+
+
+def text_of(report: SheetReport, *, is_quiet: bool = False) -> str:
+    """Diagnostics with their lines, then properties with witnesses; empty where there is nothing to say."""
+    if report.unreadable:
+        return report.unreadable
+    parts = [render(diagnostic, report.source) for diagnostic in report.diagnostics]
+    if not is_quiet:
+        parts.append(f"{report.name}: {report.rule_count} rules, {_verdict(report)}")
+    if report.note:
+        parts.append(f"{report.name}: {report.note}")
+    for fact in report.properties:
+        is_fault = fact.outcome is Outcome.REFUTED and bool(fact.code)
+        if is_quiet and not is_fault:
+            continue
+        detail = f" ({fact.detail})" if fact.detail else ""
+        parts.append(f"  {fact.outcome.value:<8} {fact.statement}{detail}")
+        if fact.witness is not None and fact.outcome is Outcome.REFUTED:
+            parts += [f"             {line}" for line in fact.witness.to_text().split("\n")]
+    return "\n".join(parts)
+
+
+def _verdict(report: SheetReport) -> str:
+    errors, warnings = report.count(Severity.ERROR), report.count(Severity.WARNING)
+    if errors:
+        return f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"
+    return "no errors" + (f", {counted(warnings, 'warning')}" if warnings else "")
+
+
+def summary_of(reports: Sequence[SheetReport]) -> str:
+    """One line about all sheets."""
+    errors = sum(report.count(Severity.ERROR) for report in reports)
+    warnings = sum(report.count(Severity.WARNING) for report in reports)
+    clean = sum(not report.diagnostics and not report.unreadable for report in reports)
+    unreadable = sum(bool(report.unreadable) for report in reports)
+    text = (
+        f"{counted(len(reports), 'sheet')}: {clean} clean,"
+        f" {counted(errors, 'error')}, {counted(warnings, 'warning')}"
+    )
+    return text + (f", {unreadable} unreadable" if unreadable else "")
+
+
+def to_json(reports: Sequence[SheetReport]) -> str:
+    """All reports as one JSON document."""
+    sheets = [
+        {
+            "file": report.name,
+            "rules": report.rule_count,
+            **({"unreadable": report.unreadable} if report.unreadable else {}),
+            **({"note": report.note} if report.note else {}),
+            "diagnostics": [_diagnostic_data(diagnostic) for diagnostic in report.diagnostics],
+            "properties": [fact.to_dict() for fact in report.properties],
+        }
+        for report in reports
+    ]
+    data = {
+        "version": program_version(),
+        "errors": sum(report.count(Severity.ERROR) for report in reports),
+        "warnings": sum(report.count(Severity.WARNING) for report in reports),
+        "sheets": sheets,
+    }
+    return json.dumps(data, ensure_ascii=False, indent=1)
+
+
+def _diagnostic_data(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+        **_span_data(diagnostic.span),
+        "related": [
+            {"message": related.message, **_span_data(related.span)} for related in diagnostic.related
+        ],
+    }
+
+
+def _span_data(span: Span | None) -> dict[str, int]:
+    if span is None:
+        return {}
+    return {
+        "line": span.line,
+        "column": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
+
+
+def to_sarif(reports: Sequence[SheetReport]) -> str:
+    """All reports as a SARIF 2.1.0 log with one run."""
+    name, _, version = program_version().partition(" ")
+    order = {code: index for index, code in enumerate(CODES)}
+    rules = [
+        {
+            "id": code,
+            "shortDescription": {"text": title[0].upper() + title[1:] + "."},
+            "help": {"text": f"ggp validate --explain {code}"},
+        }
+        for code, title in CODES.items()
+    ]
+    run = {
+        "tool": {"driver": {"name": name, **({"version": version} if version else {}), "rules": rules}},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(reports)],
+        "results": [
+            _result(report, diagnostic, order) for report in reports for diagnostic in report.diagnostics
+        ],
+    }
+    return json.dumps(
+        {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=1
+    )
+
+
+def _invocation(reports: Sequence[SheetReport]) -> dict[str, Any]:
+    unreadable = [report for report in reports if report.unreadable]
+    notifications = [{"level": "error", "message": {"text": report.unreadable}} for report in unreadable]
+    return {
+        "executionSuccessful": not unreadable,
+        **({"toolExecutionNotifications": notifications} if notifications else {}),
+    }
+
+
+def _result(report: SheetReport, diagnostic: Diagnostic, order: Mapping[str, int]) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": order[diagnostic.code],
+        "level": diagnostic.severity.value,
+        "message": {"text": diagnostic.message},
+        "locations": [_location(report, diagnostic.span)],
+    }
+    if diagnostic.related:
+        result["relatedLocations"] = [
+            {**_location(report, related.span), "message": {"text": related.message}}
+            for related in diagnostic.related
+        ]
+    return result
+
+
+def _location(report: SheetReport, span: Span | None) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(report.name)}}
+    if span is not None:
+        physical["region"] = {
+            "startLine": span.line,
+            "startColumn": span.column,
+            "endLine": span.end_line,
+            "endColumn": span.end_column,
+        }
+    return {"physicalLocation": physical}
+
+
+def _uri(name: str) -> str:
+    """A path as a relative reference, or as a file URI where it is absolute."""
+    if name == "-":
+        return "stdin"
+    path = PurePath(name)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+
+
+def to_github(reports: Sequence[SheetReport]) -> str:
+    """Workflow commands that GitHub shows beside the lines of a change; one a line."""
+    lines = []
+    for report in reports:
+        if report.unreadable:
+            lines.append(f"::error file={_property(report.name)}::{_data(report.unreadable)}")
+        for diagnostic in report.diagnostics:
+            place = f"file={_property(report.name)}"
+            span = diagnostic.span
+            if span is not None:
+                place += f",line={span.line},endLine={span.end_line},col={span.column}"
+                if span.line == span.end_line:
+                    place += f",endColumn={span.end_column}"
+            title = f"title={_property(diagnostic.code)}"
+            lines.append(f"::{diagnostic.severity.value} {place},{title}::{_data(diagnostic.message)}")
+    return "\n".join(lines)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
