@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from ggp.compiled_game import CompiledGame
-from ggp.game import Move, Role
+from ggp.game import IllegalMoveError, Move, Role
 from ggp.kernels.compiling import announced_compilation
 from ggp.search.options import MctsOptions
 from ggp.search.tree_engine import ENDLESS, TreeEngine
@@ -128,9 +128,12 @@ class LanesSearch:
             return None
         indices = [index.get(move) for index, move in zip(self._move_index, joint_move, strict=True)]
         known = tuple(i for i in indices if i is not None)
-        if len(known) < len(indices) or self.game.next_state(self._state, joint_move) != state:
+        if len(known) < len(indices):
             return None
-        return known
+        try:
+            return known if self.game.next_state(self._state, joint_move) == state else None
+        except IllegalMoveError:  # the match went on without us for a while
+            return None
 
     def warm_up(self, deadline: float) -> None:
         """Get the kernels compiled, or loaded, so that the first search need not wait for them."""

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from gdl.terms import Compound, Symbol
+from ggp.loading import load
 from ggp.match import play_match
 from ggp.players import (
     HumanPlayer,
@@ -172,3 +173,28 @@ def test_random_player_plays_from_a_generator_of_its_own():
     before = random.getstate()
     started(RandomPlayer(), Nim()).choose((5, 0), later(), None)
     assert random.getstate() == before
+
+
+def test_mcts_on_lanes_keeps_its_tree_over_forced_moves():
+    """In turn-taking games every other move is forced; the search must follow the match through them."""
+    game = load("tictactoe", engine="lanes")
+    players = [make_player("mcts:simulations=300,threads=1") for _ in game.roles]
+    record = play_match(game, players, start_clock_seconds=600, play_clock_seconds=600, seed=3)
+    assert record.is_completed
+    assert not any(any(row) for row in record.errors)
+    assert record.goals == [50, 50]
+
+
+def test_mcts_on_lanes_survives_a_gap_in_the_match():
+    game = load("tictactoe", engine="lanes")
+    player = make_player("mcts:simulations=50,threads=1")
+    setup = MatchSetup("m", game, game.roles[0], 60, 60, seed=1)
+    player.start(setup, time.monotonic() + 600)
+    state = game.initial_state()
+    player.choose(state, time.monotonic() + 600, None)
+    joint_move = None
+    for _ in range(2):
+        joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
+        state = game.next_state(state, joint_move)
+    assert player.choose(state, time.monotonic() + 600, joint_move) in game.legal_moves(state, game.roles[0])
+    player.stop(None)
