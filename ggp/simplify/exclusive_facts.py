@@ -9,7 +9,7 @@ dropped and whatever relied on it proved again, so what remains is inductive.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from time import monotonic
@@ -22,8 +22,12 @@ from ggp.simplify.sampling import Sampler
 
 Group: TypeAlias = tuple[int, ...]
 """Indices of fluents."""
+Kind: TypeAlias = tuple[str | int, ...]
+"""Name and arity, and the argument in which the members of a group differ where it is one."""
 SAMPLED_STEPS = 60
 SAMPLED_GAMES = 128
+FAMILY_SHARE = 0.5
+"""How much of the time that is left the groups of one kind may take."""
 CASE_DEPTH = 4
 """How many ORs in a row a proof may go through case by case."""
 VALUE_DEPTH = 3
@@ -35,11 +39,13 @@ CASE_LIMIT = 400
 def find_exclusive_facts(circuit: Circuit, deadline: float) -> Circuit:
     """`circuit` knowing which of its facts exclude each other, as far as proved before `deadline`."""
     start = monotonic()
-    candidates = _uncontradicted(circuit, list(_guess(circuit.terms.fluents)), start + (deadline - start) / 3)
+    guesses = _guess(circuit.terms.fluents)
+    candidates = _uncontradicted(circuit, list(guesses), start + (deadline - start) / 3)
     proved = list(circuit.exclusive)
     unproved: list[Group] = []
-    for family in _families(candidates):
-        found = _prove(circuit, proved, family, deadline)
+    for family in _families(guesses, candidates):
+        now = monotonic()
+        found = _prove(circuit, proved, family, now + FAMILY_SHARE * (deadline - now))
         proved += found
         unproved += [group for group in family if group not in found]
     if unproved and len(unproved) < len(candidates):
@@ -47,20 +53,20 @@ def find_exclusive_facts(circuit: Circuit, deadline: float) -> Circuit:
     return replace(circuit, exclusive=tuple(_without_subsets(proved)))
 
 
-def _guess(fluents: Sequence[Term]) -> Iterator[Group]:
+def _guess(fluents: Sequence[Term]) -> dict[Group, Kind]:
     """Groups of terms that differ in one argument, in all arguments, or in nothing but the name."""
-    groups: dict[tuple[object, ...], list[int]] = {}
+    groups: dict[tuple[Kind, tuple[Term, ...]], list[int]] = {}
     for fluent, term in enumerate(fluents):
         if not isinstance(term, Compound):
             continue
         arguments = term.arguments
-        groups.setdefault((term.name, len(arguments)), []).append(fluent)
-        groups.setdefault(("", arguments), []).append(fluent)
-        if len(arguments) > 1:
-            for place in range(len(arguments)):
-                rest = arguments[:place] + arguments[place + 1 :]
-                groups.setdefault((term.name, place, rest), []).append(fluent)
-    return iter({tuple(group): None for group in groups.values() if len(group) > 1})
+        size = len(arguments)
+        groups.setdefault(((term.name, size), ()), []).append(fluent)
+        groups.setdefault((("", size), arguments), []).append(fluent)
+        for place in range(size if size > 1 else 0):
+            rest = arguments[:place] + arguments[place + 1 :]
+            groups.setdefault(((term.name, size, place), rest), []).append(fluent)
+    return {tuple(group): kind for (kind, _), group in groups.items() if len(group) > 1}
 
 
 def _uncontradicted(circuit: Circuit, groups: list[Group], deadline: float) -> list[Group]:
@@ -98,12 +104,12 @@ def _without_subsets(groups: Sequence[Group]) -> list[Group]:
     return kept
 
 
-def _families(groups: Sequence[Group]) -> list[list[Group]]:
-    """Groups of the same size together; those with the fewest pairs to prove first."""
-    families: dict[int, list[Group]] = {}
+def _families(guesses: Mapping[Group, Kind], groups: Sequence[Group]) -> list[list[Group]]:
+    """Groups of one kind together; those with the fewest pairs to prove first."""
+    families: dict[Kind, list[Group]] = {}
     for group in groups:
-        families.setdefault(len(group), []).append(group)
-    return sorted(families.values(), key=lambda family: len(family) * len(family[0]) ** 2)
+        families.setdefault(guesses[group], []).append(group)
+    return sorted(families.values(), key=lambda family: sum(len(group) ** 2 for group in family))
 
 
 def _prove(
@@ -177,7 +183,7 @@ class _Prover:
         settled: set[int] = set()
         changed = True
         while changed and context.consistent:
-            changed = False
+            changed = context.add_last_moves()
             narrowest = None
             for literal in sorted(x for x in context.known if x & 1 and x >> 1 >= self.gate0):
                 if literal in settled or literal in self.running.known:

@@ -16,7 +16,8 @@ from ggp.simplify.rewriting import fanouts
 
 DEPTH_LIMIT = 40
 """Levels of gates that are simplified by what is known around them."""
-NOTHING: frozenset[int] = frozenset()
+MOVE_LIMIT = 5_000
+"""Moves of the largest game in which illegal moves are worked out."""
 CLOSURE_LIMIT = 400
 """Literals that one literal is taken to imply; further ones are forgotten."""
 
@@ -29,8 +30,9 @@ def drop_implied(circuit: Circuit, deadline: float) -> Circuit:
 class Implications:
     """What literals of a circuit imply in reachable states, under legal moves.
 
-    groups_of   node -> the groups it belongs to; of a group at most one node is true. Negative
+    groups_of   fluent or move node -> the groups it belongs to, of which at most one is true. Negative
                 numbers are roles (~role), others index `circuit.exclusive`
+    role_moves  per role, the bit set of its moves; bit m is move m of the circuit
     used        the groups that something was concluded from
     """
 
@@ -39,9 +41,12 @@ class Implications:
         self.gates = circuit.gates
         self.move0 = circuit.move0
         self.legal = circuit.legal
+        self.exclusive = circuit.exclusive
         self.groups_of: dict[int, list[int]] = {}
+        self.role_moves: list[int] = []
         node = circuit.move0
         for role, moves in enumerate(circuit.terms.moves):
+            self.role_moves.append(((1 << len(moves)) - 1) << (node - circuit.move0))
             for _ in moves:
                 self.groups_of[node] = [~role]
                 node += 1
@@ -50,6 +55,16 @@ class Implications:
                 self.groups_of.setdefault(1 + fluent, []).append(group)
         self.used: set[int] = set()
         self._closure: dict[int, frozenset[int]] = {}
+        self._refuted: dict[int, tuple[int, frozenset[int]]] = {}
+        self._moves_needing = self._needs() if len(circuit.legal) <= MOVE_LIMIT else {}
+
+    def _needs(self) -> dict[int, int]:
+        """Literal -> the moves that are legal only where it holds."""
+        needs: dict[int, int] = {}
+        for move, literal in enumerate(self.legal):
+            for x in self.closure(literal):
+                needs[x] = needs.get(x, 0) | 1 << move
+        return needs
 
     def closure(self, literal: int) -> frozenset[int]:
         """`literal` and the literals that hold wherever it holds, refuted group members apart."""
@@ -71,12 +86,6 @@ class Implications:
         found = self._closure[literal] = frozenset(implied)
         return found
 
-    def legality(self, node: int) -> frozenset[int]:
-        """What holds wherever move `node` is made; nothing where `node` is no move."""
-        if self.move0 <= node < self.gate0:
-            return self.closure(self.legal[node - self.move0])
-        return NOTHING
-
     def _directly_implied(self, literal: int) -> tuple[int, ...]:
         node = literal >> 1
         if literal & 1 or node < self.move0:
@@ -85,24 +94,50 @@ class Implications:
             return (self.legal[node - self.move0],)
         return self.gates[node - self.gate0]
 
+    def refuted_moves(self, literal: int) -> int:
+        """The moves that cannot be made where `literal` holds."""
+        found = self._refuted.get(literal)
+        if found is None:
+            found = self._refuted[literal] = self._find_refuted_moves(literal)
+        moves, groups = found
+        self.used |= groups
+        return moves
+
+    def _find_refuted_moves(self, literal: int) -> tuple[int, frozenset[int]]:
+        needs, node = self._moves_needing, literal >> 1
+        moves = needs.get(literal ^ 1, 0)
+        if self.move0 <= node < self.gate0 and not literal & 1:
+            moves |= self.role_moves[~self.groups_of[node][0]] & ~(1 << (node - self.move0))
+        groups = set()
+        if not literal & 1 and node < self.move0:
+            for group in self.groups_of.get(node, ()):
+                for fluent in self.exclusive[group]:
+                    illegal = needs.get(2 * (1 + fluent), 0)
+                    if illegal and 1 + fluent != node:
+                        moves |= illegal
+                        groups.add(group)
+        return moves, frozenset(groups)
+
 
 class Context:
     """Literals that are known to hold, closed under implication.
 
-    holder   group -> its member that holds
+    holder    group -> its member that holds
+    refuted   bit set of the moves that cannot be made, those apart that are only known not to be
     """
 
-    __slots__ = ("consistent", "holder", "implications", "known")
+    __slots__ = ("consistent", "holder", "implications", "known", "refuted")
 
     def __init__(self, implications: Implications, outer: Context | None = None) -> None:
         self.implications = implications
         self.known: set[int] = set(outer.known) if outer else {0}
         self.holder: dict[int, int] = dict(outer.holder) if outer else {}
+        self.refuted: int = outer.refuted if outer else 0
         self.consistent: bool = outer.consistent if outer else True
 
     def add(self, literals: Iterable[int]) -> None:
         """Learn a closed set of literals."""
-        groups_of, holder, known = self.implications.groups_of, self.holder, self.known
+        implications, holder, known = self.implications, self.holder, self.known
         for x in literals:
             if x in known:
                 continue
@@ -110,8 +145,29 @@ class Context:
                 self.consistent = False
             known.add(x)
             if not x & 1:
-                for group in groups_of.get(x >> 1, ()):
+                for group in implications.groups_of.get(x >> 1, ()):
                     holder[group] = x >> 1
+            self.refuted |= implications.refuted_moves(x)
+
+    def add_last_moves(self) -> bool:
+        """Learn the move of each role that has only one left; whether there was any.
+
+        What follows from it is no reason to drop a literal: the move may follow from that literal.
+        """
+        implications = self.implications
+        denied = self.refuted
+        for x in self.known:
+            if x & 1 and implications.move0 <= x >> 1 < implications.gate0:
+                denied |= 1 << ((x >> 1) - implications.move0)
+        learned = False
+        for role, moves in enumerate(implications.role_moves):
+            left = moves & ~denied
+            if not left:
+                self.consistent = False
+            elif not left & (left - 1) and ~role not in self.holder:
+                self.add(implications.closure(2 * (implications.move0 + left.bit_length() - 1)))
+                learned = True
+        return learned
 
     def settles(self, literal: int) -> bool:
         """Whether `literal` is known to hold."""
@@ -119,12 +175,15 @@ class Context:
 
     def excludes(self, node: int) -> bool:
         """Whether a fact or move is false for what holds: its group has another member, or it is illegal."""
-        holder, implications = self.holder, self.implications
+        implications = self.implications
+        if node >= implications.move0:
+            return node < implications.gate0 and bool(self.refuted >> (node - implications.move0) & 1)
+        holder = self.holder
         for group in implications.groups_of.get(node, ()):
             if holder.get(group, node) != node:
                 implications.used.add(group)
                 return True
-        return any(self.settles(x ^ 1) for x in implications.legality(node))
+        return False
 
     def value(self, literal: int, depth: int) -> bool | None:
         """What `literal` is known to be, looking `depth` gates deep; None where that is open."""

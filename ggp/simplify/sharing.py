@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from heapq import heapify, heappop, heappush
 from itertools import combinations
 from time import monotonic
 
@@ -19,6 +18,8 @@ from ggp.simplify.rewriting import GATE_COST, in_order
 
 PAIR_LIMIT = 3_000_000
 """Pairs of inputs counted at the start; the widest gates are left out beyond it."""
+WIDEST_RECOUNTED = 200
+"""Inputs of the widest gate in which new pairs are looked for."""
 
 
 def share(circuit: Circuit, deadline: float) -> Circuit:
@@ -52,20 +53,32 @@ class _Extraction:
 
     def take_pairs(self, deadline: float) -> None:
         """Take out pairs, the most frequent first."""
-        heap = [(-count, a, b) for (a, b), count in self._pair_counts(deadline).items() if count > 1]
-        heapify(heap)
-        while heap and monotonic() < deadline:
-            count, a, b = heappop(heap)
-            common = self.readers[a] & self.readers[b]
-            if len(common) < 2:
-                continue
-            if len(common) < -count:
-                heappush(heap, (-len(common), a, b))
-                continue
-            literals = set.intersection(*(self.gates[gate] for gate in common))
-            taken = self._take(literals, common)
-            if taken is not None:
-                self._push_pairs_with(taken, heap)
+        waiting: dict[int, list[tuple[int, int]]] = {}
+        for pair, count in self._pair_counts(deadline).items():
+            if count > 1:
+                waiting.setdefault(count, []).append(pair)
+        in_vain: set[frozenset[int]] = set()
+        # What is taken out never makes pairs more frequent than itself, so counts are gone through once.
+        for count in range(max(waiting, default=0), 1, -1):
+            pairs = waiting.pop(count, [])
+            for a, b in pairs:
+                common = self.readers[a] & self.readers[b]
+                if len(common) < count:
+                    if len(common) > 1:
+                        waiting.setdefault(len(common), []).append((a, b))
+                    continue
+                if monotonic() > deadline:
+                    return
+                if count == 2 and frozenset(common) in in_vain:
+                    continue
+                literals = set.intersection(*(self.gates[gate] for gate in common))
+                taken = self._take(literals, common)
+                if taken is None:
+                    in_vain.add(frozenset(common))
+                    continue
+                for other, frequency in self._frequent_with(taken).items():
+                    place = pairs if frequency >= count else waiting.setdefault(frequency, [])
+                    place.append((taken, other))
 
     def _pair_counts(self, deadline: float) -> Counter[tuple[int, int]]:
         """How many gates read each pair of literals; of the narrowest gates first, up to PAIR_LIMIT."""
@@ -79,14 +92,14 @@ class _Extraction:
             counts.update(combinations(inputs, 2))
         return counts
 
-    def _push_pairs_with(self, literal: int, heap: list[tuple[int, int, int]]) -> None:
+    def _frequent_with(self, literal: int) -> dict[int, int]:
+        """How many gates read each other literal beside `literal`, where it is more than one."""
         counts: Counter[int] = Counter()
         for gate in self.readers[literal]:
-            if len(self.gates[gate]) <= 200:
+            if len(self.gates[gate]) <= WIDEST_RECOUNTED:
                 counts.update(self.gates[gate])
-        for other, count in counts.items():
-            if count > 1 and other != literal:
-                heappush(heap, (-count, min(literal, other), max(literal, other)))
+        del counts[literal]
+        return {other: count for other, count in counts.items() if count > 1}
 
     def _take(self, literals: set[int], gates: Iterable[int]) -> int | None:
         """Replace `literals` by one in `gates`, which all read them; None where that saves nothing."""
