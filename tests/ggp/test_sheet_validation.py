@@ -1,0 +1,192 @@
+"""Playing and proving: `tests/invalid/play` shows each fault, small games are decided completely."""
+
+import re
+
+import pytest
+
+from gdl.errors import Severity
+from gdl.parser import parse, parse_file
+from ggp.explanations import explanation
+from ggp.game_properties import (
+    CODES,
+    Declarations,
+    Outcome,
+    PlayLimits,
+    ProofLimits,
+    declarations_of,
+)
+from ggp.interpreted_game import InterpretedGame
+from ggp.loading import load
+from ggp.match_record import read_record
+from ggp.proving import prove
+from ggp.rule_playouts import play_randomly
+from ggp.sheet_validation import Request, examine
+from ggp.state_space import explore
+from tests.conftest import ROOT
+
+FAULTY = sorted((ROOT / "tests" / "invalid" / "play").glob("*.kif"))
+FEW = PlayLimits(playouts=20, lane_playouts=1000, seconds=10)
+ONLY_BY_PROOF = {"GDL406"}
+
+
+def expected_code(path):
+    return re.match(r"; expect: (GDL\d+)", path.read_text(encoding="utf-8")).group(1)
+
+
+def decided(properties):
+    return {fact.statement: fact.outcome.value for fact in properties}
+
+
+def proved(name, engine="reasoner", declarations=None, **limits):
+    game = load(ROOT / "games" / f"{name}.kif", engine)
+    return prove(game, declarations or Declarations(), **{"state_limit": 10_000, "seconds": 60, **limits})
+
+
+@pytest.mark.parametrize("path", FAULTY, ids=lambda path: path.stem)
+def test_fault_is_found_by_playing_and_by_proof(path):
+    code = expected_code(path)
+    for request in (Request(play=FEW), Request(prove=ProofLimits(1000, 10))):
+        if request.prove is None and code in ONLY_BY_PROOF:
+            continue
+        if request.play is None and code == "GDL407":
+            assert "deeper than 200" in examine(str(path), request).note
+            continue
+        report = examine(str(path), request)
+        found = [diagnostic for diagnostic in report.diagnostics if diagnostic.code in CODES]
+        assert [diagnostic.code for diagnostic in found] == [code]
+        (fact,) = (fact for fact in report.properties if fact.code == code)
+        assert fact.outcome is Outcome.REFUTED
+        assert fact.witness is not None or code == "GDL406"
+
+
+@pytest.mark.parametrize("path", FAULTY, ids=lambda path: path.stem)
+def test_fault_is_no_fault_of_the_rules_as_such(path):
+    found = {diagnostic.code for diagnostic in examine(str(path), Request()).diagnostics}
+    assert found <= {"GDL318"}
+
+
+def test_every_code_of_playing_has_a_sheet_and_an_explanation():
+    assert {expected_code(path) for path in FAULTY} == set(CODES)
+    for code, title in CODES.items():
+        assert explanation(code).startswith(f"{code}: {title}\n")
+
+
+def test_witness_is_recorded_as_a_match(tmp_path):
+    record_file = tmp_path / "witness.json"
+    path = ROOT / "tests" / "invalid" / "play" / "no_goal.kif"
+    examine(str(path), Request(play=FEW, record=record_file))
+    record = read_record(record_file)
+    ((move,),) = record.moves
+    assert move in ("(make bright)", "(make dim)")
+    how = move.removeprefix("(make ").removesuffix(")")
+    assert record.states == ["( (light off) )", f"( (light {how}) )"]
+    assert record.fault.startswith("GDL403: ")
+
+
+@pytest.mark.parametrize("engine", ["reasoner", "lanes"])
+def test_tictactoe_is_decided(engine):
+    game = load(ROOT / "games" / "tictactoe.kif", engine)
+    facts = prove(game, declarations_of(game.program), state_limit=10_000, seconds=120)
+    assert decided(facts) == {
+        "5,478 states can be reached, 958 of them terminal": "proved",
+        "every match ends": "proved",
+        "the longest match has 9 steps": "proved",
+        "every role has a legal move until then": "proved",
+        "every role has exactly one goal from 0 to 100 at the end": "proved",
+        "base lists every fact that holds": "proved",
+        "input lists every legal move": "proved",
+        "x can get 100": "proved",
+        "o can get 100": "proved",
+        "x can make sure of 100 from the start": "refuted",
+        "o can make sure of 100 from the start": "refuted",
+        "the goals always add up to 100": "proved",
+        "at most one role has a choice at a time": "proved",
+    }
+
+
+def test_second_player_can_make_sure_of_nim():
+    facts = decided(proved("nim"))
+    assert facts["first can make sure of 100 from the start"] == "refuted"
+    assert facts["second can make sure of 100 from the start"] == "proved"
+
+
+def test_moves_at_the_same_time_are_seen_and_cannot_be_relied_on():
+    facts = decided(proved("rockpaperscissors"))
+    assert facts["at most one role has a choice at a time"] == "refuted"
+    assert facts["left can make sure of 100 from the start"] == "refuted"
+    assert facts["the goals always add up to 100"] == "proved"
+
+
+def test_goals_of_the_prisoners_do_not_add_up():
+    (fact,) = (f for f in proved("prisoners_dilemma") if f.statement.startswith("the goals"))
+    assert fact.outcome is Outcome.REFUTED
+    assert fact.witness is not None
+
+
+def test_part_of_the_states_proves_nothing_about_all():
+    facts = proved("tictactoe", state_limit=300)
+    outcomes = decided(facts)
+    assert outcomes["every match ends"] == "sampled"
+    assert outcomes["every role has a legal move until then"] == "sampled"
+    assert not any("make sure" in statement for statement in outcomes)
+    assert "more than" in facts[0].statement
+
+
+def test_both_engines_explore_the_same_states():
+    name = ROOT / "games" / "goofspiel.kif"
+    spaces = [explore(load(name, engine), state_limit=400, seconds=60) for engine in ("reasoner", "lanes")]
+    facts = [{space.game.facts(state) for state in space.states[:200]} for space in spaces]
+    assert facts[0] == facts[1]
+    assert all(space.path(150) for space in spaces)
+    for space in spaces:
+        state = space.game.initial_state()
+        for joint_move in space.path(150):
+            state = space.game.next_state(state, joint_move)
+        assert state == space.states[150]
+
+
+def test_circle_is_shown_as_a_match_that_comes_back():
+    facts = prove(
+        InterpretedGame(parse_file(ROOT / "tests" / "invalid" / "play" / "no_end.kif")),
+        Declarations(),
+        state_limit=100,
+        seconds=10,
+    )
+    (fact,) = (fact for fact in facts if fact.code == "GDL401")
+    game = InterpretedGame(parse_file(ROOT / "tests" / "invalid" / "play" / "no_end.kif"))
+    states = [game.initial_state()]
+    for joint_move in fact.witness.joint_moves:
+        states.append(game.next_state(states[-1], joint_move))
+    assert states[-1] in states[:-1]
+
+
+def test_declarations_are_derived_with_their_rules():
+    text = (
+        "(role r) (n 1) (n 2) (<= (base (f ?x)) (n ?x))"
+        "(<= (input r (m ?x ?y)) (n ?x) (n ?y) (distinct ?x ?y))"
+        "(init (f 1)) (legal r (m 1 2)) (<= (next (f ?x)) (does r (m ?_y ?x)))"
+        "(<= terminal (true (f 2))) (goal r 100)"
+    )
+    found = declarations_of(parse(text))
+    assert {str(fact) for fact in found.base} == {"(f 1)", "(f 2)"}
+    ((role, moves),) = found.input.items()
+    assert str(role) == "r"
+    assert {str(move) for move in moves} == {"(m 1 2)", "(m 2 1)"}
+    assert declarations_of(parse("(role r)")) == Declarations()
+
+
+def test_random_matches_are_reproducible():
+    game = load(ROOT / "games" / "nim.kif", "reasoner")
+    limits = PlayLimits(playouts=5, seconds=60, seed=3)
+    assert play_randomly(game, game, Declarations(), limits) == play_randomly(
+        game, game, Declarations(), limits
+    )
+
+
+def test_meaningless_rules_are_not_played(tmp_path):
+    sheet = tmp_path / "bad.kif"
+    sheet.write_text("(role r) (legal r ?x)")
+    report = examine(str(sheet), Request(play=FEW))
+    assert report.properties == []
+    assert report.note.startswith("not played")
+    assert report.count(Severity.ERROR)
