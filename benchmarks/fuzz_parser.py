@@ -1,4 +1,4 @@
-"""Mutated rule sheets through parse, check and normalize: only RuleSheetError may come out.
+"""Mutated rule sheets through parser, validator, formatter and normalizer: only RuleSheetError may come out.
 
     python benchmarks/fuzz_parser.py --count 10000 --seed 1 games ../shared/corpus/open/games
 
@@ -20,11 +20,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from gdl.errors import RuleSheetError, Severity
+from gdl.errors import RuleSheetError, render
+from gdl.formatting import format_kif
 from gdl.normalize import normalize
-from gdl.parser import parse, parse_file
+from gdl.parser import looks_infix, parse, parse_file
 from gdl.printer import to_infix, to_kif
-from gdl.validation import check
+from gdl.validation import MAX_FINDINGS, check, validate
 
 PIECES = [
     *("(", ")", "((", "))", "(<=", "<=", ":-", "~", "&", "|", ",", ".", "'", "?", "?x", "_", ";", "%"),
@@ -78,19 +79,32 @@ def _with_other_words(text: str, other: str, rng: random.Random) -> str:
 
 
 def outcome(text: str) -> str:
-    """What reading, checking and normalizing `text` comes to; a program that reads must print alike."""
+    """What reading, validating, formatting and normalizing `text` comes to.
+
+    A program that reads must print alike, and its layout must keep its meaning and settle at once.
+    """
     try:
         program = parse(text)
-        found = check(program)
-        if any(diagnostic.severity is Severity.ERROR for diagnostic in found):
-            return found[0].code
+        found = validate(program)
+        for diagnostic in found:
+            render(diagnostic, program.source)
+        if not looks_infix(program.source.text):
+            formatted = format_kif(text)
+            if format_kif(formatted) != formatted:
+                raise AssertionError("the canonical layout does not settle")
+        errors = check(program)
+        is_whole = len(found) < MAX_FINDINGS
+        if is_whole and not {error.code for error in errors} <= {diagnostic.code for diagnostic in found}:
+            raise AssertionError("the complete validation misses an essential error")
+        if errors:
+            return errors[0].code
         plain = normalize(program)
         if parse(to_kif(plain), syntax="kif") != plain:
             raise AssertionError("printed rules read back differently")
     except RuleSheetError as error:
         str(error)
         return error.diagnostics[0].code
-    return "valid"
+    return f"valid, {'with' if found else 'no'} warnings"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
