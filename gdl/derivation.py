@@ -96,7 +96,7 @@ class Derivation(RelationAccess):
             writer.line("out = set()")
             for rule in self._rules.get(predicate, ()):
                 arguments = arguments_of(rule.head)
-                sink = self._head_sink(arguments, lambda row: writer.line(f"out.add({row})"), ("out",))
+                sink = self._head_sink(rule, arguments, lambda row: writer.line(f"out.add({row})"), ("out",))
                 self._write_body(self._plan(rule, None), {}, sink)
             writer.line(f"c[{slot}] = out")
             writer.line("return out")
@@ -136,7 +136,7 @@ class Derivation(RelationAccess):
         given = tuple(argument for argument, letter in pairs if letter == "b")
         wanted = tuple(argument for argument, letter in pairs if letter == "f")
         if test_target is None:
-            sink = self._head_sink(wanted, lambda row: writer.line(f"out[{row}] = None"), ("out",))
+            sink = self._head_sink(rule, wanted, lambda row: writer.line(f"out[{row}] = None"), ("out",))
         else:
             sink = Sink(
                 lambda _: self._write_found(test_target, parameters),
@@ -155,20 +155,29 @@ class Derivation(RelationAccess):
         self._writer.line("return True")
 
     def _head_sink(
-        self, arguments: tuple[Term, ...], write_row: Callable[[str], None], parameters: tuple[str, ...]
+        self,
+        rule: Rule,
+        arguments: tuple[Term, ...],
+        write_row: Callable[[str], None],
+        parameters: tuple[str, ...],
     ) -> Sink:
-        """A sink that builds the row of `arguments` and hands its source to `write_row`."""
+        """A sink that builds the row of `arguments`, of the head, and hands its source to `write_row`."""
 
         def write(environment: Environment) -> None:
             values = []
             for argument in arguments:
                 source = value_source(self._writer, argument, environment)
                 if not self._is_flat and isinstance(argument, Compound) and names_in(argument):
-                    source = f"check_depth({source})"
+                    place = self._writer.constant(self._place_of(rule))
+                    source = f"check_depth({source}, {place})"
                 values.append(source)
             write_row(tuple_of(values))
 
         return Sink(write, parameters, names_in(*arguments), False)
+
+    def _place_of(self, rule: Rule) -> str:
+        where = f"{self._source_name}:{rule.span.line}: " if rule.span else ""
+        return f"{where}the rule for {rule.predicate}"
 
     def _plan(self, rule: Rule, adornment: Adornment | None) -> tuple[Step, ...]:
         return plan_rule(rule, adornment, self.statistics).steps
@@ -314,7 +323,7 @@ class Derivation(RelationAccess):
     def _adding_sink(self, rule: Rule, adders: Mapping[Predicate, str]) -> Sink:
         adder = adders[rule.predicate]
         return self._head_sink(
-            arguments_of(rule.head), lambda row: self._writer.line(f"{adder}(c, {row})"), ()
+            rule, arguments_of(rule.head), lambda row: self._writer.line(f"{adder}(c, {row})"), ()
         )
 
     def _write_adder(self, predicate: Predicate, name: str, number: int, queue: int) -> None:

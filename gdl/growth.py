@@ -45,10 +45,10 @@ def is_flat(program: Program) -> bool:
     return True
 
 
-def check_depth(value: Value) -> Value:
-    """`value` itself. Raises ReasoningError where it nests deeper than MAX_DEPTH."""
+def check_depth(value: Value, rule: str) -> Value:
+    """`value` itself. Raises ReasoningError, naming `rule`, where it nests deeper than MAX_DEPTH."""
     if depth_of(value) > MAX_DEPTH:
-        raise ReasoningError(f"the rules derive terms nested deeper than {MAX_DEPTH}")
+        raise ReasoningError(f"{rule} derives terms nested deeper than {MAX_DEPTH}")
     return value
 
 

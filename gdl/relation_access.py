@@ -62,6 +62,7 @@ class RelationAccess(ABC):
         self.slot_count = FIRST_SLOT
         self.modes: EvaluationModes | None = None
         self._rules = program.by_predicate
+        self._source_name = program.source.name
         self._is_flat = is_flat(program)
         self._component_of = {p: component for component in dependencies.components for p in component}
         self._namespace: dict[str, Any] = {"check_depth": check_depth, "check_rows": check_rows}

@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 
 from gdl.program import Program
 from gdl.terms import Symbol, Term
-from ggp.game import Fact, IllegalMoveError, JointMove, Move, NoLegalMoveError, Role, goal_of
+from ggp.game import (
+    Fact,
+    IllegalMoveError,
+    JointMove,
+    Move,
+    NoLegalMoveError,
+    Role,
+    RoleTable,
+    goal_of,
+    illegal,
+)
 from ggp.kernels.compiling import announced_compilation
 from ggp.kernels.lane_tables import LaneTables, arrange
 from ggp.lanes import DEFAULT_WORDS, STEP_LIMIT, BoolArray, Lanes, PlayoutStatistics, playouts
@@ -83,7 +93,7 @@ class CompiledGame:
         self.lane_tables: LaneTables = arrange(tables)
         self._lanes = Lanes(self.lane_tables, words=words)
         self._lock = threading.Lock()
-        self._role_index = {role: r for r, role in enumerate(terms.roles)}
+        self._role_index = RoleTable((role, r) for r, role in enumerate(terms.roles))
         self._move_index = [{move: i for i, move in enumerate(moves)} for moves in terms.moves]
         slots = self.lane_tables.first_slot
         self._legal_literals = np.concatenate(
@@ -269,7 +279,7 @@ class CompiledGame:
         for r, move in enumerate(joint_move):
             index = self._move_index[r].get(move)
             if index is None or index not in legal[r]:
-                raise IllegalMoveError(f"{move} is not legal for {self.terms.roles[r]}")
+                raise illegal(move, self.terms.roles[r])
             selected[self._first_move[r] + index] = True
         return selected
 

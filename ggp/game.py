@@ -23,6 +23,7 @@ Move: TypeAlias = Term
 Fact: TypeAlias = Term
 JointMove: TypeAlias = Sequence[Move]
 State = TypeVar("State", bound=Hashable)
+_Key = TypeVar("_Key")
 
 RANDOM_ROLE = Symbol("random")
 """The chance role of GDL-II: it moves uniformly at random and has no goal."""
@@ -112,6 +113,20 @@ class Game(Protocol[State]):
         In games without `sees` (GDL-I), where everybody sees everything, this is empty.
         """
         ...
+
+
+class RoleTable(dict[Role, _Key]):
+    """What an engine knows its roles by; asking for something else says what a role is."""
+
+    def __missing__(self, role: object) -> _Key:
+        known = ", ".join(map(str, self))
+        raise GameError(f"{role!r} is no role of this game ({known}): take them from game.roles")
+
+
+def illegal(move: object, role: Role) -> IllegalMoveError:
+    """The error for a move that is not legal, which text never is."""
+    hint = "; a move is a term: gdl.parser.parse_term makes one of text" if isinstance(move, str) else ""
+    return IllegalMoveError(f"{move} is not legal for {role}{hint}")
 
 
 def engine_of(game: Game[Any]) -> str:

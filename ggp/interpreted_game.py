@@ -14,7 +14,17 @@ from gdl.relation_access import Context
 from gdl.terms import Term
 from gdl.validation import require_valid
 from gdl.values import Value, term_of, value_of
-from ggp.game import Fact, IllegalMoveError, JointMove, Move, NoLegalMoveError, Role, goal_of
+from ggp.game import (
+    Fact,
+    IllegalMoveError,
+    JointMove,
+    Move,
+    NoLegalMoveError,
+    Role,
+    RoleTable,
+    goal_of,
+    illegal,
+)
 
 REMEMBERED_STATES = 8
 """States whose derived relations are kept, so that legal moves, goals and successors share them."""
@@ -38,7 +48,7 @@ class InterpretedGame:
         require_valid(normalized)
         self.reasoner = Reasoner(normalized)
         self._roles = tuple(term_of(role) for role in self.reasoner.roles)
-        self._role_values = dict(zip(self._roles, self.reasoner.roles, strict=True))
+        self._role_values = RoleTable(zip(self._roles, self.reasoner.roles, strict=True))
         self._contexts: dict[Facts, Context] = {}
         self._terms: dict[Value, Term] = {}
 
@@ -97,9 +107,11 @@ class InterpretedGame:
         moves: dict[Value, Value] = {}
         for role, move in zip(self._roles, joint_move, strict=True):
             role_value = self._role_values[role]
+            if isinstance(move, str):
+                raise illegal(move, role)
             moves[role_value] = value_of(move)
             if moves[role_value] not in self.reasoner.legal_moves(context, role_value):
-                raise IllegalMoveError(f"{move} is not legal for {role}")
+                raise illegal(move, role)
         return moves
 
     def _context(self, state: Facts) -> Context:

@@ -195,7 +195,9 @@ def content_color(name: str, names: tuple[str, ...]) -> str:
 
 def result_view(record: MatchRecord) -> RenderableType:
     """How the match ended, and who got what: role, player, goal, faults, seconds of the slowest move."""
-    outcome = "" if record.is_completed else f", aborted: {record.fault}"
+    outcome = f", aborted: {record.fault}" if record.is_aborted else ""
+    if record.is_completed and record.fault:
+        outcome = f"; {record.fault}"
     title = Text(f"{record.game_name}: {len(record.moves)} steps{outcome}", style="bold")
     table = Table()
     for heading in ("role", "player", "goal", "faults", "slowest move"):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gdl.errors import GdlError, GroundingError
 from gdl.parser import parse
 from gdl.program import Program
+from gdl.validation.growth import growing_rule
 from ggp.game import Game
 
 if TYPE_CHECKING:
@@ -40,13 +42,18 @@ def find_rules(name: str | Path) -> Path:
     path = Path(name)
     if path.is_file():
         return path
+    if path.is_dir():
+        raise RulesNotFoundError(f"{name} is a folder; a rule sheet is wanted")
     known: set[str] = set()
     for folder in game_folders():
         for candidate in (folder / path.name, folder / f"{path.name}.kif"):
             if path.parent == Path() and candidate.is_file():
                 return candidate
         known.update(sheet.stem for sheet in folder.glob("*.kif"))
-    hint = f" Known games: {', '.join(sorted(known))}." if known else ""
+    close = get_close_matches(path.stem, known, n=3)
+    hint = f" Do you mean {' or '.join(close)}?" if close else ""
+    if known and not close:
+        hint = f" Known games: {', '.join(sorted(known))}."
     raise RulesNotFoundError(f"{name}: there is no such file or game.{hint}")
 
 
@@ -61,6 +68,14 @@ def read_program(path_or_text: str | Path, name: str | None = None) -> tuple[Pro
     path = find_rules(path_or_text)
     text = path.read_bytes().decode("utf-8", errors="replace")
     return parse(text, name=str(path)), name or path.stem
+
+
+def _require_finite(program: Program) -> None:
+    """Raise GroundingError where terms may grow for ever: grounding would only end at its limits."""
+    rule = growing_rule(program)
+    if rule is not None:
+        place = f"{program.source.name}:{rule.span.line}: " if rule.span else ""
+        raise GroundingError(f"{place}terms may grow without limit by the rule for {rule.predicate}")
 
 
 def load(
@@ -106,6 +121,7 @@ def make_game(
         from ggp.compilation import compile_game
 
         try:
+            _require_finite(program)
             return compile_game(program, name, limits, use_cache=use_cache)
         except (GroundingError, CircuitError) as error:
             if engine == "lanes":

@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from gdl.errors import ReasoningError
 from ggp.game import RANDOM_ROLE, Game, GameError, GoalError, Move, Role
 from ggp.match_record import (
     MatchRecord,
@@ -41,13 +42,24 @@ __all__ = [
     "write_record",
 ]
 
-STEP_LIMIT = 100_000
+STEP_LIMIT = 10_000
 """Steps after which the referee gives up on a match that does not end."""
 
 
 def derived_seed(seed: int, purpose: str) -> int:
     """A seed of its own for one seat or purpose of a match, the same in every run and on every machine."""
     return random.Random(f"{seed}/{purpose}").getrandbits(62)
+
+
+def goal_faults(game: Game[Any], state: Hashable) -> list[str]:
+    """What is wrong with the goals of `state`, one sentence per role at fault; empty in well-formed games."""
+    faults = []
+    for role in game.roles:
+        try:
+            game.goal(state, role)
+        except GoalError as error:
+            faults.append(str(error))
+    return faults
 
 
 def goals_or_none(game: Game[Any], state: Hashable) -> list[int | None]:
@@ -93,6 +105,7 @@ def play_match(
     match_id: str | None = None,
     watch: Watcher | None = None,
     grace_seconds: float = 0.5,
+    step_limit: int = STEP_LIMIT,
     clock: Callable[[], float] = time.monotonic,
 ) -> MatchRecord:
     """Play one match to its end and return its record.
@@ -101,7 +114,9 @@ def play_match(
 
     A move that is late by more than `grace_seconds`, illegal or missing is replaced by a random legal
     one and noted in the record. The match is aborted where a person quits or interrupts it, or the rules
-    leave a role without a move. Raises ValueError for a wrong number of players.
+    leave a role without a move, or it does not end within `step_limit` steps. Players that have something
+    to compile do so before the first clock starts (`prepare`). Raises ValueError for a wrong number of
+    players.
     """
     if len(players) != len(game.roles):
         raise ValueError(f"{game.name} has {len(game.roles)} roles, got {len(players)} players")
@@ -117,7 +132,11 @@ def play_match(
         is_player_human=[bool(getattr(seat, "is_human", False)) for seat in seats],
         seed=seed,
     )
-    return _Referee(game, seats, record, seed, watch, grace_seconds, clock).run()
+    for seat in seats:
+        prepare = getattr(seat, "prepare", None)
+        if prepare is not None:
+            prepare(game)
+    return _Referee(game, seats, record, seed, watch, grace_seconds, step_limit, clock).run()
 
 
 class _Referee:
@@ -131,9 +150,11 @@ class _Referee:
         seed: int,
         watch: Watcher | None,
         grace_seconds: float,
+        step_limit: int,
         clock: Callable[[], float],
     ) -> None:
         self.game, self.seats, self.record, self.seed = game, seats, record, seed
+        self.step_limit = step_limit
         self.watch, self.grace_seconds, self.clock = watch, grace_seconds, clock
         self.chance = random.Random(derived_seed(seed, "chance"))
         self.state: Hashable = game.initial_state()
@@ -147,18 +168,22 @@ class _Referee:
                 record.add_state(self.game.facts(self.state), now_ms())
                 self.show()
                 self.start_players(pool)
-                while not self.game.is_terminal(self.state) and self.step < STEP_LIMIT:
+                while not self.game.is_terminal(self.state):
+                    if self.step >= self.step_limit:
+                        record.abort(f"no end after {self.step_limit:,} steps")
+                        break
                     self.make_step(pool)
-                if self.step >= STEP_LIMIT:
-                    record.abort(f"no end after {STEP_LIMIT} steps")
                 else:
                     record.complete(goals_or_none(self.game, self.state))
+                    record.fault = "; ".join(goal_faults(self.game, self.state))
             except MatchQuitError as error:
                 record.abort(str(error))
             except KeyboardInterrupt:
                 record.abort("interrupted")
             except GameError as error:
                 record.abort(str(error.at_step(self.step)))
+            except ReasoningError as error:
+                record.abort(f"step {self.step}: {error}")
             for seat in self.seats:
                 if seat is not None:
                     seat.stop(self.joint_move)

@@ -37,7 +37,7 @@ class MatchRecord:
     errors          a row for START, then one per joint move: "", "TO", "CE" or "IL <move>"
     move_seconds    rows as in `errors`: how long the role took; None for `random`
     goals           None until the match is complete, or where the rules give no value
-    fault           why a match was aborted; empty otherwise
+    fault           why a match was aborted, or what is wrong with the goals at its end; mostly empty
     """
 
     match_id: str

@@ -11,15 +11,17 @@ sees the referee's objects, only values. `make_player` turns what a person types
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from ggp.game import Game, Move, Role
 from ggp.search.options import MctsOptions, OptionError, default_options, parse_number, parse_options
 
 if TYPE_CHECKING:
+    from ggp.compiled_game import CompiledGame
     from ggp.search.mcts import LanesSearch
     from ggp.search.reference import Search
 
@@ -163,6 +165,14 @@ class MctsPlayer(_LocalPlayer):
         self.simulation_count = 0
         self._search: AnySearch | None = None
 
+    def prepare(self, game: Game[Any]) -> None:
+        """Compile the search's kernels, or load them from the cache, while no clock runs."""
+        setup = MatchSetup("prepare", game, game.roles[0], 0.0, 0.0, 0)
+        search = self._make_search(setup)
+        search.move_to(game.initial_state(), None)
+        search.warm_up(math.inf)
+        search.close()
+
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
         self.best_move = None
@@ -189,7 +199,7 @@ class MctsPlayer(_LocalPlayer):
             raise PlayerFaultError("TO", f"{setup.game.name} is not compiled: there is no search on lanes")
         from ggp.search.mcts import LanesSearch
 
-        return LanesSearch(setup.game, setup.role, **arguments)
+        return LanesSearch(cast("CompiledGame", setup.game), setup.role, **arguments)
 
     @property
     def search(self) -> AnySearch:

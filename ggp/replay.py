@@ -75,9 +75,11 @@ def replay(game: Game[Any], trace: Path | str) -> ReplayResult:
     header = next(rows, None)
     if header is None or header.get("t") != "header":
         raise TraceError(f"{trace}: the first line is no trace header")
+    if not isinstance(header.get("roles"), list):
+        raise TraceError(f"{trace}: the header names no roles")
     roles = tuple(map(str, game.roles))
-    if tuple(header["roles"]) != roles:
-        difference = Difference(0, 0, "roles", " ".join(header["roles"]), " ".join(roles))
+    if tuple(map(str, header["roles"])) != roles:
+        difference = Difference(0, 0, "roles", " ".join(map(str, header["roles"])), " ".join(roles))
         return ReplayResult(str(header.get("game")), 0, 0, difference)
     return _Follower(game, str(header.get("game"))).follow(rows)
 
@@ -122,8 +124,9 @@ class _Follower:
                 difference = self.difference(row, found.what, found.expected, found.found, found.detail)
             except GameError as error:
                 difference = self.difference(row, "step", "no error", f"{type(error).__name__}: {error}", ())
-            except KeyError as error:
-                raise TraceError(f"playout {row.get('p')}, step {row.get('s')}: no key {error}") from None
+            except (KeyError, TypeError, AttributeError) as error:
+                place = f"playout {row.get('p')}, step {row.get('s')}"
+                raise TraceError(f"{place}: a row that is no trace step: {error}") from None
             if difference is not None:
                 break
             self.states += 1

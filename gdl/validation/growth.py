@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from gdl.dependencies import strong_components
 from gdl.errors import Related
-from gdl.program import Literal, Predicate, Rule, arguments_of
+from gdl.program import Literal, Predicate, Program, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
 from gdl.validation.codes import Findings, error, warning
 from gdl.validation.shapes import BROUGHT_ABOUT_BY
@@ -80,6 +80,15 @@ def growing_states(sheet: Sheet) -> Findings:
                 f" restrict it by a literal that has finitely many values for {edge.variable}"
             )
             yield warning("GDL318", message, edge.variable.span or edge.rule.span)
+
+
+def growing_rule(program: Program) -> Rule | None:
+    """A rule by which terms or facts may grow for ever, so that the game cannot be made propositional."""
+    sheet = Sheet(program)
+    for is_over_time in (False, True):
+        for edge in _growing_edges(sheet, is_over_time=is_over_time):
+            return edge.rule
+    return None
 
 
 def _unrestricted(sheet: Sheet) -> Iterator[tuple[Rule, Literal, Term]]:

@@ -118,6 +118,7 @@ def _notes(result: dict[str, Any]) -> list[str]:
     if result["engine"] == "lanes":
         parts = "/".join(f"{result[f'{part}_seconds'] * 1e6:.1f}" for part in ("settle", "choose", "step"))
         notes.append(
-            f"{result['literals']:,} literals, {result['lanes']} lanes, {parts} µs a tick (settle/choose/step)"
+            f"{result['literals']:,} literals, {result['lanes']} lanes, "
+            f"{parts} µs a tick (settle/choose/step)"
         )
     return notes

@@ -11,10 +11,11 @@ from typing import Any
 import click
 from rich.console import Console
 
+from ggp.commands.options import OutputFile, Seconds
 from ggp.game import RANDOM_ROLE, Game
 from ggp.live_view import MatchView, result_view
 from ggp.loading import load
-from ggp.match import MatchRecord, play_match, write_record
+from ggp.match import STEP_LIMIT, MatchRecord, play_match, write_record
 from ggp.players import Player, PlayerSpecError, make_player
 
 DEFAULT_PLAYER = "mcts"
@@ -23,11 +24,18 @@ DEFAULT_PLAYER = "mcts"
 @click.command("match")
 @click.argument("rules", metavar="FILE")
 @click.argument("players", metavar="[PLAYER]...", nargs=-1)
-@click.option("--start-clock", default=1.0, show_default=True, type=click.FloatRange(0.0), help="Seconds.")
-@click.option("--play-clock", default=0.5, show_default=True, type=click.FloatRange(0.01), help="Seconds.")
+@click.option("--start-clock", default=1.0, show_default=True, type=Seconds(0.0), help="Seconds.")
+@click.option(
+    "--play-clock",
+    type=Seconds(0.01),
+    help="Seconds.  [default: 0.5; 60 where players count simulations instead]",
+)
 @click.option("--seed", type=int, help="Decides chance and all random players.  [default: another each time]")
-@click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help="Write the match as JSON.")
-@click.option("--engine", default="auto", show_default=True, help="auto, reasoner or prolog.")
+@click.option("--record", type=OutputFile(), help="Write the match as JSON.")
+@click.option("--engine", default="auto", show_default=True, help="auto, lanes, reasoner or prolog.")
+@click.option(
+    "--step-limit", default=STEP_LIMIT, show_default=True, type=click.IntRange(1), help="Abort after."
+)
 @click.option(
     "--repeat", default=1, show_default=True, type=click.IntRange(1), help="Play that many matches."
 )
@@ -35,10 +43,11 @@ def command(
     rules: str,
     players: tuple[str, ...],
     start_clock: float,
-    play_clock: float,
+    play_clock: float | None,
     seed: int | None,
     record: Path | None,
     engine: str,
+    step_limit: int,
     repeat: int,
 ) -> None:
     """Play the game in FILE on this machine, one PLAYER per role in the order of the rules.
@@ -54,6 +63,8 @@ def command(
         game = load(rules, engine)
     except (PlayerSpecError, ValueError) as error:
         raise click.UsageError(str(error)) from None
+    if play_clock is None:
+        play_clock = 60.0 if any("simulations=" in spec for spec in players) else 0.5
     first_seed = random.SystemRandom().getrandbits(31) if seed is None else seed
     _check_count(game, players)
     console = Console(highlight=False)
@@ -68,6 +79,7 @@ def command(
                 start_clock_seconds=start_clock,
                 play_clock_seconds=play_clock,
                 seed=first_seed + number,
+                step_limit=step_limit,
                 watch=view,
             )
         records.append(played)

@@ -15,7 +15,7 @@ from ggp.replay import TraceError, explain, read_trace, replay
 @click.command("replay")
 @click.argument("rules", metavar="RULES")
 @click.argument("trace", metavar="TRACE", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--engine", default="auto", show_default=True, help="auto, reasoner or prolog.")
+@click.option("--engine", default="auto", show_default=True, help="auto, lanes, reasoner or prolog.")
 def command(rules: str, trace: Path, engine: str) -> None:
     """Check an engine against TRACE, what a reference prover said of matches of RULES.
 
@@ -25,7 +25,8 @@ def command(rules: str, trace: Path, engine: str) -> None:
         result = replay(load(rules, engine), trace)
         header = next(read_trace(trace))
     except TraceError as error:
-        raise click.UsageError(f"{trace}: {error}") from None
+        text = str(error)
+        raise click.UsageError(text if text.startswith(str(trace)) else f"{trace}: {text}") from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     click.echo(explain(result))

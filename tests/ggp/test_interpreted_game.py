@@ -2,9 +2,10 @@
 
 import pytest
 
+from gdl.errors import GroundingError, ReasoningError
 from gdl.parser import parse_term
 from gdl.terms import Symbol
-from ggp import Game, GoalError, IllegalMoveError, NoLegalMoveError, load
+from ggp import Game, GameError, GoalError, IllegalMoveError, NoLegalMoveError, load
 from ggp.loading import RulesNotFoundError
 from ggp.replay import replay
 from tests.conftest import find_corpus
@@ -97,3 +98,31 @@ def test_games_are_found_by_name_path_and_text(tmp_path):
         load("no_such_game")
     with pytest.raises(ValueError, match="unknown engine"):
         load("tictactoe", engine="quantum")
+
+
+@pytest.mark.parametrize("engine", ["reasoner", "lanes"])
+def test_text_in_the_place_of_terms_is_told_apart(engine):
+    game = load("tictactoe", engine=engine)
+    state = game.initial_state()
+    with pytest.raises(GameError, match=r"'x' is no role of this game .*take them from game.roles"):
+        game.legal_moves(state, "x")
+    with pytest.raises(IllegalMoveError, match="a move is a term"):
+        game.next_state(state, ["(mark 1 1)", "noop"])
+
+
+def test_rules_that_grow_for_ever_are_refused_at_once_or_stopped(caplog):
+    within = "(role r) (n z) (<= (n (s ?x)) (n ?x)) (<= (legal r (m ?x)) (n ?x))"
+    with pytest.raises(ReasoningError, match=r"<rules>:1: the rule for n/1 .*nested deeper"):
+        load(within)
+    assert "played by the slow reasoner" in caplog.text
+    with pytest.raises(GroundingError, match="terms may grow without limit by the rule for n/1"):
+        load(within, engine="lanes")
+    game = load("(role r) (init (n z)) (<= (next (n (s ?x))) (true (n ?x))) (legal r go)")
+    state = game.initial_state()
+    with pytest.raises(ReasoningError, match="the rule for next/1"):
+        play_on(game, state, 300)
+
+
+def play_on(game, state, steps):
+    for _ in range(steps):
+        state = game.next_state(state, [Symbol("go")])

@@ -1,0 +1,34 @@
+"""Kinds of option values that several commands share."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class Seconds(click.FloatRange):
+    """A finite number of seconds, at least `min`."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if seconds is not None and not math.isfinite(seconds):
+            self.fail(f"{value} is no finite number of seconds", param, ctx)
+        return seconds
+
+
+class OutputFile(click.Path):
+    """A file that will be written: whether its folder is there is better known before the work than after."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, dir_okay=False, writable=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path: Any = super().convert(value, param, ctx)
+        if path is not None and not path.parent.is_dir():
+            self.fail(f"there is no folder {str(path.parent)!r}", param, ctx)
+        return path
