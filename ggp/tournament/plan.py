@@ -157,15 +157,26 @@ def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str
 
 
 def player_spec(agent: Agent, game: GameEntry, condition: Condition) -> str:
-    """The player that `agent` is in this game under this condition."""
-    if condition.simulations is None or agent.is_remote:
+    """The player that `agent` is in this game under this condition.
+
+    Where it has such options and does not set them itself, it gets the simulations of the condition, or by
+    clock one thread: every worker plays a match of its own, and agents that took all cores would take
+    them from other matches.
+    """
+    if agent.is_remote:
         return agent.player
-    simulations = game.simulations or condition.simulations
-    if "simulations=" in agent.player:
-        return agent.player
-    counted = f"{agent.player}{',' if ':' in agent.player else ':'}simulations={simulations}"
+    if condition.simulations is None:
+        return _with_option(agent.player, "threads", 1)
+    return _with_option(agent.player, "simulations", game.simulations or condition.simulations)
+
+
+def _with_option(player: str, option: str, value: int) -> str:
+    """`player` with an option added, unless it has it already or knows no such option."""
+    if f"{option}=" in player:
+        return player
+    extended = f"{player}{',' if ':' in player else ':'}{option}={value}"
     try:
-        make_player(counted)
+        make_player(extended)
     except PlayerSpecError:
-        return agent.player
-    return counted
+        return player
+    return extended

@@ -51,10 +51,15 @@ def test_config_reads_everything(good):
 
 
 def test_simulations_go_to_players_that_count_and_have_none(good):
-    count, time = good.conditions
+    count, _ = good.conditions
     specs = [player_spec(agent, good.games[0], count) for agent in good.agents]
     assert specs == ["mcts:simulations=50", "mcts:c=60,simulations=50", "mcts:simulations=9", "random"]
-    assert next(player_spec(agent, good.games[0], time) for agent in good.agents) == "mcts"
+
+
+def test_one_thread_goes_to_players_by_clock(good):
+    _, time = good.conditions
+    specs = [player_spec(agent, good.games[0], time) for agent in good.agents]
+    assert specs == ["mcts:threads=1", "mcts:c=60,threads=1", "mcts:simulations=9,threads=1", "random"]
 
 
 def test_simulations_of_a_game_stand_in_for_those_of_the_condition(tmp_path):
