@@ -28,6 +28,8 @@ _HERE = Path(__file__).parent
 NOTICE_AFTER_SECONDS = 0.8
 KEPT_VERSIONS = 4
 _IS_PLAIN: bool = config.DISABLE_JIT  # type: ignore[attr-defined]
+_FOR_KERNELS_ONLY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Python never calls the pieces of a kernel; not to prepare for it halves the time to compile."""
 
 
 def _source_digest() -> str:
@@ -76,12 +78,12 @@ def kernel(function: _Function) -> _Function:
 
 def inlined(function: _Function) -> _Function:
     """A piece of a kernel that is always compiled into its caller, so that rows stay in registers."""
-    return _compiled(function, forceinline=True)
+    return _compiled(function, forceinline=True, **_FOR_KERNELS_ONLY)
 
 
 def piece(function: _Function) -> _Function:
     """A piece of a kernel that runs rarely: compiled once, called or inlined as LLVM sees fit."""
-    return _compiled(function)
+    return _compiled(function, **_FOR_KERNELS_ONLY)
 
 
 def _compiled(function: _Function, **options: Any) -> _Function:
@@ -89,7 +91,8 @@ def _compiled(function: _Function, **options: Any) -> _Function:
         return function
     # Without numba's runtime nothing can be allocated, and arrays taken out of a NamedTuple cost no atomic
     # reference counts: in code that works lane by lane that is a factor of three to seven.
-    compiled: Any = njit(nogil=True, _nrt=False, error_model="numpy", **options)(function)
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, **options}
+    compiled: Any = njit(**settings)(function)
     return compiled  # type: ignore[no-any-return]
 
 

@@ -52,9 +52,13 @@ def choose_playout_moves(
         return roulette_moves(tables, arrays.value, statistics.weight, arrays.wheel, arrays.random, lanes)
     if settings.playout == PAST:
         return choose_by_facts(tables, arrays, statistics, settings, lanes)
+    greedy = lanes & ~lanes
+    if settings.playout == GREEDY and any_lane(lanes):
+        greedy = lanes & ~_draw_with_probability(arrays, settings.epsilon)
+    stuck = choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, lanes)
     if settings.playout == GREEDY:
-        return _choose_greedily(tables, arrays, statistics, settings, planes, lanes)
-    return choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, lanes)
+        _choose_best(tables, arrays, statistics, settings, greedy & ~stuck)
+    return stuck
 
 
 @inlined
@@ -77,33 +81,23 @@ def _draw_with_probability(arrays: SearchArrays, numerator: Index) -> Row:
 
 
 @inlined
-def _choose_greedily(
-    tables: LaneTables,
-    arrays: SearchArrays,
-    statistics: MoveStatistics,
-    settings: Settings,
-    planes: Index,
-    lanes: Row,
-) -> Row:
+def _choose_best(
+    tables: LaneTables, arrays: SearchArrays, statistics: MoveStatistics, settings: Settings, lanes: Row
+) -> None:
+    """In each of `lanes`, instead of the move selected, the legal one that comes first in the order."""
     value = arrays.value
-    greedy = lanes
-    if any_lane(lanes):
-        greedy = lanes & ~_draw_with_probability(arrays, settings.epsilon)
-    stuck = choose_moves(tables, value, arrays.scratch, planes, arrays.random, lanes)
-    greedy = greedy & ~stuck
     for role in range(tables.role_count):
         if role == settings.chance:
             continue
-        left = greedy
+        left = lanes
         first = arrays.first_move[role]
         for i in range(first, arrays.first_move[role + 1]):
             move = np.int64(statistics.order[i])
             slot = tables.first_slot[role] + move - first
             x = literal(value, np.int64(tables.slot_literal[slot])) & left
             node = np.int64(tables.move0) + move
-            store(value, node, (load(value, node) & ~greedy) | x)
+            store(value, node, (load(value, node) & ~lanes) | x)
             left = left & ~x
-    return stuck
 
 
 @inlined

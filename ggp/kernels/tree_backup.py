@@ -34,6 +34,11 @@ from ggp.kernels.tree_arrays import (
 
 
 @inlined
+def has_lane(rows: Rows, row: Index, lane: Index) -> bool:
+    return (get_word(rows, row, lane >> 6) >> np.uint64(lane & 63)) & np.uint64(1) != np.uint64(0)
+
+
+@inlined
 def set_lane(rows: Rows, row: Index, lane: Index) -> None:
     word = lane >> 6
     set_word(rows, row, word, get_word(rows, row, word) | (np.uint64(1) << np.uint64(lane & 63)))

@@ -37,8 +37,7 @@ from ggp.kernels.rows import (
 )
 from ggp.kernels.settle import settle_phases
 from ggp.kernels.tree import (
-    EXPANDED,
-    FULL,
+    BEST_GOAL,
     STUCK,
     add_child,
     child_of,
@@ -72,7 +71,7 @@ from ggp.kernels.tree_arrays import (
     Tree,
     Walkers,
 )
-from ggp.kernels.tree_backup import clear_lane, end_lane, set_lane
+from ggp.kernels.tree_backup import clear_lane, end_lane, has_lane, set_lane
 from ggp.kernels.tree_proofs import note_terminal
 
 RAMP_WALKERS = 8
@@ -115,29 +114,47 @@ def _end_lanes(
         while bits != np.uint64(0):
             lane = 64 * w + lowest_bit(bits)
             bits = bits & (bits - np.uint64(1))
-            read_goals(tables, arrays, settings, lane)
             walker = np.int64(walkers.of_lane[lane])
-            if (
-                settings.is_solving != 0
-                and arrays.counter[TICK] == walkers.start[lane] + walkers.depth[walker]
-            ):
-                note_terminal(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
+            node = np.int64(walkers.node[walker])
+            if settings.is_solving != 0 and node != MISSING and tree.proof[node] != UNPROVEN:
+                arrays.goal[0] = float(tree.proof[node])
+                if tables.role_count > 1:
+                    arrays.goal[1] = BEST_GOAL - arrays.goal[0]
+            else:
+                read_goals(tables, arrays, settings, lane)
+                is_leaf = arrays.counter[TICK] == walkers.start[lane] + walkers.depth[walker]
+                if settings.is_solving != 0 and is_leaf:
+                    note_terminal(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
             end_lane(arrays, tree, walkers, statistics, settings, lane)
 
 
 @inlined
-def _end_walker(
+def _lanes_at_an_end(
     tables: LaneTables,
     arrays: SearchArrays,
     tree: Tree,
     walkers: Walkers,
-    statistics: MoveStatistics,
     settings: Settings,
-    walker: Index,
-) -> None:
-    """Back up a walker that ends in the tree, with the goals in arrays.goal, once for each of its lanes."""
-    for i in range(walkers.size[walker]):
-        end_lane(arrays, tree, walkers, statistics, settings, np.int64(walkers.lane[walker, i]))
+    over: Row,
+) -> Row:
+    """Expand the nodes where walkers stand, and return the lanes that go no further.
+
+    Those are at a proven node, or where a role is stuck. Lanes of `over` are left alone.
+    """
+    store(arrays.mask, CUT, over)
+    for i in range(arrays.counter[DESCENDING]):
+        walker = np.int64(walkers.descending[i])
+        node = np.int64(walkers.node[walker])
+        lane = np.int64(walkers.lane[walker, 0])
+        if has_lane(arrays.mask, CUT, lane):
+            continue
+        is_end = settings.is_solving != 0 and tree.proof[node] != UNPROVEN
+        if not is_end and tree.first_edge[node, 0] == MISSING:
+            is_end = expand(tables, arrays, tree, node, lane) == STUCK
+        if is_end:
+            for k in range(walkers.size[walker]):
+                set_lane(arrays.mask, CUT, np.int64(walkers.lane[walker, k]))
+    return load(arrays.mask, CUT)
 
 
 @inlined
@@ -160,7 +177,7 @@ def _leave_tree(arrays: SearchArrays, walkers: Walkers, walker: Index) -> None:
 
 @inlined
 def _move_at_random(tables: LaneTables, arrays: SearchArrays, walkers: Walkers, walker: Index) -> None:
-    """Select a uniformly random legal move of each role: there was no room for the node's edges."""
+    """Select a uniformly random legal move of each role: there is no room for the node's edges."""
     lane = np.int64(walkers.lane[walker, 0])
     for role in range(tables.role_count):
         chosen = np.int64(0)
@@ -224,27 +241,12 @@ def _descend(
         walker = np.int64(walkers.descending[i])
         if walkers.left[walker] == 0:
             continue
-        node = np.int64(walkers.node[walker])
-        lane = np.int64(walkers.lane[walker, 0])
-        if settings.is_solving != 0 and tree.proof[node] != UNPROVEN:
-            arrays.goal[0] = float(tree.proof[node])
-            if tables.role_count > 1:
-                arrays.goal[1] = 100.0 - arrays.goal[0]
-            _end_walker(tables, arrays, tree, walkers, statistics, settings, walker)
-            continue
-        outcome = EXPANDED
-        if tree.first_edge[node, 0] == MISSING:
-            outcome = expand(tables, arrays, tree, node, lane)
-        if outcome == STUCK:
-            read_goals(tables, arrays, settings, lane)
-            _end_walker(tables, arrays, tree, walkers, statistics, settings, walker)
-            continue
-        if outcome == FULL:
+        if tree.first_edge[walkers.node[walker], 0] == MISSING:
             _move_at_random(tables, arrays, walkers, walker)
             walkers.leaf[walker] = MISSING
             _leave_tree(arrays, walkers, walker)
-            continue
-        _choose_in_tree(tables, arrays, tree, walkers, statistics, settings, walker)
+        else:
+            _choose_in_tree(tables, arrays, tree, walkers, statistics, settings, walker)
         if walkers.node[walker] != MISSING:
             walkers.descending[kept] = walker
             kept += 1
@@ -329,7 +331,7 @@ def search_tree(
         if is_pairing:
             record_states(tables, arrays)
         stuck = choose_playout_moves(tables, arrays, statistics, settings, planes, playing)
-        over = over | stuck
+        over = _lanes_at_an_end(tables, arrays, tree, walkers, settings, over | stuck)
         if any_lane(over):
             _end_lanes(tables, arrays, tree, walkers, statistics, settings, over)
         _descend(tables, arrays, tree, walkers, statistics, settings)
