@@ -53,7 +53,7 @@ def _judged(judge: _Judge) -> Iterable[Property]:
     yield from judge.winnable()
     yield from judge.forced()
     if len(judge.players) > 1:
-        yield judge.constant_sum()
+        yield from judge.constant_sum()
         yield judge.turns()
 
 
@@ -77,8 +77,9 @@ class _Judge:
         """A claim that some match exists; `example` is the state that it ends in."""
         if example is not None:
             return Property(statement, Outcome.PROVED, "", self.space.witness(example), code)
-        outcome = Outcome.REFUTED if self.space.is_complete else Outcome.SAMPLED
-        return Property(statement, outcome, lack if self.space.is_complete else self._how_many, None, code)
+        if self.space.is_complete:
+            return Property(statement, Outcome.REFUTED, lack, None, code)
+        return Property(statement, Outcome.SAMPLED, f"not seen in {self._how_many}", None, code)
 
     @property
     def _all_or_sampled(self) -> Outcome:
@@ -238,8 +239,8 @@ class _Judge:
                 failed.add(joint[seat])
         return len(failed) < len(legal[seat])
 
-    def constant_sum(self) -> Property:
-        """Whether the goals add up to the same in every terminal state."""
+    def constant_sum(self) -> Iterable[Property]:
+        """Whether the goals add up to the same in every terminal state, if there is any."""
         total: int | None = None
         for number, goals in self.space.goals.items():
             if NO_GOAL in goals:
@@ -248,8 +249,10 @@ class _Judge:
                 total = sum(goals)
             elif sum(goals) != total:
                 detail = f"they add up to {total} elsewhere and to {sum(goals)} here"
-                return self.every("the goals always add up to the same", number, detail)
-        return self.every(f"the goals always add up to {total if total is not None else 'nothing'}", None)
+                yield self.every("the goals always add up to the same", number, detail)
+                return
+        if total is not None:
+            yield self.every(f"the goals always add up to {total}", None)
 
     def turns(self) -> Property:
         """Whether at most one role has a choice in every state."""

@@ -17,7 +17,7 @@ from gdl.validation.dependence import (
 )
 from gdl.validation.domains import overdeclared, undeclared
 from gdl.validation.firing import impossible_rules
-from gdl.validation.goals import impossible_goals, strangers
+from gdl.validation.goals import doubtful_goals, impossible_goals, strangers
 from gdl.validation.growth import growing_states, recursion
 from gdl.validation.keyword_places import (
     keywords_as_terms,
@@ -60,6 +60,7 @@ _COMPLETE = (
     recursion,
     growing_states,
     impossible_goals,
+    doubtful_goals,
     strangers,
     other_arities,
     bare_parentheses,

@@ -62,6 +62,7 @@ CODES: Mapping[str, str] = {
     "GDL321": "later keyword used as a name",
     "GDL322": "role without moves or goals",
     "GDL323": "base or input that lists what never comes about",
+    "GDL324": "goal that may not be an integer from 0 to 100",
 }
 
 

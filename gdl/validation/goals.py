@@ -5,7 +5,8 @@ from __future__ import annotations
 from gdl.errors import Related
 from gdl.program import arguments_of
 from gdl.terms import Compound, Symbol, Variable, is_ground
-from gdl.validation.codes import Findings, error
+from gdl.validation.codes import Findings, error, warning
+from gdl.validation.shapes import common_tokens
 from gdl.validation.sheet import Sheet, atoms_of
 
 ABOUT_ROLES = ("legal", "does", "goal", "sees", "input")
@@ -28,6 +29,27 @@ def is_goal(value: Symbol | Compound) -> bool:
     """Whether a ground term is an integer in 0..100."""
     text = str(value)
     return text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= 100
+
+
+def doubtful_goals(sheet: Sheet) -> Findings:
+    """GDL324: a goal that a variable holds which may have other values as far as shapes tell."""
+    inference = sheet.inference
+    if inference is None:
+        return
+    for rule in sheet.plain.rules_for("goal", 2):
+        value = arguments_of(rule.head)[1]
+        if not isinstance(value, Variable) or id(rule) in inference.misfits:
+            continue
+        values = common_tokens(inference.sources[id(rule)].get(value.name, ()), inference.shapes)
+        odd = sorted(
+            str(token) for token in values if not isinstance(token, str) or not is_goal(Symbol(token))
+        )
+        if odd:
+            message = (
+                f"goal {value} may be {odd[0]}, as far as can be told without playing:"
+                " goals are whole numbers from 0 to 100"
+            )
+            yield warning("GDL324", message, value.span or rule.span)
 
 
 def strangers(sheet: Sheet) -> Findings:
