@@ -135,10 +135,11 @@ def judge(game: Game[Any], state: Any) -> tuple[str, Any, int, tuple[str, ...]] 
         if depth in (1, 3, 5):
             skill = f"tactics {depth}"
     elif all(goal == 0 for goal, _ in bad):
-        # Depth 2: all mistakes lose at once. Depth 4: the nearest loss is that far away.
-        if max(moves for _, moves in bad) == 2:
+        # All mistakes lose: at once, or 4 moves off some of them.
+        depths = {moves for _, moves in bad}
+        if depths == {2}:
             skill = "tactics 2"
-        elif min(moves for _, moves in bad) == 4:
+        elif 4 in (min(depths), max(depths)):
             skill = "tactics 4"
     return skill, game.roles[mover], len(options), good
 

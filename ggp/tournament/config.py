@@ -9,6 +9,9 @@ against = ["plain"]       lineups = "pairs"
 plain = "mcts"
 wide = { player = "mcts", options = { c = 60 } }
 
+[options]                 # of every agent whose player knows them and does not set them itself
+solver = "off"
+
 [conditions.time]         # instead of one condition with the four values above
 play_clock = 0.5
 
@@ -29,7 +32,7 @@ from gdl.errors import GdlError
 from ggp.game import RANDOM_ROLE
 from ggp.loading import ENGINES, find_rules, make_game, read_program
 from ggp.players import PlayerSpecError, make_player
-from ggp.tournament.plan import Agent, Condition, GameEntry, Plan, Until
+from ggp.tournament.plan import Agent, Condition, GameEntry, Plan, Until, with_option
 
 DEFAULT_REPETITIONS = 10
 DEFAULT_CLOCK_SECONDS = 1.0
@@ -38,7 +41,8 @@ SIMULATION_CLOCK_SECONDS = 3600.0
 
 _CONDITION_KEYS = ("repetitions", "start_clock", "play_clock", "simulations")
 _UNTIL_KEYS = ("rule", "elo0", "elo1", "alpha", "beta", "width")
-_TOP_KEYS = ("name", "seed", "engine", "games", "agents", "against", "lineups", "conditions", "until")
+_TOP_KEYS = {"name", "seed", "engine", "games", "agents", "options", "against", "lineups"}
+_TABLES = {"conditions", "until"}
 _NAME = re.compile(r"[^\s/|]+")
 
 
@@ -69,8 +73,8 @@ def read_config(path: Path) -> Plan:
 
 def plan_from_data(data: Mapping[str, Any], *, folder: Path = Path()) -> Plan:
     """The tournament that keys and values as of a TOML file describe. Raises ConfigError with its key."""
-    _check_keys(data, {*_TOP_KEYS, *_CONDITION_KEYS}, ())
-    agents = _agents(_need(data, "agents", dict, ()))
+    _check_keys(data, {*_TOP_KEYS, *_TABLES, *_CONDITION_KEYS}, ())
+    agents = _agents(_need(data, "agents", dict, ()), _need(data, "options", dict, (), {}))
     names = [agent.name for agent in agents]
     against = tuple(_need(data, "against", list, (), []))
     for name in against:
@@ -91,7 +95,7 @@ def plan_from_data(data: Mapping[str, Any], *, folder: Path = Path()) -> Plan:
     return plan
 
 
-def _agents(entries: Mapping[str, Any]) -> tuple[Agent, ...]:
+def _agents(entries: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Agent, ...]:
     agents = []
     for name, entry in entries.items():
         key = ("agents", name)
@@ -104,9 +108,16 @@ def _agents(entries: Mapping[str, Any]) -> tuple[Agent, ...]:
             raise ConfigError(f"agent {name}: {error}", key) from None
         if getattr(player, "is_human", False):
             raise ConfigError(f"agent {name}: a person cannot play a tournament here", key)
+        for option, value in shared.items():
+            spec = with_option(spec, option, _option_text(value))
         agents.append(Agent(name, spec))
     if not agents:
         raise ConfigError("a tournament needs agents", ("agents",))
+    for option in shared:
+        if not any(f"{option}=" in agent.player for agent in agents):
+            raise ConfigError(
+                f"no agent has an option {option!r}, or not with this value", ("options", option)
+            )
     return tuple(agents)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -163,16 +164,14 @@ def player_spec(agent: Agent, game: GameEntry, condition: Condition) -> str:
     clock one thread: every worker plays a match of its own, and agents that took all cores would take
     them from other matches.
     """
-    if agent.is_remote:
-        return agent.player
     if condition.simulations is None:
-        return _with_option(agent.player, "threads", 1)
-    return _with_option(agent.player, "simulations", game.simulations or condition.simulations)
+        return with_option(agent.player, "threads", 1)
+    return with_option(agent.player, "simulations", game.simulations or condition.simulations)
 
 
-def _with_option(player: str, option: str, value: int) -> str:
+def with_option(player: str, option: str, value: object) -> str:
     """`player` with an option added, unless it has it already or knows no such option."""
-    if f"{option}=" in player:
+    if player.startswith("http://") or re.search(rf"[:,]{re.escape(option)}=", player):
         return player
     extended = f"{player}{',' if ':' in player else ':'}{option}={value}"
     try:

@@ -56,6 +56,13 @@ def test_simulations_go_to_players_that_count_and_have_none(good):
     assert specs == ["mcts:simulations=50", "mcts:c=60,simulations=50", "mcts:simulations=9", "random"]
 
 
+def test_shared_options_go_to_players_that_know_them(tmp_path):
+    agents = {"a": "random", "b": "mcts", "c": "mcts:c=10", "d": "http://localhost:1"}
+    plan = small_plan(tmp_path, agents=agents, options={"c": 50, "margin": 0.1})
+    specs = ["random", "mcts:c=50,margin=0.1", "mcts:c=10,margin=0.1", "http://localhost:1"]
+    assert [agent.player for agent in plan.agents] == specs
+
+
 def test_one_thread_goes_to_players_by_clock(good):
     _, time = good.conditions
     specs = [player_spec(agent, good.games[0], time) for agent in good.agents]
@@ -96,6 +103,7 @@ MISTAKES = [
     ("elo1 = 50", "elo1 = -50", 22, "elo0 is less than elo1"),
     ('against = ["plain"]', 'against = ["plane"]', 4, "no agent 'plane'"),
     ("seed = 7", "seed = 07", 2, ""),
+    ("[until]", "[options]\nsolvre = 1\n[until]", 21, "no agent has an option 'solvre'"),
 ]
 
 
