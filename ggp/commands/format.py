@@ -34,11 +34,10 @@ def command(files: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> Non
     if not names:
         raise click.UsageError(f"no .kif files in {', '.join(files)}")
     codes = [_format(name, check, diff, quiet) for name in names]
-    if len(names) > 1 and not quiet:
-        changed = sum(changed for _, changed in codes)
-        click.echo(
-            f"{len(names)} sheets: {changed} {'would change' if check or diff else 'changed'}", err=True
-        )
+    if not quiet and (names != [STANDARD_INPUT] or check or diff):
+        changed = sum(is_changed for _, is_changed in codes)
+        verb = "would change" if check or diff else "changed"
+        click.echo(f"{len(names)} sheet{'s' * (len(names) != 1)}: {changed} {verb}", err=True)
     sys.exit(max(code for code, _ in codes))
 
 
