@@ -1,12 +1,15 @@
 import re
 
 import pytest
+from hypothesis import given, settings
 
 from gdl.errors import Diagnostic, GdlSyntaxError, GdlValidationError, Severity, render
 from gdl.keywords import KEYWORDS
 from gdl.parser import parse, parse_file
+from gdl.printer import to_kif
 from gdl.validation import CODES, MAX_FINDINGS, check, require_valid, validate
 from tests.conftest import ROOT, find_corpus
+from tests.gdl.rule_strategies import programs
 
 CORPUS = find_corpus()
 SHEETS = sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
@@ -119,6 +122,17 @@ def test_require_valid_lets_warnings_pass_and_raises_errors():
     require_valid(parse("(role x) (p 1 2) (<= q (p 1))"))
     with pytest.raises(GdlValidationError, match=r"<rules>:1:13: error GDL205"):
         require_valid(parse("(role x) (p ?y)"))
+
+
+@given(programs)
+@settings(max_examples=200, deadline=None)
+def test_any_program_can_be_validated(program):
+    found = validate(program)
+    assert set(check(program)) <= set(found)
+    for diagnostic in found:
+        assert diagnostic.code in CODES
+        assert (diagnostic.severity is Severity.WARNING) == (diagnostic.code >= "GDL3")
+    validate(parse(to_kif(program), syntax="kif"))
 
 
 def test_findings_are_limited():
