@@ -1,0 +1,302 @@
+"""The search on lanes: its limits, its trees, and what it says. Its moves: see `test_golden`."""
+
+import itertools
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gdl.parser import parse_term
+from ggp.search.mcts import LanesSearch
+from ggp.search.options import MctsOptions, OptionError, default_options, parse_options
+from ggp.search_bench import measure_search
+from tests.ggp.search.golden import compiled
+
+SMALL = MctsOptions(memory_mebibytes=32, words=2)
+
+
+def search_of(name, role=0, seed=0, options=SMALL, **changes):
+    game = compiled(name)
+    search = LanesSearch(game, game.roles[role], seed=seed, options=replace(options, **changes))
+    search.move_to(game.initial_state(), None)
+    return search
+
+
+def statistics(search):
+    return [[(edge.move, edge.visits, edge.total) for edge in e.root_edges(0)] for e in search.engines]
+
+
+def moves_after(game, state, *texts):
+    joint_move = tuple(parse_term(text) for text in texts)
+    return game.next_state(state, joint_move), joint_move
+
+
+@pytest.mark.parametrize("policy", ["uniform", "mast", "to-mast", "past", "rave+mast", "mast+greedy"])
+@pytest.mark.parametrize("group", [1, 4])
+def test_search_plays_exactly_as_many_simulations_as_asked(policy, group):
+    search = search_of("connectfour_4x4", policy=policy, lanes_per_leaf=group)
+    assert search.run(simulations=1003) == 1003
+    assert sum(visits for _, visits, _ in statistics(search)[0]) == 1003
+    assert search.report().playouts == 1003
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"ramp": 0}, {"lanes_per_leaf": 1}, {"in_flight": "losses"}], ids=str
+)
+def test_search_keeps_consistent_statistics(options):
+    search = search_of("tictactoe", **options)
+    search.run(simulations=3000)
+    engine = search.engines[0]
+    tree = engine.tree
+    assert not tree.flight[: engine.edge_count].any()
+    for node in range(engine.node_count):
+        sums = [sum(int(tree.visits[e]) for e in engine.edges_of(node, role)) for role in (0, 1)]
+        assert sums[0] == sums[1]
+    visits = tree.visits[: engine.edge_count]
+    totals = tree.total[: engine.edge_count]
+    assert ((totals >= 0) & (totals <= 100 * visits)).all()
+
+
+@pytest.mark.parametrize("policy", ["uniform", "rave+mast"])
+def test_search_is_reproducible(policy):
+    def run(seed):
+        search = search_of("connectfour_4x4", seed=seed, policy=policy)
+        search.run(simulations=2000)
+        return statistics(search)
+
+    assert run(7) == run(7)
+    assert run(7) != run(8)
+
+
+def test_search_does_not_depend_on_how_it_is_sliced():
+    whole, parts = search_of("connectfour_4x4"), search_of("connectfour_4x4")
+    whole.run(simulations=1500)
+    parts.engines[0].begin(1500)
+    for ticks in itertools.cycle((1, 2, 7)):
+        if parts.engines[0].run(ticks):
+            break
+    assert statistics(whole) == statistics(parts)
+
+
+def test_search_never_has_more_in_flight_than_the_ramp_allows():
+    search = search_of("connectfour_4x4", ramp=4, lanes_per_leaf=2)
+    engine = search.engines[0]
+    engine.begin(500)
+    is_done = False
+    while not is_done:
+        before = engine.simulation_count
+        is_done = engine.run(1)
+        flight = sum(int(engine.tree.flight[e]) for e in engine.edges_of(0, 0))
+        assert flight <= max(1, (engine.simulation_count + before) // 4 + 2)
+
+
+def test_search_finds_a_win_in_one_and_a_forced_defense():
+    game = compiled("tictactoe")
+    state = game.initial_state()
+    marks = [("(mark 1 1)", "noop"), ("noop", "(mark 2 2)"), ("(mark 1 2)", "noop")]
+    for texts in marks:
+        state, joint_move = moves_after(game, state, *texts)
+    search = search_of("tictactoe", role=1)
+    search.move_to(state, joint_move)
+    search.run(simulations=2000)
+    assert str(search.best_move()) == "(mark 1 3)"
+    state, joint_move = moves_after(game, state, "noop", "(mark 3 3)")
+    search = search_of("tictactoe")
+    search.move_to(state, joint_move)
+    search.run(simulations=2000)
+    assert str(search.best_move()) == "(mark 1 3)"
+
+
+@pytest.mark.parametrize(
+    ("marks", "role", "goal"),
+    [
+        # x has two corners across and may take the center.
+        (
+            [("(mark 1 1)", "noop"), ("noop", "(mark 1 2)"), ("(mark 3 3)", "noop"), ("noop", "(mark 2 1)")],
+            0,
+            100,
+        ),
+        # Three cells are left and no line is open to either side.
+        (
+            [
+                ("(mark 2 2)", "noop"),
+                ("noop", "(mark 1 1)"),
+                ("(mark 1 3)", "noop"),
+                ("noop", "(mark 3 1)"),
+                ("(mark 2 1)", "noop"),
+                ("noop", "(mark 2 3)"),
+            ],
+            0,
+            50,
+        ),
+    ],
+    ids=["win", "draw"],
+)
+def test_solver_proves_what_it_can_and_stops(marks, role, goal):
+    game = compiled("tictactoe")
+    state = game.initial_state()
+    for texts in marks:
+        state, joint_move = moves_after(game, state, *texts)
+    search = search_of("tictactoe", role=role, is_solving=True)
+    search.move_to(state, joint_move)
+    assert search.run(simulations=50_000) < 50_000
+    assert search.report().goal == goal
+    best = next(move for move in search.report().moves if move.move == search.best_move())
+    assert best.goal == goal
+
+
+def test_solver_proves_nothing_where_both_move_at_once():
+    search = search_of("rockpaperscissors", is_solving=True)
+    search.run(simulations=3000)
+    assert search.report().goal is None
+
+
+def test_search_keeps_the_tree_below_the_move_made():
+    game = compiled("connectfour_4x4")
+    search = search_of("connectfour_4x4")
+    search.run(simulations=4000)
+    engine = search.engines[0]
+    moves = tuple(edge.move for edge in (engine.root_edges(0)[1], engine.root_edges(1)[0]))
+    joint_move = tuple(game.moves[role][move] for role, move in enumerate(moves))
+    child = engine.child(0, moves)
+    before = [engine.root_edges(role, child) for role in (0, 1)]
+    nodes = engine.node_count
+    search.move_to(game.next_state(game.initial_state(), joint_move), joint_move)
+    assert [engine.root_edges(role) for role in (0, 1)] == before
+    assert 1 < engine.node_count < nodes
+    search.run(simulations=1000)
+    assert not engine.tree.flight[: engine.edge_count].any()
+
+
+def test_search_starts_afresh_where_it_was_left_behind():
+    game = compiled("connectfour_4x4")
+    search = search_of("connectfour_4x4")
+    search.run(simulations=500)
+    state = game.initial_state()
+    for _ in range(2):
+        joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
+        state = game.next_state(state, joint_move)
+    search.move_to(state, joint_move)
+    assert search.report().moves == ()
+    assert search.best_move() in game.legal_moves(state, game.roles[0])
+
+
+def test_search_abandons_what_is_in_flight_at_its_deadline():
+    search = search_of("connectfour_4x4")
+    search.run(deadline=time.monotonic() + 0.05)
+    search.move_to(compiled("connectfour_4x4").initial_state(), None)
+    assert search.run(simulations=200) >= 200
+
+
+def test_full_tree_stops_growing_and_search_goes_on():
+    search = search_of("connectfour", memory_mebibytes=1, lanes_per_leaf=2)
+    search.run(simulations=60_000)
+    report = search.report()
+    engine = search.engines[0]
+    assert report.is_full
+    assert engine.node_count <= engine.tree.decider.shape[0]
+    assert engine.edge_count <= engine.tree.move.shape[0]
+    assert report.playouts == 60_000
+    game = compiled("connectfour")
+    joint_move = (search.best_move(), game.legal_moves(game.initial_state(), game.roles[1])[0])
+    search.move_to(game.next_state(game.initial_state(), joint_move), joint_move)
+    nodes = engine.node_count
+    assert not engine.is_full
+    search.run(simulations=2000)
+    assert engine.node_count > nodes
+
+
+def test_search_in_a_terminal_state_does_nothing():
+    game = compiled("nim")
+    search = search_of("nim")
+    state = game.initial_state()
+    while not game.is_terminal(state):
+        joint_move = tuple(game.legal_moves(state, role)[-1] for role in game.roles)
+        state = game.next_state(state, joint_move)
+    search.move_to(state, joint_move)
+    assert search.run(simulations=10) == 0
+
+
+def test_threads_share_the_work_and_are_merged():
+    search = search_of("connectfour_4x4", threads=2)
+    assert search.run(simulations=1001) == 1001
+    first, second = statistics(search)
+    assert sum(n for _, n, _ in first) == 501
+    assert sum(n for _, n, _ in second) == 500
+    assert first != second
+    assert sum(move.visits for move in search.report().moves) == 1001
+    search.close()
+
+
+def test_search_tells_of_its_progress():
+    heard = []
+    game = compiled("tictactoe")
+    search = LanesSearch(game, game.roles[0], options=SMALL, on_progress=heard.append)
+    search.move_to(game.initial_state(), None)
+    search.run(simulations=2000)
+    assert heard[-1] == search.best_move()
+    assert all(first != second for first, second in itertools.pairwise(heard))
+
+
+def test_report_tells_the_best_line():
+    search = search_of("tictactoe")
+    search.run(simulations=3000)
+    report = search.report()
+    game, state = compiled("tictactoe"), compiled("tictactoe").initial_state()
+    assert report.best_line[0][0] == search.best_move() == report.moves[0].move
+    for joint_move in report.best_line:
+        state = game.next_state(state, joint_move)
+    assert sum(move.visits * move.mean for move in report.moves) == pytest.approx(
+        sum(total for _, _, total in statistics(search)[0])
+    )
+
+
+def test_search_needs_a_limit():
+    with pytest.raises(ValueError, match="deadline"):
+        search_of("tictactoe").run()
+
+
+def test_chance_moves_are_tried_alike():
+    game = compiled("dicerace")
+    search = search_of("dicerace", role=game.roles.index(parse_term("random")))
+    search.run(simulations=6000)
+    counts = np.array([edge.visits for edge in search.engines[0].root_edges(search.role_index)])
+    if len(counts) > 1:
+        expected = counts.sum() / len(counts)
+        assert ((counts - expected) ** 2 / expected).sum() < 30
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"policy": "best"}, "no policy 'best'"),
+        ({"policy": "mast+past"}, "do not go together"),
+        ({"policy": "uniform+mast"}, "learn nothing"),
+        ({"policy": "greedy"}, "greedy goes with"),
+        ({"in_flight": "often"}, "in_flight is one of"),
+        ({"words": "3"}, "words is"),
+        ({"solver": "maybe"}, "on or off"),
+        ({"tau": "hot"}, "tau is a number"),
+        ({"threads": "0"}, "threads cannot be 0"),
+        ({"depth": "3"}, "no option 'depth'"),
+    ],
+)
+def test_options_explain_mistakes(given, message):
+    with pytest.raises(OptionError, match=message):
+        parse_options(given, MctsOptions())
+
+
+def test_options_of_a_counted_search_use_one_thread():
+    assert default_options(simulations=100).threads == 1
+    assert parse_options({"policy": "mast", "tau": "5"}, MctsOptions()).temperature == 5.0
+
+
+def test_search_bench_measures():
+    result = measure_search(compiled("tictactoe"), "mast", seconds=0.05, options=SMALL).to_dict()
+    assert result["policy"] == "mast"
+    assert result["playouts"] > 0
+    assert math.isclose(
+        result["playouts_per_cpu_second"], result["playouts"] / result["cpu_seconds"], rel_tol=0.05
+    )
