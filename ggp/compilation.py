@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gdl.grounding import ground
 from gdl.normalize import normalize
@@ -16,6 +16,8 @@ from ggp.circuit import Circuit, build
 from ggp.circuit_file import CompilationReport, CompiledCircuit
 from ggp.simplify import STAGES, simplify
 from ggp.tables import tabulate
+
+Progress: TypeAlias = Callable[[str], None]
 
 if TYPE_CHECKING:
     from ggp.compiled_game import CompiledGame
@@ -44,11 +46,11 @@ def compile_circuit(
     limits: CompilationLimits | None = None,
     *,
     cache: GameCache | None = None,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> CompiledCircuit:
     """The simplified circuit of a program, from `cache` where it is known there.
 
-    progress   gets the number of ground rules and the seconds so far while the rules are ground
+    progress   gets a few words on what is being done, again and again
 
     Raises GdlValidationError, GroundingError, CircuitError.
     """
@@ -60,12 +62,20 @@ def compile_circuit(
     require_valid(normalize(program))
     report = CompilationReport()
     started = monotonic()
-    grounded = ground(program, seconds=limits.seconds, mebibytes=limits.mebibytes, progress=progress)
+    tell = progress or (lambda _: None)
+    grounded = ground(
+        program,
+        seconds=limits.seconds,
+        mebibytes=limits.mebibytes,
+        progress=lambda rules, _: tell(f"grounding: {rules:,} rules"),
+    )
     report.ground_seconds = monotonic() - started
     report.ground_rules, report.atoms = len(grounded.rule_head), grounded.atom_count
+    tell(f"building a circuit from {report.ground_rules:,} rules")
     started = monotonic()
     circuit = build(grounded)
     report.build_seconds = monotonic() - started
+    tell(f"making a circuit of {circuit.literal_count:,} literals smaller")
     started = monotonic()
     seconds = limits.simplify_seconds
     if seconds is None:
@@ -84,10 +94,11 @@ def compile_game(
     limits: CompilationLimits | None = None,
     *,
     use_cache: bool = True,
+    progress: Progress | None = None,
 ) -> CompiledGame:
     """`program` as a game on lanes. Raises GdlValidationError, GroundingError, CircuitError."""
     cache = GameCache(cache_folder()) if use_cache else None
-    return game_on(compile_circuit(program, limits, cache=cache).circuit, program, name)
+    return game_on(compile_circuit(program, limits, cache=cache, progress=progress).circuit, program, name)
 
 
 def game_on(circuit: Circuit, program: Program, name: str = "game") -> CompiledGame:

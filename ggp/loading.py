@@ -15,7 +15,7 @@ from gdl.validation.growth import growing_rule
 from ggp.game import Game
 
 if TYPE_CHECKING:
-    from ggp.compilation import CompilationLimits
+    from ggp.compilation import CompilationLimits, Progress
 
 _logger = logging.getLogger("ggp")
 
@@ -85,6 +85,7 @@ def load(
     name: str | None = None,
     limits: CompilationLimits | None = None,
     use_cache: bool = True,
+    progress: Progress | None = None,
 ) -> Game[Any]:
     """The game described by a file, a game's name or rule text, ready to be played.
 
@@ -93,6 +94,7 @@ def load(
                 warning of the logger `ggp`
     limits      what compiling for lanes may cost
     use_cache   whether compiled games are kept in the user's cache folder
+    progress    gets a few words on what compiling is at
 
     Raises RulesNotFoundError, OSError, GdlSyntaxError, GdlValidationError, ValueError (unknown
     engine); with engine "lanes" also GroundingError and CircuitError.
@@ -100,7 +102,7 @@ def load(
     if engine not in ENGINES:
         raise ValueError(f"unknown engine {engine!r}: one of {', '.join(ENGINES)}")
     program, game_name = read_program(path_or_text, name)
-    return make_game(program, game_name, engine, limits=limits, use_cache=use_cache)
+    return make_game(program, game_name, engine, limits=limits, use_cache=use_cache, progress=progress)
 
 
 def make_game(
@@ -110,6 +112,7 @@ def make_game(
     *,
     limits: CompilationLimits | None = None,
     use_cache: bool = True,
+    progress: Progress | None = None,
 ) -> Game[Any]:
     """A program as a game; arguments and errors as for `load`."""
     if engine == "prolog":
@@ -122,7 +125,7 @@ def make_game(
 
         try:
             _require_finite(program)
-            return compile_game(program, name, limits, use_cache=use_cache)
+            return compile_game(program, name, limits, use_cache=use_cache, progress=progress)
         except (GroundingError, CircuitError) as error:
             if engine == "lanes":
                 raise

@@ -15,8 +15,9 @@ from rich.table import Table
 from gdl.errors import GdlError
 from ggp.bench import calibrate, measure_engine
 from ggp.circuit import CircuitError
+from ggp.commands.loading_status import load_visibly
 from ggp.game import GameError
-from ggp.loading import ENGINES, load
+from ggp.loading import ENGINES
 
 COLUMNS = ("game", "engine", "set-up s", "playouts/s", "states/s", "ns/state", "length")
 
@@ -60,7 +61,7 @@ def command(
     for file in files:
         try:
             result = measure_engine(
-                partial(load, file, engine, use_cache=not no_cache),
+                partial(load_visibly, file, engine, use_cache=not no_cache),
                 seconds=seconds,
                 seed=seed,
                 threads=threads,

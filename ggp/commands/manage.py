@@ -14,10 +14,10 @@ import click
 from rich.console import Console
 
 from gdl.errors import GdlError
+from ggp.commands.loading_status import load_visibly
 from ggp.game import Game
 from ggp.game_manager import MatchTerms, OnError, manage_match, take_seats
 from ggp.live_view import MatchView, result_view
-from ggp.loading import load
 from ggp.match import MatchRecord, write_record
 
 
@@ -80,7 +80,7 @@ def run_manager(options: ManagerOptions) -> int:
     Raises GdlError, OSError and ValueError where it cannot even begin.
     """
     console = Console(highlight=False)
-    game = load(options.rules, options.engine)
+    game = load_visibly(options.rules, options.engine)
     take_seats(game, options.addresses)
     records: list[MatchRecord] = []
     try:

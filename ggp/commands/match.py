@@ -11,10 +11,10 @@ from typing import Any
 import click
 from rich.console import Console
 
+from ggp.commands.loading_status import load_visibly
 from ggp.commands.options import OutputFile, Seconds
 from ggp.game import RANDOM_ROLE, Game
 from ggp.live_view import MatchView, result_view
-from ggp.loading import load
 from ggp.match import STEP_LIMIT, MatchRecord, play_match, write_record
 from ggp.players import Player, PlayerSpecError, make_player
 
@@ -36,6 +36,7 @@ DEFAULT_PLAYER = "mcts"
 @click.option(
     "--step-limit", default=STEP_LIMIT, show_default=True, type=click.IntRange(1), help="Abort after."
 )
+@click.option("--no-cache", is_flag=True, help="Compile anew, whatever the cache holds.")
 @click.option(
     "--repeat", default=1, show_default=True, type=click.IntRange(1), help="Play that many matches."
 )
@@ -48,6 +49,7 @@ def command(
     record: Path | None,
     engine: str,
     step_limit: int,
+    no_cache: bool,
     repeat: int,
 ) -> None:
     """Play the game in FILE on this machine, one PLAYER per role in the order of the rules.
@@ -60,7 +62,7 @@ def command(
     try:
         for spec in players:
             make_player(spec)
-        game = load(rules, engine)
+        game = load_visibly(rules, engine, use_cache=not no_cache)
     except (PlayerSpecError, ValueError) as error:
         raise click.UsageError(str(error)) from None
     if play_clock is None:

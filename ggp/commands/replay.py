@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from ggp.loading import find_rules, load
+from ggp.commands.loading_status import load_visibly
+from ggp.loading import find_rules
 from ggp.replay import TraceError, explain, read_trace, replay
 
 
@@ -22,7 +23,7 @@ def command(rules: str, trace: Path, engine: str) -> None:
     Prints the first difference. Exit code: 0 no difference, 1 a difference.
     """
     try:
-        result = replay(load(rules, engine), trace)
+        result = replay(load_visibly(rules, engine), trace)
         header = next(read_trace(trace))
     except TraceError as error:
         text = str(error)

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
+from ggp.commands.loading_status import load_visibly
 from ggp.compiled_game import CompiledGame
-from ggp.loading import load
 from ggp.solver import Limits, Progress, Solution, SolverError, save_solution
 from ggp.solver.estimate import estimate_states
 from ggp.solver.reachable import DEFAULT_MEBIBYTES
@@ -47,7 +47,7 @@ def command(
     is_json: bool,
 ) -> None:
     """Find all states of the game in FILE and what each role gets under best play."""
-    game = load(file, "lanes")
+    game = load_visibly(file, "lanes")
     assert isinstance(game, CompiledGame)
     deadline = None if seconds is None else time.monotonic() + seconds
     limits = Limits(mebibytes=mebibytes, states=states, deadline=deadline, work_folder=work)
