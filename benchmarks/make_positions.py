@@ -129,18 +129,16 @@ def judge(game: Game[Any], state: Any) -> tuple[str, Any, int, tuple[str, ...]] 
     bad = [(goal, moves) for _, goal, moves in options if goal < best]
     if len(options) < 3 or 2 * len(good) > len(options):
         return None
+    wins = min((moves for _, goal, moves in options if goal == 100), default=0)
+    # Depth 2: all mistakes lose at once. Depth 4: the nearest or the farthest loss is 4 moves away.
+    losses = {moves for _, moves in bad}
     skill = "strategy"
-    if best == 100:
-        depth = min(moves for _, goal, moves in options if goal == 100)
-        if depth in (1, 3, 5):
-            skill = f"tactics {depth}"
-    elif all(goal == 0 for goal, _ in bad):
-        # All mistakes lose: at once, or 4 moves off some of them.
-        depths = {moves for _, moves in bad}
-        if depths == {2}:
-            skill = "tactics 2"
-        elif 4 in (min(depths), max(depths)):
-            skill = "tactics 4"
+    if wins in (1, 3, 5):
+        skill = f"tactics {wins}"
+    elif all(goal == 0 for goal, _ in bad) and losses == {2}:
+        skill = "tactics 2"
+    elif all(goal == 0 for goal, _ in bad) and 4 in (min(losses), max(losses)):
+        skill = "tactics 4"
     return skill, game.roles[mover], len(options), good
 
 

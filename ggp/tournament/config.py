@@ -92,6 +92,7 @@ def plan_from_data(data: Mapping[str, Any], *, folder: Path = Path()) -> Plan:
         until=_until(_need(data, "until", dict, (), {})),
     )
     _check_seats(plan)
+    _check_clocks(plan)
     return plan
 
 
@@ -227,6 +228,16 @@ def _until(table: Mapping[str, Any]) -> Until | None:
     if not 0 < until.width < 1:
         raise ConfigError("width is a part of 1, such as 0.1", ("until", "width"))
     return until
+
+
+def _check_clocks(plan: Plan) -> None:
+    """That no HTTP player, which cannot be told to count, gets the endless clock of those who count."""
+    remote = [agent.name for agent in plan.agents if agent.is_remote]
+    for condition in plan.conditions:
+        if remote and condition.play_clock_seconds == SIMULATION_CLOCK_SECONDS:
+            raise ConfigError(
+                f"the HTTP player {remote[0]} needs a play_clock beside simulations", ("simulations",)
+            )
 
 
 def _check_seats(plan: Plan) -> None:

@@ -20,6 +20,9 @@ REFRESH_SECONDS = 2.0
 LINE_SECONDS = 15.0
 """How often a line is printed where there is no terminal."""
 
+SHARE = 10
+"""How many times longer than drawing takes the view is left alone."""
+
 RATE_WINDOW_SECONDS = 120.0
 """How far back `watch` looks for the rate."""
 
@@ -57,6 +60,9 @@ class RunView:
             self.console.print(line, soft_wrap=True)
         else:
             self._live.update(standings(self.store, self.run, line), refresh=True)
+            # Summing up very many matches takes time, of which most belongs to playing more.
+            spent = time.monotonic() - now
+            self._next = max(self._next, now + SHARE * spent)
 
 
 def progress_line(stored: int, total: int, saved: int, running: int | None, per_second: float) -> str:
@@ -107,6 +113,7 @@ def watch(
     """Show a run that another process plays, until it is complete, `is_over` says so, or Ctrl-C."""
     with Live(console=console, auto_refresh=False) as live:
         while True:
+            begin = time.monotonic()
             run = store.run(run_name)
             report = make_report(store, run)
             line = progress_line(
@@ -115,7 +122,7 @@ def watch(
             live.update(standings(store, run, line), refresh=True)
             if report.results.match_count + report.saved >= report.planned or is_over():
                 return
-            time.sleep(refresh_seconds)
+            time.sleep(max(refresh_seconds, SHARE * (time.monotonic() - begin)))
 
 
 def recent_rate(store: Store, run: Run) -> float:

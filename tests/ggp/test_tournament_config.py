@@ -130,6 +130,14 @@ def test_one_agent_is_not_enough_for_two_roles(tmp_path):
         small_plan(tmp_path, agents={"a": "random"})
 
 
+def test_an_http_player_needs_a_clock(tmp_path):
+    agents = {"a": "random", "far": "http://localhost:9147"}
+    with pytest.raises(ConfigError, match="needs a play_clock"):
+        small_plan(tmp_path, agents=agents, simulations=10)
+    plan = small_plan(tmp_path, agents=agents, simulations=10, play_clock=2)
+    assert plan.conditions[0].play_clock_seconds == 2
+
+
 def test_an_http_player_cannot_take_two_seats(tmp_path):
     agents = {"a": "random", "far": "http://localhost:9147", "b": "legal"}
     with pytest.raises(ConfigError, match="several seats"):
