@@ -17,7 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from gdl.dependencies import strong_components
 from gdl.terms import Term
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 TRUE_LITERAL = 0
 FALSE_LITERAL = 1
+UNRESOLVED = -1
 GATE_INPUT_LIMIT = 60_000_000
 """Gate inputs beyond which construction gives up; about 4 GiB of tuples."""
 
@@ -237,9 +241,10 @@ def _build(ground: GroundProgram, terms: CircuitTerms) -> Circuit:
     return without_dead_gates(replace(circuit, gates=tuple(resolver.builder.gates)))
 
 
-def _input_literals(ground: GroundProgram) -> dict[int, int]:
-    """Literals of the constants and of the fluent and move atoms."""
-    literal_of = {0: FALSE_LITERAL, 1: TRUE_LITERAL}
+def _input_literals(ground: GroundProgram) -> list[int]:
+    """Literals of the constants and of the fluent and move atoms; UNRESOLVED for other atoms."""
+    literal_of = [UNRESOLVED] * (ground.atom_count + 1)
+    literal_of[:2] = FALSE_LITERAL, TRUE_LITERAL
     node = 1
     for atoms in (ground.fluent_atom, *ground.move_atom):
         for atom in atoms.tolist():
@@ -249,19 +254,35 @@ def _input_literals(ground: GroundProgram) -> dict[int, int]:
     return literal_of
 
 
-def _rules_by_head(ground: GroundProgram) -> dict[int, list[list[int]]]:
-    first = ground.first_body.tolist()
-    body = ground.body.tolist()
-    rules: dict[int, list[list[int]]] = {}
-    start = 0
-    for head, end in zip(ground.rule_head.tolist(), first[1:], strict=True):
-        bodies = rules.get(head)
-        if bodies is None:
-            rules[head] = [body[start:end]]
-        else:
-            bodies.append(body[start:end])
-        start = end
-    return rules
+class _Rules:
+    """Ground rules sorted by head; lists are made for one atom at a time, since there may be millions."""
+
+    def __init__(self, ground: GroundProgram) -> None:
+        order = np.argsort(ground.rule_head, kind="stable")
+        starts = ground.first_body[:-1].astype(np.int64)[order]
+        lengths = np.diff(ground.first_body)[order]
+        self.first_body = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        places = np.repeat(starts - self.first_body[:-1], lengths) + np.arange(len(ground.body))
+        self.body = ground.body[places]
+        heads = ground.rule_head[order]
+        self.first_rule = np.searchsorted(heads, np.arange(ground.atom_count + 2)).tolist()
+
+    def atoms(self, atom: int) -> list[int]:
+        """The signed atoms of all rules for `atom`."""
+        first, last = self.first_rule[atom], self.first_rule[atom + 1]
+        if first == last:
+            return []
+        found: list[int] = self.body[self.first_body[first] : self.first_body[last]].tolist()
+        return found
+
+    def bodies(self, atom: int) -> list[list[int]]:
+        """The bodies of the rules for `atom`."""
+        first, last = self.first_rule[atom], self.first_rule[atom + 1]
+        atoms = self.atoms(atom)
+        if last - first == 1:
+            return [atoms]
+        ends = (self.first_body[first : last + 1] - self.first_body[first]).tolist()
+        return [atoms[start:end] for start, end in pairwise(ends)]
 
 
 class _NegativeCycleError(Exception):
@@ -292,13 +313,13 @@ class _Resolver:
 
     def __init__(self, ground: GroundProgram, builder: GateBuilder) -> None:
         self.ground = ground
-        self.rules = _rules_by_head(ground)
+        self.rules = _Rules(ground)
         self.literal_of = _input_literals(ground)
         self.builder = builder
 
     def resolve(self, root: int) -> int:
         """The literal of atom `root`."""
-        if root not in self.literal_of and not self._resolve_acyclic(root):
+        if self.literal_of[root] == UNRESOLVED and not self._resolve_acyclic(root):
             for component in strong_components([root], self._unresolved):
                 try:
                     self._resolve_component(component)
@@ -312,20 +333,15 @@ class _Resolver:
     def _unresolved(self, atom: int) -> list[int]:
         """The atoms that the rules of `atom` still wait for."""
         literal_of = self.literal_of
-        bodies = self.rules.get(atom, ())
-        return list(dict.fromkeys(abs(x) for body in bodies for x in body if abs(x) not in literal_of))
+        return list({abs(x): None for x in self.rules.atoms(atom) if literal_of[abs(x)] == UNRESOLVED})
 
     def _define(self, atom: int) -> None:
         literal_of, conj = self.literal_of, self.builder.conj
-        literal_of[atom] = (
-            conj(
-                [
-                    conj([literal_of[x] if x > 0 else literal_of[-x] ^ 1 for x in body]) ^ 1
-                    for body in self.rules.get(atom, ())
-                ]
-            )
-            ^ 1
-        )
+        disjuncts = [
+            conj([literal_of[x] if x > 0 else literal_of[-x] ^ 1 for x in body]) ^ 1
+            for body in self.rules.bodies(atom)
+        ]
+        literal_of[atom] = conj(disjuncts) ^ 1
 
     def _resolve_acyclic(self, root: int) -> bool:
         """Resolve `root` depth first; False, with some atoms resolved, where a cycle is met."""
@@ -334,7 +350,7 @@ class _Resolver:
         stack = [root]
         while stack:
             atom = stack[-1]
-            if atom in literal_of:
+            if literal_of[atom] != UNRESOLVED:
                 stack.pop()
                 continue
             missing = self._unresolved(atom) if atom not in opened else []
@@ -351,12 +367,11 @@ class _Resolver:
 
     def _resolve_component(self, component: Sequence[int]) -> None:
         inside = set(component)
-        bodies = {
-            atom: [self._split(body, inside) for body in self.rules.get(atom, ())] for atom in component
-        }
+        bodies = {atom: [self._split(body, inside) for body in self.rules.bodies(atom)] for atom in component}
         if any(others for alternatives in bodies.values() for _, others in alternatives):
-            self.literal_of.update(least_fixpoint(bodies, self.builder))
-        elif component[0] not in self.literal_of:
+            for atom, literal in least_fixpoint(bodies, self.builder).items():
+                self.literal_of[atom] = literal
+        elif self.literal_of[component[0]] == UNRESOLVED:
             self._define(component[0])
 
     def _split(self, body: Sequence[int], inside: set[int]) -> Body:

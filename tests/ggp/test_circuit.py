@@ -39,7 +39,7 @@ def ground_program(rules: list[tuple[int, list[int]]], **outputs: object) -> Gro
         roles=(Symbol("left"), Symbol("right")),
         fluents=FLUENTS,
         moves=MOVES,
-        atom_count=max([FIRST_DERIVED, *(head for head, _ in rules)]),
+        atom_count=max([FIRST_DERIVED, *(abs(x) for head, body in rules for x in (head, *body))]),
         fluent_atom=np.arange(2, 6, dtype=np.int32),
         move_atom=(np.arange(6, 9, dtype=np.int32), np.arange(9, 11, dtype=np.int32)),
         initial=np.array([True, False, False, False]),
