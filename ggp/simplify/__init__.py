@@ -61,7 +61,10 @@ PLAN: tuple[str, ...] = (
 
 STAGE_SHARE = {"exclusive_facts": 0.15}
 """How much of the time that is left a stage may take, where it is not half of it."""
-SECONDS_PER_LITERAL = 1.5e-6
+SECONDS_PER_LITERAL = 1.0e-6
+ESSENTIAL = "factoring"
+ESSENTIAL_SECONDS_PER_LITERAL = 5.0e-6
+"""The first factoring may take this long whatever the time: it pays most, in chess a factor of seven."""
 
 
 class StageReport(NamedTuple):
@@ -96,7 +99,7 @@ def simplify(
     seconds: float = 10.0,
     report: list[StageReport] | None = None,
 ) -> Circuit:
-    """`circuit` made small within about `seconds`.
+    """`circuit` made small within about `seconds` (the first factoring, if it runs, may take longer).
 
     stages   names from STAGES; only these run
     report   gets one StageReport for the circuit as given and one per stage run; a
@@ -113,10 +116,13 @@ def simplify(
     done: dict[str, Circuit] = {}
     for stage in PLAN:
         begin = monotonic()
-        if stage not in stages or done.get(stage) is circuit or end - begin < _least_seconds(circuit):
+        share = STAGE_SHARE.get(stage, 0.5) * (end - begin)
+        if stage == ESSENTIAL and stage not in done:
+            share = max(share, ESSENTIAL_SECONDS_PER_LITERAL * circuit.literal_count)
+        if stage not in stages or done.get(stage) is circuit or share < _least_seconds(circuit):
             continue
         with collection_paused():
-            after = STAGES[stage](circuit, begin + STAGE_SHARE.get(stage, 0.5) * (end - begin))
+            after = STAGES[stage](circuit, begin + share)
         # A stage that made nothing smaller leaves the circuit as it was, so the next need not look again.
         is_smaller = _size(after) != _size(circuit)
         circuit = done[stage] = after if is_smaller or stage == "gate_order" else circuit

@@ -25,7 +25,8 @@ def factor(circuit: Circuit, deadline: float) -> Circuit:
     builder = GateBuilder(gate0)
     literal_of = list(range(0, 2 * gate0, 2)) + [0] * len(gates)
     reader = _Reader(circuit, literal_of)
-    readers = reader.readers
+    read_by = literal_fanouts(circuit)
+    readers = dict(enumerate(read_by[: 2 * gate0]))
     for gate in range(len(gates)):
         if reader.stands_alone[gate]:
             conjuncts, cubes = reader.read(gate)
@@ -37,7 +38,9 @@ def factor(circuit: Circuit, deadline: float) -> Circuit:
                     conjuncts += [builder.conj(cube) ^ 1 for cube in cubes]
             else:
                 conjuncts += [builder.conj(cube) ^ 1 for cube in cubes]
-            literal_of[gate0 + gate] = builder.conj(conjuncts)
+            literal = literal_of[gate0 + gate] = builder.conj(conjuncts)
+            readers[literal] = read_by[2 * (gate0 + gate)]
+            readers[literal ^ 1] = read_by[2 * (gate0 + gate) + 1]
     return without_dead_gates(with_outputs(circuit, builder.gates, lambda x: literal_of[x >> 1] ^ (x & 1)))
 
 
@@ -53,12 +56,11 @@ class _Reader:
         self.gate0 = circuit.gate0
         self.literal_of = literal_of
         count = fanouts(circuit)
-        self.readers: dict[int, int] = {}
-        self._read_by = literal_fanouts(circuit)
         self.stands_alone = [fanout != 1 for fanout in count[self.gate0 :]]
         for literal in circuit.all_outputs():
             if literal >> 1 >= self.gate0:
                 self.stands_alone[(literal >> 1) - self.gate0] = True
+        self.is_flat = [True] * len(self.gates)
         in_cube = [False] * len(self.gates)
         for gate in reversed(range(len(self.gates))):
             inside = in_cube[gate] and not self.stands_alone[gate]
@@ -70,41 +72,43 @@ class _Reader:
                     self.stands_alone[child] = True
                 else:
                     in_cube[child] = inside or bool(x & 1)
+                    self.is_flat[gate] = False
 
     def read(self, gate: int) -> tuple[list[int], list[set[int]]]:
         """The literals and the cubes of `gate`, in terms of the new circuit."""
+        gate0, literal_of, stands_alone = self.gate0, self.literal_of, self.stands_alone
         conjuncts: list[int] = []
         cubes: list[set[int]] = []
         stack = [gate]
         while stack:
             for x in self.gates[stack.pop()]:
-                child = (x >> 1) - self.gate0
-                if child < 0 or self.stands_alone[child]:
-                    literal = self.literal_of[x >> 1] ^ (x & 1)
-                    conjuncts.append(literal)
-                    self.readers[literal] = self._read_by[x]
-                elif x & 1:
-                    cubes.append(set(self.read(child)[0]))
+                node = x >> 1
+                if node < gate0 or stands_alone[node - gate0]:
+                    conjuncts.append(literal_of[node] ^ (x & 1))
+                elif not x & 1:
+                    stack.append(node - gate0)
+                elif self.is_flat[node - gate0]:
+                    cubes.append({literal_of[y >> 1] ^ (y & 1) for y in self.gates[node - gate0]})
                 else:
-                    stack.append(child)
+                    cubes.append(set(self.read(node - gate0)[0]))
         return conjuncts, cubes
 
 
-def simplify_cubes(conjuncts: Iterable[int], cubes: Iterable[set[int]]) -> tuple[list[int], list[set[int]]]:
+def simplify_cubes(conjuncts: Iterable[int], cubes: list[set[int]]) -> tuple[list[int], list[set[int]]]:
     """AND of `conjuncts` and negated `cubes`, with everything that the conjuncts settle left out."""
     known = set(conjuncts)
-    waiting = list(cubes)
+    left = cubes
     while True:
-        refuted = {literal ^ 1 for literal in known}
-        left = [cube - known for cube in waiting if refuted.isdisjoint(cube)]
+        if known:
+            refuted = {literal ^ 1 for literal in known}
+            left = [cube - known for cube in left if refuted.isdisjoint(cube)]
         single = [cube for cube in left if len(cube) < 2]
         if not single:
-            break
+            return list(known), left
         if not all(single):
             return [1], []
-        known.update(next(iter(cube)) ^ 1 for cube in single)
-        waiting = [cube for cube in left if len(cube) > 1]
-    return list(known), left
+        known.update([next(iter(cube)) ^ 1 for cube in single])
+        left = [cube for cube in left if len(cube) > 1]
 
 
 def factor_cubes(
@@ -115,13 +119,16 @@ def factor_cubes(
     readers   literal -> how often it is read in the circuit. Of literals that as many cubes share the
               least popular one is taken out: what stays together may then serve others too.
     """
-    distinct = sorted({tuple(sorted(cube)) for cube in cubes})
+    distinct = list(dict.fromkeys([tuple(sorted(cube)) for cube in cubes]))
     if len(distinct) == 1 or depth > DEPTH_LIMIT:
         return [builder.conj(cube) for cube in distinct]
     holders: dict[int, list[int]] = {}
     for place, cube in enumerate(distinct):
         for literal in cube:
-            holders.setdefault(literal, []).append(place)
+            if literal in holders:
+                holders[literal].append(place)
+            else:
+                holders[literal] = [place]
     heap = [
         (-len(places), readers.get(literal, 0), literal)
         for literal, places in holders.items()
@@ -151,7 +158,11 @@ def _factored(
     """The OR of cubes that have literals in common."""
     common = set(cubes[0]).intersection(*cubes[1:])
     rests = [[x for x in cube if x not in common] for cube in cubes]
-    if not all(rests):
+    longest = max(map(len, rests))
+    if longest == 1 and all(rests):
+        rest = [x for only in rests for x in only]
+    elif not all(rests):
         return builder.conj(common)
-    rest = factor_cubes(rests, builder, readers, depth + 1)
+    else:
+        rest = factor_cubes(rests, builder, readers, depth + 1)
     return builder.conj([*common, builder.disj(rest)])
