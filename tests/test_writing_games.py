@@ -1,4 +1,4 @@
-"""docs/writing-games.md does what it says: its sheet grows block by block, its commands print what is shown."""
+"""docs/writing-games.md is true: its sheet grows block by block, its commands print what is shown."""
 
 import re
 

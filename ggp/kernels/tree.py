@@ -51,7 +51,7 @@ def random_below(seed: NDArray[np.uint64], bound: Index) -> Index:
 def literal_in_lane(arrays: SearchArrays, literal: Index, lane: Index) -> bool:
     """The value of a literal in one lane."""
     word = get_word(arrays.value, np.int64(literal) >> 1, lane >> 6)
-    return ((word >> np.uint64(lane & 63)) ^ np.uint64(literal)) & np.uint64(1) != np.uint64(0)
+    return bool(((word >> np.uint64(lane & 63)) ^ np.uint64(literal)) & np.uint64(1))
 
 
 @inlined
@@ -141,7 +141,7 @@ def select_edge(
     bonus = settings.exploration * math.sqrt(math.log(visits))
     beta = math.sqrt(settings.rave_k / (3.0 * visits + settings.rave_k)) if settings.rave_k > 0.0 else 0.0
     average = all_total / ended if ended > 0 else 50.0
-    best = first
+    best: Index = first
     best_value = -1.0
     for e in range(first, end):
         n = tree.visits[e]

@@ -335,7 +335,7 @@ def make_search_arrays(
         history=np.zeros((history, tables.role_count, lanes), np.int32),
         states=np.zeros((history if has_states else 1, state_words, lanes if has_states else 1), np.uint64),
         counter=np.zeros(COUNTERS, np.int64),
-        seed=np.random.SeedSequence([seed & (2**64 - 1), stream, 1]).generate_state(1, np.uint64),
+        seed=np.random.SeedSequence([seed & (2**64 - 1), stream, 1]).generate_state(1, np.uint64).astype(np.uint64),
         goal=np.zeros(tables.role_count, np.float64),
         goal_value=goal_value,
         score=np.zeros(tables.move_count, np.float64),

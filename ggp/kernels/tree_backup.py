@@ -35,7 +35,7 @@ from ggp.kernels.tree_arrays import (
 
 @inlined
 def has_lane(rows: Rows, row: Index, lane: Index) -> bool:
-    return (get_word(rows, row, lane >> 6) >> np.uint64(lane & 63)) & np.uint64(1) != np.uint64(0)
+    return bool((get_word(rows, row, lane >> 6) >> np.uint64(lane & 63)) & np.uint64(1))
 
 
 @inlined

@@ -39,7 +39,7 @@ def prove_node(tree: Tree, node: Index) -> bool:
     if decider == SEVERAL:
         return False
     role = 0 if decider == NOBODY else np.int64(decider)
-    best = UNPROVEN
+    best: Index = UNPROVEN
     has_open = False
     for e in range(tree.first_edge[node, role], tree.first_edge[node, role + 1]):
         goal = proven_goal(tree, e, role)
