@@ -72,7 +72,7 @@ def _play(program: Program, report: SheetReport, request: Request) -> None:
     is_growing = any(diagnostic.code == "GDL318" for diagnostic in report.diagnostics)
     try:
         with _silence():
-            game, exact = _games(program, name, is_growing=is_growing)
+            game, exact = _games(program, name, request, is_growing=is_growing)
     except GdlError as error:
         report.note = f"not played: {error}"
         return
@@ -101,13 +101,21 @@ def _surest(properties: list[Property]) -> list[Property]:
     return list(chosen.values())
 
 
-def _games(program: Program, name: str, *, is_growing: bool) -> tuple[Game[Any], Game[Any]]:
+def _games(program: Program, name: str, request: Request, *, is_growing: bool) -> tuple[Game[Any], Game[Any]]:
     """(the fastest form of the game, the reasoner's). Growing terms cannot be ground, so it is not tried."""
+    from ggp.compilation import CompilationLimits
     from ggp.interpreted_game import InterpretedGame
     from ggp.loading import make_game
 
     exact = InterpretedGame(program, name)
-    return (exact if is_growing else make_game(program, name)), exact
+    if is_growing:
+        return exact, exact
+    seconds = max(part.seconds for part in (request.play, request.prove) if part is not None)
+    usual = CompilationLimits()
+    limits = CompilationLimits(
+        seconds=min(usual.seconds, seconds), simplify_seconds=min(usual.simplify_seconds, seconds)
+    )
+    return make_game(program, name, limits=limits), exact
 
 
 def _played(
