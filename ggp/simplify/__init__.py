@@ -59,7 +59,7 @@ PLAN: tuple[str, ...] = (
     "gate_order",
 )
 
-STAGE_SHARE = {"exclusive_facts": 0.15}
+STAGE_SHARE = {"refactoring": 0.25, "implications": 0.35, "exclusive_facts": 0.3}
 """How much of the time that is left a stage may take, where it is not half of it."""
 SECONDS_PER_LITERAL = 1.0e-6
 ESSENTIAL = "factoring"

@@ -8,6 +8,7 @@ states but not uniformly.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from random import Random
 from typing import NamedTuple
 
@@ -69,19 +70,26 @@ class Sampler:
         """Select a legal move per role and game; returns the games in which every role had one."""
         circuit, first = self.circuit, self.circuit.first_move
         everyone = self.mask
+        parts = self._random_parts()
         for role in range(len(circuit.terms.roles)):
             undecided = self.mask
-            moves = list(range(first[role], first[role + 1]))
-            for part in self._random_parts():
+            legal = [
+                (move, row)
+                for move in range(first[role], first[role + 1])
+                if (row := self._value(rows, circuit.legal[move]))
+            ]
+            self.random.shuffle(legal)
+            for part in parts:
                 left = undecided & part
-                self.random.shuffle(moves)
-                for move in moves:
-                    if not left:
-                        break
-                    chosen = self._value(rows, circuit.legal[move]) & left
-                    rows[circuit.move0 + move] |= chosen
-                    left &= ~chosen
-                    undecided &= ~chosen
+                begin = self.random.randrange(len(legal)) if legal else 0
+                for move, row in chain(legal[begin:], legal[:begin]):
+                    chosen = row & left
+                    if chosen:
+                        rows[circuit.move0 + move] |= chosen
+                        left ^= chosen
+                        undecided ^= chosen
+                        if not left:
+                            break
             everyone &= ~undecided
         return everyone
 
