@@ -111,10 +111,7 @@ def _games(program: Program, name: str, request: Request, *, is_growing: bool) -
     if is_growing:
         return exact, exact
     seconds = max(part.seconds for part in (request.play, request.prove) if part is not None)
-    usual = CompilationLimits()
-    limits = CompilationLimits(
-        seconds=min(usual.seconds, seconds), simplify_seconds=min(usual.simplify_seconds, seconds)
-    )
+    limits = CompilationLimits(seconds=min(CompilationLimits().seconds, seconds))
     return make_game(program, name, limits=limits), exact
 
 
