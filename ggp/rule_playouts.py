@@ -132,6 +132,7 @@ class _Match:
         self.rng = rng
         self.deadline = deadline
         self.joint_moves: list[tuple[Move, ...]] = []
+        self.is_interrupted = False
 
     def play(self) -> None:
         """Play to the end, to the step limit, to the deadline or to a role that has no move."""
@@ -147,7 +148,7 @@ class _Match:
                 self.joint_moves.append(joint_move)
         except ReasoningError as error:
             self.note("GDL407", str(error), state)
-        self.sampling.playouts += 1
+        self.sampling.playouts += not self.is_interrupted
 
     def is_over(self, state: Hashable) -> bool:
         """Whether the match ends in `state`, which is checked on the way."""
@@ -170,7 +171,8 @@ class _Match:
         if steps >= self.limits.step_limit:
             self.note("GDL401", f"a random match is not over within {steps} steps", state)
             return True
-        return time.monotonic() > self.deadline
+        self.is_interrupted = time.monotonic() > self.deadline
+        return self.is_interrupted
 
     def moves(self, state: Hashable) -> list[tuple[Move, ...]] | None:
         """The legal moves per role; None where a role has none."""
