@@ -1,6 +1,6 @@
 """Circuits of a folder of rule sheets: size before and after simplification, and seconds.
 
-    python benchmarks/circuits.py FOLDER [--only NAME,NAME] [--seconds S] [--stages NAME,NAME] [--write docs/circuit.md]
+    python -m benchmarks.circuits FOLDER [--only NAME,…] [--seconds S] [--stages NAME,…] [--write PAGE]
 
 Prints a Markdown table; with --write it replaces what stands between the figure markers of a page. Without
 --seconds simplification may take as long as grounding and a second more, building included, as `ggp`
