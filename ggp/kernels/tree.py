@@ -85,6 +85,7 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
                 tree.flight[e] = 0
                 tree.total[e] = 0.0
                 tree.child[e] = MISSING
+                tree.goal[e] = UNPROVEN
                 if tree.rave_visits.shape[0] > 1:
                     tree.rave_visits[e] = 0
                     tree.rave_total[e] = 0.0
@@ -101,15 +102,6 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
     counter[EXPANSIONS] += 1
     counter[EDGES] = e
     return EXPANDED
-
-
-@inlined
-def proven_goal(tree: Tree, edge: Index, role: Index) -> Index:
-    """What `role` is proven to get behind `edge`, or UNPROVEN. Two roles: the goals sum up to 100."""
-    child = tree.child[edge]
-    if child == MISSING or tree.proof[child] == UNPROVEN:
-        return UNPROVEN
-    return np.int64(tree.proof[child] if role == 0 else BEST_GOAL - tree.proof[child])
 
 
 @inlined
@@ -157,7 +149,7 @@ def select_edge(
             mean = beta * (tree.rave_total[e] / tree.rave_visits[e]) + (1.0 - beta) * mean
         value = mean + bonus / math.sqrt(n)
         if settings.is_solving != 0:
-            goal = proven_goal(tree, e, role)
+            goal = tree.goal[e]
             if goal != UNPROVEN:
                 value = float(goal)
         if value > best_value:

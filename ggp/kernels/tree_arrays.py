@@ -76,7 +76,8 @@ class Settings(NamedTuple):
     """What a search does; see `ggp.search.settings` for meaning and defaults.
 
     exploration    C of UCT, on the scale of the goals
-    lanes_per_leaf lanes that share one descent, 1..G
+    lanes_per_leaf lanes that share one descent, 1..G: so many at most ...
+    leaf_growth    ... and one for every leaf_growth visits of the root, at least one; 0: always the most
     ramp           lanes in flight are at most (root visits) // ramp, at least 1; 0: no such limit
     in_flight      IGNORED, AS_LOSSES or IN_DENOMINATOR
     step_limit     joint moves of a playout, then it is cut
@@ -93,6 +94,7 @@ class Settings(NamedTuple):
 
     exploration: float
     lanes_per_leaf: int
+    leaf_growth: int
     ramp: int
     in_flight: int
     step_limit: int
@@ -123,6 +125,7 @@ class Tree(NamedTuple):
     flight       int32[E]: playouts that took the edge and have not ended
     total        float64[E]: sum of the role's goals in `visits` playouts
     child        int32[E]: node behind the edge where one role decides, or MISSING
+    goal         int32[E]: what the deciding role is proven to get behind the edge, or UNPROVEN
     rave_visits, rave_total    int32[E], float64[E]: the same of playouts that made the move here or later
     """
 
@@ -138,6 +141,7 @@ class Tree(NamedTuple):
     flight: Int32Array
     total: Float64Array
     child: Int32Array
+    goal: Int32Array
     rave_visits: Int32Array
     rave_total: Float64Array
 
@@ -246,7 +250,7 @@ def bytes_per_node(roles: int) -> int:
 
 def bytes_per_edge(has_rave: bool) -> int:
     """Memory of one edge."""
-    return 24 + (12 if has_rave else 0)
+    return 28 + (12 if has_rave else 0)
 
 
 def make_tree(roles: int, nodes: int, edges: int, has_rave: bool) -> Tree:
@@ -266,6 +270,7 @@ def make_tree(roles: int, nodes: int, edges: int, has_rave: bool) -> Tree:
         flight=np.zeros(edges, np.int32),
         total=np.zeros(edges, np.float64),
         child=np.zeros(edges, np.int32),
+        goal=np.zeros(edges, np.int32),
         rave_visits=np.zeros(raved, np.int32),
         rave_total=np.zeros(raved, np.float64),
     )
@@ -306,6 +311,11 @@ def make_statistics(moves: int, fluents: int) -> MoveStatistics:
     )
 
 
+def _state_of_tree_random(seed: int, stream: int) -> NDArray[np.uint64]:
+    sequence = np.random.SeedSequence([seed & (2**64 - 1), stream, 1])
+    return sequence.generate_state(1, np.uint64).astype(np.uint64)
+
+
 def make_search_arrays(
     tables: LaneTables,
     goal_value: Float64Array,
@@ -335,7 +345,9 @@ def make_search_arrays(
         history=np.zeros((history, tables.role_count, lanes), np.int32),
         states=np.zeros((history if has_states else 1, state_words, lanes if has_states else 1), np.uint64),
         counter=np.zeros(COUNTERS, np.int64),
-        seed=np.random.SeedSequence([seed & (2**64 - 1), stream, 1]).generate_state(1, np.uint64).astype(np.uint64),
+        seed=np.random.SeedSequence([seed & (2**64 - 1), stream, 1])
+        .generate_state(1, np.uint64)
+        .astype(np.uint64),
         goal=np.zeros(tables.role_count, np.float64),
         goal_value=goal_value,
         score=np.zeros(tables.move_count, np.float64),

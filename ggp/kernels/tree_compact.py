@@ -82,6 +82,7 @@ def _slide_edges(tree: Tree, expansions: Index, number: Int32Array) -> tuple[Ind
             tree.visits[e] = tree.visits[old]
             tree.flight[e] = tree.flight[old]
             tree.total[e] = tree.total[old]
+            tree.goal[e] = tree.goal[old]
             child = tree.child[old]
             tree.child[e] = number[child] if child != MISSING else MISSING
             if has_rave:

@@ -12,11 +12,11 @@ import numpy as np
 
 from ggp.kernels.compiling import inlined, piece
 from ggp.kernels.rows import Index
-from ggp.kernels.tree import BEST_GOAL, proven_goal
+from ggp.kernels.tree import BEST_GOAL
 from ggp.kernels.tree_arrays import (
+    EDGES,
     IS_CONSTANT_SUM,
     MISSING,
-    NOBODY,
     NODES,
     SEVERAL,
     UNPROVEN,
@@ -27,22 +27,20 @@ from ggp.kernels.tree_arrays import (
 
 
 @piece
-def _forget_proofs(tree: Tree, nodes: Index) -> None:
+def _forget_proofs(tree: Tree, nodes: Index, edges: Index) -> None:
     for node in range(nodes):
         tree.proof[node] = UNPROVEN
+    for e in range(edges):
+        tree.goal[e] = UNPROVEN
 
 
 @inlined
-def prove_node(tree: Tree, node: Index) -> bool:
-    """Prove `node` from its children where that can be done; whether it was."""
-    decider = tree.decider[node]
-    if decider == SEVERAL:
-        return False
-    role = 0 if decider == NOBODY else np.int64(decider)
+def _prove_node(tree: Tree, node: Index, role: Index) -> bool:
+    """Prove `node`, where only `role` may have a choice, from its edges if they allow; whether they do."""
     best: Index = UNPROVEN
     has_open = False
     for e in range(tree.first_edge[node, role], tree.first_edge[node, role + 1]):
-        goal = proven_goal(tree, e, role)
+        goal = np.int64(tree.goal[e])
         if goal == UNPROVEN:
             has_open = True
         best = max(best, goal)
@@ -55,14 +53,23 @@ def prove_node(tree: Tree, node: Index) -> bool:
 @inlined
 def note_terminal(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: Index, leaf: Index) -> None:
     """`leaf`, at the end of the walker's path, is terminal with the goals in arrays.goal."""
-    if leaf == MISSING or tree.proof[leaf] != UNPROVEN or arrays.counter[IS_CONSTANT_SUM] == 0:
+    counter = arrays.counter
+    if leaf == MISSING or tree.proof[leaf] != UNPROVEN or counter[IS_CONSTANT_SUM] == 0:
         return
     roles = arrays.goal.shape[0]
     if roles == 2 and arrays.goal[0] + arrays.goal[1] != float(BEST_GOAL):
-        arrays.counter[IS_CONSTANT_SUM] = 0
-        _forget_proofs(tree, arrays.counter[NODES])
+        counter[IS_CONSTANT_SUM] = 0
+        _forget_proofs(tree, counter[NODES], counter[EDGES])
         return
     tree.proof[leaf] = np.int64(arrays.goal[0])
-    d = np.int64(walkers.depth[walker]) - 1
-    while d >= 0 and prove_node(tree, np.int64(walkers.path_node[walker, d])):
-        d -= 1
+    proof = np.int64(tree.proof[leaf])
+    for d in range(walkers.depth[walker] - 1, -1, -1):
+        node = np.int64(walkers.path_node[walker, d])
+        decider = tree.decider[node]
+        if decider == SEVERAL:
+            return
+        role = max(0, np.int64(decider))
+        tree.goal[walkers.path_edge[walker, d, role]] = proof if role == 0 else BEST_GOAL - proof
+        if tree.proof[node] != UNPROVEN or not _prove_node(tree, node, role):
+            return
+        proof = np.int64(tree.proof[node])

@@ -74,9 +74,6 @@ from ggp.kernels.tree_arrays import (
 from ggp.kernels.tree_backup import clear_lane, end_lane, has_lane, set_lane
 from ggp.kernels.tree_proofs import note_terminal
 
-RAMP_WALKERS = 8
-"""While the number of lanes in flight is limited, they are at least so many walkers."""
-
 
 @inlined
 def _lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> Row:
@@ -261,10 +258,11 @@ def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settin
         return
     while counter[LAUNCHES_LEFT] > 0 and counter[FREE_LANES] > 0:
         size = min(settings.lanes_per_leaf, counter[LAUNCHES_LEFT])
+        if settings.leaf_growth > 0:
+            size = min(size, max(1, counter[ROOT_VISITS] // settings.leaf_growth))
         if settings.ramp > 0:
-            allowed = max(1, counter[ROOT_VISITS] // settings.ramp)
-            size = min(size, max(1, allowed // RAMP_WALKERS))
-            if counter[LANES_BUSY] + size > allowed:
+            size = min(size, max(1, counter[ROOT_VISITS] // settings.ramp) - counter[LANES_BUSY])
+            if size <= 0:
                 return
         if counter[FREE_LANES] < size:
             return

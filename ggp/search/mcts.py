@@ -138,9 +138,7 @@ class LanesSearch:
     def warm_up(self, deadline: float) -> None:
         """Get the kernels compiled, or loaded, so that the first search need not wait for them."""
         with announced_compilation():
-            for engine in self.engines:
-                engine.begin(0)
-                engine.run(1)
+            self.engines[0].run(0)
 
     def run(self, *, deadline: float = math.inf, simulations: int | None = None) -> int:
         """Search until `deadline` (clock seconds) or for that many playouts; how many were finished.
@@ -160,14 +158,15 @@ class LanesSearch:
             share = ENDLESS if simulations is None else simulations // count + (i < simulations % count)
             engine.begin(share)
         with announced_compilation():
-            if self._pool is None:
-                self._run_engine(0, deadline, self._tell)
-            else:
-                jobs = [self._pool.submit(self._run_engine, i, deadline, _nothing) for i in range(count)]
-                while wait(jobs, timeout=PROGRESS_SECONDS).not_done:
-                    self._tell()
-                for job in jobs:
-                    job.result()
+            self.engines[0].run(0)
+        if self._pool is None:
+            self._run_engine(0, deadline, self._tell)
+        else:
+            jobs = [self._pool.submit(self._run_engine, i, deadline, _nothing) for i in range(count)]
+            while wait(jobs, timeout=PROGRESS_SECONDS).not_done:
+                self._tell()
+            for job in jobs:
+                job.result()
         self._tell()
         self._seconds += time.perf_counter() - begin
         done = self._finished() - before

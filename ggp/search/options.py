@@ -46,7 +46,8 @@ class MctsOptions:
 
     words             W: 64*W lanes per tree
     lanes             lanes in use; None: all
-    lanes_per_leaf    lanes that share one descent
+    lanes_per_leaf    lanes that share one descent, at most ...
+    leaf_growth       ... and at most one per so many visits of the root; 0: always the most
     ramp              lanes in flight are at most (visits of the root) / ramp; 0: no limit
     in_flight         how playouts that have not ended count in UCT: `ignored`, as `losses`, or in the
                       `denominator` only ("watch the unobserved", Liu et al. 2020)
@@ -68,6 +69,7 @@ class MctsOptions:
     words: int = 8
     lanes: int | None = None
     lanes_per_leaf: int = 8
+    leaf_growth: int = 8192
     ramp: int = 8
     in_flight: str = "denominator"
     threads: int = 1
@@ -153,6 +155,7 @@ _NUMBERS: Mapping[str, tuple[str, int | float]] = {
     "words": ("words", 1),
     "lanes": ("lanes", 1),
     "lanes_per_leaf": ("lanes_per_leaf", 1),
+    "leaf_growth": ("leaf_growth", 0),
     "ramp": ("ramp", 0),
     "threads": ("threads", 1),
     "memory": ("memory_mebibytes", 1),

@@ -130,6 +130,7 @@ class TreeEngine:
         return Settings(
             exploration=float(options.exploration),
             lanes_per_leaf=options.lanes_per_leaf,
+            leaf_growth=options.leaf_growth,
             ramp=options.ramp,
             in_flight=_IN_FLIGHT[options.in_flight],
             step_limit=options.step_limit,
@@ -238,19 +239,10 @@ class TreeEngine:
                 int(tree.move[e] - self._first_move[role]),
                 int(tree.visits[e]),
                 float(tree.total[e]),
-                self._proven_goal(node, e, role),
+                None if tree.goal[e] == UNPROVEN else int(tree.goal[e]),
             )
             for e in self.edges_of(node, role)
         ]
-
-    def _proven_goal(self, node: int, edge: int, role: int) -> int | None:
-        tree = self.tree
-        if tree.decider[node] != role:
-            return None
-        child = tree.child[edge]
-        if child == MISSING or tree.proof[child] == UNPROVEN:
-            return None
-        return int(tree.proof[child]) if role == 0 else 100 - int(tree.proof[child])
 
     def child(self, node: int, moves: tuple[int, ...]) -> int | None:
         """The node behind a joint move (one index per role, counted within the role), or None."""
