@@ -22,6 +22,7 @@ COMMANDS = {
     "replay": "Check an engine against a reference trace.",
     "bench": "Measure an engine by random playouts.",
     "solve": "Find what a game is worth and how to play it best.",
+    "learn": "Learn to judge the states of a game by playing it.",
     "tournament": "Play agents against each other many times and say who is stronger.",
     "assess": "Measure one player on positions with known answers.",
     "player": "Play over HTTP for any game manager.",

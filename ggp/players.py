@@ -303,7 +303,8 @@ def make_player(
     ask: Callable[[str], str] | None = None,
     show: Callable[[str], None] | None = None,
 ) -> Player:
-    """The player that `spec` describes: `random`, `legal`, `mcts[:option=value,…]`, `human`, `http://host:port`.
+    """The player that `spec` describes: `random`, `legal`, `mcts[:option=value,…]`, `human`, `http://host:port`,
+    `alphabeta`, `solving` and `tablebase` (see `ggp.exact_players`).
 
     Options of `mcts`: `simulations` (per move, instead of the clock), `margin` (seconds left of each
     clock), `search` (lanes or reference), and those of `ggp.search.options`. Raises PlayerSpecError.
@@ -320,6 +321,12 @@ def make_player(
     options = _parse_options(spec, rest)
     if kind == "mcts":
         return _mcts_player(spec, options, on_progress)
+    if kind in ("alphabeta", "tablebase", "solving"):
+        from ggp.exact_players import make_exact_player
+
+        return make_exact_player(
+            spec, kind, options, lambda others: _mcts_player(spec, others, on_progress), on_progress
+        )
     if options:
         raise PlayerSpecError(f"player {spec!r}: {kind} has no options")
     if kind == "random":
@@ -329,7 +336,8 @@ def make_player(
     if kind == "human":
         return HumanPlayer(ask=ask, show=show)
     raise PlayerSpecError(
-        f"no player {spec!r}: there are random, legal, mcts[:option=value,…], human and http://host:port"
+        f"no player {spec!r}: there are random, legal, mcts[:option=value,…], alphabeta[:option=value,…],"
+        " solving[:option=value,…], tablebase:file=PATH, human and http://host:port"
     )
 
 

@@ -11,8 +11,10 @@ numbers of the successors in order; chunks beyond the memory allowed go to disk.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +41,7 @@ from ggp.kernels.solver_expand import (
 )
 from ggp.kernels.solver_table import fill_table, find_states
 from ggp.solver.codes import encode_states, make_code
+from ggp.solver.estimate import estimate_states
 from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_digest
 
 CHUNK_STATES = 1 << 18
@@ -78,6 +81,8 @@ class Limits:
     mebibytes     memory for states, table, values and those transitions that are not on disk
     states        at most so many; None: what memory holds
     deadline      time.monotonic() seconds
+    stop          gives up when it is set
+    estimated_states    gives up when so many are to be expected, by `ggp.solver.estimate`
     work_folder   where transitions are kept, and all that is needed to go on after an interruption; None: in
                   memory, or in a temporary folder as far as memory cannot hold them
     """
@@ -86,6 +91,8 @@ class Limits:
     states: int | None = None
     deadline: float | None = None
     work_folder: Path | None = None
+    stop: threading.Event | None = None
+    estimated_states: int | None = None
 
 
 @dataclass(frozen=True)
@@ -226,7 +233,7 @@ class _Enumeration:
         moves = np.zeros((end - first, self.roles), np.uint16)
         state = first
         while state < end:
-            with announced_compilation():
+            with announced_compilation() if not first else nullcontext():
                 reached = expand(
                     self.game.lane_tables,
                     self.code,
@@ -308,6 +315,11 @@ class _Enumeration:
             )
         if self.states > min(limits.states or MOST_STATES, MOST_STATES):
             raise SolverLimitError(f"more than {limits.states or MOST_STATES:,} states")
+        if limits.stop is not None and limits.stop.is_set():
+            raise SolverLimitError(f"stopped after {self.states:,} states")
+        estimate = estimate_states(self.layer_ends) if limits.estimated_states else None
+        if limits.estimated_states and estimate is not None and estimate > limits.estimated_states:
+            raise SolverLimitError(f"{estimate:,} states are to be expected")
         if limits.deadline is not None and time.monotonic() > limits.deadline:
             raise SolverLimitError(f"{self.states:,} states found when time was up")
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -46,6 +47,9 @@ from ggp.solver.reachable import (
 from ggp.solver.stages import Stage, Worth, rate_stage
 
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.float64]
+
+_QUICK = 500_000
+"""States that are valued in an instant, once kernels are compiled."""
 
 MINIMAX = "minimax"
 BEST_GOAL = "best goal"
@@ -277,6 +281,8 @@ class _Valuation:
         self.depth[chunk.first + place] = min(int(successors.max()) + 1, ENDLESS - 1)
 
     def _check_time(self) -> None:
+        if self.limits.stop is not None and self.limits.stop.is_set():
+            raise SolverLimitError("stopped before all states were valued")
         if self.limits.deadline is not None and time.monotonic() > self.limits.deadline:
             raise SolverLimitError("all states were found, but time was up before they were valued")
 
@@ -321,7 +327,7 @@ def value_states(space: StateSpace, limits: Limits | None = None) -> Solution:
     require_perfect_information(space.game)
     start = time.perf_counter()
     valuation = _Valuation(space, limits or Limits())
-    with announced_compilation():
+    with announced_compilation() if space.state_count < _QUICK else nullcontext():
         value, concept = valuation.run()
     return Solution(
         space,

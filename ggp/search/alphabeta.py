@@ -1,0 +1,376 @@
+"""Alpha-beta for games of two roles with constant sum that take turns, and for games of one role.
+
+`AlphaBeta` searches one game on lanes: a node settles all its children in one pass. Every refinement is a
+field of `Refinements`, so that its effect can be measured in nodes; none changes the value of a search to
+the end. Searches short of the end estimate positions at the horizon.
+
+    AlphaBetaError    the game is of another kind, or the rules are at fault
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.compiled_game import CompiledGame, PackedState
+from ggp.game import RANDOM_ROLE, Move
+from ggp.kernels import alphabeta_arrays as arrays
+from ggp.kernels.alphabeta_arrays import INFINITE, MOST_PLIES, UNLIMITED, make_search
+from ggp.kernels.alphabeta_search import search_tree
+from ggp.kernels.compiling import announced_compilation
+from ggp.search.transposition import DEFAULT_MEBIBYTES, slot_count
+from ggp.solver.codes import encode_states, make_code
+
+SCALE = 100
+"""Scores per goal point."""
+ENDLESS_NODES = 1 << 62
+_FAULTS = {
+    arrays.SIMULTANEOUS: "two roles choose at the same time",
+    arrays.NO_MOVES: "a role has no legal move in a state that is not terminal",
+    arrays.NO_CONSTANT_SUM: "the roles' goals do not add up to the same sum in all terminal states",
+    arrays.NO_ROOM: "the game is too long and too wide",
+    arrays.NO_GOAL_VALUE: "the first role has no goal in a terminal state",
+}
+
+
+class AlphaBetaError(Exception):
+    """The game is not one that alpha-beta can search."""
+
+
+@dataclass(frozen=True)
+class Refinements:
+    """Which refinements are used; the defaults are those that pay.
+
+    transpositions        remember positions
+    order_by_table        search the remembered best move first
+    killers               then two moves that refuted siblings
+    history               then moves by how often they refuted
+    static_order          terminal children first, then by goal, weights and mobility
+    principal_variation   null windows around all but the first move
+    iterative_deepening   search to depth 1, 2, ... until the value is proven
+    aspiration            half width of the window around the previous iteration's value, in goal points; 0:
+                          none. A failure widens that side to twice, then to the end
+    bisection             null-window searches that halve the possible goals, instead of one window
+    symmetries            positions that the rules cannot tell apart count as one
+
+    These can change what a search short of the end finds:
+
+    late_move_reduction   moves from the fourth on are searched one ply less deep at first
+    kept_moves            only so many moves of each node are searched; 0: all
+    singular_extension    a move much better than all others is searched one ply deeper
+    """
+
+    transpositions: bool = True
+    order_by_table: bool = True
+    killers: bool = True
+    history: bool = True
+    static_order: bool = True
+    principal_variation: bool = True
+    iterative_deepening: bool = True
+    aspiration: int = 0
+    bisection: bool = False
+    symmetries: bool = True
+    late_move_reduction: bool = False
+    kept_moves: int = 0
+    singular_extension: bool = False
+
+
+PLAIN = Refinements(
+    transpositions=False,
+    order_by_table=False,
+    killers=False,
+    history=False,
+    static_order=False,
+    principal_variation=False,
+    iterative_deepening=False,
+    symmetries=False,
+)
+"""Alpha-beta as Knuth and Moore describe it."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How positions at the horizon are judged, in hundredths of a goal for the first role.
+
+    null_score        a position of which nothing is known
+    goal_weight       percent of what the goal there, if the rules give one, differs from the null score
+    mobility_weight   for every move that the role to move has
+    weights           int32[F+1]: for every fact that holds, and a constant
+    """
+
+    null_score: int = 50 * SCALE
+    goal_weight: int = 50
+    mobility_weight: int = 2
+    weights: NDArray[np.int32] | None = None
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found.
+
+    goal        of the first role: its value where `is_proven`, else an estimate; None if nothing was finished
+    move        the best move of the role that chooses; None where nothing was completed or no role chooses
+    depth       plies searched; None where without limit
+    nodes       positions expanded
+    """
+
+    goal: float | None
+    move: Move | None
+    is_proven: bool
+    depth: int | None
+    nodes: int
+    seconds: float
+
+
+class AlphaBeta:
+    """A search of one game; its table lives from search to search. Belongs to one thread at a time."""
+
+    def __init__(
+        self,
+        game: CompiledGame,
+        refinements: Refinements | None = None,
+        estimate: Estimate | None = None,
+        *,
+        mebibytes: int = DEFAULT_MEBIBYTES,
+        images: NDArray[np.int32] | None = None,
+    ) -> None:
+        """`images` are the symmetries, see `ggp.search.symmetry`; None: found here if they are wanted.
+
+        Raises AlphaBetaError.
+        """
+        if len(game.roles) > 2 or RANDOM_ROLE in game.roles:
+            raise AlphaBetaError("alpha-beta needs one role, or two without chance")
+        if game.terms.percepts:
+            raise AlphaBetaError("alpha-beta needs roles that see everything")
+        self.game = game
+        self.refinements = refinements or Refinements()
+        self.code = make_code(len(game.terms.fluents), game.exclusive)
+        widest = max(map(len, game.moves))
+        words = 1 if widest <= 64 else 8
+        if images is None:
+            images = np.arange(len(game.terms.fluents), dtype=np.int32)[None, :]
+            if self.refinements.symmetries:
+                from ggp.search.symmetry import fluent_symmetries
+
+                images = fluent_symmetries(game)
+        slots = slot_count(mebibytes, self.code.word_count) if self.refinements.transpositions else 2
+        places = min(MOST_PLIES * widest, 1 << 21) + 64 * words
+        self._search = make_search(
+            game.lane_tables, self.code, words, children=places, slots=slots, images=images
+        )
+        self._set_options(estimate or Estimate())
+        self._goals = sorted(
+            {
+                int(value)
+                for value, role in zip(game.tables.goal_value, game.tables.goal_role, strict=True)
+                if role == 0
+            }
+        )
+        self.counter[arrays.SUM] = -1
+        self._is_interrupted = False
+
+    @property
+    def counter(self) -> NDArray[np.int64]:
+        """Counts of what was done, see `ggp.kernels.alphabeta_arrays`."""
+        return self._search.counter
+
+    def search(
+        self,
+        state: PackedState,
+        *,
+        depth: int | None = None,
+        deadline: float | None = None,
+        node_limit: int | None = None,
+    ) -> SearchResult:
+        """The value of a state that is not terminal, and a best move.
+
+        depth       plies to search at most; None: to the end
+        deadline    time.monotonic() seconds; node_limit: positions to expand. When either stops the search,
+                    the result is that of the last iteration completed
+        Raises AlphaBetaError where the game turns out to be of another kind.
+        """
+        counter = self.counter
+        counter[arrays.NODES] = counter[arrays.STOP] = counter[arrays.FAULT] = 0
+        self._is_interrupted = False
+        self._search.option[arrays.NODE_LIMIT] = node_limit or ENDLESS_NODES
+        self._put_root(state)
+        start = time.perf_counter()
+        result = SearchResult(None, None, False, None, 0, 0.0)
+        self._compile()
+        with self._stopping(deadline):
+            for limit in self._depths(depth):
+                found = self._search_depth(limit, result)
+                if found is None:
+                    break
+                result = found
+                if result.is_proven or self._is_interrupted:
+                    break
+        return SearchResult(
+            result.goal,
+            result.move,
+            result.is_proven,
+            result.depth,
+            int(counter[arrays.NODES]),
+            time.perf_counter() - start,
+        )
+
+    def interrupt(self) -> None:
+        """End the search that runs in another thread soon; it returns its last completed iteration."""
+        self._is_interrupted = True
+        self.counter[arrays.STOP] = 1
+
+    def forget(self) -> None:
+        """Empty the table and all statistics."""
+        for array in (self._search.table_data, self._search.history, self.counter):
+            array[:] = 0
+        self._search.killer[:] = -1
+        self.counter[arrays.SUM] = -1
+
+    def _depths(self, depth: int | None) -> Iterator[int]:
+        if not self.refinements.iterative_deepening:
+            yield depth or UNLIMITED
+            return
+        yield from range(1, min(depth or MOST_PLIES, MOST_PLIES) + 1)
+
+    def _search_depth(self, depth: int, previous: SearchResult) -> SearchResult | None:
+        """One iteration; None where it was stopped."""
+        if self.refinements.bisection:
+            return self._bisect(depth)
+        # No score lies beyond these, so a search that meets them need not look further.
+        lowest, highest = sorted(self._sign * SCALE * goal for goal in (self._goals[0], self._goals[-1]))
+        low, high = lowest, highest
+        width = self.refinements.aspiration * SCALE
+        if width and previous.goal is not None:
+            center = round(previous.goal * SCALE) * self._sign
+            low, high = max(lowest, center - width), min(highest, center + width)
+        while True:
+            score = self._run(depth, low, high)
+            if score is None:
+                return None
+            if score <= low > lowest:
+                low = max(lowest, score - 2 * width) if low == center - width else lowest
+            elif score >= high < highest:
+                high = min(highest, score + 2 * width) if high == center + width else highest
+            else:
+                return self._result(score, depth)
+
+    def _bisect(self, depth: int) -> SearchResult | None:
+        """The value by questions "is it at least g?" over the goals that the rules know."""
+        scores = sorted(self._sign * SCALE * goal for goal in self._goals)
+        if depth < UNLIMITED:
+            scores = sorted({*scores, *range(scores[0], scores[-1] + 1, SCALE)})
+        low, high = 0, len(scores) - 1
+        is_open = False
+        move = None
+        is_first = True
+        while low < high or is_first:
+            is_first = False
+            middle = (low + high + 1) // 2
+            score = self._run(depth, scores[middle] - 1, scores[middle])
+            if score is None:
+                return None
+            is_open |= bool(self._search.frames.is_open[0])
+            if score >= scores[middle]:
+                low = middle
+                move = self._best_move()
+            else:
+                high = max(low, middle - 1)
+                if move is None and high == low:
+                    move = self._best_move()
+        limit = None if depth >= UNLIMITED else depth
+        return SearchResult(scores[low] * self._sign / SCALE, move, not is_open, limit, 0, 0.0)
+
+    def _run(self, depth: int, low: int, high: int) -> int | None:
+        score = search_tree(
+            self.game.lane_tables, self.code, self.game.tables.first_move, self._search, depth, low, high
+        )
+        fault = int(self.counter[arrays.FAULT])
+        if fault:
+            raise AlphaBetaError(_FAULTS[fault])
+        return None if self.counter[arrays.STOP] else int(score)
+
+    def _result(self, score: int, depth: int) -> SearchResult:
+        is_proven = not self._search.frames.is_open[0]
+        limit = None if depth >= UNLIMITED else depth
+        return SearchResult(score * self._sign / SCALE, self._best_move(), is_proven, limit, 0, 0.0)
+
+    def _best_move(self) -> Move | None:
+        move = int(self._search.frames.best_move[0])
+        if move < 0:
+            return None
+        role = int(np.searchsorted(self.game.tables.first_move, move, side="right")) - 1
+        return self.game.moves[role][move - int(self.game.tables.first_move[role])]
+
+    def _put_root(self, state: PackedState) -> None:
+        search = self._search
+        search.key[: self.code.word_count] = encode_states(self.code, self.game.unpack(state)[None, :])[0]
+        search.mover[0] = 0
+        for r, role in enumerate(self.game.roles):
+            if len(self.game.legal_moves(state, role)) > 1:
+                search.mover[0] = r
+        self._sign = 1 if search.mover[0] == 0 else -1
+
+    def _compile(self) -> None:
+        """A search that stops before its first node, so that only compiling is announced as such."""
+        limit = self._search.option[arrays.NODE_LIMIT]
+        self._search.option[arrays.NODE_LIMIT] = -1
+        with announced_compilation():
+            self._run(1, -INFINITE, INFINITE)
+        self._search.option[arrays.NODE_LIMIT] = limit
+        self.counter[arrays.NODES] = 0
+        self.counter[arrays.STOP] = int(self._is_interrupted)
+
+    def _set_options(self, estimate: Estimate) -> None:
+        option, chosen = self._search.option, self.refinements
+        for place, setting in (
+            (arrays.TRANSPOSITIONS, chosen.transpositions),
+            (arrays.ORDER_BY_TABLE, chosen.order_by_table and chosen.transpositions),
+            (arrays.KILLERS, chosen.killers),
+            (arrays.HISTORY, chosen.history),
+            (arrays.STATIC_ORDER, chosen.static_order),
+            (arrays.PRINCIPAL_VARIATION, chosen.principal_variation),
+            (arrays.LATE_MOVE_REDUCTION, chosen.late_move_reduction),
+            (arrays.KEPT_MOVES, chosen.kept_moves),
+            (arrays.SINGULAR_EXTENSION, chosen.singular_extension),
+            (arrays.GOAL_WEIGHT, estimate.goal_weight),
+            (arrays.MOBILITY_WEIGHT, estimate.mobility_weight),
+            (arrays.NULL_SCORE, estimate.null_score),
+            (arrays.HAS_WEIGHTS, estimate.weights is not None),
+        ):
+            option[place] = int(setting)
+        if estimate.weights is not None:
+            self._search.weight[:] = estimate.weights
+
+    @contextmanager
+    def _stopping(self, deadline: float | None) -> Iterator[None]:
+        """Stop the search at the deadline."""
+        if deadline is None:
+            yield
+            return
+
+        def stop() -> None:
+            self.counter[arrays.STOP] = 1
+
+        timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
+__all__: Sequence[str] = [
+    "PLAIN",
+    "AlphaBeta",
+    "AlphaBetaError",
+    "Estimate",
+    "Refinements",
+    "SearchResult",
+]

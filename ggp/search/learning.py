@@ -1,0 +1,144 @@
+"""Learning a linear evaluation from self-play by temporal differences: TD(lambda) with a sigmoid.
+
+Games are played in lanes, many side by side: in each state the role to move looks one joint move ahead with
+the evaluation as it is and takes the best successor, or with some probability a random one. After each batch
+of games the weights follow the lambda-returns of all states met (Sutton, 1988; Tesauro's TD-Gammon).
+
+For games of one role, or of two with constant sum, without chance or simultaneous moves.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.compiled_game import CompiledGame
+from ggp.game import RANDOM_ROLE
+from ggp.search.evaluation import LinearEvaluation, goal_of_states
+
+
+class LearningError(Exception):
+    """The game is of a kind that is not learned here."""
+
+
+@dataclass(frozen=True)
+class LearningOptions:
+    """How to learn.
+
+    games        to play in all, `batch` of them between changes of the weights
+    step         how far weights follow an error; it falls to a tenth in the course of learning
+    trace        lambda: 1 learns from final goals alone, 0 from the next state's value alone
+    exploration  probability of a random move; it falls to a fifth in the course of learning
+    longest      joint moves after which a game is broken off
+    """
+
+    games: int = 2000
+    batch: int = 20
+    step: float = 0.5
+    trace: float = 0.8
+    exploration: float = 0.25
+    longest: int = 500
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Episode:
+    """States bool[T+1, F] of one game, and the first role's goal in the last of them."""
+
+    states: NDArray[np.bool_]
+    goal: float
+
+
+class TemporalDifferenceLearner:
+    """Plays against itself and learns. `curve` is (games played, mean squared error of predicted results)."""
+
+    def __init__(self, game: CompiledGame, options: LearningOptions | None = None) -> None:
+        """Raises LearningError."""
+        if len(game.roles) > 2 or RANDOM_ROLE in game.roles or game.terms.percepts:
+            raise LearningError("only games of one role, or of two without chance that see everything")
+        self.game = game
+        self.options = options or LearningOptions()
+        self.weights = np.zeros(len(game.terms.fluents) + 1)
+        self.curve: list[tuple[int, float]] = []
+        self._rng = np.random.default_rng(self.options.seed)
+
+    def run(
+        self,
+        *,
+        deadline: float | None = None,
+        report: Callable[[int, float], None] | None = None,
+    ) -> LinearEvaluation:
+        """Learn until the games are played or the deadline (time.monotonic()) has passed."""
+        options = self.options
+        played = 0
+        while played < options.games and (deadline is None or time.monotonic() < deadline):
+            done = played / options.games
+            exploration = options.exploration * (1 - 0.8 * done)
+            episodes = [self._play(exploration) for _ in range(min(options.batch, options.games - played))]
+            played += len(episodes)
+            error = self._error(episodes)
+            self.curve.append((played, error))
+            self._learn(episodes, options.step * (1 - 0.9 * done))
+            if report is not None:
+                report(played, error)
+        named = zip(self.game.terms.fluents, self.weights[:-1], strict=True)
+        weights = {str(fluent): round(float(weight), 5) for fluent, weight in named if abs(weight) > 5e-6}
+        return LinearEvaluation(self.game.name, round(float(self.weights[-1]), 5), weights, tuple(self.curve))
+
+    def _play(self, exploration: float) -> Episode:
+        game = self.game
+        state = game.initial_state()
+        states = [game.unpack(state)]
+        while not game.is_terminal(state) and len(states) <= self.options.longest:
+            legal = [len(game.legal_moves(state, role)) for role in game.roles]
+            if sum(count > 1 for count in legal) > 1:
+                raise LearningError("two roles choose at the same time")
+            following = game.successors(state)
+            place = int(self._rng.integers(len(following.states)))
+            if self._rng.random() >= exploration:
+                values = self._successor_values(following)
+                sign = -1 if len(legal) > 1 and legal[1] > 1 else 1
+                best = np.flatnonzero(sign * values >= (sign * values).max() - 1e-9)
+                place = int(self._rng.choice(best))
+            state = following.states[place]
+            states.append(game.unpack(state))
+        goal = game.goal(state, game.roles[0]) if game.is_terminal(state) else 50
+        return Episode(np.array(states), float(goal))
+
+    def _successor_values(self, following: object) -> NDArray[np.float64]:
+        from ggp.compiled_game import Successors
+
+        assert isinstance(following, Successors)
+        unpacked = np.array([self.game.unpack(state) for state in following.states])
+        values = goal_of_states(self.weights, unpacked)
+        return np.where(following.is_terminal, following.goals[:, 0], values)
+
+    def _error(self, episodes: list[Episode]) -> float:
+        """Mean squared error, in (0..1)**2, of the goals predicted in games not yet learned from."""
+        errors = [
+            (goal_of_states(self.weights, episode.states[:-1]) - episode.goal) / 100 for episode in episodes
+        ]
+        return float(np.mean(np.concatenate(errors) ** 2))
+
+    def _learn(self, episodes: list[Episode], step: float) -> None:
+        """One step along the gradient of the squared distance to the lambda-returns, averaged over games."""
+        change = np.zeros_like(self.weights)
+        count = 0
+        for episode in episodes:
+            live = episode.states[:-1]
+            predicted = goal_of_states(self.weights, live) / 100
+            returns = np.empty(len(live))
+            target = episode.goal / 100
+            for t in range(len(live) - 1, -1, -1):
+                if t < len(live) - 1:
+                    target = self.options.trace * target + (1 - self.options.trace) * predicted[t + 1]
+                returns[t] = target
+            pull = returns - predicted
+            change[:-1] += pull @ live
+            change[-1] += pull.sum()
+            count += 1
+        self.weights += step * change / max(1, count)

@@ -1,0 +1,190 @@
+"""Alpha-beta against full minimax, with every refinement on and off."""
+
+import random
+import time
+from dataclasses import replace
+from functools import lru_cache
+
+import pytest
+
+from ggp.kernels import alphabeta_arrays as arrays
+from ggp.loading import load
+from ggp.search.alphabeta import PLAIN, AlphaBeta, AlphaBetaError, Estimate, Refinements
+from ggp.solver import solve
+
+GAMES = ["tictactoe", "nim", "bucket", "halving", "hex_3x3", "othello_4x4", "maze"]
+ALONE = {
+    "transpositions": {"transpositions": True},
+    "order_by_table": {"transpositions": True, "order_by_table": True, "iterative_deepening": True},
+    "killers": {"killers": True},
+    "history": {"history": True},
+    "static_order": {"static_order": True},
+    "principal_variation": {"principal_variation": True},
+    "iterative_deepening": {"iterative_deepening": True},
+    "aspiration": {"aspiration": 5, "iterative_deepening": True},
+    "bisection": {"bisection": True},
+    "symmetries": {"transpositions": True, "symmetries": True},
+}
+
+
+@lru_cache
+def solved(name):
+    return solve(load(name, "lanes"))
+
+
+def random_states(game, count, seed=0):
+    rng = random.Random(seed)
+    states = [game.initial_state()]
+    while len(states) < count:
+        state = game.initial_state()
+        for _ in range(rng.randrange(12)):
+            following = game.next_state(
+                state, tuple(rng.choice(game.legal_moves(state, role)) for role in game.roles)
+            )
+            if game.is_terminal(following):
+                break
+            state = following
+        states.append(state)
+    return states
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_search_finds_the_value_and_a_move_that_keeps_it(name):
+    solution = solved(name)
+    game = solution.game
+    search = AlphaBeta(game, mebibytes=4)
+    for state in random_states(game, 12):
+        result = search.search(state)
+        assert result.is_proven
+        assert result.goal == solution.worth(state).values[0]
+        if result.move is not None:
+            joint = [
+                result.move if result.move in legal else legal[0]
+                for legal in (game.legal_moves(state, role) for role in game.roles)
+            ]
+            assert solution.worth(game.next_state(state, joint)).values[0] == result.goal
+
+
+@pytest.mark.parametrize("refinement", ALONE)
+@pytest.mark.parametrize("name", ["tictactoe", "nim", "othello_4x4"])
+def test_no_refinement_changes_the_value(name, refinement):
+    solution = solved(name)
+    for settings in (
+        replace(PLAIN, **ALONE[refinement]),
+        replace(Refinements(), **{refinement: not getattr(Refinements(), refinement)}),
+    ):
+        for state in random_states(solution.game, 5, seed=1)[1:]:
+            result = AlphaBeta(solution.game, settings, mebibytes=1).search(state)
+            assert (result.goal, result.is_proven) == (solution.worth(state).values[0], True)
+
+
+def limited_minimax(game, state, depth, estimate):
+    """The definition: goals of terminal states, the estimate at the horizon, for the first role."""
+    if game.is_terminal(state):
+        return 100 * game.goal(state, game.roles[0])
+    moves = [game.legal_moves(state, role) for role in game.roles]
+    mover = 0 if len(moves[0]) > 1 or len(moves[-1]) == 1 else 1
+    if depth == 0:
+        goal = game.goal(state, game.roles[0])
+        score = estimate.null_score + estimate.goal_weight * (100 * goal - estimate.null_score) // 100
+        score += (1 - 2 * mover) * estimate.mobility_weight * len(moves[mover])
+        return min(max(score, 1), 9999)
+    values = [
+        limited_minimax(
+            game,
+            game.next_state(state, (move, *moves[1][:1]) if mover == 0 else (moves[0][0], move)),
+            depth - 1,
+            estimate,
+        )
+        for move in moves[mover]
+    ]
+    return max(values) if mover == 0 else min(values)
+
+
+@pytest.mark.parametrize("name", ["othello_4x4", "breakthrough_4x4"])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_limited_search_is_limited_minimax(name, depth):
+    game = load(name, "lanes")
+    estimate = Estimate(goal_weight=30, mobility_weight=7)
+    settings = replace(Refinements(), transpositions=False, symmetries=False, iterative_deepening=False)
+    search = AlphaBeta(game, settings, estimate)
+    for state in random_states(game, 6):
+        expected = limited_minimax(game, state, depth, estimate)
+        assert search.search(state, depth=depth).goal == expected / 100
+
+
+def test_bound_of_deepening_is_the_depth_asked_for():
+    game = load("connectfour", "lanes")
+    result = AlphaBeta(game, mebibytes=4).search(game.initial_state(), depth=5)
+    assert (result.depth, result.is_proven) == (5, False)
+    assert result.move in game.legal_moves(game.initial_state(), game.roles[0])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"late_move_reduction": True}, {"kept_moves": 3}, {"singular_extension": True}, {"aspiration": 3}],
+)
+def test_selective_search_takes_a_win_in_three(settings):
+    game = load("connectfour", "lanes")
+    state = game.initial_state()
+    for column in (4, 1, 3, 1):
+        role = (state is not None) and next(r for r in game.roles if len(game.legal_moves(state, r)) > 1)
+        joint = [
+            next(m for m in game.legal_moves(state, r) if r != role or str(m) == f"(drop {column})")
+            for r in game.roles
+        ]
+        state = game.next_state(state, joint)
+    result = AlphaBeta(game, replace(Refinements(), **settings), mebibytes=4).search(state, depth=6)
+    assert result.goal == 100
+    assert str(result.move) in ("(drop 5)", "(drop 2)")
+
+
+@pytest.mark.parametrize(
+    ("name", "refinement"),
+    [
+        ("tictactoe", "transpositions"),
+        ("tictactoe", "symmetries"),
+        ("breakthrough_4x4", "static_order"),
+        ("connectfour_4x4", "static_order"),
+        ("othello_4x4", "killers"),
+    ],
+)
+def test_refinement_saves_nodes_where_it_should(name, refinement):
+    game = load(name, "lanes")
+    with_table = replace(PLAIN, transpositions=refinement != "transpositions")
+    nodes = [
+        AlphaBeta(game, settings, mebibytes=16).search(game.initial_state()).nodes
+        for settings in (with_table, replace(with_table, **{refinement: True}))
+    ]
+    assert nodes[1] < 0.8 * nodes[0]
+
+
+def test_search_stops_in_time_and_at_the_node_limit():
+    game = load("connectfour", "lanes")
+    search = AlphaBeta(game, mebibytes=4)
+    search.search(game.initial_state(), depth=1)
+    start = time.monotonic()
+    result = search.search(game.initial_state(), deadline=start + 0.3)
+    assert time.monotonic() - start < 5
+    assert result.goal is not None
+    limited = search.search(game.initial_state(), node_limit=500)
+    assert limited.nodes <= 501
+
+
+def test_counts_are_consistent():
+    game = load("tictactoe", "lanes")
+    search = AlphaBeta(game, mebibytes=4)
+    search.search(game.initial_state())
+    counter = search.counter
+    assert counter[arrays.HITS] <= counter[arrays.PROBES] <= counter[arrays.NODES] + 1
+    assert 0 < counter[arrays.FIRST_CUTOFFS] <= counter[arrays.CUTOFFS]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("dicerace", "chance"), ("connectfour_3p", "one role, or two"), ("morra", "same time")],
+)
+def test_other_kinds_of_games_are_refused(name, message):
+    game = load(name, "lanes")
+    with pytest.raises(AlphaBetaError, match=message):
+        AlphaBeta(game, mebibytes=1).search(game.initial_state())
