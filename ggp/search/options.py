@@ -70,7 +70,7 @@ class MctsOptions:
     lanes: int | None = None
     lanes_per_leaf: int = 8
     leaf_growth: int = 8192
-    ramp: int = 8
+    ramp: int = 32
     in_flight: str = "denominator"
     threads: int = 1
     memory_mebibytes: int = 1024

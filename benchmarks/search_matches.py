@@ -1,0 +1,69 @@
+"""Matches between two settings of the search, roles rotated, with 95 % intervals.
+
+    python benchmarks/search_matches.py breakthrough mcts:simulations=10000 \
+        mcts:simulations=10000,lanes_per_leaf=1 --matches 100
+
+The games must have two roles. Prints one JSON object. A result is the share of points of the first player,
+a point being 100 goals, so that 50 is even.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from typing import Any
+
+import ggp
+from ggp.match import play_match
+from ggp.players import make_player
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("game")
+    parser.add_argument("first")
+    parser.add_argument("second")
+    parser.add_argument("--matches", type=int, default=40)
+    parser.add_argument("--play-clock", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after that long")
+    arguments = parser.parse_args()
+    game = ggp.load(arguments.game, engine="lanes")
+    points: list[float] = []
+    begin = time.monotonic()
+    for number in range(arguments.matches):
+        if time.monotonic() - begin > arguments.seconds:
+            break
+        points.append(play_one(game, arguments, number))
+    print(json.dumps({**vars(arguments), **summary(points)}, default=str))
+
+
+def play_one(game: Any, arguments: argparse.Namespace, number: int) -> float:
+    """Points of the first player in one match; it has the first role in even ones."""
+    is_swapped = number % 2 == 1
+    specs = [arguments.second, arguments.first] if is_swapped else [arguments.first, arguments.second]
+    record = play_match(
+        game,
+        [make_player(spec) for spec in specs],
+        start_clock_seconds=arguments.play_clock,
+        play_clock_seconds=arguments.play_clock,
+        seed=arguments.seed + number // 2,
+    )
+    if record.goals is None:
+        raise SystemExit(f"match {number} was aborted: {record.fault}")
+    return record.goals[1 if is_swapped else 0] / 100
+
+
+def summary(points: list[float]) -> dict[str, float]:
+    """Mean in percent with its 95 % interval (normal approximation)."""
+    count = len(points)
+    mean = sum(points) / count
+    deviation = math.sqrt(sum((p - mean) ** 2 for p in points) / max(1, count - 1))
+    half = 1.96 * deviation / math.sqrt(count)
+    return {"played": count, "percent": round(100 * mean, 1), "interval": round(100 * half, 1)}
+
+
+if __name__ == "__main__":
+    main()
