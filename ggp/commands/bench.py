@@ -15,6 +15,7 @@ from rich.table import Table
 from gdl.errors import GdlError
 from ggp.bench import calibrate, measure_engine
 from ggp.circuit import CircuitError
+from ggp.commands.bench_search import bench_searches
 from ggp.commands.loading_status import load_visibly
 from ggp.game import GameError
 from ggp.loading import ENGINES
@@ -36,6 +37,13 @@ COLUMNS = ("game", "engine", "set-up s", "playouts/s", "states/s", "ns/state", "
     help="Width of a row in words of 64 games. Lanes only.  [default: the faster of two]",
 )
 @click.option("--no-cache", is_flag=True, help="Compile anew, whatever the cache holds.")
+@click.option("--search", "is_search", is_flag=True, help="Measure the tree search on lanes instead.")
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    help="With --search; repeatable.  [default: uniform, mast, rave+mast]",
+)
 @click.option("--json", "is_json", is_flag=True, help="One JSON object per line and game.")
 def command(
     files: tuple[str, ...],
@@ -45,12 +53,25 @@ def command(
     threads: int,
     words: str | None,
     no_cache: bool,
+    is_search: bool,
+    policies: tuple[str, ...],
     is_json: bool,
 ) -> None:
     """Measure how fast an engine plays uniformly random matches of each FILE.
 
     Exit code: 0 all were measured, 1 one could not be.
     """
+    if is_search:
+        is_complete = bench_searches(
+            files,
+            policies,
+            seconds=seconds,
+            seed=seed,
+            threads=threads,
+            words=None if words is None else int(words),
+            is_json=is_json,
+        )
+        sys.exit(0 if is_complete else 1)
     calibration = calibrate()
     table = Table(box=box.SIMPLE_HEAD, title_justify="left")
     for column in COLUMNS:

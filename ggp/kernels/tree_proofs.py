@@ -68,7 +68,7 @@ def note_terminal(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: In
         decider = tree.decider[node]
         if decider == SEVERAL:
             return
-        role = max(0, np.int64(decider))
+        role: Index = np.int64(decider) if decider > 0 else 0
         tree.goal[walkers.path_edge[walker, d, role]] = proof if role == 0 else BEST_GOAL - proof
         if tree.proof[node] != UNPROVEN or not _prove_node(tree, node, role):
             return

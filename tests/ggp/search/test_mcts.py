@@ -1,6 +1,7 @@
 """The search on lanes: its limits, its trees, and what it says. Its moves: see `test_golden`."""
 
 import itertools
+import json
 import math
 import time
 from dataclasses import replace
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from gdl.parser import parse_term
+from ggp.commands.bench import command
 from ggp.search.mcts import LanesSearch
 from ggp.search.options import MctsOptions, OptionError, default_options, parse_options
 from ggp.search_bench import measure_search
@@ -301,3 +303,12 @@ def test_search_bench_measures():
     assert math.isclose(
         result["playouts_per_cpu_second"], result["playouts"] / result["cpu_seconds"], rel_tol=0.05
     )
+
+
+def test_bench_command_measures_searches(capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main(["tictactoe", "--search", "--policy", "mast", "--seconds", "0.05", "--json"])
+    assert ended.value.code == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (result["policy"], result["game"]) == ("mast", "tictactoe")
+    assert result["descents_per_cpu_second"] > 0
