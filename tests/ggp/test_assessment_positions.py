@@ -79,9 +79,7 @@ def test_good_moves_are_those_that_keep_the_value(position):
     assert len(worth) == position.legal_count
 
 
-@pytest.mark.parametrize(
-    "position", of_kind(Choice, lambda p: p.place.skill in WINS)
-)
+@pytest.mark.parametrize("position", of_kind(Choice, lambda p: p.place.skill in WINS))
 def test_wins_are_as_deep_as_said(position):
     game = at(position)
     mover, depth = role_index(game, position), int(position.place.skill[-1])
