@@ -20,7 +20,7 @@ from ggp.search.learning import LearningError, LearningOptions, TemporalDifferen
 @click.option("--games", default=2000, show_default=True, type=click.IntRange(1))
 @click.option("--seconds", type=click.FloatRange(0.0), help="Stop after so long.")
 @click.option("--trace", default=0.8, show_default=True, type=click.FloatRange(0.0, 1.0), help="Lambda.")
-@click.option("--step", default=0.5, show_default=True, type=click.FloatRange(0.0), help="Learning rate.")
+@click.option("--step", default=1.0, show_default=True, type=click.FloatRange(0.0), help="Learning rate.")
 @click.option("--seed", default=0, show_default=True, type=int)
 def command(
     file: str, out: Path, games: int, seconds: float | None, trace: float, step: float, seed: int

@@ -2,7 +2,8 @@
 
 Games are played in lanes, many side by side: in each state the role to move looks one joint move ahead with
 the evaluation as it is and takes the best successor, or with some probability a random one. After each batch
-of games the weights follow the lambda-returns of all states met (Sutton, 1988; Tesauro's TD-Gammon).
+of games the weights follow the lambda-returns of all states met (Sutton, 1988; Tesauro's TD-Gammon). Every
+game begins with random moves, up to as many as a game has, so that learning sees more than one line of play.
 
 For games of one role, or of two with constant sum, without chance or simultaneous moves.
 """
@@ -38,7 +39,7 @@ class LearningOptions:
 
     games: int = 2000
     batch: int = 20
-    step: float = 0.5
+    step: float = 1.0
     trace: float = 0.8
     exploration: float = 0.25
     longest: int = 500
@@ -65,6 +66,7 @@ class TemporalDifferenceLearner:
         self.weights = np.zeros(len(game.terms.fluents) + 1)
         self.curve: list[tuple[int, float]] = []
         self._rng = np.random.default_rng(self.options.seed)
+        self._length = 0.0
 
     def run(
         self,
@@ -93,19 +95,26 @@ class TemporalDifferenceLearner:
         game = self.game
         state = game.initial_state()
         states = [game.unpack(state)]
-        while not game.is_terminal(state) and len(states) <= self.options.longest:
+        opening = int(self._rng.integers(int(self._length) + 1))
+        steps = 0
+        while not game.is_terminal(state) and steps < self.options.longest:
             legal = [len(game.legal_moves(state, role)) for role in game.roles]
             if sum(count > 1 for count in legal) > 1:
                 raise LearningError("two roles choose at the same time")
             following = game.successors(state)
             place = int(self._rng.integers(len(following.states)))
-            if self._rng.random() >= exploration:
+            is_opening = steps < opening
+            if not is_opening and self._rng.random() >= exploration:
                 values = self._successor_values(following)
                 sign = -1 if len(legal) > 1 and legal[1] > 1 else 1
                 best = np.flatnonzero(sign * values >= (sign * values).max() - 1e-9)
                 place = int(self._rng.choice(best))
             state = following.states[place]
+            steps += 1
+            if is_opening and not following.is_terminal[place]:
+                states.clear()
             states.append(game.unpack(state))
+        self._length += (steps - self._length) / 50
         goal = game.goal(state, game.roles[0]) if game.is_terminal(state) else 50
         return Episode(np.array(states), float(goal))
 
@@ -140,5 +149,5 @@ class TemporalDifferenceLearner:
             pull = returns - predicted
             change[:-1] += pull @ live
             change[-1] += pull.sum()
-            count += 1
+            count += len(live)
         self.weights += step * change / max(1, count)

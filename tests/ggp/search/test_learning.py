@@ -1,0 +1,62 @@
+"""Learning from self-play, and the file it leaves."""
+
+import numpy as np
+import pytest
+
+from ggp.cli import app
+from ggp.loading import load
+from ggp.search.evaluation import EvaluationFileError, LinearEvaluation, goal_of_states
+from ggp.search.learning import LearningError, LearningOptions, TemporalDifferenceLearner
+from ggp.solver import solve
+from ggp.solver.codes import decode_keys
+
+
+def test_learning_comes_to_judge_states_somewhat_like_the_solution():
+    game = load("tictactoe", "lanes")
+    learner = TemporalDifferenceLearner(game, LearningOptions(games=600, seed=1))
+    evaluation = learner.run()
+    assert evaluation.curve[-1][0] == 600
+    solution = solve(game)
+    states = decode_keys(solution.space.code, solution.space.keys.reshape(-1, 1))
+    predicted = goal_of_states(evaluation.vector(game), states)
+    assert np.corrcoef(predicted, solution.value[:, 0])[0, 1] > 0.2
+
+
+def test_learning_is_reproducible():
+    game = load("tictactoe", "lanes")
+    runs = [TemporalDifferenceLearner(game, LearningOptions(games=40, seed=7)).run() for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def test_learning_refuses_other_games():
+    with pytest.raises(LearningError):
+        TemporalDifferenceLearner(load("dicerace", "lanes"))
+    with pytest.raises(LearningError, match="same time"):
+        TemporalDifferenceLearner(load("morra", "lanes"), LearningOptions(games=1)).run()
+
+
+def test_evaluation_survives_its_file(tmp_path):
+    evaluation = LinearEvaluation("g", 0.5, {"(a 1)": -1.25}, ((20, 0.25),))
+    evaluation.save(tmp_path / "w.json")
+    assert LinearEvaluation.load(tmp_path / "w.json") == evaluation
+    for damaged in ("", "[]", '{"format": "other"}'):
+        (tmp_path / "w.json").write_text(damaged)
+        with pytest.raises(EvaluationFileError):
+            LinearEvaluation.load(tmp_path / "w.json")
+
+
+def test_goal_of_states_is_a_sigmoid_of_the_weights():
+    states = np.array([[True, False], [False, True], [False, False]])
+    goals = goal_of_states(np.array([2.0, -2.0, 0.0]), states)
+    assert goals[0] + goals[1] == pytest.approx(100)
+    assert goals[2] == 50
+    assert goals[0] > 85
+
+
+def test_learn_command_writes_weights_and_shows_the_curve(tmp_path, capsys):
+    out = tmp_path / "w.json"
+    app.main(["learn", "tictactoe", "--out", str(out), "--games", "40"], standalone_mode=False)
+    printed = capsys.readouterr().out
+    assert "40 games" in printed
+    assert "weights in" in printed
+    assert LinearEvaluation.load(out).weights
