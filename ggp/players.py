@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
-from ggp.game import Game, Move, Role
+from ggp.game import Game, GameError, Move, Role
 from ggp.search.options import MctsOptions, OptionError, default_options, parse_number, parse_options
 
 if TYPE_CHECKING:
@@ -167,10 +168,19 @@ class MctsPlayer(_LocalPlayer):
 
     def prepare(self, game: Game[Any]) -> None:
         """Compile the search's kernels, or load them from the cache, while no clock runs."""
-        setup = MatchSetup("prepare", game, game.roles[0], 0.0, 0.0, 0)
-        search = self._make_search(setup)
-        search.move_to(game.initial_state(), None)
+        if not hasattr(game, "lane_tables"):
+            return
+        search = self._make_search(MatchSetup("prepare", game, game.roles[0], 0.0, 0.0, 0))
+        state = game.initial_state()
+        search.move_to(state, None)
         search.warm_up(math.inf)
+        try:
+            # Following the match has kernels of its own, used where the tree has grown.
+            joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
+            search.run(deadline=time.monotonic() + 1.0, simulations=500)
+            search.move_to(game.next_state(state, joint_move), joint_move)
+        except (GameError, IndexError):  # no match to follow: over at once, or the rules are at fault
+            pass
         search.close()
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
