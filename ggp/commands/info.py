@@ -23,6 +23,7 @@ from ggp.compilation import compile_circuit, game_on
 from ggp.info import GameInfo, describe
 from ggp.live_view import state_view
 from ggp.loading import ENGINES, make_game, read_program
+from ggp.solver.saved import Tablebase, is_saved_solution
 
 
 @click.command("info")
@@ -55,6 +56,9 @@ def command(
     Where the game compiles to a circuit, its gates and literals are told for every phase, as built and
     after each stage that makes it smaller.
     """
+    if is_saved_solution(file):
+        _show_solution(file, is_json)
+        return
     if engine not in ENGINES:
         raise click.UsageError(f"unknown engine {engine!r}: one of {', '.join(ENGINES)}")
     program, name = read_program(file)
@@ -187,3 +191,18 @@ def _predicate_table(info: GameInfo) -> Table:
             Text(predicate.name), kind, str(predicate.stratum), str(predicate.rules), str(predicate.facts)
         )
     return table
+
+
+def _show_solution(file: str, is_json: bool) -> None:
+    """What a file that `ggp solve --save` wrote says of itself."""
+    header = Tablebase(file).header
+    shown = {
+        key: header[key] for key in ("game", "values", "concept", "states", "transitions", "longest_line")
+    }
+    shown["values"] = dict(zip(header["roles"], header["values"], strict=True))
+    if is_json:
+        click.echo(json.dumps(shown | {"rules": header["rules"]}))
+        return
+    worths = ", ".join(f"{role} {worth:g}" for role, worth in shown["values"].items())
+    click.echo(f"a solution of {shown['game']}: {worths}\n  by {shown['concept']}")
+    click.echo(f"  {shown['states']:,} states, longest line of best play {shown['longest_line']} joint moves")

@@ -11,6 +11,7 @@ numbers of the successors in order; chunks beyond the memory allowed go to disk.
 
 from __future__ import annotations
 
+import mmap
 import threading
 import time
 from collections.abc import Callable
@@ -47,6 +48,7 @@ from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_
 CHUNK_STATES = 1 << 18
 FIRST_CAPACITY = 1 << 16
 GROWTH = 1.5
+_OWN_PAGES_BYTES = 1 << 16
 MOST_STATES = 2**32 - 2
 DEFAULT_MEBIBYTES = 8192
 
@@ -253,7 +255,8 @@ class _Enumeration:
             state = reached
         if counter[STUCK]:
             raise UnsolvableError("in some reachable state that is not terminal a role has no legal move")
-        self.chunks.append(Chunk(first, end - first, moves, self.edge[: counter[EDGES]].copy()))
+        edge = _on_own_pages(self.edge[: counter[EDGES]])
+        self.chunks.append(Chunk(first, end - first, _on_own_pages(moves), edge))
         self.transitions += int(counter[EDGES])
         self.expanded = end
         if self.limits.work_folder is not None or self._bytes() > self.limits.mebibytes << 20:
@@ -373,6 +376,15 @@ class _Enumeration:
             elif missing.any():
                 raise UnsolvableError(f"{role} has not exactly one goal value in a terminal state")
         return goal
+
+
+def _on_own_pages(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy that goes back to the system when it is dropped; a heap would keep it for later."""
+    if array.nbytes < _OWN_PAGES_BYTES:
+        return array.copy()
+    copy: NDArray[Any] = np.frombuffer(mmap.mmap(-1, array.nbytes), array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 __all__ = [

@@ -83,6 +83,15 @@ def _header(solution: Solution) -> dict[str, Any]:
     }
 
 
+def is_saved_solution(path: str | Path) -> bool:
+    """Whether the file begins like a saved solution; False where there is no such file."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except (OSError, ValueError):
+        return False
+
+
 class Tablebase:
     """A saved solution, opened. Safe to share between threads.
 

@@ -153,7 +153,10 @@ def test_solve_command_prints_json(capsys, tmp_path):
     assert printed["values"] == {"picker": 40, "drawer": 60}
     assert printed["states"] == 10
     assert printed["best_moves"] == {"picker": [{"move": "(pick b)", "goal": 40.0, "probability": 1.0}]}
-    assert (tmp_path / "b").is_file()
+    app.main(["info", str(tmp_path / "b")], standalone_mode=False)
+    assert "a solution of bucket: picker 40, drawer 60" in capsys.readouterr().out
+    app.main(["info", str(tmp_path / "b"), "--json"], standalone_mode=False)
+    assert json.loads(capsys.readouterr().out)["values"] == printed["values"]
 
 
 def test_solve_command_shows_values_and_strategies(capsys):
