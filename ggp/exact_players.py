@@ -241,7 +241,7 @@ class SolvingPlayer:
                     "%s solved: %s states, %s", game.name, solution.space.state_count, solution.values()
                 )
             return
-        except SolverError as error:
+        except (SolverError, MemoryError) as error:
             _logger.info("%s is not solved whole: %s", game.name, error)
         if len(game.roles) == 2 and RANDOM_ROLE not in game.roles:
             try:
