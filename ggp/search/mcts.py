@@ -11,12 +11,12 @@ import math
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
 
 from ggp.compiled_game import CompiledGame
 from ggp.game import IllegalMoveError, Move, Role
 from ggp.kernels.compiling import announced_compilation
 from ggp.search.options import MctsOptions
+from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
 from ggp.search.tree_engine import ENDLESS, TreeEngine
 
 SLICE_SECONDS = 0.01
@@ -25,52 +25,11 @@ SLICE_SECONDS = 0.01
 PROGRESS_SECONDS = 0.05
 
 
-@dataclass(frozen=True)
-class MoveReport:
-    """What the search thinks of one move: playouts, mean goal of the role, proven goal (or None)."""
-
-    move: Move
-    visits: int
-    mean: float
-    goal: int | None
-
-
-@dataclass(frozen=True)
-class SearchReport:
-    """How a search stands.
-
-    seconds, playouts, descents    since the root was set
-    mean_depth, deepest            in the tree, in joint moves
-    nodes, is_full                 of all trees; whether a memory limit stopped one from growing
-    moves                          of the searching role in the root state, most visited first
-    best_line                      joint moves along the most visited edges of the first tree
-    goal                           proven goal of the searching role, or None
-    """
-
-    seconds: float
-    playouts: int
-    descents: int
-    mean_depth: float
-    deepest: int
-    nodes: int
-    is_full: bool
-    moves: tuple[MoveReport, ...]
-    best_line: tuple[tuple[Move, ...], ...]
-    goal: int | None
-
-    @property
-    def playouts_per_second(self) -> float:
-        return self.playouts / self.seconds if self.seconds > 0 else 0.0
-
-    @property
-    def descents_per_second(self) -> float:
-        return self.descents / self.seconds if self.seconds > 0 else 0.0
-
-
 class LanesSearch:
     """The search of one role in one match of a compiled game; keeps its trees from move to move.
 
-    `best_move()` and `report()` may be asked, also from another thread, at any time after `move_to`.
+    `best_move()` may be asked, also from another thread, at any time after `move_to`, and `report()`
+    while the search does not run.
     """
 
     def __init__(
@@ -81,14 +40,20 @@ class LanesSearch:
         seed: int = 0,
         options: MctsOptions | None = None,
         on_progress: Callable[[Move], None] | None = None,
+        on_report: Callable[[SearchReport], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`on_progress` hears of the best move of the root whenever another one takes the lead."""
+        """`on_progress` hears of the best move of the root whenever another one takes the lead, `on_report`
+        how the search stands every REPORT_SECONDS. Both are called in the thread that called `run`.
+        """
         self.game = game
         self.options = options or MctsOptions()
         self.role_index = game.roles.index(role)
         self.simulation_count = 0
         self._on_progress = on_progress
+        self._on_report = on_report
+        self._running_since: float | None = None
+        self._fresh_report: SearchReport | None = None
         self._clock = clock
         self._state: bytes | None = None
         self._leader: Move | None = None
@@ -140,10 +105,17 @@ class LanesSearch:
         with announced_compilation():
             self.engines[0].run(0)
 
-    def run(self, *, deadline: float = math.inf, simulations: int | None = None) -> int:
+    def run(
+        self,
+        *,
+        deadline: float = math.inf,
+        simulations: int | None = None,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> int:
         """Search until `deadline` (clock seconds) or for that many playouts; how many were finished.
 
-        Ends earlier where the root is proven. A deadline is passed by a slice at most; a tick of a very large
+        Ends earlier where the root is proven, and once `is_stopped`, asked after every slice, says so; it is
+        called in several threads. A deadline is passed by a slice at most; a tick of a very large
         circuit may take longer.
         """
         if simulations is None and deadline == math.inf:
@@ -152,32 +124,38 @@ class LanesSearch:
         if self.game.is_terminal(self._state):
             return 0
         before = self._finished()
-        begin = time.perf_counter()
+        begin = self._running_since = self._reported_at = time.perf_counter()
         count = len(self.engines)
         for i, engine in enumerate(self.engines):
             share = ENDLESS if simulations is None else simulations // count + (i < simulations % count)
             engine.begin(share)
         with announced_compilation():
             self.engines[0].run(0)
+        is_stopped = is_stopped or _never
         if self._pool is None:
-            self._run_engine(0, deadline, self._tell)
+            self._run_engine(0, deadline, is_stopped, self._tell)
         else:
-            jobs = [self._pool.submit(self._run_engine, i, deadline, _nothing) for i in range(count)]
+            jobs = [
+                self._pool.submit(self._run_engine, i, deadline, is_stopped, _nothing) for i in range(count)
+            ]
             while wait(jobs, timeout=PROGRESS_SECONDS).not_done:
                 self._tell()
             for job in jobs:
                 job.result()
         self._tell()
         self._seconds += time.perf_counter() - begin
+        self._running_since = None
         done = self._finished() - before
         self.simulation_count += done
         return done
 
-    def _run_engine(self, index: int, deadline: float, tell: Callable[[], None]) -> None:
+    def _run_engine(
+        self, index: int, deadline: float, is_stopped: Callable[[], bool], tell: Callable[[], None]
+    ) -> None:
         engine = self.engines[index]
         ticks = self._slice_ticks[index]
         spent = 0.0
-        while (left := deadline - self._clock()) > 0:
+        while (left := deadline - self._clock()) > 0 and not is_stopped():
             if spent > left:
                 if ticks == 1:
                     break
@@ -190,6 +168,8 @@ class LanesSearch:
                 ticks = max(1, ticks // 2)
             elif spent < SLICE_SECONDS / 3:
                 ticks *= 2
+            if index == 0:
+                self._make_due_report()
             tell()
         self._slice_ticks[index] = ticks
 
@@ -217,8 +197,9 @@ class LanesSearch:
         root_goal = next((e.root_goal for e in engines if e.root_goal is not None), None)
         if root_goal is not None and self.role_index == 1:
             root_goal = 100 - root_goal
+        since = self._running_since
         return SearchReport(
-            seconds=self._seconds,
+            seconds=self._seconds + (0.0 if since is None else time.perf_counter() - since),
             playouts=playouts,
             descents=sum(engine.descent_count for engine in engines) - self._first_descents,
             mean_depth=depth_sum / playouts if playouts else 0.0,
@@ -231,10 +212,20 @@ class LanesSearch:
                 for line in engines[0].best_line()
             ),
             goal=root_goal,
+            carried=self._carried,
         )
+
+    def _make_due_report(self) -> None:
+        """Between two slices of the first tree, whose line can then be followed; `_tell` passes it on."""
+        if self._on_report is not None and time.perf_counter() - self._reported_at >= REPORT_SECONDS:
+            self._fresh_report = self.report()
+            self._reported_at = time.perf_counter()
 
     def _begin_report(self) -> None:
         self._seconds = 0.0
+        self._running_since = None
+        self._reported_at = 0.0
+        self._carried = sum(move.visits for move in self._merged_moves())
         self._first_playouts = self._finished()
         self._first_descents = sum(engine.descent_count for engine in self.engines)
         self._first_depth_sum = sum(engine.depth_sum for engine in self.engines)
@@ -263,7 +254,14 @@ class LanesSearch:
         if self._on_progress is not None and (best := self.best_move()) != self._leader:
             self._leader = best
             self._on_progress(best)
+        if self._on_report is not None and (report := self._fresh_report) is not None:
+            self._fresh_report = None
+            self._on_report(report)
 
 
 def _nothing() -> None:
     pass
+
+
+def _never() -> bool:
+    return False

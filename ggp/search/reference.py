@@ -21,48 +21,29 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from ggp.game import RANDOM_ROLE, Game, GoalError, Move, NoLegalMoveError, Role
 from ggp.search.options import MctsOptions
 from ggp.search.policies import Goals, Moves, Step, make_policy
 from ggp.search.randomness import LaneRandom, TreeRandom
-
-MoveIndices: TypeAlias = tuple[int, ...]
-BEST_GOAL = 100
+from ggp.search.reference_tree import (
+    BEST_GOAL,
+    MoveIndices,
+    Node,
+    Path,
+    best_path,
+    count_nodes,
+    forget_proofs,
+    joint_move_of,
+    prove_node,
+    proven_goal,
+)
+from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
 
 
 class OutOfTimeError(Exception):
     """The deadline passed in the middle of a simulation."""
-
-
-@dataclass(slots=True)
-class Node:
-    """A state in the tree with what was seen below it.
-
-    moves      per role, the legal moves; empty in terminal states
-    visits     per role and move, how often a simulation took it
-    totals     per role and move, the sum of that role's goals in those simulations
-    rave_visits, rave_totals    the same of simulations that made the move here or later
-    children   joint move, as one index per role → node
-    goals      terminal states and dead ends only: what each role gets
-    proof      what each role is proven to get
-    """
-
-    state: Hashable
-    moves: tuple[Moves, ...]
-    goals: Goals | None
-    visit_count: int = 0
-    visits: list[list[int]] = field(default_factory=list)
-    totals: list[list[float]] = field(default_factory=list)
-    rave_visits: list[list[int]] = field(default_factory=list)
-    rave_totals: list[list[float]] = field(default_factory=list)
-    children: dict[MoveIndices, Node] = field(default_factory=dict)
-    proof: Goals | None = None
-
-
-Path: TypeAlias = list[tuple[Node, MoveIndices]]
 
 
 class Search:
@@ -79,9 +60,12 @@ class Search:
         seed: int = 0,
         options: MctsOptions | None = None,
         on_progress: Callable[[Move], None] | None = None,
+        on_report: Callable[[SearchReport], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`on_progress` hears of the best move of the root whenever another one takes the lead."""
+        """`on_progress` hears of the best move of the root whenever another one takes the lead, `on_report`
+        how the search stands every REPORT_SECONDS.
+        """
         self.game = game
         self.options = options or MctsOptions()
         self.role_index = game.roles.index(role)
@@ -93,7 +77,10 @@ class Search:
         self.simulation_count = 0
         self.is_solving = self.options.is_solving and len(game.roles) <= 2 and self.chance_index < 0
         self._on_progress = on_progress
+        self._on_report = on_report
         self._clock = clock
+        self._running_since: float | None = None
+        self._begin_report()
 
     def close(self) -> None:
         """Nothing to end here; the search on lanes has threads."""
@@ -105,14 +92,22 @@ class Search:
             root = next((child for child in root.children.values() if child.state == state), None)
         self.root = root or make_node(self.game, state)
         self.node_count = count_nodes(self.root)
+        self._begin_report()
 
     def warm_up(self, deadline: float) -> None:
         """Nothing to get ready; the search on lanes compiles its kernels."""
 
-    def run(self, *, deadline: float = math.inf, simulations: int | None = None) -> int:
+    def run(
+        self,
+        *,
+        deadline: float = math.inf,
+        simulations: int | None = None,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> int:
         """Simulate until `deadline` (clock seconds) or for that many simulations; how many were finished.
 
-        Ends earlier where the root is proven. A deadline is passed by one state expansion at most.
+        Ends earlier where the root is proven, and once `is_stopped`, asked after every simulation, says so. A
+        deadline is passed by one state expansion at most.
         """
         if simulations is None and deadline == math.inf:
             raise ValueError("a search needs a deadline or a number of simulations")
@@ -121,7 +116,10 @@ class Search:
             return 0
         done = 0
         leader: Move | None = None
+        begin = self._running_since = reported_at = time.perf_counter()
         while (simulations is None or done < simulations) and root.proof is None:
+            if is_stopped is not None and is_stopped():
+                break
             try:
                 self.simulate(deadline)
             except OutOfTimeError:
@@ -130,8 +128,44 @@ class Search:
             if self._on_progress is not None and (best := self.best_move()) != leader:
                 leader = best
                 self._on_progress(best)
+            if self._on_report is not None and time.perf_counter() - reported_at >= REPORT_SECONDS:
+                self._on_report(self.report())
+                reported_at = time.perf_counter()
+        self._seconds += time.perf_counter() - begin
+        self._running_since = None
         self.simulation_count += done
         return done
+
+    def report(self) -> SearchReport:
+        """How the search stands; a playout is a descent here."""
+        root = self._require_root()
+        role = self.role_index
+        since = self._running_since
+        moves = []
+        for m, move in enumerate(root.moves[role] if root.moves else ()):
+            visits, goal = root.visits[role][m], proven_goal(root, role, m)
+            mean = root.totals[role][m] / visits if visits else 0.0
+            moves.append(MoveReport(move, visits, mean, None if goal is None else round(goal)))
+        return SearchReport(
+            seconds=self._seconds + (0.0 if since is None else time.perf_counter() - since),
+            playouts=self._playouts,
+            descents=self._playouts,
+            mean_depth=self._depth_sum / self._playouts if self._playouts else 0.0,
+            deepest=self._deepest,
+            nodes=self.node_count,
+            is_full=self.node_count >= self.options.node_limit,
+            moves=tuple(sorted(moves, key=lambda m: (-m.visits, -m.mean))),
+            best_line=tuple(joint_move_of(node, indices) for node, indices in best_path(root)),
+            goal=None if root.proof is None else round(root.proof[role]),
+            mode="reference",
+            carried=self._carried,
+        )
+
+    def _begin_report(self) -> None:
+        self._seconds = 0.0
+        self._running_since = None
+        self._playouts = self._depth_sum = self._deepest = 0
+        self._carried = 0 if self.root is None else self.root.visit_count
 
     def best_move(self) -> Move:
         """The root move most simulations took, unless a proof knows better; of equals the first."""
@@ -161,6 +195,9 @@ class Search:
         if is_new and node.goals is not None and self.is_solving:
             self.prove(path, node)
         back_up(path, goals)
+        self._playouts += 1
+        self._depth_sum += tree_depth
+        self._deepest = max(self._deepest, tree_depth)
         self.policy.learn(steps, tree_depth, goals)
         if self.options.has_rave:
             back_up_rave(path, steps, goals)
@@ -294,10 +331,6 @@ def legal_or_none(game: Game[Any], state: Hashable, role: Role) -> Moves:
         return ()
 
 
-def joint_move_of(node: Node, indices: MoveIndices) -> Moves:
-    return tuple(moves[m] for moves, m in zip(node.moves, indices, strict=True))
-
-
 def goals_of(game: Game[Any], state: Hashable) -> Goals:
     """Each role's goal in `state`; 0 for `random`, and where the rules fail to give exactly one."""
     return tuple(_goal_or_zero(game, state, role) for role in game.roles)
@@ -335,49 +368,3 @@ def back_up_rave(path: Path, steps: Sequence[Step], goals: Goals) -> None:
                 if len(moves) > 1 and move in made[role]:
                     node.rave_visits[role][m] += 1
                     node.rave_totals[role][m] += goals[role]
-
-
-def decider_of(node: Node) -> int | None:
-    """The only role with a choice, the first role where none has one, None where several have."""
-    choosing = [role for role, moves in enumerate(node.moves) if len(moves) > 1]
-    return None if len(choosing) > 1 else choosing[0] if choosing else 0
-
-
-def proven_goal(node: Node, role: int, m: int) -> float | None:
-    """What `role` is proven to get by its move `m` where no other role has a choice."""
-    if decider_of(node) != role:
-        return None
-    child = node.children.get(tuple(m if r == role else 0 for r in range(len(node.moves))))
-    return child.proof[role] if child is not None and child.proof is not None else None
-
-
-def prove_node(node: Node) -> bool:
-    """Prove `node` from its children where that can be done; whether it was."""
-    role = decider_of(node)
-    if role is None:
-        return False
-    goals = [proven_goal(node, role, m) for m in range(len(node.moves[role]))]
-    best = max((goal for goal in goals if goal is not None), default=None)
-    if best is None or (best < BEST_GOAL and None in goals):
-        return False
-    node.proof = tuple(best if r == role else BEST_GOAL - best for r in range(len(node.moves)))
-    return True
-
-
-def forget_proofs(root: Node) -> None:
-    """Drop every proof below and including `root`."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        node.proof = None
-        stack.extend(node.children.values())
-
-
-def count_nodes(root: Node) -> int:
-    """The size of the tree below and including `root`."""
-    count, stack = 0, [root]
-    while stack:
-        node = stack.pop()
-        count += 1
-        stack.extend(node.children.values())
-    return count

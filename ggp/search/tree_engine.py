@@ -226,10 +226,12 @@ class TreeEngine:
 
     def edges_of(self, node: int, role: int) -> range:
         """The edges of a role at a node; empty where it is not expanded."""
-        first = self.tree.first_edge[node]
-        if first[0] == MISSING:
+        # A copy, and checked: the kernel may be expanding the node in another thread.
+        first = self.tree.first_edge[node].tolist()
+        most = self._first_move[role + 1] - self._first_move[role]
+        if first[0] == MISSING or not 0 <= first[role] <= first[role + 1] <= first[role] + most:
             return range(0)
-        return range(int(first[role]), int(first[role + 1]))
+        return range(first[role], first[role + 1])
 
     def root_edges(self, role: int, node: int = ROOT) -> list[RootEdge]:
         """Statistics of the moves of `role` in the root state (or another node), by move."""
@@ -259,8 +261,8 @@ class TreeEngine:
             child = int(tree.child[e])
             return None if child == MISSING else child
         came = np.array(edges, np.int32) - tree.first_edge[node, 0]
-        nodes = self.node_count
-        found = np.flatnonzero((tree.parent[:nodes] == node) & (tree.came[:nodes] == came).all(axis=1))
+        children = np.flatnonzero(tree.parent[: self.node_count] == node)
+        found = children[(tree.came[children] == came).all(axis=1)]
         return int(found[0]) if len(found) else None
 
     def _move_of(self, edge: int, role: int) -> int:

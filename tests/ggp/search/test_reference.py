@@ -6,7 +6,8 @@ import pytest
 
 from gdl.terms import Compound, Symbol
 from ggp.search.options import MctsOptions
-from ggp.search.reference import Search, count_nodes
+from ggp.search.reference import Search
+from ggp.search.reference_tree import count_nodes
 from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck, number
 
 
