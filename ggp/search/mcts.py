@@ -89,6 +89,8 @@ class LanesSearch:
 
     def _followed(self, state: bytes, joint_move: tuple[Move, ...] | None) -> tuple[int, ...] | None:
         """`joint_move` as indices, where it leads from the present root to `state`."""
+        if not self.options.is_reusing:
+            return None
         if self._state is None or joint_move is None or self.game.is_terminal(self._state):
             return None
         indices = [index.get(move) for index, move in zip(self._move_index, joint_move, strict=True)]

@@ -40,6 +40,7 @@ class MctsOptions:
     past_visits       visits below which a fact-move pair does not count
     refresh           playouts after which the weights of moves are computed anew; None: by the search
     is_solving        prove wins, losses and draws (one role, or two with goals that sum up to 100)
+    is_reusing        keep the subtree of the joint move that was made; else every move begins an empty tree
     step_limit        joint moves of a playout, then it counts as an end
     depth_limit       joint moves in the tree, then the playout begins
     node_limit        nodes of one tree of the plain-Python search
@@ -63,6 +64,7 @@ class MctsOptions:
     past_visits: int = 3
     refresh: int | None = None
     is_solving: bool = False
+    is_reusing: bool = True
     step_limit: int = 10_000
     depth_limit: int = 512
     node_limit: int = 200_000
@@ -161,7 +163,8 @@ _NUMBERS: Mapping[str, tuple[str, int | float]] = {
     "memory": ("memory_mebibytes", 1),
 }
 _TEXTS = {"policy": "policy", "in_flight": "in_flight"}
-OPTION_NAMES = ("simulations", "margin", "search", *_TEXTS, "solver", *_NUMBERS)
+_SWITCHES = {"solver": "is_solving", "reuse": "is_reusing"}
+OPTION_NAMES = ("simulations", "margin", "search", *_TEXTS, *_SWITCHES, *_NUMBERS)
 
 
 def parse_options(given: Mapping[str, str], defaults: MctsOptions) -> MctsOptions:
@@ -173,10 +176,10 @@ def parse_options(given: Mapping[str, str], defaults: MctsOptions) -> MctsOption
             changes[field] = parse_number(name, text, least)
         elif name in _TEXTS:
             changes[_TEXTS[name]] = text
-        elif name == "solver":
+        elif name in _SWITCHES:
             if text not in ("on", "off"):
-                raise OptionError(f"solver is on or off, not {text!r}")
-            changes["is_solving"] = text == "on"
+                raise OptionError(f"{name} is on or off, not {text!r}")
+            changes[_SWITCHES[name]] = text == "on"
         else:
             raise OptionError(f"no option {name!r}; there are {', '.join(OPTION_NAMES)}")
     return replace(defaults, **changes)

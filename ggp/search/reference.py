@@ -89,7 +89,8 @@ class Search:
         """Make `state`, to which `joint_move` led, the root, keeping the tree below it where there is one."""
         root = self.root
         if root is not None and root.state != state:
-            root = next((child for child in root.children.values() if child.state == state), None)
+            known = root.children.values() if self.options.is_reusing else ()
+            root = next((child for child in known if child.state == state), None)
         self.root = root or make_node(self.game, state)
         self.node_count = count_nodes(self.root)
         self._begin_report()

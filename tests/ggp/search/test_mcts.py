@@ -13,6 +13,7 @@ from gdl.parser import parse_term
 from ggp.commands.bench import command
 from ggp.search.mcts import LanesSearch
 from ggp.search.options import MctsOptions, OptionError, default_options, parse_options
+from ggp.search.reference import Search
 from ggp.search_bench import measure_search
 from tests.ggp.search.golden import compiled
 
@@ -154,6 +155,26 @@ def test_solver_proves_nothing_where_both_move_at_once():
     search = search_of("rockpaperscissors", is_solving=True)
     search.run(simulations=3000)
     assert search.report().goal is None
+
+
+@pytest.mark.parametrize("kind", ["lanes", "reference"])
+def test_search_without_reuse_begins_an_empty_tree(kind):
+    def visits_after_a_move(is_reusing):
+        if kind == "lanes":
+            search = search_of("tictactoe", is_reusing=is_reusing)
+        else:
+            options = MctsOptions(is_reusing=is_reusing)
+            game = compiled("tictactoe")
+            search = Search(game, game.roles[0], options=options)
+            search.move_to(game.initial_state(), None)
+        search.run(simulations=500)
+        game = search.game
+        state, joint_move = moves_after(game, game.initial_state(), "(mark 2 2)", "noop")
+        search.move_to(state, joint_move)
+        return sum(move.visits for move in search.report().moves)
+
+    assert visits_after_a_move(is_reusing=True) > 0
+    assert visits_after_a_move(is_reusing=False) == 0
 
 
 def test_search_keeps_the_tree_below_the_move_made():
