@@ -17,6 +17,7 @@ from ggp.tournament.plan import Plan
 from ggp.tournament.pool import WorkersError, open_workers
 from ggp.tournament.report import make_report, markdown, terminal_view, write_report
 from ggp.tournament.runner import Progress, Runner
+from ggp.tournament.schedule import SelectionError
 from ggp.tournament.store import Run, Store, StoreError
 
 DEFAULT_STORE = Path("tournament.sqlite")
@@ -77,6 +78,12 @@ _report_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="Write report.md and charts into this folder.",
 )
+_only_option = click.option(
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help="Play only matches of these conditions, games and agents now; repeatable.",
+)
 _run_option = click.option("--run", "run_name", metavar="NAME", help="[default: the latest run]")
 
 
@@ -98,11 +105,13 @@ _run_option = click.option("--run", "run_name", metavar="NAME", help="[default: 
 @click.option("--name", help="Of the run.  [default: the file's, or the games']")
 @click.option("--new", "is_new", is_flag=True, help="Start another run where one of that name exists.")
 @_store_option
+@_only_option
 @_workers_option
 @_report_option
 def run_command(
     config: Path | None,
     store: Path | None,
+    only: tuple[str, ...],
     workers: str | None,
     report_folder: Path | None,
     is_new: bool,
@@ -123,7 +132,7 @@ def run_command(
             run = opened.begin(plan, is_new=is_new)
         except StoreError as error:
             raise click.ClickException(str(error)) from None
-        sys.exit(_play(opened, run, workers, report_folder))
+        sys.exit(_play(opened, run, only, workers, report_folder))
 
 
 def _plan_from_file(config: Path, flags: dict[str, Any]) -> Plan:
@@ -169,14 +178,19 @@ def _until_from_flags(flags: dict[str, Any]) -> dict[str, Any]:
 @command.command("resume")
 @click.argument("store", type=click.Path(path_type=Path, dir_okay=False))
 @_run_option
+@_only_option
 @_workers_option
 @_report_option
 def resume_command(
-    store: Path, run_name: str | None, workers: str | None, report_folder: Path | None
+    store: Path,
+    run_name: str | None,
+    only: tuple[str, ...],
+    workers: str | None,
+    report_folder: Path | None,
 ) -> None:
     """Go on with a run of STORE; everything it needs is in there."""
     with _open_store(store, must_exist=True) as opened:
-        sys.exit(_play(opened, _find_run(opened, run_name), workers, report_folder))
+        sys.exit(_play(opened, _find_run(opened, run_name), only, workers, report_folder))
 
 
 @command.command("show")
@@ -252,7 +266,9 @@ def _find_run(store: Store, name: str | None) -> Run:
         raise click.ClickException(str(error)) from None
 
 
-def _play(store: Store, run: Run, workers: str | None, report_folder: Path | None) -> int:
+def _play(
+    store: Store, run: Run, only: tuple[str, ...], workers: str | None, report_folder: Path | None
+) -> int:
     """Play what is left of a run and show the result; the exit code."""
     console = Console(highlight=False)
     try:
@@ -263,8 +279,10 @@ def _play(store: Store, run: Run, workers: str | None, report_folder: Path | Non
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with pool, RunView(console, store, run) as view:
-            progress = Runner(store, run, pool, view.show).play()
+            progress = Runner(store, run, pool, view.show, only=only).play()
         code = _tell_failures(console, progress)
+    except SelectionError as error:
+        raise click.UsageError(str(error)) from None
     except KeyboardInterrupt:
         again = f"ggp tournament resume {store.path} --run {run.name}"
         console.print(f"stopped; go on with: {again}", soft_wrap=True)

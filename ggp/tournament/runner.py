@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 
@@ -61,16 +61,25 @@ Listener = Callable[[Progress], None]
 
 
 class Runner:
-    """One process playing one run."""
+    """One process playing one run, or the cells of it that `only` names (see `Schedule`)."""
 
-    def __init__(self, store: Store, run: Run, workers: Workers, listen: Listener = lambda _: None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        run: Run,
+        workers: Workers,
+        listen: Listener = lambda _: None,
+        *,
+        only: Collection[str] = (),
+    ) -> None:
+        """Raises SelectionError."""
         self.store, self.run, self.workers, self.listen = store, run, workers, listen
-        self.schedule = Schedule(run.plan)
+        self.schedule = Schedule(run.plan, only)
         self.stopping = Stopping(self.schedule)
         for match in store.matches(run):
             self.stopping.add(match)
         self.finished = store.finished_ids(run)
-        self.progress = Progress(self.schedule.match_count, len(self.finished))
+        self.progress = Progress(self.schedule.match_count, self.stopping.played())
         self._running: dict[Future[MatchResult], tuple[Cell, MatchTask]] = {}
         self._held: list[tuple[Cell, MatchTask]] = []
 
@@ -159,6 +168,10 @@ class Stopping:
     def is_decided(self, cell: Cell) -> bool:
         decision = self.decisions.get(cell.key)
         return decision is not None and decision.is_final
+
+    def played(self) -> int:
+        """Matches counted so far."""
+        return self._played.total()
 
     def saved(self) -> int:
         """Scheduled matches that nobody needs to play."""

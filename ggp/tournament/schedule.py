@@ -6,7 +6,7 @@ assignment of its agents to the roles once, so no agent has a better seat than a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
 
@@ -64,13 +64,21 @@ class MatchTask:
         return frozenset(player for player in self.players if player and player.startswith("http://"))
 
 
-class Schedule:
-    """The matches of a plan, in an order that lets all cells grow evenly."""
+class SelectionError(ValueError):
+    """A name that is neither a condition, a game nor an agent of the plan."""
 
-    def __init__(self, plan: Plan) -> None:
+
+class Schedule:
+    """The matches of a plan, in an order that lets all cells grow evenly.
+
+    only   where not empty, names of conditions, games and agents: cells with one of each kind that is named
+    """
+
+    def __init__(self, plan: Plan, only: Collection[str] = ()) -> None:
+        """Raises SelectionError."""
         self.plan = plan
         self.roles = {game.name: role_names(game) for game in plan.games}
-        self.cells = tuple(self._cells())
+        self.cells = tuple(_selected(plan, tuple(self._cells()), frozenset(only)))
 
     def _cells(self) -> Iterator[Cell]:
         for condition in self.plan.conditions:
@@ -115,6 +123,22 @@ class Schedule:
             play_clock_seconds=cell.condition.play_clock_seconds,
             seed=derived_seed(self.plan.seed, match_id),
         )
+
+
+def _selected(plan: Plan, cells: Iterable[Cell], only: frozenset[str]) -> Iterator[Cell]:
+    conditions, games, agents = (
+        only & {item.name for item in items} for items in (plan.conditions, plan.games, plan.agents)
+    )
+    unknown = only - conditions - games - agents
+    if unknown:
+        raise SelectionError(f"no condition, game or agent {min(unknown)!r} in this run")
+    for cell in cells:
+        if (
+            (not conditions or cell.condition.name in conditions)
+            and (not games or cell.game.name in games)
+            and (not agents or agents & set(cell.agents))
+        ):
+            yield cell
 
 
 def match_id_of(condition: str, game: str, seating: tuple[str, ...], repetition: int) -> str:

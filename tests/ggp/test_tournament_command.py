@@ -78,6 +78,7 @@ def test_config_file_is_played_and_exported(ggp, tmp_path):
         ((*PLAY, "--until", "soon"), "sprt or a width"),
         ((*PLAY, "--repetitions", "0"), "at least 1"),
         ((*PLAY, "--workers", "none"), "number of processes"),
+        ((*PLAY, "--workers", "1", "--only", "chess"), "no condition, game or agent 'chess'"),
         (("missing.toml",), "missing.toml"),
         (("show", "missing.sqlite"), "missing.sqlite"),
         (("show", "small.kif"), "no tournament results"),

@@ -58,6 +58,15 @@ def test_a_run_plays_every_match_once(store, tmp_path):
     assert again.tasks == []
 
 
+def test_a_part_of_a_run_is_played_and_then_the_rest(store, tmp_path):
+    plan = small_plan(tmp_path, agents={"a": "random", "b": "legal", "c": "random"})
+    run = store.begin(plan)
+    part = Runner(store, run, Inline(first_agent_wins), only=["c"]).play()
+    assert (part.new, part.stored, part.total, part.left) == (12, 12, 12, 0)
+    rest = Runner(store, run, Inline(first_agent_wins)).play()
+    assert (rest.new, rest.stored, rest.total, rest.left) == (6, 18, 18, 0)
+
+
 def test_matches_are_the_same_whoever_plays_them(tmp_path):
     tasks = [task for _, task in Schedule(small_plan(tmp_path, agents={"a": "random", "b": "mcts"})).tasks()]
     tasks = [task for task in tasks if task.seats[0] == "a"]

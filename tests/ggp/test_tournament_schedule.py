@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from ggp.tournament.schedule import Schedule, seatings
+from ggp.tournament.schedule import Schedule, SelectionError, seatings
 from tests.ggp.tournament_plans import ALONE, TRIO, small_plan
 
 THREE = {"a": "random", "b": "legal", "c": "mcts"}
@@ -49,6 +49,18 @@ def test_chance_takes_no_agent():
 def test_only_pairs_with_a_baseline_are_played(tmp_path):
     cells = Schedule(small_plan(tmp_path, agents=THREE, against=["b"])).cells
     assert [cell.agents for cell in cells] == [("a", "b"), ("c", "b")]
+
+
+def test_named_cells_can_be_chosen(tmp_path):
+    plan = small_plan(tmp_path, agents=THREE)
+    whole = Schedule(plan)
+    with_c = Schedule(plan, only=["c"])
+    assert [cell.agents for cell in with_c.cells] == [("a", "c"), ("b", "c")]
+    chosen = {task.id: task.seed for _, task in with_c.tasks()}
+    assert chosen.items() < {task.id: task.seed for _, task in whole.tasks()}.items()
+    assert Schedule(plan, only=["c", plan.games[0].name, plan.conditions[0].name]).cells == with_c.cells
+    with pytest.raises(SelectionError, match="'nobody'"):
+        Schedule(plan, only=["c", "nobody"])
 
 
 def test_ids_and_seeds_are_all_different_and_stable(tmp_path):
