@@ -106,9 +106,18 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
 
 @inlined
 def select_edge(
-    tree: Tree, statistics: MoveStatistics, arrays: SearchArrays, settings: Settings, node: Index, role: Index
+    tree: Tree,
+    statistics: MoveStatistics,
+    arrays: SearchArrays,
+    settings: Settings,
+    node: Index,
+    role: Index,
+    reference: Index,
 ) -> Index:
-    """UCT: an untried edge, drawn by the weights of the moves; else the first with the highest value."""
+    """UCT: an untried edge, drawn by the weights of the moves; else the first with the highest value.
+
+    reference   the table that GRAVE reads, or MISSING
+    """
     first = np.int64(tree.first_edge[node, role])
     end = np.int64(tree.first_edge[node, role + 1])
     if end - first == 1:
@@ -132,6 +141,8 @@ def select_edge(
         return _draw_untried(tree, statistics, arrays, settings, first, end, untried)
     bonus = settings.exploration * math.sqrt(math.log(visits))
     beta = math.sqrt(settings.rave_k / (3.0 * visits + settings.rave_k)) if settings.rave_k > 0.0 else 0.0
+    if settings.grave_reference > 0 and reference == MISSING:
+        beta = 0.0
     average = all_total / ended if ended > 0 else 50.0
     best: Index = first
     best_value = -1.0
@@ -145,8 +156,15 @@ def select_edge(
         else:
             mean = tree.total[e] / n if n > 0 else average
             n += tree.flight[e]
-        if beta > 0.0 and tree.rave_visits[e] > 0:
-            mean = beta * (tree.rave_total[e] / tree.rave_visits[e]) + (1.0 - beta) * mean
+        if beta > 0.0:
+            if settings.grave_reference > 0:
+                seen = tree.table_visits[reference, tree.move[e]]
+                seen_total = tree.table_total[reference, tree.move[e]]
+            else:
+                seen = tree.rave_visits[e]
+                seen_total = tree.rave_total[e]
+            if seen > 0:
+                mean = beta * (seen_total / seen) + (1.0 - beta) * mean
         value = mean + bonus / math.sqrt(n)
         if settings.is_solving != 0:
             goal = tree.goal[e]
@@ -228,6 +246,9 @@ def add_child(arrays: SearchArrays, tree: Tree, node: Index, path_edge: NDArray[
     tree.first_edge[child, 0] = MISSING
     tree.proof[child] = UNPROVEN
     tree.parent[child] = node
+    if tree.playouts.shape[0] > 1:
+        tree.playouts[child] = 0
+        tree.table[child] = MISSING
     first = tree.first_edge[node, 0]
     for role in range(path_edge.shape[0]):
         tree.came[child, role] = path_edge[role] - first

@@ -1,7 +1,7 @@
 """The memory of a tree search: plain arrays, one set per tree, that the tree kernels share.
 
 Letters used in every shape: N nodes, E edges, R roles, M moves of all roles, L lanes, G lanes per
-descent at most, D depth of a path at most, H ticks of history.
+descent at most, D depth of a path at most, H ticks of history, T tables of GRAVE.
 
 A *walker* is one descent in flight: up to G lanes that go down the tree together from the root state and
 then play out, each on its own. When its last lane has ended the walker is free again. No state is stored in
@@ -65,8 +65,9 @@ NO_MOVES, ALL_MOVES, TREE_MOVES = range(3)
     NEXT_CUT,
     IS_CONSTANT_SUM,
     REFUSED,
-) = range(19)
-COUNTERS = 19
+    FREE_TABLES,
+) = range(20)
+COUNTERS = 20
 
 # Indices of SearchArrays.mask.
 BUSY, IN_TREE, CUT = range(3)
@@ -81,7 +82,8 @@ class Settings(NamedTuple):
     ramp           lanes in flight are at most (root visits) // ramp, at least 1; 0: no such limit
     in_flight      IGNORED, AS_LOSSES or IN_DENOMINATOR
     step_limit     joint moves of a playout, then it is cut
-    rave_k         k of RAVE; 0: no RAVE
+    rave_k         k of RAVE or GRAVE; 0: neither
+    grave_reference playouts from which a table of GRAVE serves; 0: no GRAVE
     playout        UNIFORM, GIBBS, GREEDY or PAST
     learning       NO_MOVES, ALL_MOVES or TREE_MOVES
     temperature    tau of GIBBS and PAST
@@ -99,6 +101,7 @@ class Settings(NamedTuple):
     in_flight: int
     step_limit: int
     rave_k: float
+    grave_reference: int
     playout: int
     learning: int
     temperature: float
@@ -127,6 +130,14 @@ class Tree(NamedTuple):
     child        int32[E]: node behind the edge where one role decides, or MISSING
     goal         int32[E]: what the deciding role is proven to get behind the edge, or UNPROVEN
     rave_visits, rave_total    int32[E], float64[E]: the same of playouts that made the move here or later
+
+    Of GRAVE; arrays of length 1 without it:
+    playouts     int32[N]: playouts through the node
+    table        int32[N]: the node's table of all moves as first, or MISSING
+    table_node   int32[T]: whose table it is, or MISSING
+    table_playouts             int32[T]: playouts that the table has taken in
+    table_visits, table_total  int32[T, M], float64[T, M]: those that made the move, with its role's goals
+    free_table   int32[T]: stack of the free tables
     """
 
     first_edge: Int32Array
@@ -144,6 +155,13 @@ class Tree(NamedTuple):
     goal: Int32Array
     rave_visits: Int32Array
     rave_total: Float64Array
+    playouts: Int32Array
+    table: Int32Array
+    table_node: Int32Array
+    table_playouts: Int32Array
+    table_visits: Int32Array
+    table_total: Float64Array
+    free_table: Int32Array
 
 
 class Walkers(NamedTuple):
@@ -151,6 +169,7 @@ class Walkers(NamedTuple):
 
     node        int32[L]: the node whose move is to be chosen; MISSING once out of the tree
     leaf        int32[L]: the last node reached, or MISSING where that is not in the tree
+    reference   int32[L]: the table of GRAVE that serves where the walker stands, or MISSING
     depth       int32[L]: edges of the path
     size, left  int32[L]: lanes at the start, and not ended yet
     lane        int32[L, G]
@@ -165,6 +184,7 @@ class Walkers(NamedTuple):
 
     node: Int32Array
     leaf: Int32Array
+    reference: Int32Array
     depth: Int32Array
     size: Int32Array
     left: Int32Array
@@ -217,7 +237,8 @@ class SearchArrays(NamedTuple):
     seed       uint64[1]: state of the generator that decides in the tree
     goal       float64[R]: scratch
     goal_value float64[*]: goal of each goal literal; 0 where the rules write something else than 0..100
-    score      float64[M], option int32[M], option_first int64[R+1], fact int32[F]: scratch of PAST
+    score      float64[M], option int32[M]: scratch of PAST and GRAVE
+    option_first int64[R+1], fact int32[F]: scratch of PAST
     first_move int64[R+1]
     """
 
@@ -253,10 +274,21 @@ def bytes_per_edge(has_rave: bool) -> int:
     return 28 + (12 if has_rave else 0)
 
 
-def make_tree(roles: int, nodes: int, edges: int, has_rave: bool) -> Tree:
-    """An empty tree with room for so many nodes and edges. Memory is used up only as the tree grows."""
+def bytes_per_table(moves: int) -> int:
+    """Memory of one table of GRAVE."""
+    return 12 * (moves + 1)
+
+
+def make_tree(roles: int, nodes: int, edges: int, *, moves: int, has_rave: bool, tables: int) -> Tree:
+    """A tree with room for so much; `clear_tree` comes first. Memory is used up only as the tree grows.
+
+    moves    M of the tables of GRAVE; tables 0: no GRAVE
+    """
     buckets = 1 << max(4, (2 * nodes - 1).bit_length())
     raved = edges if has_rave else 1
+    tabled = nodes if tables else 1
+    moves = moves if tables else 1
+    tables = max(1, tables)
     return Tree(
         first_edge=np.zeros((nodes, roles + 1), np.int32),
         decider=np.zeros(nodes, np.int32),
@@ -273,6 +305,13 @@ def make_tree(roles: int, nodes: int, edges: int, has_rave: bool) -> Tree:
         goal=np.zeros(edges, np.int32),
         rave_visits=np.zeros(raved, np.int32),
         rave_total=np.zeros(raved, np.float64),
+        playouts=np.zeros(tabled, np.int32),
+        table=np.zeros(tabled, np.int32),
+        table_node=np.full(tables, MISSING, np.int32),
+        table_playouts=np.zeros(tables, np.int32),
+        table_visits=np.zeros((tables, moves), np.int32),
+        table_total=np.zeros((tables, moves), np.float64),
+        free_table=np.zeros(tables, np.int32),
     )
 
 
@@ -281,6 +320,7 @@ def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
     return Walkers(
         node=np.zeros(lanes, np.int32),
         leaf=np.zeros(lanes, np.int32),
+        reference=np.zeros(lanes, np.int32),
         depth=np.zeros(lanes, np.int32),
         size=np.zeros(lanes, np.int32),
         left=np.zeros(lanes, np.int32),

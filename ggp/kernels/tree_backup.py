@@ -8,6 +8,7 @@ from ggp.kernels.compiling import inlined
 from ggp.kernels.policies import learn_moves, refresh_weights
 from ggp.kernels.policies_past import learn_pairs
 from ggp.kernels.rows import Index, Rows, get_word, set_word
+from ggp.kernels.tree_amaf import back_up_grave, back_up_rave
 from ggp.kernels.tree_arrays import (
     ALL_MOVES,
     BUSY,
@@ -62,44 +63,6 @@ def back_up(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: Index) -
 
 
 @inlined
-def back_up_rave(
-    arrays: SearchArrays,
-    tree: Tree,
-    walkers: Walkers,
-    statistics: MoveStatistics,
-    walker: Index,
-    lane: Index,
-    end_tick: Index,
-) -> None:
-    """All moves as first: in each node of the path, count the edges whose move was made there or later.
-
-    Source: Gelly & Silver (2007). A move that was made several times counts once.
-    """
-    statistics.epoch[0] += 1
-    epoch = statistics.epoch[0]
-    start = walkers.start[lane]
-    depth = np.int64(walkers.depth[walker])
-    roles = arrays.goal.shape[0]
-    ticks = arrays.history.shape[0]
-    for tick in range(max(start + depth, end_tick - ticks), end_tick):
-        for role in range(roles):
-            statistics.stamp[arrays.history[tick & (ticks - 1), role, lane]] = epoch
-    for d in range(depth - 1, -1, -1):
-        node = walkers.path_node[walker, d]
-        for role in range(roles):
-            statistics.stamp[tree.move[walkers.path_edge[walker, d, role]]] = epoch
-        for role in range(roles):
-            first = tree.first_edge[node, role]
-            end = tree.first_edge[node, role + 1]
-            if end - first == 1:
-                continue
-            for e in range(first, end):
-                if statistics.stamp[tree.move[e]] == epoch:
-                    tree.rave_visits[e] += 1
-                    tree.rave_total[e] += arrays.goal[role]
-
-
-@inlined
 def learn_tree_moves(
     arrays: SearchArrays, tree: Tree, walkers: Walkers, statistics: MoveStatistics, walker: Index
 ) -> None:
@@ -133,7 +96,9 @@ def end_lane(
         learn_pairs(arrays, statistics, lane, walkers.start[lane], tick)
     if settings.learning != NO_MOVES:
         refresh_weights(arrays, statistics, settings)
-    if settings.rave_k > 0.0:
+    if settings.grave_reference > 0:
+        back_up_grave(arrays, tree, walkers, statistics, settings, walker, lane, tick)
+    elif settings.rave_k > 0.0:
         back_up_rave(arrays, tree, walkers, statistics, walker, lane, tick)
     depth = np.int64(walkers.depth[walker])
     counter[FINISHED] += 1

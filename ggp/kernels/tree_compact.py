@@ -7,6 +7,7 @@ import numpy as np
 from ggp.kernels.compiling import inlined, kernel
 from ggp.kernels.rows import Index
 from ggp.kernels.tree import find_bucket
+from ggp.kernels.tree_amaf import free_all_tables, free_lost_tables, give_table
 from ggp.kernels.tree_arrays import (
     EDGES,
     EXPANSIONS,
@@ -34,6 +35,10 @@ def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
     tree.first_edge[ROOT, 0] = MISSING
     tree.parent[ROOT] = MISSING
     tree.proof[ROOT] = UNPROVEN
+    if tree.playouts.shape[0] > 1:
+        free_all_tables(arrays, tree)
+        tree.playouts[ROOT] = 0
+        give_table(arrays, tree, ROOT)
 
 
 @inlined
@@ -106,6 +111,9 @@ def make_root(arrays: SearchArrays, tree: Tree, root: int, number: Int32Array, p
     kept = _number_kept_nodes(tree, nodes, root, number)
     edges, expansions = _slide_edges(tree, counter[EXPANSIONS], number)
     roles = tree.came.shape[1]
+    has_tables = tree.playouts.shape[0] > 1
+    if has_tables:
+        free_lost_tables(arrays, tree, number)
     for node in range(root, nodes):
         new = number[node]
         if new == MISSING:
@@ -117,6 +125,9 @@ def make_root(arrays: SearchArrays, tree: Tree, root: int, number: Int32Array, p
         tree.decider[new] = tree.decider[node]
         tree.proof[new] = tree.proof[node]
         tree.parent[new] = number[tree.parent[node]] if node != root else MISSING
+        if has_tables:
+            tree.playouts[new] = tree.playouts[node]
+            tree.table[new] = tree.table[node]
     counter[NODES] = kept
     counter[EDGES] = edges
     counter[EXPANSIONS] = expansions
@@ -127,6 +138,8 @@ def make_root(arrays: SearchArrays, tree: Tree, root: int, number: Int32Array, p
             for role in range(roles):
                 path[role] = tree.came[node, role] + first
             tree.bucket[find_bucket(tree, parent, path)] = node
+    if has_tables and tree.table[ROOT] == MISSING:
+        give_table(arrays, tree, ROOT)
     counter[ROOT_VISITS] = 0
     if tree.first_edge[ROOT, 0] != MISSING:
         for e in range(tree.first_edge[ROOT, 0], tree.first_edge[ROOT, 1]):

@@ -47,6 +47,7 @@ from ggp.kernels.tree import (
     read_goals,
     select_edge,
 )
+from ggp.kernels.tree_amaf import reference_at
 from ggp.kernels.tree_arrays import (
     ALL_MOVES,
     BUSY,
@@ -203,8 +204,12 @@ def _choose_in_tree(
     depth = np.int64(walkers.depth[walker])
     path_edge = walkers.path_edge[walker, depth]
     size = walkers.size[walker]
+    reference: Index = np.int64(walkers.reference[walker])
+    if settings.grave_reference > 0:
+        reference = reference_at(tree, settings, node, reference)
+        walkers.reference[walker] = reference
     for role in range(tables.role_count):
-        e = select_edge(tree, statistics, arrays, settings, node, role)
+        e = select_edge(tree, statistics, arrays, settings, node, role, reference)
         path_edge[role] = e
         tree.flight[e] += size
         _put_move(arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))
@@ -270,6 +275,7 @@ def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settin
         walker = np.int64(walkers.free[counter[FREE_WALKERS]])
         walkers.node[walker] = ROOT
         walkers.leaf[walker] = ROOT
+        walkers.reference[walker] = MISSING
         walkers.depth[walker] = 0
         walkers.size[walker] = size
         walkers.left[walker] = size

@@ -83,6 +83,8 @@ class LanesSearch:
                     engine.set_root(fluents)
                 else:
                     engine.move_root(child, fluents)
+                if self._state is not None and self.options.decay < 1.0:
+                    engine.decay(self.options.decay)
             self._state = state
         self._leader = None
         self._begin_report()

@@ -7,6 +7,7 @@ A *policy* is written as parts joined by `+`:
     to-mast     the same, learned from moves in the tree only (TO-MAST)
     past        the same per fact that holds and move, the largest mean (PAST)
     rave        all-moves-as-first values in the tree (RAVE); goes with each of the others
+    grave       the same from the nearest node above that knows enough (GRAVE), instead of rave
     greedy      with mast or to-mast: the best mean, but a uniform move with probability epsilon
 
 Constants are those of Finnsson & Björnsson (2010) on the scale 0..100. What concerns speed and parallelism
@@ -21,7 +22,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-POLICY_PARTS = ("uniform", "mast", "to-mast", "past", "rave", "greedy")
+POLICY_PARTS = ("uniform", "mast", "to-mast", "past", "rave", "grave", "greedy")
 IN_FLIGHT = ("ignored", "losses", "denominator")
 
 
@@ -36,7 +37,9 @@ class MctsOptions:
     exploration       C of UCT
     temperature       tau of the Gibbs distribution
     epsilon           probability of a uniform move in `greedy` playouts, in steps of 1/1024
-    rave_k            k in beta = sqrt(k / (3 N + k))
+    rave_k            k in beta = sqrt(k / (3 N + k)), of `rave` and `grave`
+    grave_reference   playouts from which a node's all-moves-as-first values serve the nodes below it
+    decay             what learned statistics of moves are multiplied by when the match goes on, 0..1
     past_visits       visits below which a fact-move pair does not count
     refresh           playouts after which the weights of moves are computed anew; None: by the search
     is_solving        prove wins, losses and draws (one role, or two with goals that sum up to 100)
@@ -61,6 +64,8 @@ class MctsOptions:
     temperature: float = 10.0
     epsilon: float = 0.2
     rave_k: float = 1000.0
+    grave_reference: int = 50
+    decay: float = 1.0
     past_visits: int = 3
     refresh: int | None = None
     is_solving: bool = False
@@ -89,6 +94,10 @@ class MctsOptions:
             raise OptionError("uniform playouts learn nothing")
         if "greedy" in parts and not learning & {"mast", "to-mast"}:
             raise OptionError("greedy goes with mast or to-mast")
+        if parts >= {"rave", "grave"}:
+            raise OptionError("rave and grave do not go together")
+        if not 0.0 <= self.decay <= 1.0:
+            raise OptionError(f"decay is a number from 0 to 1, not {self.decay:g}")
         if self.in_flight not in IN_FLIGHT:
             raise OptionError(f"in_flight is one of {', '.join(IN_FLIGHT)}, not {self.in_flight!r}")
         if self.words not in (1, 2, 4, 8, 16, 32):
@@ -102,6 +111,10 @@ class MctsOptions:
     @property
     def has_rave(self) -> bool:
         return "rave" in self.parts
+
+    @property
+    def has_grave(self) -> bool:
+        return "grave" in self.parts
 
     @property
     def is_greedy(self) -> bool:
@@ -151,6 +164,8 @@ _NUMBERS: Mapping[str, tuple[str, int | float]] = {
     "tau": ("temperature", 0.01),
     "epsilon": ("epsilon", 0.0),
     "k": ("rave_k", 0.0),
+    "grave_ref": ("grave_reference", 1),
+    "decay": ("decay", 0.0),
     "past_visits": ("past_visits", 1),
     "refresh": ("refresh", 1),
     "nodes": ("node_limit", 1),

@@ -54,12 +54,15 @@ class UniformPolicy:
     def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
         """Take in one simulation, of which `tree_depth` steps were in the tree."""
 
+    def decay(self, factor: float) -> None:
+        """Multiply the visits and totals of what was learned: the match has gone on."""
+
 
 @dataclass
 class Mean:
-    """A mean goal in the making."""
+    """A mean goal in the making; decay makes fractions of visits."""
 
-    visits: int = 0
+    visits: float = 0
     total: float = 0.0
 
     def add(self, goal: float) -> None:
@@ -69,6 +72,10 @@ class Mean:
     @property
     def value(self) -> float:
         return self.total / self.visits
+
+    def decay(self, factor: float) -> None:
+        self.visits *= factor
+        self.total *= factor
 
 
 class MastPolicy(UniformPolicy):
@@ -110,8 +117,13 @@ class MastPolicy(UniformPolicy):
             self._refresh_in = self.options.refresh or 1
             self._is_fresh = True
             for role, means in enumerate(self.means):
-                self._keys[role] = {move: mean.value for move, mean in means.items()}
+                self._keys[role] = {move: mean.value for move, mean in means.items() if mean.visits > 0}
                 self.best[role] = max(self._keys[role].values(), default=0.0)
+
+    def decay(self, factor: float) -> None:
+        for means in self.means:
+            for mean in means.values():
+                mean.decay(factor)
 
 
 class GreedyPolicy(MastPolicy):
@@ -172,6 +184,12 @@ class PastPolicy(MastPolicy):
             for role, move in enumerate(step.joint_move):
                 for fact in facts:
                     self.pairs[role].setdefault((fact, move), Mean()).add(goals[role])
+
+    def decay(self, factor: float) -> None:
+        super().decay(factor)
+        for pairs in self.pairs:
+            for mean in pairs.values():
+                mean.decay(factor)
 
 
 def make_policy(game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> UniformPolicy:

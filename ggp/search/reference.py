@@ -20,15 +20,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from ggp.game import RANDOM_ROLE, Game, GoalError, Move, NoLegalMoveError, Role
 from ggp.search.options import MctsOptions
 from ggp.search.policies import Goals, Moves, Step, make_policy
 from ggp.search.randomness import LaneRandom, TreeRandom
+from ggp.search.reference_amaf import amaf_mean, back_up_grave, back_up_rave, reference_at
 from ggp.search.reference_tree import (
     BEST_GOAL,
+    AmafTable,
     MoveIndices,
     Node,
     Path,
@@ -89,9 +91,12 @@ class Search:
         """Make `state`, to which `joint_move` led, the root, keeping the tree below it where there is one."""
         root = self.root
         if root is not None and root.state != state:
+            self.policy.decay(self.options.decay)
             known = root.children.values() if self.options.is_reusing else ()
             root = next((child for child in known if child.state == state), None)
         self.root = root or make_node(self.game, state)
+        if self.options.has_grave and self.root.amaf is None:
+            self.root.amaf = AmafTable.empty(len(self.game.roles))
         self.node_count = count_nodes(self.root)
         self._begin_report()
 
@@ -202,15 +207,20 @@ class Search:
         self.policy.learn(steps, tree_depth, goals)
         if self.options.has_rave:
             back_up_rave(path, steps, goals)
+        if self.options.has_grave:
+            back_up_grave(path, steps, goals, self.options.grave_reference)
 
     def descend(self, deadline: float = math.inf) -> tuple[Path, Node | None]:
         """The path taken from the root, and the node where it ends; None where that is missing."""
         node = self._require_root()
         path: Path = []
+        amaf: AmafTable | None = None
         while node.goals is None and node.proof is None:
             if self._clock() >= deadline:
                 raise OutOfTimeError
-            indices = self.select_moves(node)
+            if self.options.has_grave:
+                amaf = reference_at(node, amaf, self.options.grave_reference)
+            indices = self.select_moves(node, amaf)
             path.append((node, indices))
             child = node.children.get(indices)
             if child is None or len(path) == self.options.depth_limit:
@@ -218,11 +228,14 @@ class Search:
             node = child
         return path, node
 
-    def select_moves(self, node: Node) -> MoveIndices:
-        """Per role an untried move, drawn by the policy's weights, else the first with the highest value."""
-        return tuple(self._select(node, role, len(moves)) for role, moves in enumerate(node.moves))
+    def select_moves(self, node: Node, amaf: AmafTable | None = None) -> MoveIndices:
+        """Per role an untried move, drawn by the policy's weights, else the first with the highest value.
 
-    def _select(self, node: Node, role: int, count: int) -> int:
+        `amaf` is the table that GRAVE reads.
+        """
+        return tuple(self._select(node, role, len(moves), amaf) for role, moves in enumerate(node.moves))
+
+    def _select(self, node: Node, role: int, count: int, amaf: AmafTable | None) -> int:
         if count == 1:
             return 0
         if role == self.chance_index:
@@ -234,25 +247,26 @@ class Search:
             return untried[self.rng.choose(weights)]
         bonus = self.options.exploration * math.sqrt(math.log(node.visit_count))
         beta = self._beta(node)
-        values = [self._value(node, role, m, bonus, beta) for m in range(count)]
+        values = [self._value(node, role, m, bonus, beta, amaf) for m in range(count)]
         return max(range(count), key=values.__getitem__)
 
     def _beta(self, node: Node) -> float:
         """The weight of RAVE: 1 at first, falling with the visits (Gelly & Silver 2007)."""
-        if not self.options.has_rave:
+        if not self.options.has_rave and not self.options.has_grave:
             return 0.0
         k = self.options.rave_k
         return math.sqrt(k / (3.0 * node.visit_count + k))
 
-    def _value(self, node: Node, role: int, m: int, bonus: float, beta: float) -> float:
+    def _value(
+        self, node: Node, role: int, m: int, bonus: float, beta: float, amaf: AmafTable | None
+    ) -> float:
         """UCB1 of one move, mixed with its all-moves-as-first mean; what is proven needs no estimate."""
         if self.is_solving and (goal := proven_goal(node, role, m)) is not None:
             return goal
         visits = node.visits[role][m]
         mean = node.totals[role][m] / visits
-        if beta > 0.0 and node.rave_visits[role][m] > 0:
-            rave = node.rave_totals[role][m] / node.rave_visits[role][m]
-            mean = beta * rave + (1.0 - beta) * mean
+        if beta > 0.0 and (seen := amaf_mean(node, role, m, amaf)) is not None:
+            mean = beta * seen + (1.0 - beta) * mean
         return mean + bonus / math.sqrt(visits)
 
     def expand(self, path: Path) -> Node:
@@ -353,19 +367,3 @@ def back_up(path: Path, goals: Goals) -> None:
         for role, move_index in enumerate(indices):
             node.visits[role][move_index] += 1
             node.totals[role][move_index] += goals[role]
-
-
-def back_up_rave(path: Path, steps: Sequence[Step], goals: Goals) -> None:
-    """All moves as first: in each node of `path`, count every move that was made there or later, once."""
-    made: list[set[Move]] = [set() for _ in goals]
-    for depth in range(len(steps) - 1, -1, -1):
-        for role, move in enumerate(steps[depth].joint_move):
-            made[role].add(move)
-        if depth >= len(path):
-            continue
-        node = path[depth][0]
-        for role, moves in enumerate(node.moves):
-            for m, move in enumerate(moves):
-                if len(moves) > 1 and move in made[role]:
-                    node.rave_visits[role][m] += 1
-                    node.rave_totals[role][m] += goals[role]

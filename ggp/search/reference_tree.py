@@ -6,10 +6,23 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ggp.search.policies import Goals, Moves
+from ggp.game import Move
+from ggp.search.policies import Goals, Mean, Moves
 
 MoveIndices: TypeAlias = tuple[int, ...]
 BEST_GOAL = 100
+
+
+@dataclass(slots=True)
+class AmafTable:
+    """Of GRAVE: per role and move, the mean goal of the simulations, of `playouts`, that made it."""
+
+    means: list[dict[Move, Mean]]
+    playouts: int = 0
+
+    @classmethod
+    def empty(cls, roles: int) -> AmafTable:
+        return cls([{} for _ in range(roles)])
 
 
 @dataclass(slots=True)
@@ -20,6 +33,7 @@ class Node:
     visits     per role and move, how often a simulation took it
     totals     per role and move, the sum of that role's goals in those simulations
     rave_visits, rave_totals    the same of simulations that made the move here or later
+    amaf       all moves as first, of GRAVE
     children   joint move, as one index per role → node
     goals      terminal states and dead ends only: what each role gets
     proof      what each role is proven to get
@@ -33,6 +47,7 @@ class Node:
     totals: list[list[float]] = field(default_factory=list)
     rave_visits: list[list[int]] = field(default_factory=list)
     rave_totals: list[list[float]] = field(default_factory=list)
+    amaf: AmafTable | None = None
     children: dict[MoveIndices, Node] = field(default_factory=dict)
     proof: Goals | None = None
 

@@ -41,6 +41,7 @@ from ggp.kernels.tree_arrays import (
     Settings,
     bytes_per_edge,
     bytes_per_node,
+    bytes_per_table,
     make_search_arrays,
     make_statistics,
     make_tree,
@@ -54,6 +55,9 @@ from ggp.tables import CircuitTables, CircuitTerms
 HISTORY_TICKS = 1024
 NODE_SHARE = 0.3
 """Share of the memory for nodes; the rest is for edges."""
+
+TABLE_SHARE = 0.4
+"""Share of the memory for the tables of GRAVE, where there are any."""
 
 _IN_FLIGHT = {"ignored": IGNORED, "losses": AS_LOSSES, "denominator": IN_DENOMINATOR}
 _LEARNING = {"": NO_MOVES, "mast": ALL_MOVES, "to-mast": TREE_MOVES, "past": ALL_MOVES}
@@ -115,8 +119,17 @@ class TreeEngine:
         )
         memory = options.memory_mebibytes * 2**20 // options.threads
         nodes = max(64, int(NODE_SHARE * memory) // bytes_per_node(roles))
-        edges = int((1 - NODE_SHARE) * memory) // bytes_per_edge(options.has_rave)
-        self.tree = make_tree(roles, nodes, max(edges, 4 * lane_tables.move_count + 64), options.has_rave)
+        table_share = TABLE_SHARE if options.has_grave else 0.0
+        edges = int((1 - NODE_SHARE - table_share) * memory) // bytes_per_edge(options.has_rave)
+        moves = lane_tables.move_count
+        self.tree = make_tree(
+            roles,
+            nodes,
+            max(edges, 4 * moves + 64),
+            moves=moves,
+            has_rave=options.has_rave,
+            tables=max(1, int(table_share * memory) // bytes_per_table(moves)) if options.has_grave else 0,
+        )
         self.walkers = make_walkers(roles, lanes, options.lanes_per_leaf, options.depth_limit)
         fluents = lane_tables.fluent_count if options.learns == "past" else 0
         self.statistics = make_statistics(lane_tables.move_count, fluents)
@@ -134,7 +147,8 @@ class TreeEngine:
             ramp=options.ramp,
             in_flight=_IN_FLIGHT[options.in_flight],
             step_limit=options.step_limit,
-            rave_k=float(options.rave_k) if options.has_rave else 0.0,
+            rave_k=float(options.rave_k) if options.has_rave or options.has_grave else 0.0,
+            grave_reference=options.grave_reference if options.has_grave else 0,
             playout=playout,
             learning=_LEARNING[options.learns],
             temperature=float(options.temperature),
@@ -204,6 +218,16 @@ class TreeEngine:
         words_of(self.arrays.value)[1 : 1 + len(fluents)] = self.arrays.root[:, None]
         self.arrays.counter[DEEPEST] = 0
         self.arrays.counter[REFUSED] = 0
+
+    def decay(self, factor: float) -> None:
+        """Multiply what was learned about moves: playouts of an earlier state tell less of this one.
+
+        Source: Tak, Winands & Björnsson, "Decaying Simulation Strategies" (2014), their move decay. Weights
+        change with the next refresh.
+        """
+        learned = self.statistics
+        for array in (learned.visits, learned.total, learned.pair_visits, learned.pair_total):
+            array *= array.dtype.type(factor)
 
     def begin(self, simulations: int) -> None:
         """So many playouts are to be started, beside those that are in flight."""

@@ -1,7 +1,5 @@
 """The search on lanes and the plain-Python search build the same tree from the same random numbers."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.ggp.search.golden import assert_same_tree, compiled, one_lane, search_both
@@ -16,6 +14,8 @@ POLICIES = [
     "past+rave",
     "mast+greedy",
     "to-mast+greedy+rave",
+    "grave",
+    "mast+grave",
 ]
 GAMES = ["tictactoe", "connectfour_4x4", "rockpaperscissors", "goofspiel", "dicerace", "connectfour_3p"]
 
@@ -28,7 +28,7 @@ def test_lanes_agree_with_the_reference_for_every_policy(name, policy):
 
 
 @pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("policy", ["uniform", "mast+rave", "past", "mast+greedy"])
+@pytest.mark.parametrize("policy", ["uniform", "mast+rave", "past", "mast+greedy", "grave"])
 def test_lanes_agree_with_the_reference_in_all_kinds_of_games(name, policy):
     lanes, twin = search_both(compiled(name), one_lane(policy=policy), 11, 150)
     assert assert_same_tree(lanes, twin) > 1
@@ -42,6 +42,8 @@ def test_lanes_agree_with_the_reference_in_all_kinds_of_games(name, policy):
         {"policy": "mast", "refresh": 7},
         {"policy": "mast+greedy", "epsilon": 0.75},
         {"policy": "rave", "rave_k": 20.0},
+        {"policy": "grave", "grave_reference": 3},
+        {"policy": "grave", "grave_reference": 1, "rave_k": 20.0},
         {"policy": "past", "past_visits": 1},
         {"depth_limit": 3},
         {"step_limit": 4},
@@ -63,10 +65,22 @@ def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
     assert lanes.best_move() == twin.best_move()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"policy": "mast+rave"},
+        {"policy": "grave", "grave_reference": 10},
+        {"policy": "mast", "decay": 0.3},
+        {"policy": "to-mast+greedy", "decay": 0.9},
+        {"policy": "past", "decay": 0.5},
+        {"policy": "mast", "decay": 0.0},
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("name", ["connectfour_4x4", "goofspiel"])
-def test_lanes_agree_with_the_reference_after_moves(name):
+def test_lanes_agree_with_the_reference_after_moves(name, options):
     game = compiled(name)
-    lanes, twin = search_both(game, replace(one_lane(policy="mast+rave")), 2, 300)
+    lanes, twin = search_both(game, one_lane(**options), 2, 300)
     state = game.initial_state()
     for _ in range(3):
         joint_move = tuple(game.legal_moves(state, role)[-1] for role in game.roles)

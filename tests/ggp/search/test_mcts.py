@@ -299,6 +299,8 @@ def test_chance_moves_are_tried_alike():
         ({"policy": "mast+past"}, "do not go together"),
         ({"policy": "uniform+mast"}, "learn nothing"),
         ({"policy": "greedy"}, "greedy goes with"),
+        ({"policy": "rave+grave"}, "do not go together"),
+        ({"decay": "1.5"}, "decay is a number from 0 to 1"),
         ({"in_flight": "often"}, "in_flight is one of"),
         ({"words": "3"}, "words is"),
         ({"solver": "maybe"}, "on or off"),
@@ -315,6 +317,8 @@ def test_options_explain_mistakes(given, message):
 def test_options_of_a_counted_search_use_one_thread():
     assert default_options(simulations=100).threads == 1
     assert parse_options({"policy": "mast", "tau": "5"}, MctsOptions()).temperature == 5.0
+    graved = parse_options({"policy": "grave+mast", "grave_ref": "7", "decay": "0.5"}, MctsOptions())
+    assert (graved.grave_reference, graved.decay) == (7, 0.5)
 
 
 def test_search_bench_measures():
