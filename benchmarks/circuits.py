@@ -16,7 +16,8 @@ from pathlib import Path
 from gdl.errors import GdlError
 from gdl.grounding import ground
 from gdl.parser import parse_file
-from ggp.circuit import CircuitError, build
+from ggp.circuit import CircuitError
+from ggp.circuit_construction import build
 from ggp.simplify import STAGES, StageReport, simplify
 from ggp.tables import tabulate
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from gdl.errors import GdlError
 from gdl.grounding import ground
 from gdl.parser import parse_file
-from ggp.circuit import Circuit, CircuitError, build
+from ggp.circuit import Circuit, CircuitError
+from ggp.circuit_construction import build
 from ggp.compiled_game import CompiledGame
 from ggp.replay import replay
 from ggp.simplify import STAGES, simplify

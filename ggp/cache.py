@@ -33,6 +33,18 @@ FORMAT = 2
 DEFAULT_MEBIBYTES = 1024
 
 _SUFFIX = ".circuit"
+_CONSTRUCTION = (
+    "circuit",
+    "circuit_construction",
+    "fixpoint",
+    "packed_gates",
+    "kernels/construction",
+    "kernels/cube_factoring",
+    "kernels/cube_pool",
+    "kernels/factoring",
+    "kernels/gate_table",
+)
+"""The modules that shape a circuit, the packages of grounding and of simplification apart."""
 
 
 def cache_folder() -> Path | None:
@@ -141,7 +153,7 @@ def _code_key() -> str:
     digest = hashlib.sha256(json.dumps([FORMAT, *map(_version, ("ggp-lanes", "clingo"))]).encode())
     grounding, play = Path(gdl.grounding.__file__).parent, Path(__file__).parent
     places = [*sorted(grounding.glob("*.py")), *sorted((play / "simplify").glob("*.py"))]
-    places += [grounding.parent / "normalize.py", play / "circuit.py", play / "fixpoint.py"]
+    places += [grounding.parent / "normalize.py", *(play / f"{name}.py" for name in _CONSTRUCTION)]
     for place in places:
         with contextlib.suppress(OSError):
             digest.update(place.read_bytes())

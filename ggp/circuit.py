@@ -5,7 +5,7 @@ is `2*node + negated`, a gate is the AND of its inputs, an OR is the negated AND
 one kind of gate serves every rule, equal gates are found by one lookup, and a kernel needs one
 loop.
 
-`build` makes the circuit that the ground rules spell out; `ggp.simplify` makes it small.
+`ggp.circuit_construction` makes the circuit that ground rules spell out, `ggp.simplify` makes it small.
 
     CircuitError    the ground rules have no circuit: negation inside recursion, or too large
 """
@@ -17,23 +17,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from gdl.dependencies import strong_components
 from gdl.terms import Term
-from ggp.fixpoint import Body, least_fixpoint
-
-if TYPE_CHECKING:
-    from gdl.grounding import GroundProgram
+from ggp.packed_gates import (
+    Gate,
+    Gates,
+    Int64Array,
+    PackedGates,
+    input_count,
+    mark_needed,
+    packed,
+    selected,
+)
 
 TRUE_LITERAL = 0
 FALSE_LITERAL = 1
-UNRESOLVED = -1
-GATE_INPUT_LIMIT = 60_000_000
-"""Gate inputs beyond which construction gives up; about 4 GiB of tuples."""
 
 
 class CircuitError(Exception):
@@ -94,7 +95,7 @@ class Circuit:
 
     terms: CircuitTerms
     initial: tuple[bool, ...]
-    gates: tuple[tuple[int, ...], ...]
+    gates: Gates
     legal: tuple[int, ...]
     terminal: int
     goals: tuple[Goal, ...]
@@ -127,7 +128,7 @@ class Circuit:
     @property
     def literal_count(self) -> int:
         """Gate inputs in all: what settling every phase costs."""
-        return sum(map(len, self.gates))
+        return input_count(self.gates)
 
     def outputs(self, phase: Phase) -> list[int]:
         """The literals that `phase` has to settle."""
@@ -199,221 +200,23 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def build(ground: GroundProgram) -> Circuit:
-    """The circuit of a ground program, nothing simplified but constants and equal gates.
-
-    Atoms that depend on each other positively get their least fixpoint. Raises CircuitError where an
-    atom depends on its own negation, or the circuit passes GATE_INPUT_LIMIT.
-    """
-    terms = CircuitTerms(
-        tuple(ground.roles),
-        tuple(ground.fluents),
-        tuple(tuple(moves) for moves in ground.moves),
-        tuple(term for percepts in ground.percepts for term, _ in percepts),
-    )
-    with collection_paused():
-        return _build(ground, terms)
-
-
-def _build(ground: GroundProgram, terms: CircuitTerms) -> Circuit:
-    resolver = _Resolver(ground, GateBuilder(1 + len(terms.fluents) + sum(map(len, terms.moves))))
-    resolve = resolver.resolve
-    circuit = Circuit(
-        terms=terms,
-        initial=tuple(bool(value) for value in ground.initial),
-        gates=(),
-        legal=tuple(resolve(atom) for atoms in ground.legal_atom for atom in atoms.tolist()),
-        terminal=resolve(int(ground.terminal_atom)),
-        goals=tuple(
-            sorted(
-                Goal(role, int(value), resolve(int(atom)))
-                for role, goals in enumerate(ground.goals)
-                for value, atom in goals
-            )
-        ),
-        next=tuple(resolve(atom) for atom in ground.next_atom.tolist()),
-        percepts=tuple(
-            Percept(role, resolve(int(atom)))
-            for role, percepts in enumerate(ground.percepts)
-            for _, atom in percepts
-        ),
-    )
-    return without_dead_gates(replace(circuit, gates=tuple(resolver.builder.gates)))
-
-
-def _input_literals(ground: GroundProgram) -> list[int]:
-    """Literals of the constants and of the fluent and move atoms; UNRESOLVED for other atoms."""
-    literal_of = [UNRESOLVED] * (ground.atom_count + 1)
-    literal_of[:2] = FALSE_LITERAL, TRUE_LITERAL
-    node = 1
-    for atoms in (ground.fluent_atom, *ground.move_atom):
-        for atom in atoms.tolist():
-            if atom > 1:
-                literal_of[atom] = 2 * node
-            node += 1
-    return literal_of
-
-
-class _Rules:
-    """Ground rules sorted by head; lists are made for one atom at a time, since there may be millions."""
-
-    def __init__(self, ground: GroundProgram) -> None:
-        order = np.argsort(ground.rule_head, kind="stable")
-        starts = ground.first_body[:-1].astype(np.int64)[order]
-        lengths = np.diff(ground.first_body)[order]
-        self.first_body = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-        places = np.repeat(starts - self.first_body[:-1], lengths) + np.arange(len(ground.body))
-        self.body = ground.body[places]
-        heads = ground.rule_head[order]
-        self.first_rule = np.searchsorted(heads, np.arange(ground.atom_count + 2)).tolist()
-
-    def atoms(self, atom: int) -> list[int]:
-        """The signed atoms of all rules for `atom`."""
-        first, last = self.first_rule[atom], self.first_rule[atom + 1]
-        if first == last:
-            return []
-        found: list[int] = self.body[self.first_body[first] : self.first_body[last]].tolist()
-        return found
-
-    def bodies(self, atom: int) -> list[list[int]]:
-        """The bodies of the rules for `atom`."""
-        first, last = self.first_rule[atom], self.first_rule[atom + 1]
-        atoms = self.atoms(atom)
-        if last - first == 1:
-            return [atoms]
-        ends = (self.first_body[first : last + 1] - self.first_body[first]).tolist()
-        return [atoms[start:end] for start, end in pairwise(ends)]
-
-
-class _NegativeCycleError(Exception):
-    """An atom depends on its own negation."""
-
-
-def _output_name(ground: GroundProgram, atom: int) -> str:
-    """A keyword with its arguments whose atom is `atom`."""
-    for role, moves, atoms in zip(ground.roles, ground.moves, ground.legal_atom, strict=True):
-        for move, legal in zip(moves, atoms.tolist(), strict=True):
-            if legal == atom:
-                return f"(legal {role} {move})"
-    for fluent, following in zip(ground.fluents, ground.next_atom.tolist(), strict=True):
-        if following == atom:
-            return f"(next {fluent})"
-    for role, goals, percepts in zip(ground.roles, ground.goals, ground.percepts, strict=True):
-        for value, goal in goals:
-            if goal == atom:
-                return f"(goal {role} {value})"
-        for term, percept in percepts:
-            if percept == atom:
-                return f"(sees {role} {term})"
-    return "terminal"
-
-
-class _Resolver:
-    """Turns atoms into literals, bodies first."""
-
-    def __init__(self, ground: GroundProgram, builder: GateBuilder) -> None:
-        self.ground = ground
-        self.rules = _Rules(ground)
-        self.literal_of = _input_literals(ground)
-        self.builder = builder
-
-    def resolve(self, root: int) -> int:
-        """The literal of atom `root`."""
-        if self.literal_of[root] == UNRESOLVED and not self._resolve_acyclic(root):
-            for component in strong_components([root], self._unresolved):
-                try:
-                    self._resolve_component(component)
-                except _NegativeCycleError:
-                    name = _output_name(self.ground, root)
-                    raise CircuitError(f"what {name} is depends on its own negation") from None
-        if self.builder.input_count > GATE_INPUT_LIMIT:
-            raise CircuitError(f"the circuit passes {GATE_INPUT_LIMIT} gate inputs")
-        return self.literal_of[root]
-
-    def _unresolved(self, atom: int) -> list[int]:
-        """The atoms that the rules of `atom` still wait for."""
-        literal_of = self.literal_of
-        return list({abs(x): None for x in self.rules.atoms(atom) if literal_of[abs(x)] == UNRESOLVED})
-
-    def _define(self, atom: int) -> None:
-        literal_of, conj = self.literal_of, self.builder.conj
-        disjuncts = [
-            conj([literal_of[x] if x > 0 else literal_of[-x] ^ 1 for x in body]) ^ 1
-            for body in self.rules.bodies(atom)
-        ]
-        literal_of[atom] = conj(disjuncts) ^ 1
-
-    def _resolve_acyclic(self, root: int) -> bool:
-        """Resolve `root` depth first; False, with some atoms resolved, where a cycle is met."""
-        literal_of = self.literal_of
-        opened: set[int] = set()
-        stack = [root]
-        while stack:
-            atom = stack[-1]
-            if literal_of[atom] != UNRESOLVED:
-                stack.pop()
-                continue
-            missing = self._unresolved(atom) if atom not in opened else []
-            if not missing:
-                self._define(atom)
-                stack.pop()
-                continue
-            # Every opened atom without a literal is an ancestor of this one.
-            if atom in missing or not opened.isdisjoint(missing):
-                return False
-            opened.add(atom)
-            stack.extend(missing)
-        return True
-
-    def _resolve_component(self, component: Sequence[int]) -> None:
-        inside = set(component)
-        bodies = {atom: [self._split(body, inside) for body in self.rules.bodies(atom)] for atom in component}
-        if any(others for alternatives in bodies.values() for _, others in alternatives):
-            for atom, literal in least_fixpoint(bodies, self.builder).items():
-                self.literal_of[atom] = literal
-        elif self.literal_of[component[0]] == UNRESOLVED:
-            self._define(component[0])
-
-    def _split(self, body: Sequence[int], inside: set[int]) -> Body:
-        """`body` as a literal over what is known and the atoms of the component."""
-        if any(-x in inside for x in body):
-            raise _NegativeCycleError
-        literal_of = self.literal_of
-        known = [literal_of[x] if x > 0 else literal_of[-x] ^ 1 for x in body if x not in inside]
-        return self.builder.conj(known), frozenset(x for x in body if x in inside)
-
-
-def cone(circuit: Circuit, roots: Iterable[int]) -> set[int]:
-    """The gates (indices into `circuit.gates`) that the literals `roots` need."""
-    gate0, gates = circuit.gate0, circuit.gates
-    needed: set[int] = set()
-    stack = [literal for literal in roots if literal >> 1 >= gate0]
-    while stack:
-        gate = (stack.pop() >> 1) - gate0
-        if gate not in needed:
-            needed.add(gate)
-            stack.extend([x for x in gates[gate] if x >> 1 >= gate0])
-    return needed
-
-
-def phase_gates(circuit: Circuit) -> list[list[int]]:
+def phase_gates(circuit: Circuit) -> list[Int64Array]:
     """The gates that each phase settles: those it needs and no earlier phase settled, in order."""
-    settled: set[int] = set()
+    gates = packed(circuit.gates)
+    is_settled = np.zeros(len(gates), np.bool_)
     phases = []
     for phase in Phase:
-        needed = cone(circuit, circuit.outputs(phase)) - settled
-        settled |= needed
-        phases.append(sorted(needed))
+        before = is_settled.copy()
+        mark_needed(gates, circuit.gate0, circuit.outputs(phase), is_settled)
+        phases.append(np.flatnonzero(is_settled & ~before))
     return phases
 
 
-def with_outputs(
-    circuit: Circuit, gates: Sequence[tuple[int, ...]], literal: Callable[[int], int]
-) -> Circuit:
+def with_outputs(circuit: Circuit, gates: Sequence[Gate], literal: Callable[[int], int]) -> Circuit:
     """`circuit` over other gates, each output mapped by `literal`."""
     return replace(
         circuit,
-        gates=tuple(gates),
+        gates=gates if isinstance(gates, PackedGates) else tuple(gates),
         legal=tuple(map(literal, circuit.legal)),
         terminal=literal(circuit.terminal),
         goals=tuple(goal._replace(literal=literal(goal.literal)) for goal in circuit.goals),
@@ -424,16 +227,15 @@ def with_outputs(
 
 def without_dead_gates(circuit: Circuit) -> Circuit:
     """`circuit` without the gates that no output needs."""
-    gate0 = circuit.gate0
-    live = sorted(cone(circuit, circuit.all_outputs()))
-    if len(live) == len(circuit.gates):
+    gates = packed(circuit.gates)
+    is_live = np.zeros(len(gates), np.bool_)
+    mark_needed(gates, circuit.gate0, circuit.all_outputs(), is_live)
+    if is_live.all():
         return circuit
-    node = list(range(gate0 + len(circuit.gates)))
-    for place, gate in enumerate(live):
-        node[gate0 + gate] = gate0 + place
-
-    def moved(literal: int) -> int:
-        return 2 * node[literal >> 1] | literal & 1
-
-    gates = [tuple([2 * node[x >> 1] | x & 1 for x in circuit.gates[gate]]) for gate in live]
-    return with_outputs(circuit, gates, moved)
+    kept, number = selected(gates, circuit.gate0, is_live)
+    node = number.tolist()
+    return with_outputs(
+        circuit,
+        kept if isinstance(circuit.gates, PackedGates) else kept.as_tuples(),
+        lambda literal: 2 * node[literal >> 1] | literal & 1,
+    )

@@ -12,7 +12,8 @@ from gdl.normalize import normalize
 from gdl.program import Program
 from gdl.validation import require_valid
 from ggp.cache import GameCache, cache_folder
-from ggp.circuit import Circuit, build
+from ggp.circuit import Circuit
+from ggp.circuit_construction import build
 from ggp.circuit_file import CompilationReport, CompiledCircuit
 from ggp.simplify import STAGES, simplify
 from ggp.tables import tabulate

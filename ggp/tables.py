@@ -23,14 +23,14 @@ the initial state can reach.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ggp.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, CircuitTerms, Phase, phase_gates
+from ggp.packed_gates import packed, slices
 
 __all__ = ["FALSE_LITERAL", "TRUE_LITERAL", "CircuitTables", "CircuitTerms", "Phase", "tabulate"]
 
@@ -85,18 +85,20 @@ def tabulate(circuit: Circuit) -> CircuitTables:
     Gates are grouped by phase and keep their order within one. Raises OverflowError past 2**30 nodes.
     """
     gate0 = circuit.gate0
+    gates = packed(circuit.gates)
     phases = phase_gates(circuit)
-    order = list(chain.from_iterable(phases))
-    moved = np.arange(gate0 + len(circuit.gates), dtype=np.int64)
-    moved[np.array(order, dtype=np.int64) + gate0] = np.arange(gate0, gate0 + len(order))
+    order = np.concatenate(phases)
+    moved = np.arange(gate0 + len(gates), dtype=np.int64)
+    moved[order + gate0] = np.arange(gate0, gate0 + len(order))
     if gate0 + len(order) > 2**30:
         raise OverflowError("the circuit has more nodes than an int32 literal can number")
 
-    def renumbered(literals: Sequence[int]) -> Int32Array:
+    def renumbered(literals: ArrayLike) -> Int32Array:
         array = np.array(literals, dtype=np.int64)
         return _int32(2 * moved[array >> 1] | array & 1)
 
-    gates = [circuit.gates[gate] for gate in order]
+    begin = gates.first[order]
+    first, places = slices(begin, gates.first[order + 1] - begin)
     return CircuitTables(
         node_count=gate0 + len(order),
         fluent_count=circuit.fluent_count,
@@ -104,8 +106,8 @@ def tabulate(circuit: Circuit) -> CircuitTables:
         first_move=_int32(circuit.first_move),
         gate0=gate0,
         phase_end=_int32(list(accumulate(map(len, phases)))),
-        first_input=_int32(list(accumulate(map(len, gates), initial=0))),
-        input=renumbered(list(chain.from_iterable(gates))),
+        first_input=_int32(first),
+        input=renumbered(gates.input[places]),
         legal=renumbered(circuit.legal),
         terminal=int(renumbered([circuit.terminal])[0]),
         next=renumbered(circuit.next),

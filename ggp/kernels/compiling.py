@@ -27,7 +27,8 @@ _logger = logging.getLogger("ggp.kernels")
 _HERE = Path(__file__).parent
 NOTICE_AFTER_SECONDS = 0.8
 KEPT_VERSIONS = 4
-_IS_PLAIN: bool = config.DISABLE_JIT  # type: ignore[attr-defined]
+IS_COMPILED: bool = not config.DISABLE_JIT  # type: ignore[attr-defined]
+"""False where kernels run as plain Python."""
 _FOR_KERNELS_ONLY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Python never calls the pieces of a kernel; not to prepare for it halves the time to compile."""
 
@@ -87,7 +88,7 @@ def piece(function: _Function) -> _Function:
 
 
 def _compiled(function: _Function, **options: Any) -> _Function:
-    if _IS_PLAIN:
+    if not IS_COMPILED:
         return function
     # Without numba's runtime nothing can be allocated, and arrays taken out of a NamedTuple cost no atomic
     # reference counts: in code that works lane by lane that is a factor of three to seven.

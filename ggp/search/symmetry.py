@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gdl.grounding import ground
-from ggp.circuit import Circuit, build
+from ggp.circuit import Circuit
+from ggp.circuit_construction import build
 
 if TYPE_CHECKING:
     from ggp.compiled_game import CompiledGame

@@ -8,10 +8,14 @@ once, in binary, by full adders (Wallace, 1964), and the gate becomes a comparis
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+
 from ggp.circuit import Circuit, GateBuilder, with_outputs, without_dead_gates
+from ggp.packed_gates import as_tuples, packed
 from ggp.simplify.rewriting import cost
 
 LEAST_COUNTED = 4
@@ -30,10 +34,25 @@ class Exactly(NamedTuple):
 
 def add_up(circuit: Circuit, deadline: float) -> Circuit:
     """`circuit` with chains that count replaced by adders, where that is smaller."""
+    if not _has_choices(circuit):
+        return circuit
+    circuit = replace(circuit, gates=as_tuples(circuit.gates))
     exactly = _recognize(circuit, deadline)
     if not any(len(count.counted) >= LEAST_COUNTED for count in exactly.values()):
         return circuit
     return min(circuit, _with_adders(circuit, exactly), key=cost)
+
+
+def _has_choices(circuit: Circuit) -> bool:
+    """Whether some gate is a choice "x and a, or not x and b": no chain counts without."""
+    gates, gate0 = packed(circuit.gates), circuit.gate0
+    is_pair = np.diff(gates.first) == 2
+    inputs = gates.input[gates.first[:-1][is_pair, None] + (0, 1)]
+    children = (inputs[(inputs & 1).all(axis=1)] >> 1) - gate0
+    children = children[(children >= 0).all(axis=1)]
+    children = children[is_pair[children].all(axis=1)]
+    left, right = (gates.input[gates.first[children[:, side], None] + (0, 1)] for side in (0, 1))
+    return bool((left[:, :, None] == right[:, None, :] ^ 1).any())
 
 
 def _recognize(circuit: Circuit, deadline: float) -> dict[int, Exactly]:

@@ -57,7 +57,7 @@ class Sampler:
 
     def _settle(self, rows: list[int], phase: Phase) -> None:
         gate0, gates, mask = self.circuit.gate0, self.circuit.gates, self.mask
-        for gate in self.order[phase]:
+        for gate in self.order[phase].tolist():
             row = mask
             for x in gates[gate]:
                 row &= ~rows[x >> 1] if x & 1 else rows[x >> 1]

@@ -15,9 +15,9 @@ from ggp.circuit import (
     CircuitError,
     GateBuilder,
     Phase,
-    build,
     phase_gates,
 )
+from ggp.circuit_construction import build
 from tests.naive_circuit import evaluate
 
 FLUENTS = tuple(Symbol(f"f{i}") for i in range(4))
@@ -164,7 +164,7 @@ def test_build_gives_the_least_model_of_random_rules(seed):
 
 
 def test_build_refuses_circuits_past_the_limit(monkeypatch):
-    monkeypatch.setattr("ggp.circuit.GATE_INPUT_LIMIT", 3)
+    monkeypatch.setattr("ggp.circuit_construction.GATE_INPUT_LIMIT", 3)
     with pytest.raises(CircuitError, match="3 gate inputs"):
         build(ground_program([(11, [2, 3]), (12, [4, 5, 11])], terminal_atom=12))
 

@@ -10,7 +10,7 @@ import pytest
 from gdl.grounding import ground
 from gdl.parser import parse
 from ggp import circuit_drawing
-from ggp.circuit import build
+from ggp.circuit_construction import build
 from ggp.circuit_drawing import DrawingError, Edge, Graph, Node, circuit_graph, rule_graph, to_dot, to_svg
 
 RULES = """

@@ -10,7 +10,7 @@ import pytest
 
 from gdl.grounding import ground
 from gdl.parser import parse, parse_term
-from ggp.circuit import build
+from ggp.circuit_construction import build
 from ggp.compiled_game import NO_GOAL, CompiledGame
 from ggp.game import Game, GoalError, IllegalMoveError, NoLegalMoveError
 from ggp.interpreted_game import InterpretedGame

@@ -11,7 +11,8 @@ import pytest
 from gdl.grounding import ground
 from gdl.parser import parse
 from gdl.terms import Symbol
-from ggp.circuit import Circuit, CircuitTerms, GateBuilder, Goal, build
+from ggp.circuit import Circuit, CircuitTerms, GateBuilder, Goal
+from ggp.circuit_construction import build
 from ggp.simplify import simplify
 from ggp.simplify.counting import add_up, binary_sum
 from tests.naive_circuit import assert_same_play, evaluate

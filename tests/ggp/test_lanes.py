@@ -8,7 +8,7 @@ import pytest
 
 from gdl.grounding import ground
 from gdl.parser import parse
-from ggp.circuit import build
+from ggp.circuit_construction import build
 from ggp.compiled_game import CompiledGame
 from ggp.lanes import Lanes, PlayoutStatistics, calibrate_words, playouts
 from ggp.lanes_bench import bench_lanes

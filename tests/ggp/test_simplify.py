@@ -10,7 +10,8 @@ import pytest
 
 from gdl.grounding import ground
 from gdl.parser import parse, parse_file
-from ggp.circuit import Circuit, CircuitTerms, GateBuilder, build
+from ggp.circuit import Circuit, CircuitTerms, GateBuilder
+from ggp.circuit_construction import build
 from ggp.simplify import PLAN, STAGES, simplify
 from ggp.simplify.exclusive_facts import find_exclusive_facts
 from ggp.simplify.factoring import factor
