@@ -63,9 +63,12 @@ class PlayLimits:
 
 @dataclass(frozen=True)
 class ProofLimits:
-    """How far to explore the states of a game. `seconds` is wall time."""
+    """How far to explore the states of a game: `seconds` of wall time, `states` or what memory suffices for.
 
-    states: int = 200_000
+    To weigh what was found may take as long again.
+    """
+
+    states: int | None = None
     seconds: float = 60.0
 
 

@@ -137,8 +137,7 @@ def _proved(game: Game[Any], declarations: Declarations, request: Request) -> li
     return prove(
         game,
         declarations,
-        state_limit=request.prove.states,
-        seconds=request.prove.seconds,
+        request.prove,
         progress=lambda count: request.progress(f"{count:,} states"),
     )
 

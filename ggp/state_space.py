@@ -1,4 +1,4 @@
-"""All states that matches can reach, explored breadth first up to a limit.
+"""Explored states as Python objects: for games without lanes, and the naive twin of `ggp.lane_states`.
 
 Compiled games give all successors of a state in one pass of the circuit; other games are asked move by move.
 """
@@ -11,13 +11,17 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from gdl.dependencies import strong_components
+from gdl.errors import ReasoningError
 from ggp.compiled_game import NO_GOAL, CompiledGame, Successors
-from ggp.game import Game, GoalError, Move, NoLegalMoveError
-from ggp.game_properties import Witness, players_of
+from ggp.explored_states import Bounds, Circle, Sums
+from ggp.game import Fact, Game, GoalError, Move, NoLegalMoveError, Role
+from ggp.game_properties import Declarations, Witness, players_of
 
 Goals: TypeAlias = tuple[int, ...]
 """By player (see `players_of`), NO_GOAL where there is not exactly one value."""
@@ -38,7 +42,10 @@ class StateSpace:
     goals       of terminal states
     legal       of states that are not terminal and were expanded, or will be
     children    of states that were expanded: one per joint move, in the order of the product
-    is_complete whether every reachable state was expanded
+    explored    states 0 .. explored-1 were expanded or are terminal
+    fault       the state at which the rules could not be evaluated any more, and why
+
+    See `ggp.explored_states.ExploredStates` for the questions.
     """
 
     game: Game[Any]
@@ -50,7 +57,20 @@ class StateSpace:
     goals: dict[int, Goals] = field(default_factory=dict)
     legal: dict[int, LegalMoves] = field(default_factory=dict)
     children: dict[int, array[int]] = field(default_factory=dict)
-    is_complete: bool = False
+    explored: int = 0
+    fault: tuple[int, str] | None = None
+
+    @property
+    def state_count(self) -> int:
+        return len(self.states)
+
+    @property
+    def terminal_count(self) -> int:
+        return len(self.goals)
+
+    @property
+    def is_complete(self) -> bool:
+        return self.explored == len(self.states)
 
     def witness(self, number: int) -> Witness:
         """A shortest match to a state."""
@@ -69,34 +89,140 @@ class StateSpace:
         indices = next(itertools.islice(itertools.product(*self.legal[number]), position, None))
         return tuple(moves[index] for moves, index in zip(self.moves, indices, strict=True))
 
+    @cached_property
+    def _components(self) -> list[list[int]]:
+        """Sets of states that lead to each other; whatever a set leads to comes before it."""
+        return [
+            list(component)
+            for component in strong_components(range(len(self.states)), lambda n: self.children.get(n, ()))
+        ]
 
-def explore(
-    game: Game[Any],
-    *,
-    state_limit: int,
-    seconds: float,
-    progress: Callable[[int], None] | None = None,
-) -> StateSpace:
-    """The states of `game`, all of them if there are at most `state_limit` and time suffices.
+    def circle(self) -> Circle | None:
+        for component in self._components:
+            if len(component) > 1 or component[0] in self.children.get(component[0], ()):
+                return self._round(min(component), set(component))
+        return None
+
+    def _round(self, start: int, component: set[int]) -> Circle:
+        """A shortest way from `start` back to it."""
+        previous: dict[int, tuple[int, int]] = {}
+        frontier = [start]
+        while start not in previous:
+            following = []
+            for number in frontier:
+                for step, child in enumerate(self.children.get(number, ())):
+                    if child in component and child not in previous:
+                        previous[child] = (number, step)
+                        following.append(child)
+            frontier = following
+        steps: list[tuple[Move, ...]] = []
+        number = start
+        while not steps or number != start:
+            number, step = previous[number]
+            steps.append(self.joint_move(number, step))
+        return Circle(start, tuple(reversed(steps)))
+
+    def longest_match(self) -> int:
+        longest = [0] * len(self.states)
+        for (number,) in self._components:
+            longest[number] = 1 + max((longest[child] for child in self.children.get(number, ())), default=-1)
+        return longest[0]
+
+    def stuck_state(self) -> int | None:
+        return min((number for number, legal in self.legal.items() if not all(legal)), default=None)
+
+    def faulty_end(self) -> int | None:
+        return min((number for number, goals in self.goals.items() if NO_GOAL in goals), default=None)
+
+    def end_with_goal(self, player: int, goal: int) -> int | None:
+        return min((number for number, goals in self.goals.items() if goals[player] == goal), default=None)
+
+    def goal_sums(self) -> Sums:
+        total: int | None = None
+        for number, goals in sorted(self.goals.items()):
+            if NO_GOAL in goals:
+                continue
+            if total is None:
+                total = sum(goals)
+            elif sum(goals) != total:
+                return Sums(total, number, sum(goals))
+        return Sums(total)
+
+    def crowded_state(self) -> int | None:
+        return min(
+            (number for number, legal in self.legal.items() if sum(len(moves) > 1 for moves in legal) > 1),
+            default=None,
+        )
+
+    def undeclared_fact(self, declarations: Declarations) -> tuple[int, Fact] | None:
+        for number, state in enumerate(self.states):
+            outside = declarations.undeclared_fact(self.game.facts(state))
+            if outside is not None:
+                return number, outside
+        return None
+
+    def undeclared_move(self, declarations: Declarations) -> tuple[int, Role, Move] | None:
+        checked: set[tuple[int, int]] = set()
+        for number, legal in sorted(self.legal.items()):
+            for r, role in enumerate(self.game.roles):
+                new = [index for index in legal[r] if (r, index) not in checked]
+                checked.update((r, index) for index in new)
+                moves = (self.moves[r][index] for index in new)
+                outside = declarations.undeclared_move(role, moves)
+                if outside is not None:
+                    return number, role, outside
+        return None
+
+    def can_force(self, player: int, goal: int) -> bool:
+        seat = self.game.roles.index(players_of(self.game)[player])
+        won = bytearray(len(self.states))
+        for number, goals in self.goals.items():
+            won[number] = goals[player] == goal
+        has_changed = True
+        while has_changed:
+            has_changed = False
+            for number in reversed(range(len(self.states))):
+                if not won[number] and self._has_safe_move(number, seat, won):
+                    won[number] = 1
+                    has_changed = True
+        return bool(won[0])
+
+    def _has_safe_move(self, number: int, seat: int, won: bytearray) -> bool:
+        """Whether some move of a role leads to nothing but won states, whatever the others do."""
+        children = self.children.get(number, ())
+        if not children:
+            return False
+        failed: set[int] = set()
+        legal = self.legal[number]
+        for joint, child in zip(itertools.product(*legal), children, strict=True):
+            if not won[child]:
+                failed.add(joint[seat])
+        return len(failed) < len(legal[seat])
+
+
+def explore(game: Game[Any], bounds: Bounds, progress: Callable[[int], None] | None = None) -> StateSpace:
+    """The states of `game`, as far as `bounds` allow.
 
     A state in which some role has no move, though it is not terminal, has no children.
     """
     expand = _CompiledExpansion(game) if isinstance(game, CompiledGame) else _Expansion(game)
     space = StateSpace(game, expand.moves)
     numbers: dict[Hashable, int] = {}
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + bounds.seconds
     _add(space, numbers, game.initial_state(), -1, 0)
     expand.judge_initial(space)
-    number = 0
-    while number < len(space.states):
-        if len(space.states) > state_limit or time.monotonic() > deadline:
+    while not space.is_complete:
+        if len(space.states) > bounds.states or time.monotonic() > deadline:
             return space
-        if not space.terminal[number]:
-            expand.children(space, numbers, number)
-        number += 1
-        if progress is not None and number % 256 == 0:
+        try:
+            if not space.terminal[space.explored]:
+                expand.children(space, numbers, space.explored)
+        except ReasoningError as error:
+            space.fault = (space.explored, str(error))
+            return space
+        space.explored += 1
+        if progress is not None and space.explored % 256 == 0:
             progress(len(space.states))
-    space.is_complete = True
     return space
 
 
@@ -193,7 +319,8 @@ class _CompiledExpansion(_Expansion):
                 children.append(child)
                 if is_new and batch.is_terminal[i]:
                     space.terminal[child] = 1
-                    space.goals[child] = tuple(int(batch.goals[i, r]) for r in self._seats)
+                    goals = (int(batch.goals[i, r]) for r in self._seats)
+                    space.goals[child] = tuple(goal if 0 <= goal <= 100 else NO_GOAL for goal in goals)
                 elif is_new:
                     space.legal[child] = self._split(np.flatnonzero(batch.is_legal[i]).tolist())
         space.children[number] = children

@@ -52,7 +52,9 @@ def _explain(context: click.Context, _: click.Parameter, code: str | None) -> No
     "--step-limit", default=1000, show_default=True, type=click.IntRange(1), help="Longest match of --play."
 )
 @click.option(
-    "--states", default=200_000, show_default=True, type=click.IntRange(1), help="Most states of --prove."
+    "--states",
+    type=click.IntRange(1),
+    help="Most states of --prove. [default: 30,000,000 on lanes, 200,000 by the reasoner]",
 )
 @click.option(
     "--seconds",
@@ -85,7 +87,7 @@ def command(
     quiet: bool,
     playouts: int,
     step_limit: int,
-    states: int,
+    states: int | None,
     seconds: float,
     seed: int,
     record: Path | None,

@@ -46,6 +46,9 @@ from ggp.solver.estimate import estimate_states
 from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_digest
 
 CHUNK_STATES = 1 << 18
+CHUNK_SECONDS = 0.5
+CHUNK_GROWTH = 8
+"""Limits are looked at between chunks, so each is made as large as that time is expected to suffice for."""
 FIRST_CAPACITY = 1 << 16
 GROWTH = 1.5
 _OWN_PAGES_BYTES = 1 << 16
@@ -123,6 +126,10 @@ class StateSpace:
     is_layered   every transition leads to a state with a higher number
     seconds      what finding them took
     folder       where chunks are that are not in memory
+
+    After a lenient enumeration the chunks may cover the first `expanded` states only, goals being known of
+    these; NO_GOAL stands where the rules give a role no goal, several, or one that is not in 0..100; and
+    states that are not terminal have no successors where some role has no move.
     """
 
     game: CompiledGame
@@ -139,6 +146,15 @@ class StateSpace:
     @property
     def state_count(self) -> int:
         return len(self.goal)
+
+    @property
+    def expanded(self) -> int:
+        """States whose transitions are known."""
+        return self.chunks[-1].first + self.chunks[-1].count if self.chunks else 0
+
+    @property
+    def is_complete(self) -> bool:
+        return self.expanded == self.state_count
 
     @cached_property
     def transitions(self) -> int:
@@ -164,20 +180,36 @@ def reachable_states(
     limits: Limits | None = None,
     *,
     report: Callable[[Progress], None] | None = None,
+    is_lenient: bool = False,
 ) -> StateSpace:
     """Find every state that legal play can reach.
 
-    report   called once per chunk
+    report       called once per chunk
+    is_lenient   for who looks for faults: take what rules give (see `StateSpace`), and return what was found
+                 when a limit is met
     Raises SolverLimitError; UnsolvableError where the rules leave a role without a move, or a goal out.
     """
-    return _Enumeration(game, limits or Limits(), report).run()
+    return _Enumeration(game, limits or Limits(), report, is_lenient=is_lenient).run()
 
 
 class _Enumeration:
-    def __init__(self, game: CompiledGame, limits: Limits, report: Callable[[Progress], None] | None) -> None:
+    def __init__(
+        self,
+        game: CompiledGame,
+        limits: Limits,
+        report: Callable[[Progress], None] | None,
+        *,
+        is_lenient: bool,
+    ) -> None:
         tables = game.lane_tables
-        if len(tables.goal_value) and not 0 <= tables.goal_value.min() <= tables.goal_value.max() <= 100:
+        is_goal = (tables.goal_value >= 0) & (tables.goal_value <= 100)
+        if not is_lenient and not is_goal.all():
             raise UnsolvableError("goal values must be integers in 0..100")
+        self.tables = tables._replace(
+            goal_value=np.where(is_goal, tables.goal_value, NO_GOAL).astype(np.int32)
+        )
+        self.is_lenient = is_lenient
+        self.chunk_states = 1 << 10
         self.game = game
         self.limits = limits
         self.report = report
@@ -208,11 +240,10 @@ class _Enumeration:
             self.expansion.counter[STATES] = 1
             fill_table(self.table, self.keys, self.words, 1)
         try:
-            while self.expanded < self.states:
-                self._expand_chunk(self.expanded, min(self.expanded + CHUNK_STATES, self.layer_ends[-1]))
-                if self.expanded == self.layer_ends[-1] and self.expanded < self.states:
-                    self.layer_ends.append(self.states)
-                self._check_limits()
+            self._expand_all()
+        except (SolverLimitError, MemoryError):
+            if not self.is_lenient:
+                raise
         finally:
             if self.folder is not None and self.limits.work_folder is not None:
                 self._save_checkpoint(self.folder)
@@ -229,6 +260,17 @@ class _Enumeration:
             self.folder,
         )
 
+    def _expand_all(self) -> None:
+        while self.expanded < self.states:
+            start = time.perf_counter()
+            self._expand_chunk(self.expanded, min(self.expanded + self.chunk_states, self.layer_ends[-1]))
+            count, seconds = self.chunks[-1].count, time.perf_counter() - start
+            expected = int(CHUNK_SECONDS * count / max(seconds, 1e-6))
+            self.chunk_states = max(1, min(expected, CHUNK_GROWTH * count, CHUNK_STATES))
+            if self.expanded == self.layer_ends[-1] and self.expanded < self.states:
+                self.layer_ends.append(self.states)
+            self._check_limits()
+
     def _expand_chunk(self, first: int, end: int) -> None:
         counter = self.expansion.counter
         counter[EDGES] = 0
@@ -237,7 +279,7 @@ class _Enumeration:
         while state < end:
             with announced_compilation() if not first else nullcontext():
                 reached = expand(
-                    self.game.lane_tables,
+                    self.tables,
                     self.code,
                     self.game.tables.first_move,
                     self.expansion,
@@ -253,7 +295,7 @@ class _Enumeration:
             if reached < end:
                 self._make_room(int(counter[WANTED]))
             state = reached
-        if counter[STUCK]:
+        if counter[STUCK] and not self.is_lenient:
             raise UnsolvableError("in some reachable state that is not terminal a role has no legal move")
         edge = _on_own_pages(self.edge[: counter[EDGES]])
         self.chunks.append(Chunk(first, end - first, _on_own_pages(moves), edge))
@@ -369,6 +411,8 @@ class _Enumeration:
     def _finished_goals(self) -> NDArray[np.uint8]:
         """uint8[N, R]; the chance role without a goal gets 0. Raises UnsolvableError."""
         goal = self.goal[: self.states * self.roles].reshape(-1, self.roles)
+        if self.is_lenient:
+            return goal
         for r, role in enumerate(self.game.roles):
             missing = goal[:, r] == NO_GOAL
             if role == RANDOM_ROLE:
@@ -388,6 +432,7 @@ def _on_own_pages(array: NDArray[Any]) -> NDArray[Any]:
 
 
 __all__ = [
+    "NO_GOAL",
     "UNKNOWN",
     "Chunk",
     "Limits",
