@@ -17,7 +17,7 @@ from gdl.program import Conjunction, Formula, Literal, Negation, Program, Rule
 MAX_ALTERNATIVES = 10_000
 """Most bodies that one rule may become."""
 
-MAX_LITERALS = 2_000_000
+MAX_LITERALS = 400_000
 """Most literals that all the bodies of a sheet may have together."""
 
 

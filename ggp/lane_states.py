@@ -20,7 +20,6 @@ from ggp.game import Fact, Move, Role
 from ggp.game_properties import Declarations, Witness, players_of
 from ggp.kernels.compiling import announced_compilation
 from ggp.kernels.proof_walks import UNSETTLED, force_goal, settle_lengths
-from ggp.kernels.solver_expand import MOST_MOVES
 from ggp.lanes import Lanes
 from ggp.solver.codes import decode_keys
 from ggp.solver.reachable import NO_GOAL, UNKNOWN, Limits, StateSpace, reachable_states
@@ -33,15 +32,13 @@ MEBIBYTES = 4096
 """Memory for states and transitions; more transitions go to disk."""
 
 
-def can_explore(game: CompiledGame) -> bool:
-    """Whether no role can have more moves than the solver counts."""
-    return max(map(len, game.moves), default=0) <= MOST_MOVES
-
-
 def explore_on_lanes(
     game: CompiledGame, bounds: Bounds, progress: Callable[[int], None] | None = None
 ) -> LaneStates:
-    """The states of `game`, as far as `bounds` and memory allow."""
+    """The states of `game`, as far as `bounds` and memory allow.
+
+    Raises UnsolvableError, see `reachable_states`.
+    """
     reachable_states(game, Limits(states=1), is_lenient=True)  # compiles kernels, which shall not count
     limits = Limits(mebibytes=MEBIBYTES, states=bounds.states, deadline=time.monotonic() + bounds.seconds)
     report = None if progress is None else lambda found: progress(found.states)

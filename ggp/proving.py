@@ -6,6 +6,7 @@ claim about all of them, or one that proves a claim about some, counts all the s
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -24,7 +25,8 @@ from ggp.game_properties import (
     goal_fault,
     players_of,
 )
-from ggp.lane_states import can_explore, explore_on_lanes
+from ggp.lane_states import explore_on_lanes
+from ggp.solver import UnsolvableError
 from ggp.state_space import explore
 
 BEST_GOAL = 100
@@ -49,8 +51,9 @@ def explored(
     game: Game[Any], limits: ProofLimits, progress: Callable[[int], None] | None = None
 ) -> ExploredStates:
     """The states of `game`, by lanes where it has them."""
-    if isinstance(game, CompiledGame) and can_explore(game):
-        return explore_on_lanes(game, Bounds(limits.states or LANE_STATES, limits.seconds), progress)
+    if isinstance(game, CompiledGame):
+        with contextlib.suppress(UnsolvableError):
+            return explore_on_lanes(game, Bounds(limits.states or LANE_STATES, limits.seconds), progress)
     return explore(game, Bounds(limits.states or PYTHON_STATES, limits.seconds), progress)
 
 

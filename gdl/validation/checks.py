@@ -17,7 +17,7 @@ from gdl.validation.dependence import (
 )
 from gdl.validation.domains import overdeclared, undeclared
 from gdl.validation.firing import impossible_rules
-from gdl.validation.goals import doubtful_goals, impossible_goals, strangers
+from gdl.validation.goals import doubtful_goals, impossible_goals
 from gdl.validation.growth import growing_states, recursion
 from gdl.validation.keyword_places import (
     keywords_as_terms,
@@ -35,6 +35,7 @@ from gdl.validation.names import (
 from gdl.validation.redundancy import repeated_rules
 from gdl.validation.safety import singletons, unsafe_variables
 from gdl.validation.sheet import Sheet
+from gdl.validation.strangers import facts_about_strangers, strangers
 from gdl.validation.usage import undefined_relations, unneeded_relations
 
 MAX_FINDINGS = 100
@@ -62,6 +63,7 @@ _COMPLETE = (
     impossible_goals,
     doubtful_goals,
     strangers,
+    facts_about_strangers,
     other_arities,
     bare_parentheses,
     unusual_characters,

@@ -1,16 +1,12 @@
-"""Goal values, and rules about somebody who does not play."""
+"""Goal values."""
 
 from __future__ import annotations
 
-from gdl.errors import Related
 from gdl.program import arguments_of
-from gdl.terms import Compound, Symbol, Variable, is_ground
+from gdl.terms import Compound, Symbol, Variable
 from gdl.validation.codes import Findings, error, warning
 from gdl.validation.shapes import common_tokens
 from gdl.validation.sheet import Sheet, atoms_of
-
-ABOUT_ROLES = ("legal", "does", "goal", "sees", "input")
-"""Keywords whose first argument is a role."""
 
 
 def impossible_goals(sheet: Sheet) -> Findings:
@@ -50,21 +46,3 @@ def doubtful_goals(sheet: Sheet) -> Findings:
                 " goals are whole numbers from 0 to 100"
             )
             yield warning("GDL324", message, value.span or rule.span)
-
-
-def strangers(sheet: Sheet) -> Findings:
-    """GDL212, unless rules may make further roles."""
-    if not sheet.roles or sheet.has_role_rules:
-        return
-    roles = set(sheet.roles)
-    listed = ", ".join(str(role) for role in sheet.roles[:8])
-    for rule in sheet.program.rules:
-        for atom in atoms_of(rule):
-            arguments = arguments_of(atom)
-            if atom.name not in ABOUT_ROLES or len(arguments) != 2:
-                continue
-            who = arguments[0]
-            if is_ground(who) and who not in roles:
-                message = f"'{atom.name}' of {who}, who is no role: the roles are {listed}"
-                note = Related("the first role", sheet.roles[0].span)
-                yield error("GDL212", message, who.span or atom.span, note)

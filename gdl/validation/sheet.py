@@ -89,7 +89,23 @@ class Sheet:
     @cached_property
     def negative_cycles(self) -> list[NegativeCycle]:
         """Cycles of rules through a negation; see `gdl.dependencies`."""
-        return negative_cycles(self.plain)
+        return negative_cycles(self.plain) if self._has_negation_in_cycle else []
+
+    @cached_property
+    def _has_negation_in_cycle(self) -> bool:
+        """Whether some relation may need its own negation, which is quickly told and rarely so."""
+        dependencies = self.dependencies
+        home = {
+            predicate: number
+            for number, component in enumerate(dependencies.components)
+            if dependencies.is_recursive(component)
+            for predicate in component
+        }
+        return any(
+            not is_positive and home.get(rule.predicate, -1) == home.get(literal.predicate)
+            for rule in self.program.rules
+            for literal, is_positive in body_literals(rule)
+        )
 
     @cached_property
     def names_defined(self) -> frozenset[str]:

@@ -32,6 +32,7 @@ from ggp.kernels.solver_codes import StateCode
 from ggp.kernels.solver_expand import (
     BACKWARD,
     EDGES,
+    MOST_MOVES,
     NO_GOAL,
     STATES,
     STUCK,
@@ -187,7 +188,8 @@ def reachable_states(
     report       called once per chunk
     is_lenient   for who looks for faults: take what rules give (see `StateSpace`), and return what was found
                  when a limit is met
-    Raises SolverLimitError; UnsolvableError where the rules leave a role without a move, or a goal out.
+    Raises SolverLimitError; UnsolvableError where the rules leave a role without a move, or a goal out. If
+    lenient, the latter only where a role has so many moves that it may rather have more than can be counted.
     """
     return _Enumeration(game, limits or Limits(), report, is_lenient=is_lenient).run()
 
@@ -209,6 +211,7 @@ class _Enumeration:
             goal_value=np.where(is_goal, tables.goal_value, NO_GOAL).astype(np.int32)
         )
         self.is_lenient = is_lenient
+        self.may_overflow = bool((np.diff(game.tables.first_move) > MOST_MOVES).any())
         self.chunk_states = 1 << 10
         self.game = game
         self.limits = limits
@@ -295,7 +298,7 @@ class _Enumeration:
             if reached < end:
                 self._make_room(int(counter[WANTED]))
             state = reached
-        if counter[STUCK] and not self.is_lenient:
+        if counter[STUCK] and (not self.is_lenient or self.may_overflow):
             raise UnsolvableError("in some reachable state that is not terminal a role has no legal move")
         edge = _on_own_pages(self.edge[: counter[EDGES]])
         self.chunks.append(Chunk(first, end - first, _on_own_pages(moves), edge))

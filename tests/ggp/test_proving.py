@@ -10,8 +10,9 @@ from ggp.explored_states import Bounds, UndecidedError
 from ggp.game_properties import Declarations, Outcome, ProofLimits, declarations_of
 from ggp.lane_states import explore_on_lanes
 from ggp.loading import load, make_game
-from ggp.proving import judged, prove
-from ggp.state_space import explore
+from ggp.proving import explored, judged, prove
+from ggp.solver import UnsolvableError, reachable
+from ggp.state_space import StateSpace, explore
 from tests.conftest import ROOT
 
 OWN = ["tictactoe", "nim", "halving", "bucket", "morra", "goofspiel", "hanoi", "sudoku_4x4", "kuhn_poker"]
@@ -180,3 +181,11 @@ def test_what_a_role_could_force_if_it_saw_everything_is_no_proof():
         facts = prove(make_game(parse(rules), "guess", "lanes"), Declarations(), ProofLimits(100, 60))
         (fact,) = (fact for fact in facts if fact.statement.startswith("a can make sure"))
         assert fact.outcome is expected
+
+
+def test_stuck_role_in_a_game_of_very_many_moves_is_left_to_python(monkeypatch):
+    monkeypatch.setattr(reachable, "MOST_MOVES", 2)
+    game = make_game(parse(NO_MOVE_AND_ODD_GOALS), "odd", "lanes")
+    with pytest.raises(UnsolvableError):
+        explore_on_lanes(game, bounds())
+    assert isinstance(explored(game, ProofLimits(100, 60)), StateSpace)
