@@ -134,10 +134,22 @@ class MctsOptions:
         return replace(self, words=1, lanes=1, lanes_per_leaf=1, threads=1, refresh=self.refresh or 1)
 
 
+COUNTED_RAMP = 512
+"""Visits of the root per lane in flight in a counted search, where simulations are dear and time is not."""
+
+
 def default_options(simulations: int | None = None) -> MctsOptions:
-    """What a player searches with: all cores against the clock, one thread for a counted search."""
-    threads = 1 if simulations is not None else available_cores()
-    return MctsOptions(is_solving=True, threads=threads)
+    """What a player searches with.
+
+    Against the clock: all cores, and lanes in flight as fast as the tree bears them. A counted search has one
+    thread and few lanes in flight, no wider rows than those need, so that it plays nearly as well as
+    one descent at a time would.
+    """
+    if simulations is None:
+        return MctsOptions(is_solving=True, threads=available_cores())
+    lanes = max(1, simulations // COUNTED_RAMP)
+    words = next((w for w in (1, 2, 4) if 64 * w >= lanes), 8)
+    return MctsOptions(is_solving=True, words=words, ramp=COUNTED_RAMP)
 
 
 def available_cores() -> int:

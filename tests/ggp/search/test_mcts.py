@@ -316,6 +316,7 @@ def test_options_explain_mistakes(given, message):
 
 def test_options_of_a_counted_search_use_one_thread():
     assert default_options(simulations=100).threads == 1
+    assert [default_options(simulations=n).words for n in (100, 32_768, 32_769 + 511, 10**7)] == [1, 1, 2, 8]
     assert parse_options({"policy": "mast", "tau": "5"}, MctsOptions()).temperature == 5.0
     graved = parse_options({"policy": "grave+mast", "grave_ref": "7", "decay": "0.5"}, MctsOptions())
     assert (graved.grave_reference, graved.decay) == (7, 0.5)
