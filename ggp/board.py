@@ -91,6 +91,14 @@ class Board:
     def down(self) -> Axis:
         return self.layers[0].down
 
+    def place(self, fact: Term) -> tuple[int, Cell, Values] | None:
+        """The layer, the cell and the content that a fact tells of; None where it is not of the board."""
+        for index, layer in enumerate(self.layers):
+            placed = layer.place(fact)
+            if placed is not None:
+                return index, *placed
+        return None
+
     def contents(self, facts: Iterable[Term]) -> dict[Cell, tuple[Values, ...]]:
         """What lies in each cell that is not blank, the uppermost layer first."""
         found: dict[Cell, tuple[Values, ...]] = {}

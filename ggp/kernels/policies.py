@@ -6,6 +6,7 @@ A policy is a way to choose (`settings.playout`) on top of what was learned (`se
     MAST        Gibbs sampling, weight exp(mean goal of the move / tau)       GIBBS, learning ALL_MOVES
     TO-MAST     the same, learned from moves made in the tree only            GIBBS, learning TREE_MOVES
     PAST        means per fact that holds and move, see `policies_past`       PAST, learning ALL_MOVES
+    FAST        values learned for features of states, see `policies_fast`    FAST
     greedy      the best mean, but a uniform move with probability epsilon    GREEDY
 
 Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Playing Agents" (AAAI 2010);
@@ -21,11 +22,13 @@ import numpy as np
 from ggp.kernels.choose import choose_moves
 from ggp.kernels.compiling import inlined
 from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.policies_fast import choose_by_cases
 from ggp.kernels.policies_past import LARGEST_WEIGHT, choose_by_facts
 from ggp.kernels.random_rows import next_random
 from ggp.kernels.roulette import roulette_moves
 from ggp.kernels.rows import Index, Row, any_lane, fill, literal, load, store
 from ggp.kernels.tree_arrays import (
+    FAST,
     GIBBS,
     GREEDY,
     PAST,
@@ -52,6 +55,8 @@ def choose_playout_moves(
         return roulette_moves(tables, arrays.value, statistics.weight, arrays.wheel, arrays.random, lanes)
     if settings.playout == PAST:
         return choose_by_facts(tables, arrays, statistics, settings, lanes)
+    if settings.playout == FAST:
+        return choose_by_cases(tables, arrays.value, statistics.cases, arrays.wheel, arrays.random, lanes)
     greedy = lanes & ~lanes
     if settings.playout == GREEDY and any_lane(lanes):
         greedy = lanes & ~_draw_with_probability(arrays, settings.epsilon)

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from ggp.kernels.compiling import inlined
 from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.policies_fast import level_in_lane, weight_of_level
 from ggp.kernels.rows import Index, get_word
 from ggp.kernels.tree_arrays import (
     AS_LOSSES,
     EDGES,
     EXPANSIONS,
+    FAST,
     IGNORED,
     MISSING,
     NOBODY,
@@ -113,10 +115,12 @@ def select_edge(
     node: Index,
     role: Index,
     reference: Index,
+    lane: Index,
 ) -> Index:
     """UCT: an untried edge, drawn by the weights of the moves; else the first with the highest value.
 
     reference   the table that GRAVE reads, or MISSING
+    lane        one that is in the state of the node
     """
     first = np.int64(tree.first_edge[node, role])
     end = np.int64(tree.first_edge[node, role + 1])
@@ -138,6 +142,8 @@ def select_edge(
         if n == 0:
             untried += statistics.weight[tree.move[e]]
     if untried > 0:
+        if settings.playout == FAST:
+            return _draw_untried_by_cases(tree, statistics, arrays, settings, first, end, role, lane)
         return _draw_untried(tree, statistics, arrays, settings, first, end, untried)
     bonus = settings.exploration * math.sqrt(math.log(visits))
     beta = math.sqrt(settings.rave_k / (3.0 * visits + settings.rave_k)) if settings.rave_k > 0.0 else 0.0
@@ -197,6 +203,43 @@ def _draw_untried(
             if k < 0:
                 return e
     return first
+
+
+@inlined
+def _draw_untried_by_cases(
+    tree: Tree,
+    statistics: MoveStatistics,
+    arrays: SearchArrays,
+    settings: Settings,
+    first: Index,
+    end: Index,
+    role: Index,
+    lane: Index,
+) -> Index:
+    """An untried edge, by the weights that FAST gives the moves in the state of `lane`."""
+    cases = statistics.cases
+    top: Index = cases.weight.shape[1]
+    for e in range(first, end):
+        if _is_untried(tree, settings, e):
+            level = level_in_lane(arrays.value, cases, np.int64(tree.move[e]), lane)
+            arrays.score[e - first] = level
+            top = level if level < top else top
+    total: Index = 0
+    for e in range(first, end):
+        if _is_untried(tree, settings, e):
+            total += weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
+    k = random_below(arrays.seed, total)
+    for e in range(first, end):
+        if _is_untried(tree, settings, e):
+            k -= weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
+            if k < 0:
+                return e
+    return first
+
+
+@inlined
+def _is_untried(tree: Tree, settings: Settings, e: Index) -> bool:
+    return bool(tree.visits[e] == 0 and (settings.in_flight == IGNORED or tree.flight[e] == 0))
 
 
 @inlined

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ggp.kernels.choose import choice_planes, choice_scratch_rows
 from ggp.kernels.indices import INDEX_PLANES
 from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.policies_fast import FeatureCases, no_cases
 from ggp.kernels.random_rows import seeded_random
 from ggp.kernels.roulette import SCRATCH_ROWS
 from ggp.kernels.rows import ALL_ONES, Rows, make_rows, words_of
@@ -39,7 +40,7 @@ UNPROVEN = -1
 IGNORED, AS_LOSSES, IN_DENOMINATOR = range(3)
 
 # Settings.playout
-UNIFORM, GIBBS, GREEDY, PAST = range(4)
+UNIFORM, GIBBS, GREEDY, PAST, FAST = range(5)
 
 # Settings.learning: whose moves enter the move statistics.
 NO_MOVES, ALL_MOVES, TREE_MOVES = range(3)
@@ -84,7 +85,7 @@ class Settings(NamedTuple):
     step_limit     joint moves of a playout, then it is cut
     rave_k         k of RAVE or GRAVE; 0: neither
     grave_reference playouts from which a table of GRAVE serves; 0: no GRAVE
-    playout        UNIFORM, GIBBS, GREEDY or PAST
+    playout        UNIFORM, GIBBS, GREEDY, PAST or FAST
     learning       NO_MOVES, ALL_MOVES or TREE_MOVES
     temperature    tau of GIBBS and PAST
     epsilon        GREEDY: a uniform move with probability epsilon / 1024
@@ -208,6 +209,7 @@ class MoveStatistics(NamedTuple):
     key            float64[M]: scratch of `refresh`
     stamp          int64[M], epoch int64[1]: scratch of RAVE
     pair_visits, pair_total   float32[M, F]: PAST, by move and fluent
+    cases          FAST: what moves are worth
     """
 
     visits: Float64Array
@@ -219,6 +221,7 @@ class MoveStatistics(NamedTuple):
     epoch: NDArray[np.int64]
     pair_visits: NDArray[np.float32]
     pair_total: NDArray[np.float32]
+    cases: FeatureCases
 
 
 class SearchArrays(NamedTuple):
@@ -237,7 +240,7 @@ class SearchArrays(NamedTuple):
     seed       uint64[1]: state of the generator that decides in the tree
     goal       float64[R]: scratch
     goal_value float64[*]: goal of each goal literal; 0 where the rules write something else than 0..100
-    score      float64[M], option int32[M]: scratch of PAST and GRAVE
+    score      float64[M], option int32[M]: scratch of PAST, FAST and GRAVE
     option_first int64[R+1], fact int32[F]: scratch of PAST
     first_move int64[R+1]
     """
@@ -336,7 +339,7 @@ def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
     )
 
 
-def make_statistics(moves: int, fluents: int) -> MoveStatistics:
+def make_statistics(moves: int, fluents: int, words: int) -> MoveStatistics:
     """Nothing learned yet. `fluents` 0: no room for PAST's pairs."""
     return MoveStatistics(
         visits=np.zeros(moves, np.float64),
@@ -348,6 +351,7 @@ def make_statistics(moves: int, fluents: int) -> MoveStatistics:
         epoch=np.zeros(1, np.int64),
         pair_visits=np.zeros((moves if fluents else 1, max(1, fluents)), np.float32),
         pair_total=np.zeros((moves if fluents else 1, max(1, fluents)), np.float32),
+        cases=no_cases(words),
     )
 
 

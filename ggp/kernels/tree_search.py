@@ -204,12 +204,13 @@ def _choose_in_tree(
     depth = np.int64(walkers.depth[walker])
     path_edge = walkers.path_edge[walker, depth]
     size = walkers.size[walker]
+    lane = np.int64(walkers.lane[walker, 0])
     reference: Index = np.int64(walkers.reference[walker])
     if settings.grave_reference > 0:
         reference = reference_at(tree, settings, node, reference)
         walkers.reference[walker] = reference
     for role in range(tables.role_count):
-        e = select_edge(tree, statistics, arrays, settings, node, role, reference)
+        e = select_edge(tree, statistics, arrays, settings, node, role, reference, lane)
         path_edge[role] = e
         tree.flight[e] += size
         _put_move(arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ggp.compiled_game import CompiledGame
 from ggp.game import RANDOM_ROLE
 from ggp.search.evaluation import LinearEvaluation, goal_of_states
+from ggp.search.temporal_differences import lambda_returns, weight_change
 
 
 class LearningError(Exception):
@@ -135,19 +136,16 @@ class TemporalDifferenceLearner:
 
     def _learn(self, episodes: list[Episode], step: float) -> None:
         """One step along the gradient of the squared distance to the lambda-returns, averaged over games."""
-        change = np.zeros_like(self.weights)
+        changes = np.zeros_like(self.weights)
         count = 0
         for episode in episodes:
             live = episode.states[:-1]
             predicted = goal_of_states(self.weights, live) / 100
-            returns = np.empty(len(live))
-            target = episode.goal / 100
-            for t in range(len(live) - 1, -1, -1):
-                if t < len(live) - 1:
-                    target = self.options.trace * target + (1 - self.options.trace) * predicted[t + 1]
-                returns[t] = target
-            pull = returns - predicted
-            change[:-1] += pull @ live
-            change[-1] += pull.sum()
+            returns = lambda_returns(
+                predicted[:, None], [len(live)], [episode.goal / 100], self.options.trace
+            )
+            pull = returns[:, 0] - predicted
+            changes[:-1] += len(live) * weight_change(live, pull)
+            changes[-1] += pull.sum()
             count += len(live)
-        self.weights += step * change / max(1, count)
+        self.weights += step * changes / max(1, count)

@@ -24,6 +24,9 @@ SLICE_SECONDS = 0.01
 
 PROGRESS_SECONDS = 0.05
 
+LEARNING_SHARE = 0.5
+"""How much of the time of the first search may go into learning beforehand."""
+
 
 class LanesSearch:
     """The search of one role in one match of a compiled game; keeps its trees from move to move.
@@ -62,6 +65,8 @@ class LanesSearch:
             TreeEngine(game.tables, game.lane_tables, game.terms, self.options, seed=seed, stream=stream)
             for stream in range(self.options.threads)
         ]
+        self._seed = seed
+        self._is_prepared = "fast" not in self.options.parts
         self._pool = ThreadPoolExecutor(self.options.threads) if self.options.threads > 1 else None
         self._slice_ticks = [1] * self.options.threads
         self._begin_report()
@@ -105,9 +110,25 @@ class LanesSearch:
             return None
 
     def warm_up(self, deadline: float) -> None:
-        """Get the kernels compiled, or loaded, so that the first search need not wait for them."""
+        """Get ready for the first search: kernels compiled, or loaded, and features learned."""
         with announced_compilation():
             self.engines[0].run(0)
+        self._prepare(math.inf)
+
+    def _prepare(self, seconds: float) -> None:
+        """For FAST: recognize features and learn what they are worth, in about so many seconds; once."""
+        if self._is_prepared:
+            return
+        from ggp.search.fast import feature_cases, learn_fast, without_fast
+
+        model = learn_fast(self.game, self.options, self._seed, time.monotonic() + seconds)
+        if model is None:
+            self.options = without_fast(self.options)
+        for engine in self.engines:
+            engine.use_policy(
+                self.options, None if model is None else feature_cases(model, self.options.words)
+            )
+        self._is_prepared = True
 
     def run(
         self,
@@ -127,6 +148,7 @@ class LanesSearch:
         assert self._state is not None, "move_to comes first"
         if self.game.is_terminal(self._state):
             return 0
+        self._prepare(math.inf if simulations is not None else LEARNING_SHARE * (deadline - self._clock()))
         before = self._finished()
         begin = self._running_since = self._reported_at = time.perf_counter()
         count = len(self.engines)

@@ -6,6 +6,7 @@ A *policy* is written as parts joined by `+`:
     mast        playouts by Gibbs sampling over the mean goal of each move (MAST)
     to-mast     the same, learned from moves in the tree only (TO-MAST)
     past        the same per fact that holds and move, the largest mean (PAST)
+    fast        by Gibbs sampling over values learned for pieces or cells of the board (FAST)
     rave        all-moves-as-first values in the tree (RAVE); goes with each of the others
     grave       the same from the nearest node above that knows enough (GRAVE), instead of rave
     greedy      with mast or to-mast: the best mean, but a uniform move with probability epsilon
@@ -22,7 +23,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-POLICY_PARTS = ("uniform", "mast", "to-mast", "past", "rave", "grave", "greedy")
+POLICY_PARTS = ("uniform", "mast", "to-mast", "past", "fast", "rave", "grave", "greedy")
+LEARNING_PARTS = ("mast", "to-mast", "past", "fast")
+FEATURE_KINDS = ("auto", "pieces", "cells")
 IN_FLIGHT = ("ignored", "losses", "denominator")
 
 
@@ -35,12 +38,15 @@ class MctsOptions:
     """How to search.
 
     exploration       C of UCT
-    temperature       tau of the Gibbs distribution
+    temperature       tau of the Gibbs distribution; None: 10, and 1 for FAST
     epsilon           probability of a uniform move in `greedy` playouts, in steps of 1/1024
     rave_k            k in beta = sqrt(k / (3 N + k)), of `rave` and `grave`
     grave_reference   playouts from which a node's all-moves-as-first values serve the nodes below it
     decay             what learned statistics of moves are multiplied by when the match goes on, 0..1
     past_visits       visits below which a fact-move pair does not count
+    episodes          playouts from which FAST learns
+    feature_kind      what FAST learns of: `pieces`, `cells`, or what suits the game (`auto`)
+    fast_scale        c of FAST in games where cells count
     refresh           playouts after which the weights of moves are computed anew; None: by the search
     is_solving        prove wins, losses and draws (one role, or two with goals that sum up to 100)
     is_reusing        keep the subtree of the joint move that was made; else every move begins an empty tree
@@ -61,12 +67,15 @@ class MctsOptions:
 
     policy: str = "uniform"
     exploration: float = 40.0
-    temperature: float = 10.0
+    temperature: float | None = None
     epsilon: float = 0.2
     rave_k: float = 1000.0
     grave_reference: int = 50
     decay: float = 1.0
     past_visits: int = 3
+    episodes: int = 1024
+    feature_kind: str = "auto"
+    fast_scale: float = 1.0
     refresh: int | None = None
     is_solving: bool = False
     is_reusing: bool = True
@@ -87,7 +96,7 @@ class MctsOptions:
         unknown = parts - set(POLICY_PARTS)
         if unknown:
             raise OptionError(f"no policy {min(unknown)!r}: there are {', '.join(POLICY_PARTS)}, joined by +")
-        learning = parts & {"mast", "to-mast", "past"}
+        learning = parts & set(LEARNING_PARTS)
         if len(learning) > 1:
             raise OptionError(f"{' and '.join(sorted(learning))} do not go together")
         if "uniform" in parts and (learning or "greedy" in parts):
@@ -98,6 +107,8 @@ class MctsOptions:
             raise OptionError("rave and grave do not go together")
         if not 0.0 <= self.decay <= 1.0:
             raise OptionError(f"decay is a number from 0 to 1, not {self.decay:g}")
+        if self.feature_kind not in FEATURE_KINDS:
+            raise OptionError(f"features is one of {', '.join(FEATURE_KINDS)}, not {self.feature_kind!r}")
         if self.in_flight not in IN_FLIGHT:
             raise OptionError(f"in_flight is one of {', '.join(IN_FLIGHT)}, not {self.in_flight!r}")
         if self.words not in (1, 2, 4, 8, 16, 32):
@@ -122,8 +133,15 @@ class MctsOptions:
 
     @property
     def learns(self) -> str:
-        """`mast`, `to-mast`, `past`, or `` for uniform playouts."""
-        return next(iter(self.parts & {"mast", "to-mast", "past"}), "")
+        """`mast`, `to-mast`, `past`, `fast`, or `` for uniform playouts."""
+        return next(iter(self.parts & set(LEARNING_PARTS)), "")
+
+    @property
+    def gibbs_temperature(self) -> float:
+        """tau: as chosen, or the paper's for the policy."""
+        if self.temperature is not None:
+            return self.temperature
+        return 1.0 if "fast" in self.parts else 10.0
 
     @property
     def epsilon_in_1024ths(self) -> int:
@@ -179,6 +197,8 @@ _NUMBERS: Mapping[str, tuple[str, int | float]] = {
     "grave_ref": ("grave_reference", 1),
     "decay": ("decay", 0.0),
     "past_visits": ("past_visits", 1),
+    "episodes": ("episodes", 1),
+    "fast_scale": ("fast_scale", 0.0),
     "refresh": ("refresh", 1),
     "nodes": ("node_limit", 1),
     "words": ("words", 1),
@@ -189,7 +209,7 @@ _NUMBERS: Mapping[str, tuple[str, int | float]] = {
     "threads": ("threads", 1),
     "memory": ("memory_mebibytes", 1),
 }
-_TEXTS = {"policy": "policy", "in_flight": "in_flight"}
+_TEXTS = {"policy": "policy", "features": "feature_kind", "in_flight": "in_flight"}
 _SWITCHES = {"solver": "is_solving", "reuse": "is_reusing"}
 OPTION_NAMES = ("simulations", "margin", "search", *_TEXTS, *_SWITCHES, *_NUMBERS)
 

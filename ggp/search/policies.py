@@ -4,6 +4,7 @@
     MastPolicy       MAST and TO-MAST: Gibbs sampling, weight exp(mean goal of the move / tau)
     GreedyPolicy     the best mean, but uniform moves with probability epsilon
     PastPolicy       PAST: the mean per fact that holds and move, the largest of them
+    FastPolicy       FAST: values learned beforehand for features of states
 
 Source: Finnsson & Björnsson (2010); greedy playouts: Tak, Winands & Björnsson (2012). Weights are integers
 1 .. LARGEST_WEIGHT, relative to the best move of the role, because lanes add weights bit by bit.
@@ -13,13 +14,20 @@ A move that was never made counts like the best one of its role.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ggp.game import RANDOM_ROLE, Fact, Game, Move
 from ggp.search.options import MctsOptions
 from ggp.search.randomness import LaneRandom, TreeRandom
+
+if TYPE_CHECKING:
+    from ggp.compiled_game import CompiledGame
 
 LARGEST_WEIGHT = 1023
 
@@ -48,8 +56,15 @@ class UniformPolicy:
         return tuple(self.lane.at_most(len(options) - 1) if options else 0 for options in moves)
 
     def weight(self, role: int, move: Move) -> int:
-        """The weight of an untried edge in the tree."""
+        """The weight of an untried edge in the tree, where it does not depend on the state."""
         return 1
+
+    def weights(self, role: int, moves: Sequence[Move], state: Hashable) -> list[int]:
+        """The weights of all untried edges of a node."""
+        return [self.weight(role, move) for move in moves]
+
+    def prepare(self, seconds: float) -> None:
+        """Learn beforehand, for at most about so many seconds; a second call does nothing."""
 
     def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
         """Take in one simulation, of which `tree_depth` steps were in the tree."""
@@ -105,7 +120,7 @@ class MastPolicy(UniformPolicy):
         return self._keys[role].get(move, self.best[role])
 
     def gibbs_weight(self, value: float, best: float) -> int:
-        scaled = LARGEST_WEIGHT * math.exp((value - best) / self.options.temperature)
+        scaled = LARGEST_WEIGHT * math.exp((value - best) / self.options.gibbs_temperature)
         return max(1, math.floor(scaled + 0.5))
 
     def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
@@ -192,8 +207,82 @@ class PastPolicy(MastPolicy):
                 mean.decay(factor)
 
 
-def make_policy(game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> UniformPolicy:
-    """The playout policy that `options` name."""
+class FastPolicy(MastPolicy):
+    """Gibbs sampling over values of features, see `ggp.search.fast`; MAST where none are recognized."""
+
+    def __init__(
+        self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int
+    ) -> None:
+        super().__init__(game, options, lane, tree)
+        self.seed = seed
+        self._is_prepared = False
+        self._levels: list[dict[Move, list[tuple[list[tuple[Fact, bool]], int]]]] = []
+        self._tables: Sequence[NDArray[np.int32]] = ()
+
+    def prepare(self, seconds: float) -> None:
+        if self._is_prepared:
+            return
+        self._is_prepared = True
+        # Late imports: games that are not compiled do without numba.
+        model = None
+        if hasattr(self.game, "lane_tables"):
+            from ggp.search.fast import learn_fast
+
+            game = cast("CompiledGame", self.game)
+            model = learn_fast(game, self.options, self.seed, time.monotonic() + seconds)
+        if model is None:
+            parts = ["mast" if part == "fast" else part for part in self.options.policy.split("+")]
+            self.options = replace(self.options, policy="+".join(parts), temperature=None)
+            return
+        fluents = game.terms.fluents
+        cases = iter(zip(model.cases, model.level, strict=True))
+        for moves in game.moves:
+            of_role: dict[Move, list[tuple[list[tuple[Fact, bool]], int]]] = {}
+            for move, (of_move, levels) in zip(moves, cases, strict=False):
+                of_role[move] = [
+                    ([(fluents[c >> 1], not c & 1) for c in case.conditions], level)
+                    for case, level in zip(of_move, levels, strict=True)
+                ]
+            self._levels.append(of_role)
+        self._tables = model.weight
+
+    def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
+        if not self._tables:
+            return super().choose(state, moves)
+        return tuple(
+            self.lane.choose(self._weights(role, options, state)) if options else 0
+            for role, options in enumerate(moves)
+        )
+
+    def weights(self, role: int, moves: Sequence[Move], state: Hashable) -> list[int]:
+        if not self._tables:
+            return super().weights(role, moves, state)
+        return [max(1, weight) for weight in self._weights(role, moves, state)]
+
+    def _weights(self, role: int, moves: Sequence[Move], state: Hashable) -> list[int]:
+        """Relative to the best of `moves`."""
+        facts = frozenset(self.game.facts(state))
+        levels = [self._level(role, move, facts) for move in moves]
+        return [int(self._tables[role][level, min(levels)]) for level in levels]
+
+    def _level(self, role: int, move: Move, facts: frozenset[Fact]) -> int:
+        """That of the first case whose conditions hold."""
+        for conditions, level in self._levels[role][move]:
+            if all((fact in facts) == is_true for fact, is_true in conditions):
+                return level
+        raise AssertionError("the last case has no conditions")
+
+    def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
+        if not self._tables:
+            super().learn(steps, tree_depth, goals)
+
+
+def make_policy(
+    game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int = 0
+) -> UniformPolicy:
+    """The playout policy that `options` name; `seed` is for what is learned beforehand."""
+    if options.learns == "fast":
+        return FastPolicy(game, options, lane, tree, seed)
     kinds: dict[str, type[UniformPolicy]] = {"": UniformPolicy, "past": PastPolicy}
     kind = kinds.get(options.learns, GreedyPolicy if options.is_greedy else MastPolicy)
     return kind(game, options, lane, tree)

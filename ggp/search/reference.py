@@ -73,7 +73,7 @@ class Search:
         self.role_index = game.roles.index(role)
         self.chance_index = game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else -1
         self.rng = TreeRandom(seed)
-        self.policy = make_policy(game, self.options, LaneRandom(seed), self.rng)
+        self.policy = make_policy(game, self.options, LaneRandom(seed), self.rng, seed)
         self.root: Node | None = None
         self.node_count = 0
         self.simulation_count = 0
@@ -101,7 +101,8 @@ class Search:
         self._begin_report()
 
     def warm_up(self, deadline: float) -> None:
-        """Nothing to get ready; the search on lanes compiles its kernels."""
+        """Let the policy learn what it must know beforehand; the search on lanes compiles its kernels too."""
+        self.policy.prepare(math.inf)
 
     def run(
         self,
@@ -120,6 +121,7 @@ class Search:
         root = self._require_root()
         if root.goals is not None:
             return 0
+        self.policy.prepare(math.inf if simulations is not None else (deadline - self._clock()) / 2)
         done = 0
         leader: Move | None = None
         begin = self._running_since = reported_at = time.perf_counter()
@@ -243,7 +245,7 @@ class Search:
         visits = node.visits[role]
         untried = [m for m, n in enumerate(visits) if n == 0]
         if untried:
-            weights = [self.policy.weight(role, node.moves[role][m]) for m in untried]
+            weights = self.policy.weights(role, [node.moves[role][m] for m in untried], node.state)
             return untried[self.rng.choose(weights)]
         bonus = self.options.exploration * math.sqrt(math.log(node.visit_count))
         beta = self._beta(node)

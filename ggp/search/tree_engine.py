@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ggp.game import RANDOM_ROLE
 from ggp.kernels.choose import choice_planes
 from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.policies_fast import FeatureCases
 from ggp.kernels.rows import ALL_ONES, words_of
 from ggp.kernels.tree_arrays import (
     ALL_MOVES,
@@ -19,6 +20,7 @@ from ggp.kernels.tree_arrays import (
     DEPTH_SUM,
     DESCENTS,
     EDGES,
+    FAST,
     FINISHED,
     GIBBS,
     GREEDY,
@@ -60,7 +62,7 @@ TABLE_SHARE = 0.4
 """Share of the memory for the tables of GRAVE, where there are any."""
 
 _IN_FLIGHT = {"ignored": IGNORED, "losses": AS_LOSSES, "denominator": IN_DENOMINATOR}
-_LEARNING = {"": NO_MOVES, "mast": ALL_MOVES, "to-mast": TREE_MOVES, "past": ALL_MOVES}
+_LEARNING = {"": NO_MOVES, "mast": ALL_MOVES, "to-mast": TREE_MOVES, "past": ALL_MOVES, "fast": NO_MOVES}
 
 
 @dataclass(frozen=True)
@@ -132,13 +134,15 @@ class TreeEngine:
         )
         self.walkers = make_walkers(roles, lanes, options.lanes_per_leaf, options.depth_limit)
         fluents = lane_tables.fluent_count if options.learns == "past" else 0
-        self.statistics = make_statistics(lane_tables.move_count, fluents)
+        self.statistics = make_statistics(lane_tables.move_count, fluents, options.words)
         self.arrays.counter[REFRESH_IN] = self.settings.refresh
         self.arrays.counter[IS_CONSTANT_SUM] = 1
 
     def _make_settings(self) -> Settings:
         options = self.options
-        playout = {"": UNIFORM, "past": PAST}.get(options.learns, GREEDY if options.is_greedy else GIBBS)
+        playout = {"": UNIFORM, "past": PAST, "fast": FAST}.get(
+            options.learns, GREEDY if options.is_greedy else GIBBS
+        )
         players = len(self.terms.roles) - (self._chance >= 0)
         return Settings(
             exploration=float(options.exploration),
@@ -151,13 +155,20 @@ class TreeEngine:
             grave_reference=options.grave_reference if options.has_grave else 0,
             playout=playout,
             learning=_LEARNING[options.learns],
-            temperature=float(options.temperature),
+            temperature=float(options.gibbs_temperature),
             epsilon=options.epsilon_in_1024ths,
             refresh=options.refresh or max(1, self.tables.move_count // 4),
             chance=self._chance,
             is_solving=int(options.is_solving and players <= 2 and self._chance < 0),
             past_visits=options.past_visits,
         )
+
+    def use_policy(self, options: MctsOptions, cases: FeatureCases | None) -> None:
+        """Go on with the policy of `options`; `cases` are those of FAST. Before the first `run`."""
+        self.options = options
+        self.settings = self._make_settings()
+        if cases is not None:
+            self.statistics = self.statistics._replace(cases=cases)
 
     @property
     def simulation_count(self) -> int:

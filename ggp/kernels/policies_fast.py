@@ -1,0 +1,249 @@
+"""FAST: moves weighed by features of the state, bit-sliced. What the values are: `ggp.search.fast`.
+
+What a move is worth may depend on the state (which piece would be captured), so every move has *cases*: the
+first one whose conditions hold in a lane counts, and the last one of a move has none. Each case has a
+*level*, its place among the different values of the role, best first. In a lane, Gibbs weights are relative
+to the best level that is legal there: otherwise moves far below the best of all states would weigh nothing.
+
+So a choice takes three walks over the legal moves: which levels are there; sum the weights, which are rows of
+bits per level now; draw, and walk again. Letters: L levels of a role at most, C cases.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.kernels.choose import add_three, borrow_of, draw_at_most
+from ggp.kernels.compiling import inlined
+from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.rows import (
+    Index,
+    Row,
+    Rows,
+    any_lane,
+    fill,
+    get_word,
+    literal,
+    load,
+    make_rows,
+    store,
+)
+from ggp.tables import Int32Array
+
+WEIGHT_PLANES = 10
+_SUM, _DRAWN, _TRIAL = 0, 31, 62
+"""Where planes begin among the rows of the roulette, see `ggp.kernels.roulette`."""
+
+
+class FeatureCases(NamedTuple):
+    """What moves are worth, case by case.
+
+    first_case       int32[M+1]: cases of move m, at least one
+    first_condition  int32[C+1], condition int32[*]: literals (of fluents) that hold in the case
+    level            int32[C]: 0 is the best of the role
+    level_count      int32[R]
+    weight           int32[R, L, L]: [r, level, top]: 0..1023 where `top` is the best level that is legal;
+                     1023 for the top itself
+    rows             (2 + WEIGHT_PLANES) * L rows of scratch: lanes in which a level is legal, and in which it
+                     is the best; then the weight of each level
+    """
+
+    first_case: Int32Array
+    first_condition: Int32Array
+    condition: Int32Array
+    level: Int32Array
+    level_count: Int32Array
+    weight: NDArray[np.int32]
+    rows: Rows
+
+
+def no_cases(words: int) -> FeatureCases:
+    """For searches without FAST."""
+    nothing = np.zeros(1, np.int32)
+    return FeatureCases(
+        nothing, nothing, nothing, nothing, nothing, np.zeros((1, 1, 1), np.int32), make_rows(1, words)
+    )
+
+
+@inlined
+def _in_case(value: Rows, cases: FeatureCases, c: Index, lanes: Row) -> Row:
+    """Those of `lanes` in which the conditions of case c hold."""
+    for j in range(cases.first_condition[c], cases.first_condition[c + 1]):
+        lanes = lanes & literal(value, np.int64(cases.condition[j]))
+    return lanes
+
+
+@inlined
+def _find_levels(tables: LaneTables, value: Rows, role: Index, cases: FeatureCases, lanes: Row) -> None:
+    """For each level of the role: in which lanes it is legal, and in which it is the best legal one."""
+    zero = fill(value, np.uint64(0))
+    rows = cases.rows
+    most = cases.weight.shape[1]
+    levels = np.int64(cases.level_count[role])
+    for level in range(levels):
+        store(rows, level, zero)
+    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+        x = literal(value, np.int64(tables.slot_literal[s])) & lanes
+        if not any_lane(x):
+            continue
+        move = np.int64(tables.slot_node[s]) - tables.move0
+        for c in range(cases.first_case[move], cases.first_case[move + 1]):
+            y = _in_case(value, cases, c, x)
+            x = x & ~y
+            at = np.int64(cases.level[c])
+            store(rows, at, load(rows, at) | y)
+    left = lanes
+    for level in range(levels):
+        y = load(rows, level) & left
+        store(rows, most + level, y)
+        left = left & ~y
+
+
+@inlined
+def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
+    """The weight of each legal level as bit planes, by what the best level of the lane is."""
+    zero = fill(value, np.uint64(0))
+    rows = cases.rows
+    most = cases.weight.shape[1]
+    for level in range(cases.level_count[role]):
+        if not any_lane(load(rows, level)):
+            continue
+        first = 2 * most + WEIGHT_PLANES * level
+        for p in range(WEIGHT_PLANES):
+            store(rows, first + p, zero)
+        for top in range(level + 1):
+            y = load(rows, most + top)
+            number = np.int64(cases.weight[role, level, top])
+            if number == 0 or not any_lane(y):
+                continue
+            for p in range(WEIGHT_PLANES):
+                if (number >> p) & 1:
+                    store(rows, first + p, load(rows, first + p) | y)
+
+
+@inlined
+def _sum_cases(
+    tables: LaneTables, value: Rows, role: Index, cases: FeatureCases, scratch: Rows, lanes: Row
+) -> Index:
+    """Sum the weights of legal moves in `lanes` into planes _SUM ...; returns how many planes that takes."""
+    zero = fill(value, np.uint64(0))
+    most = cases.weight.shape[1]
+    used = WEIGHT_PLANES
+    for p in range(used):
+        store(scratch, _SUM + p, zero)
+    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+        x = literal(value, np.int64(tables.slot_literal[s])) & lanes
+        if not any_lane(x):
+            continue
+        move = np.int64(tables.slot_node[s]) - tables.move0
+        for c in range(cases.first_case[move], cases.first_case[move + 1]):
+            y = _in_case(value, cases, c, x)
+            if not any_lane(y):
+                continue
+            x = x & ~y
+            first = 2 * most + WEIGHT_PLANES * np.int64(cases.level[c])
+            carry = zero
+            for p in range(WEIGHT_PLANES):
+                total, carry = add_three(load(scratch, _SUM + p), y & load(cases.rows, first + p), carry)
+                store(scratch, _SUM + p, total)
+            p = WEIGHT_PLANES
+            while any_lane(carry):
+                if p == used:
+                    store(scratch, _SUM + p, zero)
+                    used += 1
+                total = load(scratch, _SUM + p)
+                store(scratch, _SUM + p, total ^ carry)
+                carry = carry & total
+                p += 1
+    return used
+
+
+@inlined
+def _select_case(
+    tables: LaneTables,
+    value: Rows,
+    role: Index,
+    cases: FeatureCases,
+    scratch: Rows,
+    planes: Index,
+    left: Row,
+) -> None:
+    """Select, in the lanes `left`, the legal move in whose weight k falls; k's planes are used up."""
+    zero = fill(value, np.uint64(0))
+    most = cases.weight.shape[1]
+    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+        node = np.int64(tables.slot_node[s])
+        x = literal(value, np.int64(tables.slot_literal[s])) & left
+        chosen = zero
+        if any_lane(x):
+            move = node - tables.move0
+            for c in range(cases.first_case[move], cases.first_case[move + 1]):
+                y = _in_case(value, cases, c, x)
+                if not any_lane(y):
+                    continue
+                x = x & ~y
+                first = 2 * most + WEIGHT_PLANES * np.int64(cases.level[c])
+                borrow = zero
+                for p in range(planes):
+                    k = load(scratch, _DRAWN + p)
+                    bit = zero
+                    if p < WEIGHT_PLANES:
+                        bit = y & load(cases.rows, first + p)
+                    store(scratch, _DRAWN + p, k ^ bit ^ borrow)
+                    borrow = borrow_of(k, bit, borrow)
+                chosen = chosen | borrow
+        store(value, node, chosen)
+        left = left & ~chosen
+
+
+@inlined
+def choose_by_cases(
+    tables: LaneTables, value: Rows, cases: FeatureCases, scratch: Rows, random: Rows, lanes: Row
+) -> Row:
+    """Select one legal move per role in each of `lanes`; returns those in which some role has none."""
+    stuck = fill(value, np.uint64(0))
+    older = load(random, 0)
+    newer = load(random, 1)
+    for role in range(tables.role_count):
+        _find_levels(tables, value, role, cases, lanes)
+        _weigh_levels(value, role, cases)
+        planes = _sum_cases(tables, value, role, cases, scratch, lanes)
+        has_move = fill(value, np.uint64(0))
+        for p in range(planes):
+            has_move = has_move | load(scratch, _SUM + p)
+        borrow = has_move
+        for p in range(planes):
+            x = load(scratch, _SUM + p)
+            store(scratch, _SUM + p, x ^ borrow)
+            borrow = borrow & ~x
+        older, newer = draw_at_most(value, scratch, _SUM, _DRAWN, _TRIAL, planes, older, newer)
+        _select_case(tables, value, role, cases, scratch, planes, has_move)
+        stuck = stuck | (lanes & ~has_move)
+    store(random, 0, older)
+    store(random, 1, newer)
+    return stuck
+
+
+@inlined
+def level_in_lane(value: Rows, cases: FeatureCases, move: Index, lane: Index) -> Index:
+    """The level of a move in the state of one lane."""
+    end = np.int64(cases.first_case[move + 1])
+    for c in range(cases.first_case[move], end):
+        holds = True
+        for j in range(cases.first_condition[c], cases.first_condition[c + 1]):
+            condition = np.int64(cases.condition[j])
+            word = get_word(value, condition >> 1, lane >> 6)
+            holds = holds and ((word >> np.uint64(lane & 63)) ^ np.uint64(condition)) & np.uint64(1) != 0
+        if holds:
+            return np.int64(cases.level[c])
+    return np.int64(cases.level[end - 1])
+
+
+@inlined
+def weight_of_level(cases: FeatureCases, role: Index, level: Index, top: Index) -> Index:
+    """The weight of an untried edge in the tree: at least 1, so that every edge is tried."""
+    weight = np.int64(cases.weight[role, level, top])
+    return weight if weight > 1 else np.int64(1)

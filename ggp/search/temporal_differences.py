@@ -1,0 +1,42 @@
+"""TD(lambda) in batches: what states should have been worth, seen from the ends of their games.
+
+Source: Sutton, "Learning to predict by the methods of temporal differences" (1988), the forward view.
+T states of a game at most, N games, K features.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def lambda_returns(predicted: FloatArray, length: ArrayLike, outcome: ArrayLike, trace: float) -> FloatArray:
+    """The lambda-return of every state: `trace` 1 is the outcome, 0 what was predicted for the next state.
+
+    predicted   float64[T, N, ...]: values of the states, the last of each game excluded
+    length      int[N]: states of each game; what lies behind them is of no account
+    outcome     float64[N, ...]: what each game ended with
+    """
+    last = np.asarray(length) - 1
+    outcome = np.asarray(outcome, np.float64)
+    returns = np.empty_like(predicted)
+    target = outcome
+    for t in range(len(predicted) - 1, -1, -1):
+        following = predicted[t + 1] if t + 1 < len(predicted) else outcome
+        is_end = (t >= last).reshape(-1, *([1] * (predicted.ndim - 2)))
+        target = np.where(is_end, outcome, trace * target + (1 - trace) * following)
+        returns[t] = target
+    return returns
+
+
+def weight_change(features: NDArray[Any], pull: NDArray[np.floating]) -> FloatArray:
+    """The mean gradient step of linear weights: float[S, K], float[S, ...] → float64[K, ...].
+
+    features   of S states; pull: how far each prediction lies below its target
+    """
+    change: FloatArray = np.asarray(features.T @ pull, np.float64) / max(1, len(features))
+    return change
