@@ -14,6 +14,7 @@ from gdl.terms import Compound, Span, Symbol, Term, Variable
 
 ARROW = "<="
 CONNECTIVES = frozenset({ARROW, "and", "or", "not"})
+_SHOWN = {"and": "(and (p) (q))", "or": "(or (p) (q))", "not": "(not (p))"}
 
 
 class MisplacedFormError(Exception):
@@ -81,6 +82,9 @@ def _atom(form: Term) -> Symbol | Compound:
             "GDL113", f"variable {form} stands where an atom belongs: name a relation", form.span
         )
     if isinstance(form, Symbol):
+        if form.name in CONNECTIVES and form.name != ARROW:
+            text = f"'{form.name}' stands before what it is about, inside parentheses: {_SHOWN[form.name]}"
+            raise MisplacedFormError("GDL111", text, form.span)
         if form.name in CONNECTIVES:
             raise _misplaced(form)
     else:

@@ -39,6 +39,22 @@ class Keyword:
         return Predicate(self.name, self.arity)
 
 
+FORMS: Mapping[str, str] = {
+    "role": "(role robot)",
+    "init": "(init (cell 1 b))",
+    "true": "(true (cell 1 b))",
+    "next": "(next (cell 1 b))",
+    "legal": "(legal robot (mark 1))",
+    "does": "(does robot (mark 1))",
+    "goal": "(goal robot 100)",
+    "terminal": "terminal",
+    "distinct": "(distinct ?x ?y)",
+    "sees": "(sees robot (card 7))",
+    "base": "(base (cell 1 b))",
+    "input": "(input robot (mark 1))",
+}
+"""What each keyword looks like in use, for messages."""
+
 _ALL = (
     Keyword("role", 1, "who plays", "GDL", never_needs=("true", "does")),
     Keyword("init", 1, "what holds at first", "GDL", may_be_body=False, never_needs=("true", "does")),

@@ -17,6 +17,7 @@ from gdl.validation.dependence import (
 )
 from gdl.validation.domains import overdeclared, undeclared
 from gdl.validation.firing import impossible_rules
+from gdl.validation.frames import forgotten_facts
 from gdl.validation.goals import doubtful_goals, impossible_goals
 from gdl.validation.growth import growing_states, recursion
 from gdl.validation.keyword_places import (
@@ -64,6 +65,7 @@ _COMPLETE = (
     doubtful_goals,
     strangers,
     facts_about_strangers,
+    forgotten_facts,
     other_arities,
     bare_parentheses,
     unusual_characters,

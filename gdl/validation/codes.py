@@ -64,6 +64,7 @@ CODES: Mapping[str, str] = {
     "GDL323": "base or input that lists what never comes about",
     "GDL324": "goal that may not be an integer from 0 to 100",
     "GDL325": "fact about someone who is no role",
+    "GDL326": "fact that nothing carries over to the next state",
 }
 
 

@@ -10,7 +10,10 @@ from gdl.terms import Compound, Symbol, Term, Variable, is_ground
 from gdl.validation.codes import Findings, warning
 from gdl.validation.inference import Inference, failing_atoms
 from gdl.validation.shapes import Misfit, Shapes, common_tokens
-from gdl.validation.sheet import Sheet, body_literals
+from gdl.validation.sheet import Sheet, body_literals, is_keyword
+from gdl.validation.spelling import Spelling
+
+MADE_BY = {"init": TRUE, "next": TRUE, "legal": DOES}
 
 MAX_PLACES = 4
 """Places of a variable that are looked at to see whether it has but one value."""
@@ -40,11 +43,23 @@ def _unknown_facts(sheet: Sheet) -> Findings:
     if sheet.inference is None:
         return
     shapes = sheet.inference.shapes
+    spellings = {
+        predicate: Spelling(
+            token if isinstance(token, str) else token[0]
+            for token in shapes.at((predicate, predicate.arity - 1))
+        )
+        for predicate in (TRUE, DOES)
+    }
+    misused = {
+        MADE_BY[rule.head.name]
+        for rule in sheet.program.rules
+        if rule.head.name in MADE_BY and not is_keyword(rule.predicate)
+    }
     reported: set[tuple[Predicate, str, int]] = set()
     for rule in sheet.program.rules:
         for literal, is_positive in body_literals(rule):
             predicate = literal.predicate
-            if predicate not in (TRUE, DOES) or predicate not in shapes.alive:
+            if predicate not in (TRUE, DOES) or predicate not in shapes.alive or predicate in misused:
                 continue
             term = arguments_of(literal.atom)[-1]
             if isinstance(term, Variable) or _token(term) in shapes.at((predicate, predicate.arity - 1)):
@@ -52,7 +67,8 @@ def _unknown_facts(sheet: Sheet) -> Findings:
             key = (predicate, term.name, len(arguments_of(term)))
             if key not in reported and not sheet.inference.is_awaited(_anyhow(literal.atom, term)):
                 reported.add(key)
-                yield warning("GDL306", _unknown(predicate, term, is_positive), term.span or literal.span)
+                message = _unknown(predicate, term, is_positive) + spellings[predicate].hint(term.name)
+                yield warning("GDL306", message, term.span or literal.span)
 
 
 def _anyhow(atom: Symbol | Compound, term: Symbol | Compound) -> Symbol | Compound:
@@ -143,6 +159,8 @@ class _Verdict:
             self.blamed.add(rule.predicate)
             return None
         if any(map(inference.is_awaited, failing_atoms(rule, found))):
+            return None
+        if found.variable is None and inference.names_what_is_awaited(rule, found.literal.atom):
             return None
         self.blamed.add(rule.predicate)
         if found.variable is not None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from gdl.dependencies import may_unify
 from gdl.program import Predicate, Rule, arguments_of, predicate_of
-from gdl.terms import Compound, Symbol, variables
+from gdl.terms import Compound, Symbol, Term, variables
 from gdl.validation.shapes import (
     BROUGHT_ABOUT_BY,
     Misfit,
     OutOfStepsError,
     Shapes,
     Sources,
+    Token,
     infer,
     misfit,
     positions_of_variables,
@@ -43,6 +46,28 @@ class Inference:
     def is_awaited(self, atom: Atom) -> bool:
         """Whether `atom` only fails because a rule that would conclude it cannot apply."""
         return len(self.misfits) > MAX_DEAD_RULES or _answers(self.dead_heads, atom)
+
+    def names_what_is_awaited(self, rule: Rule, atom: Atom) -> bool:
+        """Whether `atom` of a body has a constant that only other rules would make, which cannot apply."""
+        own = set(constants(rule.head))
+        return any(self._dead_names[name] > (name in own) for name in constants(atom))
+
+    @cached_property
+    def _dead_names(self) -> Counter[str]:
+        """Constants that stand nowhere but in `dead_heads` → in how many."""
+        alive: set[Token] = set().union(*self.shapes.tokens.values())
+        heads = (head for heads in self.dead_heads.values() for head in heads)
+        return Counter(name for head in heads for name in set(constants(head)) - alive)
+
+
+def constants(term: Term) -> Iterator[str]:
+    """The constants inside of a term or atom."""
+    stack = list(arguments_of(term))
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, Symbol):
+            yield inner.name
+        stack += arguments_of(inner)
 
 
 def infer_all(rules: Sequence[Rule]) -> Inference | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gdl.forms import CONNECTIVES
-from gdl.keywords import KEYWORDS, Keyword
+from gdl.keywords import FORMS, KEYWORDS, Keyword
 from gdl.program import Rule, predicate_of
 from gdl.terms import Compound, Symbol, Variable
 from gdl.validation.codes import Findings, error, warning
@@ -20,7 +20,10 @@ def wrong_arities(sheet: Sheet) -> Findings:
     for atom, keyword in _keyword_atoms(sheet):
         arity = predicate_of(atom).arity
         if keyword.is_strict and arity != keyword.arity:
-            message = f"'{keyword.name}' takes {counted(keyword.arity, 'argument')}, not {arity}"
+            message = (
+                f"'{keyword.name}' takes {counted(keyword.arity, 'argument')}, not {arity or 'none'}:"
+                f" for instance {FORMS[keyword.name]}"
+            )
             yield error("GDL202", message, atom.span)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gdl.program import Rule
+from gdl.program import Rule, arguments_of
 from gdl.terms import Variable, variables
 from gdl.validation.codes import Findings, error, warning
-from gdl.validation.sheet import Sheet, atoms_of, body_literals
+from gdl.validation.sheet import ABOUT_ROLES, Sheet, atoms_of, body_literals
 
 
 def unsafe_variables(sheet: Sheet) -> Findings:
@@ -30,10 +30,19 @@ def _unsafe(rule: Rule) -> Findings:
             if rule.body:
                 message = (
                     f"variable {variable} in {place} has no value: use it in a positive literal of the body"
+                    + (f", such as (role {variable})" if _stands_for_role(rule, variable) else "")
                 )
             else:
                 message = f"variable {variable} in a fact: facts hold constants only"
             yield error("GDL205", message, variable.span or rule.span)
+
+
+def _stands_for_role(rule: Rule, variable: Variable) -> bool:
+    """Whether a keyword takes `variable` as a role somewhere in a plain rule."""
+    return any(
+        atom.name in ABOUT_ROLES and arguments_of(atom)[:1] == (variable,)
+        for atom in (rule.head, *(literal.atom for literal in rule.literals))
+    )
 
 
 def _variables_to_bind(rule: Rule) -> Iterator[tuple[str, Variable]]:

@@ -22,6 +22,9 @@ from gdl.program import (
 from gdl.terms import Compound, Symbol, Term
 from gdl.validation.inference import Inference, infer_all
 
+ABOUT_ROLES = ("legal", "does", "goal", "sees", "input")
+"""Keywords whose first argument is a role."""
+
 MAX_PLAIN_LITERALS = 100_000
 """Literals of a sheet written without `or`, beyond which it is `Sheet.is_intricate`."""
 

@@ -18,10 +18,8 @@ from gdl.terms import Compound, Symbol, Variable, is_ground
 from gdl.validation.codes import Findings, error, warning
 from gdl.validation.inference import Inference
 from gdl.validation.shapes import Position
-from gdl.validation.sheet import Sheet, atoms_of, terms_below
-
-ABOUT_ROLES = ("legal", "does", "goal", "sees", "input")
-"""Keywords whose first argument is a role."""
+from gdl.validation.sheet import ABOUT_ROLES, Sheet, atoms_of, terms_below
+from gdl.validation.spelling import Spelling
 
 MAKERS = ("init", "next")
 MAX_LISTED = 8
@@ -34,6 +32,7 @@ def strangers(sheet: Sheet) -> Findings:
     if not sheet.roles or sheet.has_role_rules:
         return
     roles = set(sheet.roles)
+    spelling = Spelling(map(str, sheet.roles))
     for rule in sheet.program.rules:
         for atom in atoms_of(rule):
             arguments = arguments_of(atom)
@@ -41,7 +40,8 @@ def strangers(sheet: Sheet) -> Findings:
                 continue
             who = arguments[0]
             if is_ground(who) and who not in roles:
-                message = f"'{atom.name}' of {who}, who is no role: the roles are {_listed(sheet)}"
+                hint = spelling.hint(str(who)) or f": the roles are {_listed(sheet)}"
+                message = f"'{atom.name}' of {who}, who is no role{hint}"
                 note = Related("the first role", sheet.roles[0].span)
                 yield error("GDL212", message, who.span or atom.span, note)
 
@@ -53,6 +53,7 @@ def facts_about_strangers(sheet: Sheet) -> Findings:
         return
     roles = {role.name for role in sheet.roles if isinstance(role, Symbol)}
     movers = _positions_of_movers(sheet, inference)
+    spelling = Spelling(sorted(roles))
     made = [place for rule in sheet.program.rules for place in _written(rule.head, MAKERS)]
     if all(symbol.name in roles for position, symbol in made if position in movers):
         return
@@ -70,10 +71,8 @@ def facts_about_strangers(sheet: Sheet) -> Findings:
             continue
         is_unique = uses[symbol.name] == makes[position, symbol.name]
         if is_unique and (position in with_roles or not inference.shapes.at(position) & roles):
-            message = (
-                f"{symbol} is no role, yet whoever stands here is given moves by 'legal':"
-                f" the roles are {_listed(sheet)}"
-            )
+            hint = spelling.hint(symbol.name) or f": the roles are {_listed(sheet)}"
+            message = f"{symbol} is no role, yet whoever stands here is given moves by 'legal'{hint}"
             yield warning("GDL325", message, symbol.span, Related("the first role", sheet.roles[0].span))
 
 

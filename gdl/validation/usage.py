@@ -7,6 +7,7 @@ from gdl.keywords import KEYWORDS
 from gdl.program import Predicate, Rule
 from gdl.validation.codes import Findings, warning
 from gdl.validation.sheet import Sheet, body_literals, counted, is_keyword
+from gdl.validation.spelling import Spelling
 
 
 def undefined_relations(sheet: Sheet) -> Findings:
@@ -17,6 +18,7 @@ def undefined_relations(sheet: Sheet) -> Findings:
     defined: dict[str, Rule] = {}
     for rule in sheet.program.rules:
         defined.setdefault(rule.head.name, rule)
+    spelling = Spelling(defined)
     seen: set[Predicate] = set()
     for rule in sheet.program.rules:
         for literal, is_positive in body_literals(rule):
@@ -29,7 +31,8 @@ def undefined_relations(sheet: Sheet) -> Findings:
             effect = "this is never true" if is_positive else "this negation always holds"
             other = defined.get(predicate.name)
             if other is None:
-                message = f"'{predicate.name}' has no rules: {effect}. Define it, or mend the name"
+                hint = spelling.hint(predicate.name) or ". Define it, or mend the name"
+                message = f"'{predicate.name}' has no rules: {effect}{hint}"
                 yield warning("GDL305", message, literal.atom.span)
             else:
                 message = (
@@ -42,7 +45,9 @@ def undefined_relations(sheet: Sheet) -> Findings:
 def unneeded_relations(sheet: Sheet) -> Findings:
     """GDL307: relations that no keyword's rules lead to, except those that only such ones need."""
     dependencies = sheet.dependencies
-    needed = dependencies.reachable(keyword.predicate for keyword in KEYWORDS.values())
+    keywords = [keyword.predicate for keyword in KEYWORDS.values()]
+    misused = [predicate for predicate in sheet.program.by_predicate if predicate.name in KEYWORDS]
+    needed = dependencies.reachable([*keywords, *misused])
     unneeded = [p for p in sheet.program.by_predicate if p not in needed and p.name not in KEYWORDS]
     used_by_others = {
         callee for predicate in unneeded for callee in dependencies.callees(predicate) if callee != predicate

@@ -149,3 +149,57 @@ def test_keywords_know_their_predicates():
         *("role/1", "init/1", "true/1", "next/1", "legal/2", "does/2", "goal/2", "terminal/0"),
         *("distinct/2", "sees/2", "base/1", "input/2"),
     }
+
+
+@pytest.mark.parametrize(
+    ("rules", "hint"),
+    [
+        ("(<= terminal (wonn x)) (won x)", "did you mean 'won'?"),
+        ("(<= terminal (wno x)) (won x)", "did you mean 'won'?"),
+        ("(<= terminal (true (kontrol a))) (init (control a))", "did you mean 'control'?"),
+        ("(<= terminal (lost x)) (won x)", "Define it, or mend the name"),
+        ("(legal black pass) (legal whit pass)", "did you mean 'white'?"),
+        ("(init (control whyte)) (<= (legal ?r pass) (true (control ?r)))", "did you mean 'white'?"),
+        ("(legal (mark 1))", "for instance (legal robot (mark 1))"),
+        ("(<= (next a) (not (does ?r press)))", "such as (role ?r)"),
+    ],
+)
+def test_message_tells_how_to_mend(rules, hint):
+    found = validate(parse("(role white) (role black)" + rules))
+    assert any(hint in diagnostic.message for diagnostic in found)
+
+
+def test_connective_without_parentheses_is_explained():
+    with pytest.raises(GdlSyntaxError, match=re.escape("inside parentheses: (or (p) (q))")):
+        parse("(<= a (b) or (c))")
+
+
+def test_rule_that_only_waits_for_a_faulty_one_is_not_reported():
+    text = """
+        (role r) (init (at a)) (legal r go)
+        (<= (next (at b)) (does r (go 1)))
+        (<= here (true (at ?_x)))
+        (<= (line ?x) (true (at ?x)) here)
+        (<= terminal (line b))
+        (goal r 0)
+    """
+    assert {finding.code for finding in validate(parse(text))} == {"GDL306"}
+
+
+ALTERNATIVES = " ".join(f"(or (a{k} ?x) (b{k} ?x))" for k in range(12))
+TRYING = {
+    "many alternatives": "".join(f"(<= (p{i} ?x) {ALTERNATIVES})" for i in range(7)),
+    "many names alike": "".join(f"(<= p (name{i} a))(nama{i} a)" for i in range(1500)),
+    "negations within a relation": "".join(
+        f"(<= (p ?x ?y c{i}) (q ?x) (q ?y) (not (p ?y ?x d{i})))" for i in range(850)
+    ),
+    "a chain of facts": "".join(
+        f"(init (f{i} 1 1))(<= (next (f{i + 1} 1 1)) (true (f{i} 1 1)))" for i in range(700)
+    ),
+}
+
+
+@pytest.mark.parametrize("rules", TRYING.values(), ids=TRYING.keys())
+@pytest.mark.timeout(60)
+def test_trying_sheet_does_not_hang(rules):
+    validate(parse("(role r)" + rules))

@@ -1,4 +1,6 @@
 import json
+import os
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -224,3 +226,20 @@ def test_text_ends_with_a_verdict_and_summary_counts():
         summary_of([report, SheetReport("y.kif"), gone])
         == "3 sheets: 1 clean, 0 errors, 1 warning, 1 unreadable"
     )
+
+
+@pytest.mark.skipif(
+    not os.environ.get("GGP_SARIF_SCHEMA"),
+    reason="no official SARIF schema: set GGP_SARIF_SCHEMA to its file",
+)
+def test_sarif_fits_the_official_schema():
+    schema = json.loads(Path(os.environ["GGP_SARIF_SCHEMA"]).read_text(encoding="utf-8"))
+    validator = jsonschema.validators.validator_for(schema)
+    sheets = [
+        *sorted((ROOT / "tests" / "invalid").glob("*.kif")),
+        ROOT / "games" / "nim.kif",
+        Path("gone.kif"),
+    ]
+    log = json.loads(to_sarif([examine(str(path), Request()) for path in sheets]))
+    assert [error.message for error in validator(schema).iter_errors(log)] == []
+    assert len(log["runs"][0]["results"]) > len(sheets)
