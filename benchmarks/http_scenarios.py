@@ -25,44 +25,12 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.player_process import ENVIRONMENT, ROOT, PlayerProcess
+
 GAMES = {2: "connectfour_4x4", 3: "connectfour_3p"}
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
-
-
-class PlayerProcess:
-    """A `ggp player` on a free port."""
-
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", "ggp", "player", "--port", "0"]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, cwd=ROOT)
-        self.lines: list[str] = []
-        assert self.process.stderr is not None
-        first = self.process.stderr.readline()
-        self.port = int(first.strip().rpartition(":")[2])
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def _listen(self) -> None:
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
-            self.lines.append(line.rstrip())
-
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
-
-    def workers(self) -> list[int]:
-        """Process ids of its search processes."""
-        listing = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True, check=False
-        )
-        return list(map(int, listing.stdout.split()))
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
-            self.process.terminate()
-        self.process.wait(10)
 
 
 class NonsensePlayer:

@@ -8,6 +8,7 @@ solving[:option=value,…]      `mcts` with the same options, while a solver wor
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import random
 import threading
@@ -17,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from ggp.compiled_game import CompiledGame
-from ggp.game import RANDOM_ROLE, Game, Move
+from ggp.exact_reports import alphabeta_report, stage_report
+from ggp.game import RANDOM_ROLE, Game, GameError, Move
 from ggp.players import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.search.alphabeta import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
+from ggp.search.report import SearchReport
 from ggp.solver import Limits, SavedSolutionError, Solution, SolverError, Tablebase, solve
 from ggp.solver.stages import Stage
 
@@ -39,6 +42,13 @@ def chosen_move(stage: Stage, setup: MatchSetup, rng: random.Random) -> Move | N
     return rng.choices(rated, weights)[0].move if sum(weights) > 0 else rated[0].move
 
 
+def prepare_alphabeta(game: Game[Any]) -> None:
+    """Compile alpha-beta's kernels, or load them from the cache, where it can search `game`."""
+    if isinstance(game, CompiledGame):
+        with contextlib.suppress(AlphaBetaError, GameError):
+            AlphaBeta(game).search(game.initial_state(), depth=1)
+
+
 class TablebasePlayer:
     """Plays optimally from a saved solution, and the first legal move where that says nothing."""
 
@@ -54,6 +64,7 @@ class TablebasePlayer:
     def start(self, setup: MatchSetup, deadline: float) -> None:
         self._setup = setup
         self._rng = random.Random(setup.seed)
+        self.last_report: SearchReport | None = None
         self._is_usable = False
         try:
             self.tablebase.require_rules(setup.game.program)
@@ -64,12 +75,14 @@ class TablebasePlayer:
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         game, role = self._setup.game, self._setup.role
         legal = game.legal_moves(state, role)
+        self.last_report = None
         if len(legal) == 1 or not self._is_usable:
             return legal[0]
         try:
             stage = self.tablebase.stage(game, state)
         except (KeyError, SolverError):
             return legal[0]
+        self.last_report = stage_report(stage, role)
         return chosen_move(stage, self._setup, self._rng) or legal[0]
 
     def stop(self, joint_move: tuple[Move, ...] | None) -> None:
@@ -105,6 +118,11 @@ class AlphaBetaPlayer:
         self.weights_path = weights
         self.on_progress = on_progress
         self.last_result: SearchResult | None = None
+        self.last_report: SearchReport | None = None
+
+    def prepare(self, game: Game[Any]) -> None:
+        """Compile the search's kernels, or load them from the cache, while no clock runs."""
+        prepare_alphabeta(game)
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         self._setup = setup
@@ -128,6 +146,7 @@ class AlphaBetaPlayer:
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         legal = self._setup.game.legal_moves(state, self._setup.role)
+        self.last_report = None
         if len(legal) == 1:
             return legal[0]
         end = deadline - self.margin_seconds
@@ -136,6 +155,7 @@ class AlphaBetaPlayer:
                 assert isinstance(state, bytes)
                 result = self._search.search(state, depth=self.depth, deadline=end, node_limit=self.nodes)
                 self.last_result = result
+                self.last_report = alphabeta_report(result, self._setup)
                 return result.move if result.move in legal and result.move is not None else legal[0]
             except AlphaBetaError as error:
                 _logger.info("%s: no alpha-beta any more, %s", self._setup.game.name, error)
@@ -165,13 +185,25 @@ class SolvingPlayer:
         self.mebibytes = mebibytes
         self.margin_seconds = margin
         self.mode = other.name
+        self.last_report: SearchReport | None = None
         self.solution: Solution | None = None
         self._thread: threading.Thread | None = None
         self._search: AlphaBeta | None = None
         self._stop = threading.Event()
 
+    @property
+    def ponders(self) -> bool:
+        """As the other player does, while it is needed."""
+        return self.solution is None and bool(getattr(self.other, "ponders", False))
+
+    def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
+        """Let the other player search on."""
+        if self.solution is None and hasattr(self.other, "ponder"):
+            self.other.ponder(is_over, deadline)
+
     def prepare(self, game: Game[Any]) -> None:
-        """As the other player does."""
+        """As the other player does, and for alpha-beta."""
+        prepare_alphabeta(game)
         prepare = getattr(self.other, "prepare", None)
         if prepare is not None:
             prepare(game)
@@ -195,9 +227,10 @@ class SolvingPlayer:
         is_known = self.solution is not None
         if not is_known and len(legal) > 1:
             proof.start()
-        # The other player is asked in any case where it is cheap: it follows the match.
-        move = legal[0] if is_known or len(legal) == 1 else self.other.choose(state, deadline, joint_move)
+        # The other player is asked before a forced move too: it follows the match.
+        move = legal[0] if is_known else self.other.choose(state, deadline, joint_move)
         self.mode = self.other.name
+        self.last_report = None if is_known else getattr(self.other, "last_report", None)
         if len(legal) == 1:
             return legal[0]
         result = proof.finish()
@@ -210,6 +243,7 @@ class SolvingPlayer:
             goal = result.goal if self._setup.role == self._setup.game.roles[0] else 100 - (result.goal or 0)
             if goal:
                 self.mode, move = "proof", result.move
+                self.last_report = alphabeta_report(result, self._setup, "proof")
         _logger.info("%s: %s by %s", self._setup.match_id, move, self.mode)
         return move
 
@@ -223,9 +257,11 @@ class SolvingPlayer:
     def _by_solution(self, solution: Solution, state: Hashable) -> Move | None:
         assert isinstance(state, bytes)
         try:
-            return chosen_move(solution.stage(state), self._setup, self._rng)
+            stage = solution.stage(state)
         except (KeyError, SolverError):
             return None
+        self.last_report = stage_report(stage, self._setup.role)
+        return chosen_move(stage, self._setup, self._rng)
 
     def _solve(self, game: CompiledGame, stop: threading.Event) -> None:
         """Runs in the solver's thread."""

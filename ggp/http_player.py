@@ -14,8 +14,10 @@ import logging
 import os
 import signal
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ggp.http_front import FrontLimits, HttpFront, Request, Response
 from ggp.player_match import PlayerMatch, SearchOptions, StartError
@@ -34,6 +36,7 @@ from ggp.protocol import (
     parse_message,
     printable,
 )
+from ggp.worker_link import prepare_agent
 
 log = logging.getLogger("ggp.player")
 
@@ -57,6 +60,8 @@ class PlayerOptions:
         for managers on the same machine. Never more than half the clock.
     keeper_mebibytes
         How much this process may grow; the states of a match that needs more are given up.
+    on_answer
+        Called in the event loop with every move that is answered, as JSON-able data.
     """
 
     host: str = "127.0.0.1"
@@ -68,14 +73,16 @@ class PlayerOptions:
     keeper_mebibytes: int = 1024
     search: SearchOptions = field(default_factory=SearchOptions)
     limits: FrontLimits = field(default_factory=FrontLimits)
+    on_answer: Callable[[Mapping[str, Any]], None] | None = None
 
 
 class PlayerServer:
-    """A player that listens; any number of matches up to its limit."""
+    """A player that listens; any number of matches up to its limit, none while `is_preparing`."""
 
     def __init__(self, options: PlayerOptions) -> None:
         self.options = options
         self.port = 0
+        self.is_preparing = False
         self.matches: dict[str, PlayerMatch] = {}
         self._front = HttpFront(self._handle, options.limits)
         self._closing: set[asyncio.Task[None]] = set()
@@ -183,9 +190,25 @@ class PlayerServer:
         deadline = self._deadline(
             request, match.play_clock_seconds, self.options.margin_seconds, local=0.2, remote=1.0
         )
-        return await match.play(message, deadline), ""
+        answer = await match.play(message, deadline)
+        if self.options.on_answer is not None and answer.how != "repeated":
+            seconds = time.monotonic() - request.arrival
+            self.options.on_answer(
+                {
+                    "match": match.match_id,
+                    "role": str(match.role),
+                    "step": answer.step,
+                    "move": answer.text,
+                    "how": answer.how,
+                    "seconds": round(seconds, 4),
+                    "report": answer.report,
+                }
+            )
+        return answer.text, answer.note()
 
     def _has_room(self) -> bool:
+        if self.is_preparing:
+            return False
         if len(self.matches) >= self.options.max_matches:
             for match_id, match in list(self.matches.items()):
                 if match.is_stale():
@@ -286,12 +309,19 @@ async def _serve_until_signal(options: PlayerOptions) -> int:
         with contextlib.suppress(NotImplementedError, ValueError):
             loop.add_signal_handler(number, stop.set)
     server = PlayerServer(options)
+    server.is_preparing = True
     try:
         port = await server.listen()
     except OSError as error:
         log.error("cannot listen on %s:%d: %s", options.host, options.port, error.strerror or error)
         return 1
-    log.info("%s (%s) listens on http://%s:%d", options.name, options.search.agent, options.host, port)
+    preparing = asyncio.create_task(prepare_agent(options.search.agent))
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({preparing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if preparing.done():
+        server.is_preparing = False
+        log.info("%s (%s) listens on http://%s:%d", options.name, options.search.agent, options.host, port)
+    preparing.cancel()
     await stop.wait()
     log.info("stopping")
     await server.close()

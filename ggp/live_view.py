@@ -17,6 +17,7 @@ from ggp.board import Board, layout, legend
 from ggp.board_finder import find_board
 from ggp.game import Fact, Game
 from ggp.match import MatchRecord, Moment
+from ggp.search.report import SearchReport, report_text
 
 PALETTE = ("red", "yellow", "cyan", "green", "magenta", "blue", "bright_white", "bright_black")
 """Colors for contents whose own name is no color."""
@@ -41,16 +42,25 @@ class MatchView:
     """Shows the moments of one match; give it to `play_match` as `watch`, inside a `with` block.
 
     In a terminal the view is redrawn in place. With a person at the keyboard, whose typing must not be
-    drawn over, states are printed one below the other, and elsewhere one line per step.
+    drawn over, states are printed one below the other, and elsewhere one line per step. With `is_thinking` it
+    also shows how the players' searches stand: `show_report` takes their reports, from any thread.
     """
 
     def __init__(
-        self, console: Console, game: Game[Any], *, has_person: bool = False, is_brief: bool = False
+        self,
+        console: Console,
+        game: Game[Any],
+        *,
+        has_person: bool = False,
+        is_brief: bool = False,
+        is_thinking: bool = False,
     ) -> None:
         self.console = console
         self.game = game
         self.has_person = has_person
         self.is_brief = is_brief
+        self.is_thinking = is_thinking
+        self._reports: dict[int, dict[str, Any]] = {}
         self.board: Board | None = None
         self.moment: Moment | None = None
         self._live: Live | None = None
@@ -83,6 +93,9 @@ class MatchView:
         if self.moment is None or self.moment.state != moment.state:
             self._state_text = state_view(self.board, self.game.facts(moment.state))
         self.moment = moment
+        if moment.thinking is None and moment.record.reports:
+            told = enumerate(moment.record.reports[-1])
+            self._reports |= {seat: report for seat, report in told if report is not None}
         if self._live is not None:
             return
         if moment.is_over:
@@ -90,8 +103,15 @@ class MatchView:
                 self.console.print(self._state_text)
         elif moment.thinking is None:
             self.console.print(step_line(moment), soft_wrap=True)
+            if self.is_thinking:
+                for line in report_lines(moment.record):
+                    self.console.print(line, soft_wrap=True)
             if self.has_person:
                 self.console.print(self._state_text)
+
+    def show_report(self, seat: int, report: SearchReport) -> None:
+        """How the search of a seat, counted from 0 in role order, stands now."""
+        self._reports[seat] = report.to_dict()
 
     def render(self) -> RenderableType:
         moment = self.moment
@@ -106,7 +126,19 @@ class MatchView:
             table.add_row(*self._seat_row(moment, seat, role))
         body = Table.grid(padding=(0, 4))
         body.add_row(self._state_text, table)
+        if self.is_thinking:
+            return Panel(Group(body, self._thoughts(moment)), title=title, title_align="left", expand=False)
         return Panel(body, title=title, title_align="left", expand=False)
+
+    def _thoughts(self, moment: Moment) -> RenderableType:
+        """The latest report of every seat, that of the seat whose clock runs as it comes in."""
+        views: list[RenderableType] = []
+        for seat, role in enumerate(moment.record.roles):
+            report = self._reports.get(seat)
+            if report is not None:
+                style = f"bold {content_color(role, moment.record.roles)}"
+                views += [Text(""), Text(f"{role} thinks", style=style), report_view(report)]
+        return Group(*views)
 
     def _seat_row(self, moment: Moment, seat: int, role: str) -> tuple[Text, ...]:
         """Marker, role, player, last move, clock of one seat."""
@@ -146,6 +178,29 @@ def step_line(moment: Moment) -> Text:
         if fault:
             line.append(f" [{fault}]", style="bold red")
     return line
+
+
+def report_lines(record: MatchRecord) -> list[Text]:
+    """One line per role that told how its search for the last move stood in the end."""
+    if not record.reports:
+        return []
+    return [
+        Text(f"       {role}: {report_text(report)}", style="dim")
+        for role, report in zip(record.roles, record.reports[-1], strict=True)
+        if report is not None
+    ]
+
+
+def report_view(report: dict[str, Any], move_limit: int = 5) -> RenderableType:
+    """How a search stands, from `SearchReport.to_dict`: one line of counts, then the first moves."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right")
+    table.add_column(justify="right")
+    for move in report["moves"][:move_limit]:
+        expects = f"proven {move['goal']}" if move["goal"] is not None else f"expects {move['mean']:.1f}"
+        table.add_row(Text(move["move"]), f"{move['visits']:,} visits", expects if move["visits"] else "")
+    return Group(Text(report_text(report), style="dim"), table)
 
 
 def state_view(board: Board | None, facts: tuple[Fact, ...]) -> RenderableType:

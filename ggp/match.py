@@ -6,11 +6,13 @@ What it fills, and the game manager with it, is the record in `ggp.match_record`
 from __future__ import annotations
 
 import random
+import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from gdl.errors import ReasoningError
 from ggp.game import RANDOM_ROLE, Game, GameError, GoalError, Move, Role
@@ -219,6 +221,7 @@ class _Referee:
             return move
 
         moves, errors, seconds = self.ask_all(pool, choose, self.record.play_clock)
+        reports = [getattr(seat, "last_report", None) for seat in self.seats]
         joint_move = tuple(
             substitute if move is None else move for move, substitute in zip(moves, substitutes, strict=True)
         )
@@ -228,6 +231,7 @@ class _Referee:
         self.record.moves.append([str(move) for move in joint_move])
         self.record.errors.append(errors)
         self.record.move_seconds.append(seconds)
+        self.record.reports.append([report and report.to_dict() for report in reports])
         self.record.add_state(self.game.facts(self.state), now_ms())
         self.show()
 
@@ -257,12 +261,32 @@ class _Referee:
                 results.append((None, "", None))
                 continue
             self.show(thinking=self.game.roles[index], deadline=self.clock() + limit_seconds)
-            results.append(futures[index].result() if index in futures else timed(index, seat))
+            if index in futures:
+                results.append(futures[index].result())
+                continue
+            with self.others_pondering(pool, index, limit_seconds):
+                results.append(timed(index, seat))
         return (
             [answer for answer, _, _ in results],
             [code for _, code, _ in results],
             [None if seconds is None else round(seconds, 4) for _, _, seconds in results],
         )
+
+    @contextmanager
+    def others_pondering(self, pool: ThreadPoolExecutor, index: int, limit_seconds: float) -> Iterator[None]:
+        """While a seat thinks the others think on, if that is their way and threads may share the game."""
+        over = threading.Event()
+        deadline = self.clock() + limit_seconds
+        others = [seat for i, seat in enumerate(self.seats) if i != index and getattr(seat, "ponders", False)]
+        if not hasattr(self.game, "lane_tables"):
+            others = []
+        jobs = [pool.submit(cast("Any", seat).ponder, over.is_set, deadline) for seat in others]
+        try:
+            yield
+        finally:
+            over.set()
+            for job in jobs:
+                job.result()
 
     def show(
         self, *, thinking: Role | None = None, deadline: float | None = None, is_over: bool = False

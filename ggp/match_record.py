@@ -36,6 +36,8 @@ class MatchRecord:
     states          `( fact fact … )`, the initial one included: one more than `moves` in the end
     errors          a row for START, then one per joint move: "", "TO", "CE" or "IL <move>"
     move_seconds    rows as in `errors`: how long the role took; None for `random`
+    reports         a row per joint move: how each role's search stood in the end, as
+                    `ggp.search.report.SearchReport.to_dict` gives it; None for who did not tell
     goals           None until the match is complete, or where the rules give no value
     fault           why a match was aborted, or what is wrong with the goals at its end; mostly empty
     """
@@ -58,6 +60,7 @@ class MatchRecord:
     state_times: list[int] = field(default_factory=list)
     errors: list[list[str]] = field(default_factory=list)
     move_seconds: list[list[float | None]] = field(default_factory=list)
+    reports: list[list[dict[str, Any] | None]] = field(default_factory=list)
     goals: list[int | None] | None = None
     preview_clock: float = NO_PREVIEW
     is_player_human: tuple[bool, ...] = ()
@@ -93,6 +96,8 @@ class MatchRecord:
             data[full_key] = list(data[full_key])
         if self.goals is None:
             del data["goalValues"]
+        if not any(map(any, self.reports)):
+            del data["x-reports"]
         for key in _OPTIONAL_KEYS:
             if data[key] in ("", None):
                 del data[key]
@@ -124,7 +129,7 @@ class MatchRecord:
             if not isinstance(known.setdefault(name, []), list):
                 raise RecordError(f"{_KEYS[name]!r} is not a list")
             known[name] = tuple(known[name])
-        for name in ("states", "moves", "errors", "state_times"):
+        for name in ("states", "moves", "errors", "state_times", "reports"):
             if not isinstance(known.get(name, []), list):
                 raise RecordError(f"{_KEYS[name]!r} is not a list")
         return cls(**known)
@@ -155,6 +160,7 @@ _KEYS = {
     "game_name": "x-game",
     "roles": "x-roles",
     "move_seconds": "x-moveSeconds",
+    "reports": "x-reports",
     "fault": "x-fault",
 }
 _OPTIONAL_KEYS = ("gameMetaURL", "tournamentNameFromHost", "seed", "x-fault", "rules", "x-game")

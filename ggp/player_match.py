@@ -13,7 +13,8 @@ import logging
 import random
 import time
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gdl.errors import GdlError
 from gdl.terms import Symbol, Term
@@ -21,6 +22,7 @@ from ggp.game import GameError, Move
 from ggp.keeper import Keeper, KeeperClosed
 from ggp.player_worker import load_rules
 from ggp.protocol import Play, ProtocolError, Start, Stop, parse_term, printable, spell
+from ggp.search.report import report_text
 from ggp.tracking import Position, Tracker, has_percepts, make_tracker
 from ggp.worker_link import Report, WorkerLink
 
@@ -37,13 +39,16 @@ _STOP_GRACE_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What a match needs to know of the player: agent and engine, worker memory, random seed."""
+    """What a match needs to know of the player: agent and engine, worker memory, random seed, whether it
+    thinks on between its moves.
+    """
 
     agent: str = "mcts"
     engine: str = "auto"
     keeper_engine: str = "reasoner"
     memory_mebibytes: int = 4096
     seed: int | None = None
+    ponder: bool = False
 
 
 class StartError(Exception):
@@ -54,13 +59,38 @@ class StartError(Exception):
 class Turn:
     """One PLAY while it is being answered.
 
+    best      the worker's best move so far, its decision where `is_final`
+    report    how its search stood when that was last told, as JSON-able data
     decided   set when nothing better will come from the worker
     """
 
     ticket: int
     best: Move | None = None
     is_final: bool = False
+    report: dict[str, Any] | None = None
     decided: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A reply to PLAY, and how it came about.
+
+    step     joint moves made before it; None where the state was not known
+    how      decided, best so far, only move, random, guess, known, repeated
+    report   how the search stood, as `ggp.search.report.SearchReport.to_dict` gives it, or None
+    """
+
+    text: str
+    how: str
+    step: int | None = None
+    report: dict[str, Any] | None = None
+
+    def note(self) -> str:
+        """For the log."""
+        if self.report is None:
+            return self.how
+        # What a search process says of its moves are a stranger's words.
+        return printable(f"{self.how}; {report_text(self.report)}")
 
 
 class PlayerMatch:
@@ -86,8 +116,8 @@ class PlayerMatch:
         self._restarts = 0
         self._orders: list[dict[str, object]] = []
         self._turn: Turn | None = None
-        self._pending: tuple[Play, asyncio.Task[str]] | None = None
-        self._answered: tuple[Play, str] | None = None
+        self._pending: tuple[Play, asyncio.Task[Answer]] | None = None
+        self._answered: tuple[Play, Answer] | None = None
         self._answers: dict[tuple[int, Hashable], Move] = {}
         self._has_search = True
         self._position: Position | None = None
@@ -175,6 +205,7 @@ class PlayerMatch:
                 "play_clock_seconds": self._message.play_clock_seconds,
                 "seed": self._seed,
                 "memory_mebibytes": self._options.memory_mebibytes,
+                "ponder": self._options.ponder,
                 "deadline": deadline - _slack(self._message.start_clock_seconds),
             }
         )
@@ -201,21 +232,24 @@ class PlayerMatch:
         kind = report["type"]
         if kind == "ready":
             self._worker_ready.set()
-        elif kind in ("best", "move"):
-            self._note_move(report, is_final=kind == "move")
+        elif kind in ("best", "move", "report"):
+            self._note_turn(report)
         elif kind == "failed":
             log.warning("match %s: worker gave up: %s", self.match_id, printable(report["message"]))
         elif kind == "gone":
             self._replace_worker()
 
-    def _note_move(self, report: Report, *, is_final: bool) -> None:
+    def _note_turn(self, report: Report) -> None:
         turn = self._turn
         if turn is None or report["ticket"] != turn.ticket or turn.is_final:
             return
-        with contextlib.suppress(ProtocolError):
-            turn.best = parse_term(report["move"])
-            turn.is_final = is_final
-        if is_final:
+        if "report" in report:
+            turn.report = report["report"]
+        if "move" in report:
+            turn.is_final = report["type"] == "move"
+            with contextlib.suppress(ProtocolError):
+                turn.best = parse_term(report["move"])
+        if turn.is_final:
             turn.decided.set()
 
     def _replace_worker(self) -> None:
@@ -237,23 +271,23 @@ class PlayerMatch:
 
     # --- PLAY -----------------------------------------------------------------------------------
 
-    async def play(self, message: Play, deadline: float) -> str:
-        """The reply to `message`: a legal move, by `deadline`. A repeated message gets its first reply."""
+    async def play(self, message: Play, deadline: float) -> Answer:
+        """The answer to `message`: a legal move, by `deadline`. A repeated message gets its first answer."""
         self.last_heard = time.monotonic()
         if self._pending is not None and self._pending[0] == message:
-            return await asyncio.shield(self._pending[1])
+            return _repeated(await asyncio.shield(self._pending[1]))
         if self._answered is not None and self._is_repetition(message, self._answered[0]):
-            return self._answered[1]
+            return _repeated(self._answered[1])
         task = asyncio.create_task(self._answer(message, deadline))
         self._pending = (message, task)
         try:
-            reply = await asyncio.shield(task)
+            answer = await asyncio.shield(task)
         finally:
             if self._pending is not None and self._pending[1] is task:
                 self._pending = None
-        self._answered = (message, reply)
+        self._answered = (message, answer)
         self.last_heard = time.monotonic()
-        return reply
+        return answer
 
     def _is_repetition(self, message: Play, answered: Play) -> bool:
         """Whether a manager asks again what was answered, as far as the message alone can tell.
@@ -270,7 +304,7 @@ class PlayerMatch:
             return True
         return self._own_index is not None and message.terms[self._own_index :][:1] != (self._last_answer,)
 
-    async def _answer(self, message: Play, deadline: float) -> str:
+    async def _answer(self, message: Play, deadline: float) -> Answer:
         own_move = message.last_move or self._last_answer
         turn = Turn(ticket=len(self._orders))
         self._turn = turn
@@ -288,13 +322,16 @@ class PlayerMatch:
             async with asyncio.timeout_at(deadline):
                 position = await self._position_after(advancing)
                 known = position and self._answers.get((position.step, position.state))
-                if known:
-                    return self._spell(known)
+                if position and known:
+                    return Answer(self._spell(known), "known", position.step)
                 if self._has_search and (position is None or len(position.legal) > 1):
                     await turn.decided.wait()
-        move = self._choose(turn, advancing)
+        is_known = advancing.done() and not advancing.cancelled() and advancing.exception() is None
+        position = advancing.result() if is_known else None
+        move, how = self._choose(turn, position)
         self._last_answer = move
-        return self._spell(move)
+        report = turn.report if how in ("decided", "best so far") else None
+        return Answer(self._spell(move), how, None if position is None else position.step, report)
 
     def _advance(self, terms: tuple[Term, ...] | None, own_move: Move | None, deadline: float) -> Position:
         """In the keeper thread: follow the match one PLAY further."""
@@ -316,28 +353,30 @@ class PlayerMatch:
             log.warning("match %s step %d: %s", self.match_id, position.step, position.note)
         return position
 
-    def _choose(self, turn: Turn, advancing: asyncio.Future[Position]) -> Move:
-        """The best move there is now; legal in the position if that is known."""
-        is_known = advancing.done() and not advancing.cancelled() and advancing.exception() is None
-        position = advancing.result() if is_known else None
+    def _choose(self, turn: Turn, position: Position | None) -> tuple[Move, str]:
+        """The best move there is now, and how it was found; legal in the position if that is known."""
+        found = "decided" if turn.is_final else "best so far"
         if position is None:
             # The worker's engine may be faster than ours; its word is the best there is.
             if turn.best is not None:
-                return turn.best
+                return turn.best, found
             if not self._is_closed:
                 log.error("match %s: no state at the deadline; guessing", self.match_id)
             legal = self._position.legal if self._position is not None else ()
-            return legal[0] if legal else Symbol("noop")
+            return legal[0] if legal else Symbol("noop"), "guess"
         if not position.legal:
             log.error("match %s step %d: no legal move for %s", self.match_id, position.step, self.role)
-            return Symbol("noop")
-        move = position.legal[0] if len(position.legal) == 1 else turn.best
-        if move is None or move not in position.legal:
-            why = "worker gave none" if move is None else f"worker's {move} is not legal"
+            return Symbol("noop"), "guess"
+        if len(position.legal) == 1:
+            move, found = position.legal[0], "only move"
+        elif turn.best in position.legal and turn.best is not None:
+            move = turn.best
+        else:
+            why = "worker gave none" if turn.best is None else f"worker's {turn.best} is not legal"
             log.warning("match %s step %d: random move, %s", self.match_id, position.step, why)
-            move = self._rng.choice(position.legal)
+            move, found = self._rng.choice(position.legal), "random"
         self._answers[position.step, position.state] = move
-        return move
+        return move, found
 
     def _spell(self, move: Move) -> str:
         return spell(move, self._spellings)
@@ -364,6 +403,10 @@ class PlayerMatch:
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _repeated(answer: Answer) -> Answer:
+    return replace(answer, how="repeated", report=None)
 
 
 def _slack(clock_seconds: float) -> float:

@@ -3,17 +3,20 @@
 It reads orders and writes reports, one JSON object a line, on its standard input and output, so that
 nothing but text crosses the border and either side may die at any time:
 
-    order   start    rules, role, agent, engine, clocks, seed, memory_mebibytes, deadline
+    order   start    rules, role, agent, engine, clocks, seed, memory_mebibytes, ponder, deadline
             play     ticket, terms (null for NIL), own_move, deadline
             stop     terms
+            prepare  agent: compile what the agent runs and keep it on disk, then end; no match
     report  ready    after start
             best     ticket, move: the best so far, whenever it changes
-            move     ticket, move: the decision
+            report   ticket, report: how the search stands, a few times per second
+            move     ticket, move, report: the decision, and how the search stood in the end
             failed   message: this process gives up
 
 Deadlines are `time.monotonic()` seconds, which all processes of a machine share. The process has its own
 session: its server kills the whole group, grounding children included, and it kills its own
-group when standard input closes, because then the server is dead.
+group when standard input closes, because then the server is dead. Between its orders the player thinks on
+where it was told to (`ponder`), and stops when the next one comes.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ import random
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -35,9 +39,20 @@ from gdl.terms import Term
 from ggp.game import Game, Move
 from ggp.players import MatchSetup, Player, make_player
 from ggp.protocol import parse_term
+from ggp.search.report import SearchReport
 from ggp.tracking import Tracker, has_percepts, make_tracker
 
 Order = Mapping[str, Any]
+
+_SMALL_RULES = """
+    (role a) (role b) (init start) (legal b wait) (legal a left) (legal a right)
+    (<= (next end) (does a left)) (<= (next over) (does a right)) (<= terminal (not (true start)))
+    (<= (goal a 100) (true end)) (<= (goal a 0) (not (true end)))
+    (<= (goal b 0) (true end)) (<= (goal b 100) (not (true end)))
+"""
+
+PONDERING_PATIENCE_SECONDS = 5.0
+"""How much longer than the longer clock the search goes on without an order; then the manager is gone."""
 
 
 class Inbox:
@@ -51,6 +66,10 @@ class Inbox:
         for line in stream:
             self._orders.put(json.loads(line))
         end_process_group()
+
+    def has_orders(self) -> bool:
+        """Whether something has arrived."""
+        return not self._orders.empty()
 
     def wait(self) -> list[Order]:
         """Everything that has arrived, at least one order."""
@@ -84,6 +103,7 @@ class Search:
     game: Game[Any]
     outbox: Outbox
     ticket: int = -1
+    pondering_seconds: float = 0.0
 
     def play(self, orders: list[Order]) -> None:
         """Advance through all of `orders` and answer the last: the others are too late anyway."""
@@ -99,7 +119,20 @@ class Search:
         move = self.player.choose(position.state, orders[-1]["deadline"], position.joint_move)
         if move not in position.legal:
             move = position.legal[0]
-        self.outbox.send("move", ticket=self.ticket, move=str(move))
+        report = getattr(self.player, "last_report", None)
+        self.outbox.send(
+            "move", ticket=self.ticket, move=str(move), report=None if report is None else report.to_dict()
+        )
+
+    def ponder(self, is_over: Callable[[], bool]) -> None:
+        """Let the player think on until `is_over()`, if it is told to and is one that can."""
+        if self.pondering_seconds > 0 and not is_over() and hasattr(self.player, "ponder"):
+            self.player.ponder(is_over, time.monotonic() + self.pondering_seconds)
+
+    def report_search(self, report: SearchReport) -> None:
+        """Tell the server how the search stands."""
+        if self.ticket >= 0:
+            self.outbox.send("report", ticket=self.ticket, report=report.to_dict())
 
     def report_best(self, move: Move) -> None:
         """Tell the server the best move so far; nothing while no PLAY is being answered."""
@@ -128,6 +161,10 @@ def _serve(inbox: Inbox, outbox: Outbox) -> None:
     while True:
         plays: list[Order] = []
         for order in inbox.wait():
+            if order["type"] == "prepare":
+                prepare(order["agent"])
+                outbox.send("ready")
+                return
             if order["type"] == "start":
                 search = _start(order, outbox)
             elif order["type"] == "play":
@@ -138,6 +175,8 @@ def _serve(inbox: Inbox, outbox: Outbox) -> None:
                 return
         if plays and search is not None:
             search.play(plays)
+        if search is not None:
+            search.ponder(inbox.has_orders)
 
 
 def _start(order: Order, outbox: Outbox) -> Search:
@@ -146,7 +185,11 @@ def _start(order: Order, outbox: Outbox) -> Search:
     role = parse_term(order["role"])
     seed = order["seed"]
     search = Search(
-        player=make_player(order["agent"], on_progress=lambda move: search.report_best(move)),
+        player=make_player(
+            order["agent"],
+            on_progress=lambda move: search.report_best(move),
+            on_report=lambda report: search.report_search(report),
+        ),
         tracker=make_tracker(game, role, random.Random(seed)),
         game=game,
         outbox=outbox,
@@ -154,9 +197,21 @@ def _start(order: Order, outbox: Outbox) -> Search:
     setup = MatchSetup(
         order["match_id"], game, role, order["start_clock_seconds"], order["play_clock_seconds"], seed
     )
+    # Where roles see percepts only, the state to think on in is a guess that the next message replaces.
+    is_pondering = order["ponder"] or getattr(search.player, "ponders", False)
+    if is_pondering and not has_percepts(game):
+        clock = max(setup.start_clock_seconds, setup.play_clock_seconds)
+        search.pondering_seconds = clock + PONDERING_PATIENCE_SECONDS
     search.player.start(setup, order["deadline"])
     outbox.send("ready", has_percepts=has_percepts(game))
     return search
+
+
+def prepare(agent: str) -> None:
+    """Get every kernel that `agent` runs compiled and kept, by a game of one step."""
+    player = make_player(agent)
+    if hasattr(player, "prepare"):
+        player.prepare(load_rules(_SMALL_RULES, engine="auto"))
 
 
 def load_rules(rules: str, *, engine: str) -> Game[Any]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from ggp.game import Game, GameError, Move, Role
 from ggp.search.options import MctsOptions, OptionError, default_options, parse_number, parse_options
+from ggp.search.report import SearchReport
 
 if TYPE_CHECKING:
     from ggp.compiled_game import CompiledGame
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     AnySearch: TypeAlias = Search | LanesSearch
 
 Progress = Callable[[Move], None]
+Reporting = Callable[[SearchReport], None]
 SEARCHES = ("auto", "lanes", "reference")
 
 
@@ -72,7 +74,9 @@ class Player(Protocol):
 
     A player whose `is_remote` attribute is true spends its time waiting for somebody else; the referee
     asks such players at the same time, all others one after the other. One whose `is_human`
-    attribute is true is never late.
+    attribute is true is never late. Players that search have `last_report`, how the search for their last
+    move stood in the end (None where there was none). `ponder`, where a player has it and its `ponders` is
+    true, is to be called between two calls of `choose`.
     """
 
     name: str
@@ -90,8 +94,8 @@ class Player(Protocol):
         ...
 
 
-class _LocalPlayer:
-    """What the players below share: they remember their match."""
+class LocalPlayer:
+    """What the players of this package share: they remember their match."""
 
     name = "player"
 
@@ -113,7 +117,7 @@ class _LocalPlayer:
         return self.setup.game.legal_moves(state, self.setup.role)
 
 
-class LegalPlayer(_LocalPlayer):
+class LegalPlayer(LocalPlayer):
     """Always makes the first legal move: the simplest opponent that is never late."""
 
     name = "legal"
@@ -122,7 +126,7 @@ class LegalPlayer(_LocalPlayer):
         return self.legal_moves(state)[0]
 
 
-class RandomPlayer(_LocalPlayer):
+class RandomPlayer(LocalPlayer):
     """Makes a uniformly random legal move."""
 
     name = "random"
@@ -135,13 +139,13 @@ class RandomPlayer(_LocalPlayer):
         return self._rng.choice(self.legal_moves(state))
 
 
-class MctsPlayer(_LocalPlayer):
+class MctsPlayer(LocalPlayer):
     """Monte-Carlo tree search: on lanes where the game is compiled, else in plain Python.
 
     With `simulations` every move gets just that many, in one thread unless told otherwise, and the match is
     reproducible; without, the search uses its clocks and all cores. `on_progress` is called with the
-    best move so far whenever that changes, and `best_move` can be read from another thread at any time.
-    `simulation_count` is that of the last match.
+    best move so far whenever that changes, `on_report` with how the search stands a few times per second, and
+    `best_move` can be read from another thread at any time. `simulation_count` is that of the last match.
     """
 
     name = "mcts"
@@ -153,7 +157,9 @@ class MctsPlayer(_LocalPlayer):
         margin: float = 0.0,
         search: str = "auto",
         options: MctsOptions | None = None,
+        ponders: bool = False,
         on_progress: Progress | None = None,
+        on_report: Reporting | None = None,
     ) -> None:
         """`margin` seconds are left of each clock; `search` is auto, lanes or reference."""
         super().__init__()
@@ -161,8 +167,13 @@ class MctsPlayer(_LocalPlayer):
         self.margin_seconds = margin
         self.kind = search
         self.options = options or default_options(simulations)
+        self.ponders = ponders
         self.on_progress = on_progress
+        self.on_report = on_report
+        self.last_report: SearchReport | None = None
         self.best_move: Move | None = None
+        self._made: tuple[Hashable, Move] | None = None
+        self._is_pondering = False
         self.simulation_count = 0
         self._search: AnySearch | None = None
 
@@ -185,7 +196,7 @@ class MctsPlayer(_LocalPlayer):
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
-        self.best_move = None
+        self.best_move = self.last_report = self._made = None
         self._search = self._make_search(setup)
         self._search.move_to(setup.game.initial_state(), None)
         if self.simulations is None:
@@ -200,6 +211,7 @@ class MctsPlayer(_LocalPlayer):
             "seed": setup.seed,
             "options": self.options,
             "on_progress": self._note,
+            "on_report": None if self.on_report is None else self._tell,
         }
         # Not isinstance: importing the class would load numba for games that do not need it.
         is_compiled = hasattr(setup.game, "lane_tables")
@@ -219,15 +231,52 @@ class MctsPlayer(_LocalPlayer):
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         legal = self.legal_moves(state)
+        self.last_report = None
         self._note(legal[0])
         # Also before a forced move: the search follows the match by one joint move at a time.
         self.search.move_to(state, joint_move)
-        if len(legal) == 1:
-            return legal[0]
-        self.search.run(deadline=deadline - self.margin_seconds, simulations=self.simulations)
-        move = self.search.best_move()
-        self._note(move)
+        move = legal[0]
+        if len(legal) > 1:
+            self.search.run(deadline=deadline - self.margin_seconds, simulations=self.simulations)
+            move = self.search.best_move()
+            self._note(move)
+            self.last_report = self.search.report()
+        self._made = (state, move)
         return move
+
+    def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
+        """Search on, behind the last move where it decides alone, until `is_over()` or `deadline`.
+
+        The next `choose` finds the tree. Ends within a slice of the search once `is_over()` says so.
+        """
+        if self._search is None:
+            return
+        self._is_pondering = True
+        try:
+            self._follow_own_move()
+            self._search.run(deadline=deadline, is_stopped=is_over)
+        finally:
+            self._is_pondering = False
+
+    def _follow_own_move(self) -> None:
+        """Make the state behind the last move the root, if the other roles had no choice there."""
+        if self._made is None:
+            return
+        game, (state, move), self._made = self.setup.game, self._made, None
+        try:
+            legal = [game.legal_moves(state, role) for role in game.roles]
+            joint_move = tuple(
+                move if role == self.setup.role else moves[0]
+                for role, moves in zip(game.roles, legal, strict=True)
+            )
+            is_known = all(
+                len(moves) == 1 or role == self.setup.role
+                for role, moves in zip(game.roles, legal, strict=True)
+            )
+            if is_known:
+                self.search.move_to(game.next_state(state, joint_move), joint_move)
+        except GameError:  # the rules are at fault: search on where the search is
+            return
 
     def stop(self, joint_move: tuple[Move, ...] | None) -> None:
         super().stop(joint_move)
@@ -236,80 +285,22 @@ class MctsPlayer(_LocalPlayer):
             self._search.close()
         self._search = None
 
+    def _tell(self, report: SearchReport) -> None:
+        if self.on_report is not None and not self._is_pondering:
+            self.on_report(report)
+
     def _note(self, move: Move) -> None:
-        if move != self.best_move:
+        if move != self.best_move and not self._is_pondering:
             self.best_move = move
             if self.on_progress is not None:
                 self.on_progress(move)
-
-
-class HumanPlayer(_LocalPlayer):
-    """Asks a person: shows the legal moves, takes a number of that list or a move as text.
-
-    Where some moves are plain numbers themselves (a heap to take from), the list is not numbered
-    and only moves count, so that `3` never means the fifth entry.
-    """
-
-    name = "human"
-    is_human = True
-
-    def __init__(
-        self, *, ask: Callable[[str], str] | None = None, show: Callable[[str], None] | None = None
-    ) -> None:
-        super().__init__()
-        self._ask = ask or input
-        self._show = show or print
-
-    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
-        legal = self.legal_moves(state)
-        role = self.setup.role
-        if len(legal) == 1:
-            self._show(f"{role}: {legal[0]} is the only legal move")
-            return legal[0]
-        is_numbered = not any(str(move).isdigit() for move in legal)
-        self._show(f"{role}, legal moves:")
-        for number, move in enumerate(legal, start=1):
-            self._show(f"  {number:>3}  {move}" if is_numbered else f"       {move}")
-        while True:
-            answer = self._read(f"{role}> ")
-            chosen = find_move(answer, legal, is_numbered=is_numbered)
-            if chosen is not None:
-                return chosen
-            if answer.strip():
-                wanted = f"a number from 1 to {len(legal)} or a move" if is_numbered else "a move"
-                self._show(f"{answer.strip()!r} is not legal here; type {wanted} of the list")
-
-    def _read(self, prompt: str) -> str:
-        try:
-            return self._ask(prompt)
-        except (EOFError, KeyboardInterrupt):
-            raise MatchQuitError("the human player left") from None
-
-
-def find_move(answer: str, legal: tuple[Move, ...], *, is_numbered: bool = True) -> Move | None:
-    """The move of `legal` that a person means by `answer`; None if there is none.
-
-    Letter case and blanks do not matter, and the outer parentheses may be left out.
-    """
-    text = answer.strip()
-    if is_numbered and text.isascii() and text.isdigit():
-        return legal[int(text) - 1] if 1 <= int(text) <= len(legal) else None
-    words = _words(text)
-    for move in legal:
-        written = _words(str(move))
-        if words in (written, written[1:-1]):
-            return move
-    return None
-
-
-def _words(text: str) -> list[str]:
-    return text.lower().replace("(", " ( ").replace(")", " ) ").split()
 
 
 def make_player(
     spec: str,
     *,
     on_progress: Progress | None = None,
+    on_report: Reporting | None = None,
     ask: Callable[[str], str] | None = None,
     show: Callable[[str], None] | None = None,
 ) -> Player:
@@ -317,7 +308,8 @@ def make_player(
     `alphabeta`, `solving` and `tablebase` (see `ggp.exact_players`).
 
     Options of `mcts`: `simulations` (per move, instead of the clock), `margin` (seconds left of each
-    clock), `search` (lanes or reference), and those of `ggp.search.options`. Raises PlayerSpecError.
+    clock), `search` (lanes or reference), `ponder` (on or off), and those of `ggp.search.options`.
+    Raises PlayerSpecError.
     """
     if spec.startswith("http://"):
         from ggp.http_client import RemotePlayer
@@ -330,12 +322,16 @@ def make_player(
     kind, _, rest = spec.partition(":")
     options = _parse_options(spec, rest)
     if kind == "mcts":
-        return _mcts_player(spec, options, on_progress)
+        return _mcts_player(spec, options, on_progress, on_report)
     if kind in ("alphabeta", "tablebase", "solving"):
         from ggp.exact_players import make_exact_player
 
         return make_exact_player(
-            spec, kind, options, lambda others: _mcts_player(spec, others, on_progress), on_progress
+            spec,
+            kind,
+            options,
+            lambda others: _mcts_player(spec, others, on_progress, on_report),
+            on_progress,
         )
     if options:
         raise PlayerSpecError(f"player {spec!r}: {kind} has no options")
@@ -344,6 +340,8 @@ def make_player(
     if kind == "legal":
         return LegalPlayer()
     if kind == "human":
+        from ggp.human_player import HumanPlayer
+
         return HumanPlayer(ask=ask, show=show)
     raise PlayerSpecError(
         f"no player {spec!r}: there are random, legal, mcts[:option=value,…], alphabeta[:option=value,…],"
@@ -361,7 +359,9 @@ def _parse_options(spec: str, text: str) -> dict[str, str]:
     return options
 
 
-def _mcts_player(spec: str, options: Mapping[str, str], on_progress: Progress | None) -> MctsPlayer:
+def _mcts_player(
+    spec: str, options: Mapping[str, str], on_progress: Progress | None, on_report: Reporting | None
+) -> MctsPlayer:
     given = dict(options)
     try:
         simulations = (
@@ -371,9 +371,18 @@ def _mcts_player(spec: str, options: Mapping[str, str], on_progress: Progress | 
         search = given.pop("search", "auto")
         if search not in SEARCHES:
             raise OptionError(f"search is one of {', '.join(SEARCHES)}, not {search!r}")
+        ponder = given.pop("ponder", "off")
+        if ponder not in ("on", "off"):
+            raise OptionError(f"ponder is on or off, not {ponder!r}")
         chosen = parse_options(given, default_options(simulations))
     except OptionError as error:
         raise PlayerSpecError(f"player {spec!r}: {error}") from None
     return MctsPlayer(
-        simulations=simulations, margin=margin, search=search, options=chosen, on_progress=on_progress
+        simulations=simulations,
+        margin=margin,
+        search=search,
+        options=chosen,
+        ponders=ponder == "on",
+        on_progress=on_progress,
+        on_report=on_report,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import signal
 import sys
@@ -12,6 +13,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ggp.protocol import printable
+
+log = logging.getLogger("ggp.player")
 Report = Mapping[str, Any]
 
 _REPORT_BYTES = 1024 * 1024
@@ -93,3 +97,33 @@ class WorkerLink:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
+
+
+async def prepare_agent(agent: str) -> bool:
+    """Let a process of its own compile what `agent` runs, and wait for it; whether that went well.
+
+    Where it is compiled already this takes as long as starting such a process. Without, the first matches on
+    a machine would be over before their search processes had compiled anything, and leave nothing behind.
+    """
+    gone = asyncio.Event()
+    is_ready = False
+
+    def hear(link: WorkerLink, report: Report) -> None:
+        nonlocal is_ready
+        if report["type"] == "ready":
+            is_ready = True
+        elif report["type"] == "failed":
+            log.warning("not prepared: %s", printable(report["message"]))
+        elif report["type"] == "gone":
+            gone.set()
+
+    link = WorkerLink(hear)
+    try:
+        await link.start()
+        link.send({"type": "prepare", "agent": agent})
+        await gone.wait()
+    except OSError as error:
+        log.warning("not prepared: %s", error)
+    finally:
+        link.kill()
+    return is_ready

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import random
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from ggp.game import RANDOM_ROLE, Game
 from ggp.live_view import MatchView, result_view
 from ggp.match import STEP_LIMIT, MatchRecord, play_match, write_record
 from ggp.players import Player, PlayerSpecError, make_player
+from ggp.search.report import SearchReport
 
 DEFAULT_PLAYER = "mcts"
 
@@ -37,6 +41,8 @@ DEFAULT_PLAYER = "mcts"
     "--step-limit", default=STEP_LIMIT, show_default=True, type=click.IntRange(1), help="Abort after."
 )
 @click.option("--no-cache", is_flag=True, help="Compile anew, whatever the cache holds.")
+@click.option("--think", is_flag=True, help="Show how the players' searches stand.")
+@click.option("--json", "is_json", is_flag=True, help="Print each match as one JSON object, nothing else.")
 @click.option(
     "--repeat", default=1, show_default=True, type=click.IntRange(1), help="Play that many matches."
 )
@@ -50,6 +56,8 @@ def command(
     engine: str,
     step_limit: int,
     no_cache: bool,
+    think: bool,
+    is_json: bool,
     repeat: int,
 ) -> None:
     """Play the game in FILE on this machine, one PLAYER per role in the order of the rules.
@@ -59,6 +67,8 @@ def command(
     """
     if record is not None and repeat > 1:
         raise click.UsageError("--record is for one match: leave out --repeat")
+    if is_json and "human" in players:
+        raise click.UsageError("--json prints nothing that a human player could answer to")
     try:
         for spec in players:
             make_player(spec)
@@ -72,8 +82,14 @@ def command(
     console = Console(highlight=False)
     records = []
     for number in range(repeat):
-        seats = seat_players(game, players)
-        view = MatchView(console, game, has_person="human" in players, is_brief=repeat > 1)
+        view = MatchView(
+            console,
+            game,
+            has_person="human" in players,
+            is_brief=repeat > 1 or is_json,
+            is_thinking=think,
+        )
+        seats = seat_players(game, players, view.show_report if think else None)
         with view:
             played = play_match(
                 game,
@@ -85,21 +101,40 @@ def command(
                 watch=view,
             )
         records.append(played)
-        if repeat > 1:
+        if is_json:
+            click.echo(json.dumps(played.to_dict()))
+        elif repeat > 1:
             console.print(_result_line(number + 1, played), soft_wrap=True)
     if record is not None:
         write_record(records[0], record)
-    if repeat == 1:
+    if is_json:
+        pass
+    elif repeat == 1:
         console.print(result_view(records[0]))
     else:
         _print_totals(console, records)
     sys.exit(0 if all(played.is_completed for played in records) else 1)
 
 
-def seat_players(game: Game[Any], specs: tuple[str, ...]) -> list[Player | None]:
-    """A fresh player per role: as `specs` say in turn, then the default; None for the role `random`."""
+def seat_players(
+    game: Game[Any],
+    specs: tuple[str, ...],
+    show_report: Callable[[int, SearchReport], None] | None = None,
+) -> list[Player | None]:
+    """A fresh player per role: as `specs` say in turn, then the default; None for the role `random`.
+
+    show_report   given the seat and how its search stands
+    """
     left = iter(specs)
-    return [None if role == RANDOM_ROLE else make_player(next(left, DEFAULT_PLAYER)) for role in game.roles]
+    return [
+        None
+        if role == RANDOM_ROLE
+        else make_player(
+            next(left, DEFAULT_PLAYER),
+            on_report=None if show_report is None else functools.partial(show_report, seat),
+        )
+        for seat, role in enumerate(game.roles)
+    ]
 
 
 def _check_count(game: Game[Any], specs: tuple[str, ...]) -> None:

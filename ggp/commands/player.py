@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import logging
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -36,6 +40,8 @@ from ggp.players import PlayerSpecError
     metavar="MIB",
     help="Limit of each search process.",
 )
+@click.option("--ponder", is_flag=True, help="Think on while the other players think.")
+@click.option("--json", "is_json", is_flag=True, help="One JSON object per answered move on standard output.")
 @click.option("--seed", type=int, help="Makes searches with a fixed number of simulations repeatable.")
 @click.option(
     "--log-level",
@@ -53,6 +59,8 @@ def command(
     start_margin: float | None,
     max_matches: int,
     memory: int,
+    ponder: bool,
+    is_json: bool,
     seed: int | None,
     log_level: str,
 ) -> None:
@@ -67,9 +75,16 @@ def command(
         margin_seconds=margin,
         start_margin_seconds=start_margin,
         max_matches=max_matches,
-        search=SearchOptions(agent=agent, memory_mebibytes=memory, seed=seed),
+        search=SearchOptions(agent=agent, memory_mebibytes=memory, seed=seed, ponder=ponder),
+        on_answer=_print_json if is_json else None,
     )
     try:
         sys.exit(run_player(options))
     except (PlayerSpecError, ValueError) as error:
         raise click.UsageError(str(error)) from None
+
+
+def _print_json(answer: Mapping[str, Any]) -> None:
+    # Nobody who stops reading shall stop the player.
+    with contextlib.suppress(OSError):
+        click.echo(json.dumps(answer))

@@ -224,6 +224,7 @@ class LanesSearch:
         if root_goal is not None and self.role_index == 1:
             root_goal = 100 - root_goal
         since = self._running_since
+        moves = tuple(sorted(self._merged_moves(), key=lambda m: (-m.visits, -m.mean)))
         return SearchReport(
             seconds=self._seconds + (0.0 if since is None else time.perf_counter() - since),
             playouts=playouts,
@@ -232,14 +233,24 @@ class LanesSearch:
             deepest=max(engine.deepest for engine in engines),
             nodes=sum(engine.node_count for engine in engines),
             is_full=any(engine.is_full for engine in engines),
-            moves=tuple(sorted(self._merged_moves(), key=lambda m: (-m.visits, -m.mean))),
-            best_line=tuple(
-                tuple(moves[i] for moves, i in zip(self.game.moves, line, strict=True))
-                for line in engines[0].best_line()
-            ),
+            moves=moves,
+            best_line=self._best_line(moves[0].move if moves else None),
             goal=root_goal,
             carried=self._carried,
         )
+
+    def _best_line(self, favorite: Move | None) -> tuple[tuple[Move, ...], ...]:
+        """The line of the first tree that begins with `favorite`, of the first tree while they all work."""
+        engines = self.engines if self._running_since is None else self.engines[:1]
+        lines = [
+            tuple(
+                tuple(moves[i] for moves, i in zip(self.game.moves, joint_move, strict=True))
+                for joint_move in engine.best_line()
+            )
+            for engine in engines
+        ]
+        agreeing = (line for line in lines if line and line[0][self.role_index] == favorite)
+        return next(agreeing, lines[0])
 
     def _make_due_report(self) -> None:
         """Between two slices of the first tree, whose line can then be followed; `_tell` passes it on."""

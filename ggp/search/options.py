@@ -211,7 +211,7 @@ _NUMBERS: Mapping[str, tuple[str, int | float]] = {
 }
 _TEXTS = {"policy": "policy", "features": "feature_kind", "in_flight": "in_flight"}
 _SWITCHES = {"solver": "is_solving", "reuse": "is_reusing"}
-OPTION_NAMES = ("simulations", "margin", "search", *_TEXTS, *_SWITCHES, *_NUMBERS)
+OPTION_NAMES = ("simulations", "margin", "search", "ponder", *_TEXTS, *_SWITCHES, *_NUMBERS)
 
 
 def parse_options(given: Mapping[str, str], defaults: MctsOptions) -> MctsOptions:

@@ -13,6 +13,9 @@ REPORT_SECONDS = 0.25
 
 JSON_MOVES = 8
 JSON_LINE = 8
+JSON_CHARACTERS = 4000
+"""Most of the line, so that rules with monstrous moves or very many roles make no monstrous reports."""
+JSON_MOVE_CHARACTERS = 200
 TEXT_LINE = 4
 TEXT_LINE_CHARACTERS = 120
 
@@ -35,7 +38,12 @@ class MoveReport:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able data."""
-        return {"move": str(self.move), "visits": self.visits, "mean": _rounded(self.mean), "goal": self.goal}
+        return {
+            "move": _shown(self.move),
+            "visits": self.visits,
+            "mean": _rounded(self.mean),
+            "goal": self.goal,
+        }
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class SearchReport:
     mean_depth, deepest            in the tree, in joint moves
     nodes, is_full                 of all trees; whether a memory limit stopped one from growing
     moves                          of the searching role in the root state, most visited first
-    best_line                      joint moves along the most visited edges of the first tree
+    best_line                      joint moves along the most visited edges of one tree
     goal                           proven goal of the searching role, or None
     """
 
@@ -99,8 +107,19 @@ class SearchReport:
             "goal": self.goal,
             "expectation": None if expectation is None else _rounded(expectation),
             "moves": [move.to_dict() for move in self.moves[:JSON_MOVES]],
-            "line": [list(map(str, joint_move)) for joint_move in self.best_line[:JSON_LINE]],
+            "line": self._json_line(),
         }
+
+    def _json_line(self) -> list[list[str]]:
+        line: list[list[str]] = []
+        left = JSON_CHARACTERS
+        for joint_move in self.best_line[:JSON_LINE]:
+            texts = list(map(_shown, joint_move))
+            left -= sum(map(len, texts))
+            if left < 0:
+                break
+            line.append(texts)
+        return line
 
 
 def report_text(report: dict[str, Any]) -> str:
@@ -141,6 +160,11 @@ def _count(number: float) -> str:
     size = min(2, int(math.log10(number) // 3))
     scaled = number / 1000**size
     return f"{scaled:.{0 if scaled >= 100 else 1 if scaled >= 10 else 2}f}{('', 'k', 'M')[size]}"
+
+
+def _shown(move: Move) -> str:
+    text = str(move)
+    return text if len(text) <= JSON_MOVE_CHARACTERS else text[: JSON_MOVE_CHARACTERS - 1] + "…"
 
 
 def _rounded(value: float) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ggp import cli
-from ggp.match import read_record
+from ggp.match import MatchRecord, read_record
 from ggp.replay import text_hash
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,6 +72,8 @@ def test_python_m_ggp_works():
         (["match", "nosuchgame"], "there is no such file or game"),
         (["match", "tictactoe", "random", "random", "--engine", "steam"], "unknown engine"),
         (["match", "tictactoe", "--repeat", "2", "--record", "x.json"], "--record"),
+        (["match", "tictactoe", "human", "--json"], "--json"),
+        (["match", "tictactoe", "mcts:ponder=1"], "ponder is on or off"),
         (["replay", "tictactoe", "no-such-trace.gz"], "does not exist"),
         (["validate", "nosuchgame"], "there is no such file or game"),
     ],
@@ -135,6 +137,24 @@ def test_match_plays_shows_and_records(ggp, tmp_path):
     assert record.seed == 5
     assert f"{len(record.moves)} steps" in out
     assert record.rules == Path("games/tictactoe.kif").read_text()
+
+
+def test_match_shows_what_the_players_think(ggp):
+    arguments = ("match", "tictactoe", "mcts:simulations=60,search=reference", "random", "--seed", 5)
+    code, out, _ = ggp(*arguments, "--think")
+    assert code == 0
+    assert "x: reference, 60 playouts (" in out
+    assert "reference" not in ggp(*arguments)[1]
+
+
+def test_match_prints_json(ggp):
+    players = ("mcts:simulations=60,search=reference", "random")
+    code, out, _ = ggp("match", "tictactoe", *players, "--seed", 5, "--json", "--repeat", 2)
+    assert code == 0
+    records = [MatchRecord.from_json(line) for line in out.splitlines()]
+    assert [record.seed for record in records] == [5, 6]
+    assert all(record.is_completed for record in records)
+    assert records[0].reports[0][0]["playouts"] == 60
 
 
 def test_match_with_a_seed_is_reproducible(ggp, tmp_path):

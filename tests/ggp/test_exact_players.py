@@ -170,3 +170,25 @@ def test_tablebase_of_other_rules_is_a_fault_and_still_moves(tmp_path):
 def test_specs_that_mean_nothing_are_refused(spec):
     with pytest.raises(PlayerSpecError):
         make_player(spec)
+
+
+def test_exact_players_report_what_they_know(tmp_path):
+    game = load("connectfour_4x4", engine="lanes")
+    state = game.initial_state()
+    player = AlphaBetaPlayer(depth=4)
+    player.start(MatchSetup("m", game, game.roles[0], 0.0, 60.0, 1), time.monotonic() + 60)
+    move = player.choose(state, time.monotonic() + 60, None)
+    report = player.last_report
+    assert (report.mode, report.deepest, report.goal) == ("alphabeta", 4, None)
+    assert report.moves[0].move == move
+    assert report.nodes > 0
+
+    nim, solution = load("nim", "lanes"), solved("nim")
+    save_solution(solution, tmp_path / "s")
+    saved = TablebasePlayer(tmp_path / "s")
+    saved.start(MatchSetup("m", nim, nim.roles[1], 0.0, 1.0, 1), time.monotonic() + 1)
+    state = nim.initial_state()
+    state = nim.next_state(state, tuple(nim.legal_moves(state, role)[0] for role in nim.roles))
+    move = saved.choose(state, time.monotonic() + 1, None)
+    assert saved.last_report.mode == "solution"
+    assert saved.last_report.goal == round(solution.stage(state).best_moves[nim.roles[1]][0].goal)

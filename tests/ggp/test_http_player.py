@@ -1,6 +1,7 @@
 """The player on a real port: matches, odd messages, and whatever may happen to the search process."""
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -17,6 +18,7 @@ from ggp.http_player import PlayerOptions, check_options
 from ggp.player_match import SearchOptions
 from ggp.players import PlayerSpecError
 from ggp.protocol import parse_term
+from ggp.worker_link import prepare_agent
 from tests.ggp.percept_games import COIN
 from tests.ggp.wire import QUICK, post, running_player
 
@@ -252,6 +254,84 @@ def test_player_uses_percepts():
     assert second.startswith(("(peek ", "(guess "))
 
 
+# --- reports and pondering --------------------------------------------------------------------
+
+
+async def play_two_moves(pause_seconds, **search):
+    """x moves, o takes its time, x moves again: everything that was told of these answers."""
+    told = []
+    agent = "mcts:simulations=60,search=reference,solver=off"
+    async with running_player(search=SearchOptions(agent=agent, **search), on_answer=told.append) as server:
+        await post(server.port, start(start_clock=20, play_clock=20))
+        first = await post(server.port, "( PLAY m NIL )")
+        await post(server.port, f"( PLAY m ( {first} noop ) )")
+        await asyncio.sleep(pause_seconds)
+        reply = legal_after((first, "noop"), role="o")[0]
+        second = await post(server.port, f"( PLAY m ( noop {reply} ) )")
+        assert second in legal_after((first, "noop"), ("noop", reply))
+        await post(server.port, f"( PLAY m ( noop {reply} ) )")
+    return told
+
+
+def test_player_tells_how_its_moves_came_about(caplog):
+    with caplog.at_level(logging.INFO):
+        told = run(play_two_moves(0.0))
+    assert [answer["how"] for answer in told] == ["decided", "only move", "decided"]
+    assert [answer["step"] for answer in told] == [0, 1, 2]
+    assert told[0]["role"] == "x"
+    assert told[0]["report"]["playouts"] == 60
+    assert told[1]["report"] is None
+    assert json.loads(json.dumps(told)) == told
+    lines = [record.getMessage() for record in caplog.records if " PLAY " in record.getMessage()]
+    assert "(decided; reference, 60 playouts" in lines[0]
+    assert lines[1].endswith("(only move)")
+    assert lines[3].endswith("(repeated)")
+
+
+def test_player_that_ponders_finds_a_larger_tree():
+    without = run(play_two_moves(0.5))[-1]["report"]["carried"]
+    with_it = run(play_two_moves(3.0, ponder=True))[-1]["report"]["carried"]
+    assert with_it > 2 * without
+
+
+@pytest.mark.parametrize("text", ["( ABORT m )", "( STOP m NIL )"])
+def test_player_stops_pondering_when_the_match_ends(text):
+    async def scenario():
+        search = SearchOptions(agent="mcts:search=reference,solver=off", ponder=True)
+        async with running_player(search=search) as server:
+            await post(server.port, start(start_clock=3, play_clock=1))
+            move = await post(server.port, "( PLAY m NIL )")
+            await post(server.port, f"( PLAY m ( {move} noop ) )")
+            worker = server.matches["m"].worker_pid
+            assert is_alive(worker)
+            assert await post(server.port, "( INFO )") == INFO
+            begin = time.monotonic()
+            await post(server.port, text)
+            while is_alive(worker) and time.monotonic() - begin < 20:
+                await asyncio.sleep(0.02)
+            return time.monotonic() - begin
+
+    assert run(scenario()) < 4
+
+
+def test_player_takes_no_match_while_it_prepares():
+    async def scenario():
+        async with running_player() as server:
+            server.is_preparing = True
+            early = [await post(server.port, "( INFO )"), await post(server.port, start())]
+            server.is_preparing = False
+            return [*early, await post(server.port, start())]
+
+    assert run(scenario()) == [INFO.replace("available", "busy"), "busy", "ready"]
+
+
+def test_agents_are_prepared_in_a_process_of_their_own(caplog):
+    assert run(prepare_agent("mcts:search=reference"))
+    assert run(prepare_agent("legal"))
+    assert not run(prepare_agent("wizard"))
+    assert "no player 'wizard'" in caplog.text
+
+
 # --- the search process -----------------------------------------------------------------------
 
 
@@ -345,7 +425,7 @@ def player_process():
     process = subprocess.Popen(
         [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=environment
     )
-    line = process.stderr.readline()
+    line = next(line for line in process.stderr if " listens on " in line)  # it may compile first
     return process, int(line.rpartition(":")[2])
 
 

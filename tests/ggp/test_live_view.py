@@ -8,9 +8,11 @@ from rich.console import Console
 
 from gdl.parser import parse, parse_term
 from ggp.board_finder import find_board
+from ggp.human_player import HumanPlayer
 from ggp.live_view import MatchView, content_color, result_view, state_view
 from ggp.match import Moment, play_match
-from ggp.players import HumanPlayer, LegalPlayer, RandomPlayer
+from ggp.players import LegalPlayer, MctsPlayer, RandomPlayer
+from ggp.search.reference import Search
 from tests.ggp.fakes import Nim
 
 
@@ -113,3 +115,29 @@ def test_result_view_tells_goals_and_faults():
 )
 def test_content_color(name, names, color):
     assert content_color(name, names) == color
+
+
+def test_view_prints_how_the_searches_stand():
+    console = Console(file=io.StringIO(), width=200)
+    watch(console, Nim(9), [MctsPlayer(simulations=50), LegalPlayer()], is_thinking=True)
+    lines = console.file.getvalue().splitlines()
+    place = next(i for i, line in enumerate(lines) if line.startswith("   1"))
+    assert lines[place + 1].lstrip().startswith("left: reference, 50 playouts (")
+    assert not any("right:" in line for line in lines)
+
+
+def test_live_panel_shows_the_search_while_it_runs():
+    game = Nim(6)
+    players = [LegalPlayer(), LegalPlayer()]
+    record = play_match(game, players, start_clock_seconds=5, play_clock_seconds=5, seed=1)
+    view = MatchView(Console(file=io.StringIO(), width=160), game, is_thinking=True)
+    view.moment = Moment(record, game, (5, 1), 1, None, thinking=game.roles[1], deadline=float("inf"))
+    assert "thinks" not in printed(view.render(), width=160)
+    search = Search(game, game.roles[1])
+    search.move_to((5, 1), None)
+    search.run(simulations=25)
+    view.show_report(1, search.report())
+    text = printed(view.render(), width=160)
+    assert "right thinks" in text
+    assert "25 playouts" in text
+    assert re.search(r"\(take 1\) +\d+ visits +expects", text)

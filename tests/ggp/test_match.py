@@ -1,11 +1,13 @@
 """Matches: what the referee does with good and bad players, and the record as JSON."""
 
+import itertools
 import json
 import threading
 
 import pytest
 
 from gdl.terms import Symbol
+from ggp.loading import load
 from ggp.match import (
     MatchRecord,
     RecordError,
@@ -15,7 +17,7 @@ from ggp.match import (
     state_text,
     write_record,
 )
-from ggp.players import LegalPlayer, MatchQuitError, MctsPlayer, PlayerFaultError, RandomPlayer
+from ggp.players import LegalPlayer, MatchQuitError, MctsPlayer, PlayerFaultError, RandomPlayer, make_player
 from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck
 
 
@@ -45,6 +47,9 @@ def without_times(record):
     data = record.to_dict()
     for key in ("matchId", "randomToken", "startTime", "stateTimes", "x-moveSeconds"):
         del data[key]
+    for report in filter(None, itertools.chain(*data.get("x-reports", []))):
+        for key in ("seconds", "playouts_per_second", "descents_per_second"):
+            del report[key]
     return data
 
 
@@ -192,6 +197,26 @@ def test_play_match_shows_every_state_to_a_watcher():
     assert moments[-1].is_over
     assert moments[-1].record is record
     assert NOOP in moments[-1].joint_move
+
+
+def test_match_record_tells_how_the_searches_stood():
+    record = play(Nim(9), [MctsPlayer(simulations=40), LegalPlayer()])
+    assert len(record.reports) == len(record.moves)
+    assert [report["playouts"] > 0 for report, _ in record.reports[::2][:1]] == [True]
+    assert all(other is None for _, other in record.reports)
+    assert MatchRecord.from_json(record.to_json()).reports == record.reports
+    assert "x-reports" not in play(Nim(9), [LegalPlayer(), LegalPlayer()]).to_dict()
+
+
+def test_play_match_lets_others_ponder_while_one_thinks():
+    def carried(spec):
+        players = [make_player(spec), make_player("mcts:simulations=2000,words=1,memory=16,solver=off")]
+        record = play(load("connectfour_4x4", engine="lanes"), players, step_limit=3)
+        assert record.errors == [["", ""]] * 4
+        return record.reports[2][0]["carried"]
+
+    spec = "mcts:simulations=100,words=1,memory=16,solver=off"
+    assert carried(f"{spec},ponder=on") > 2 * carried(spec)
 
 
 def test_match_record_survives_json(tmp_path):

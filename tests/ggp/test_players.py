@@ -1,25 +1,25 @@
 """Players: what people type, and what each of them chooses."""
 
+import itertools
 import random
 import time
 
 import pytest
 
 from gdl.terms import Compound, Symbol
+from ggp.human_player import HumanPlayer, find_move
 from ggp.loading import load
 from ggp.match import play_match
 from ggp.players import (
-    HumanPlayer,
     LegalPlayer,
     MatchQuitError,
     MatchSetup,
     MctsPlayer,
     PlayerSpecError,
     RandomPlayer,
-    find_move,
     make_player,
 )
-from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, number
+from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck, number
 
 
 def started(player, game, role_index=0, seed=1):
@@ -111,6 +111,67 @@ def test_mcts_player_tells_its_best_move_so_far():
     player = started(make_player("mcts:simulations=300", on_progress=heard.append), Nim(7))
     move = player.choose((7, 0), later(), None)
     assert heard[-1] == move == player.best_move == take(3)
+
+
+def test_mcts_player_reports_its_search():
+    player = started(make_player("mcts:simulations=300,solver=off"), Nim(7))
+    player.choose((7, 0), later(), None)
+    assert player.last_report.playouts == 300
+    assert player.last_report.moves[0].move == take(3)
+    player.choose((4, 1), later(), (take(3), NOOP))
+    assert player.last_report is None  # nothing to search for
+
+
+def ponder(player, simulations):
+    asked = itertools.count()
+    player.ponder(lambda: next(asked) >= simulations, later())
+
+
+def test_mcts_player_ponders_behind_its_own_move():
+    game = Nim(30)
+    carried = []
+    for ponders in (False, True):
+        player = started(make_player("mcts:simulations=60,solver=off"), game)
+        move = player.choose((30, 0), later(), None)
+        if ponders:
+            ponder(player, 400)
+        state = game.next_state((30, 0), (move, NOOP))
+        assert player.choose(state, later(), (move, NOOP)) == NOOP
+        if ponders:
+            ponder(player, 400)
+        root = player.search.root
+        _, reply = max(zip(root.visits[1], root.moves[1], strict=True), key=lambda pair: pair[0])
+        joint_move = (NOOP, reply)
+        state = game.next_state(state, joint_move)
+        assert player.choose(state, later(), joint_move) in game.legal_moves(state, game.roles[0])
+        carried.append(player.last_report.carried)
+    assert carried[1] > 10 * carried[0]
+
+
+def test_mcts_player_ponders_where_both_choose():
+    player = started(MctsPlayer(simulations=50), Matrix([[(50, 50), (0, 100)], [(100, 0), (20, 80)]]))
+    player.choose((), later(), None)
+    ponder(player, 300)
+    assert player.search.root.visit_count >= 300
+
+
+def test_mcts_player_does_not_tell_what_it_ponders_on():
+    heard = []
+    player = started(make_player("mcts:simulations=50,solver=off", on_progress=heard.append), Nim(30))
+    player.choose((30, 0), later(), None)
+    count, move = len(heard), player.best_move
+    ponder(player, 500)
+    assert (len(heard), player.best_move) == (count, move)
+
+
+def test_mcts_player_survives_pondering_in_odd_moments():
+    player = MctsPlayer(simulations=50)
+    player.ponder(lambda: False, later())
+    started(player, Stuck(2))
+    player.choose((2, 0), later(), None)
+    player.ponder(lambda: True, later())
+    player.stop(None)
+    player.ponder(lambda: False, later())
 
 
 def test_mcts_beats_random_in_nim():

@@ -1,0 +1,67 @@
+"""`ggp player` as a process of its own, for benchmarks that play over HTTP."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+LOG_LINES = 20_000
+
+
+class PlayerProcess:
+    """A `ggp player` on a free port, with the options given; `lines` are the last of its log."""
+
+    def __init__(self, *options: str) -> None:
+        command = [sys.executable, "-m", "ggp", "player", "--port", "0", *options]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, cwd=ROOT)
+        self.lines: deque[str] = deque(maxlen=LOG_LINES)
+        assert self.process.stderr is not None
+        for line in self.process.stderr:  # it may say first that it compiles
+            if " listens on " in line:
+                self.port = int(line.strip().rpartition(":")[2])
+                break
+        else:
+            raise RuntimeError(f"ggp player ended with {self.process.wait()}")
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(line.rstrip())
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def workers(self) -> list[int]:
+        """Process ids of its search processes."""
+        listing = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True, check=False
+        )
+        return list(map(int, listing.stdout.split()))
+
+    def count(self, about: str, *endings: str) -> int:
+        """Log lines with `about` that end in one of `endings`."""
+        return sum(1 for line in list(self.lines) if about in line and line.endswith(endings))
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+        self.process.wait(10)
+
+
+def resident_mebibytes(pid: int) -> float:
+    """Memory that a process has in use; 0 where it has gone."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

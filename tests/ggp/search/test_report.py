@@ -1,0 +1,142 @@
+"""Reports of searches: what they say while the search runs and after it, as JSON and as a line of text."""
+
+import itertools
+import json
+import time
+
+import pytest
+
+from gdl.terms import Symbol
+from ggp.search import mcts, reference
+from ggp.search.mcts import LanesSearch
+from ggp.search.options import MctsOptions
+from ggp.search.reference import Search
+from ggp.search.report import JSON_CHARACTERS, MoveReport, SearchReport, report_text
+from tests.ggp.fakes import Nim
+from tests.ggp.search.golden import compiled
+
+
+def report_of(moves=(), **changes):
+    fields = {
+        "seconds": 2.0,
+        "playouts": 3_000_000,
+        "descents": 400_000,
+        "mean_depth": 4.25,
+        "deepest": 9,
+        "nodes": 1000,
+        "is_full": False,
+        "moves": tuple(moves),
+        "best_line": ((Symbol("a"), Symbol("noop")), (Symbol("noop"), Symbol("b"))),
+        "goal": None,
+    }
+    return SearchReport(**(fields | changes))
+
+
+def searches(**options):
+    """The same position searched on lanes, with one tree and with two, and in plain Python."""
+    game = compiled("connectfour_4x4")
+    role = game.roles[0]
+    small = {"memory_mebibytes": 32, "words": 1}
+    yield LanesSearch(game, role, options=MctsOptions(**small), **options)
+    yield LanesSearch(game, role, options=MctsOptions(threads=2, **small), **options)
+    yield Search(game, role, **options)
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_search_reports_while_it_runs(index, monkeypatch):
+    monkeypatch.setattr(mcts, "REPORT_SECONDS", 0.02)
+    monkeypatch.setattr(reference, "REPORT_SECONDS", 0.02)
+    heard = []
+    search = list(searches(on_report=heard.append))[index]
+    game = search.game
+    search.move_to(game.initial_state(), None)
+    search.run(simulations=10)
+    search.run(deadline=time.monotonic() + 0.8)
+    last = search.report()
+    assert len(heard) >= 2
+    for before, after in itertools.pairwise([*heard, last]):
+        assert before.playouts <= after.playouts
+        assert before.seconds < after.seconds
+    assert last.playouts > 0
+    assert last.moves[0].visits == max(move.visits for move in last.moves)
+    assert last.best_line[0][0] == last.moves[0].move
+    assert 0 <= last.expectation <= 100
+    search.close()
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_search_ends_when_it_is_told_to(index):
+    search = list(searches())[index]
+    search.move_to(search.game.initial_state(), None)
+    calls = itertools.count()
+    begin = time.monotonic()
+    search.run(deadline=begin + 60, is_stopped=lambda: next(calls) > 20)
+    assert time.monotonic() - begin < 30
+    assert search.run(deadline=begin + 60, is_stopped=lambda: True) == 0
+    search.close()
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_report_tells_what_was_kept_from_before(index):
+    search = list(searches())[index]
+    game = search.game
+    state = game.initial_state()
+    search.move_to(state, None)
+    search.run(simulations=600)
+    assert search.report().carried == 0
+    joint_move = search.report().best_line[0]
+    search.move_to(game.next_state(state, joint_move), joint_move)
+    report = search.report()
+    assert (report.playouts, report.seconds) == (0, 0.0)
+    assert 0 < report.carried < 600
+    assert report.carried == sum(move.visits for move in report.moves)
+    search.close()
+
+
+def test_plain_search_reports_depth_and_proof():
+    game = Nim(5)
+    search = Search(game, game.roles[0], options=MctsOptions(is_solving=True))
+    search.move_to(game.initial_state(), None)
+    search.run(simulations=3000)
+    report = search.report()
+    assert report.goal == 100
+    assert report.expectation == 100.0
+    assert report.mode == "reference"
+    assert 1 <= report.mean_depth <= report.deepest <= 5
+
+
+def test_report_becomes_json():
+    known = MoveReport(Symbol("a"), 30, 61.239, None)
+    data = report_of([known, MoveReport(Symbol("b"), 0, 0.0, None)]).to_dict()
+    assert json.loads(json.dumps(data)) == data
+    assert (data["expectation"], data["playouts_per_second"]) == (61.24, 1_500_000)
+    assert data["moves"][0] == {"move": "a", "visits": 30, "mean": 61.24, "goal": None}
+    assert data["line"] == [["a", "noop"], ["noop", "b"]]
+
+
+def test_report_stays_small_whatever_the_rules_are():
+    monster = Symbol("x" * 100_000)
+    moves = [MoveReport(monster, 1, 50.0, None)] * 1000
+    data = report_of(moves, best_line=((monster,) * 500,) * 12).to_dict()
+    assert len(json.dumps(data)) < 3 * JSON_CHARACTERS
+    assert len(report_text(report_of(moves, best_line=((monster,),) * 12).to_dict())) < 400
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({}, "lanes, 3.00M playouts (1.50M/s), 200k descents/s, depth 4.2, at most 9, line a b"),
+        ({"goal": 100}, "proven 100"),
+        ({"moves": (MoveReport(Symbol("a"), 5, 33.333, None),)}, "expects 33.3"),
+        ({"is_full": True}, "tree full"),
+        ({"carried": 999}, "999 carried over"),
+        ({"best_line": ((Symbol("noop"), Symbol("noop")),)}, "line noop"),
+    ],
+)
+def test_report_text_tells_what_matters(changes, part):
+    assert part in report_text(report_of(**changes).to_dict())
+
+
+def test_report_text_of_a_search_without_playouts_has_no_rates():
+    text = report_text(report_of(mode="alphabeta", playouts=0, descents=0, best_line=(), goal=50).to_dict())
+    assert text == "alphabeta, depth 4.2, at most 9, proven 50"
