@@ -242,7 +242,8 @@ def test_player_plays_a_game_for_one_role():
 def test_player_uses_percepts():
     async def scenario():
         # Seen from outside: after `found` under cup b, a search must guess b.
-        async with running_player(search=SearchOptions(agent="mcts:simulations=300", seed=1)) as server:
+        search = SearchOptions(agent="mcts:simulations=300,search=reference", seed=1)
+        async with running_player(search=search) as server:
             assert await post(server.port, start(role="player", rules=COIN)) == "ready"
             first = await post(server.port, "( PLAY m 0 NIL NIL )")
             second = await post(server.port, "( PLAY m 1 noop () )")
