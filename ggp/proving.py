@@ -30,9 +30,9 @@ from ggp.solver import UnsolvableError
 from ggp.state_space import explore
 
 BEST_GOAL = 100
-LANE_STATES = 30_000_000
+LANE_STATES = 100_000_000
 PYTHON_STATES = 200_000
-"""Most states where the request does not say: about 2 GB in either way to keep them."""
+"""Most states where the request does not say. On lanes memory is bounded besides, see `ggp.lane_states`."""
 
 _TURNS = "at most one role has a choice at a time"
 
@@ -101,7 +101,7 @@ class _Judge:
 
     @property
     def _how_many(self) -> str:
-        return f"{self.states.explored:,} states nearest to the start"
+        return f"{counted(self.states.explored, 'state')} nearest to the start"
 
     def size(self) -> Property:
         """The number of states."""

@@ -54,7 +54,7 @@ def _explain(context: click.Context, _: click.Parameter, code: str | None) -> No
 @click.option(
     "--states",
     type=click.IntRange(1),
-    help="Most states of --prove. [default: 30,000,000 on lanes, 200,000 by the reasoner]",
+    help="Most states of --prove. [default: 100,000,000 on lanes, 200,000 by the reasoner]",
 )
 @click.option(
     "--seconds",
