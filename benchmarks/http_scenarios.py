@@ -1,6 +1,6 @@
 """Matches over loopback in which one player fails, with real processes on both sides.
 
-    python benchmarks/http_scenarios.py [--play-clock 1.5]
+    python benchmarks/http_scenarios.py [--play-clock 1.5] [--only NAME]
 
 For two roles and for three: `ggp manage` referees `ggp player` processes while one player (the last
 role's) is killed, sleeps past its clock, answers nonsense, or loses its search process. Every match must be
@@ -88,8 +88,8 @@ SCENARIOS: dict[str, tuple[Callable[[Any], None], set[str]]] = {
 """Name → what happens to the last player a few seconds into the match, and the faults it must get."""
 
 
-def play(role_count: int, name: str, clocks: list[str]) -> tuple[dict[str, Any], float]:
-    """Run one scenario; the match record and its seconds."""
+def play(role_count: int, name: str, clocks: list[str]) -> tuple[dict[str, Any], float, list[str]]:
+    """Run one scenario; the match record, its seconds, and what the last player logged."""
     act, _ = SCENARIOS[name]
     with ExitStack() as stack:
         players: list[Any] = [PlayerProcess() for _ in range(role_count - 1)]
@@ -109,7 +109,8 @@ def play(role_count: int, name: str, clocks: list[str]) -> tuple[dict[str, Any],
         code = manager.wait(240)
         if code != 0:
             raise SystemExit(f"ggp manage ended with {code}")
-        return json.loads(record.read_text()), time.monotonic() - begin
+        log = list(getattr(players[-1], "lines", ()))
+        return json.loads(record.read_text()), time.monotonic() - begin, log
 
 
 def verdict(record: dict[str, Any], expected: set[str]) -> str:
@@ -129,12 +130,16 @@ def verdict(record: dict[str, Any], expected: set[str]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--play-clock", type=float, default=1.5)
+    parser.add_argument("--only", choices=list(SCENARIOS), action="append", help="a scenario; all by default")
+    parser.add_argument("--show-log", action="store_true", help="print what the last player logged")
     arguments = parser.parse_args()
     clocks = ["--start-clock", "4", "--play-clock", str(arguments.play_clock)]
     is_all_well = True
     for role_count in GAMES:
         for name, (_, expected) in SCENARIOS.items():
-            record, seconds = play(role_count, name, clocks)
+            if arguments.only and name not in arguments.only:
+                continue
+            record, seconds, log = play(role_count, name, clocks)
             outcome = verdict(record, expected)
             is_all_well &= outcome == "ok"
             faults = sum(1 for row in record["errors"] if row[-1])
@@ -143,6 +148,8 @@ def main() -> None:
                 f"{faults} faults of the last player, goals {record['goalValues']}",
                 flush=True,
             )
+            if arguments.show_log:
+                print("\n".join(log), flush=True)
     sys.exit(0 if is_all_well else 1)
 
 

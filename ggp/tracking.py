@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,8 +18,16 @@ from typing import Any, Protocol
 from gdl.terms import Term
 from ggp.game import Game, GameError, IllegalMoveError, Move, Role
 
-_MAX_LOST_STEPS = 200
-"""Joint moves that are tried when one PLAY seems to have been lost."""
+_MAX_LOST_MOVES = 400
+"""Joint moves that are tried when PLAY messages seem to have been lost."""
+
+_MAX_LOST_STEPS = 2
+
+_HASTE_SECONDS = 0.3
+"""What is left of the clock when the search for lost moves ends with what it has found."""
+
+_MAX_CANDIDATES = 50
+"""States that are kept in mind where it is not known which of them is the true one."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +37,8 @@ class Position:
     step         joint moves made so far
     state        the state, or in GDL-II one that agrees with everything seen
     joint_move   what led to it; None in the initial state and where that is not known
-    legal        the role's legal moves, sorted by text; empty where the rules give none
+    legal        the role's legal moves, sorted by text; empty where the rules give none. After lost messages
+                 those that are legal in every state the match may be in, if there are any
     note         what was odd about the last message, for the log; empty if nothing was
     """
 
@@ -70,7 +80,11 @@ def has_percepts(game: Game[Any]) -> bool:
 
 
 class StateTracker:
-    """Follows a match in which every role is told the whole joint move."""
+    """Follows a match in which every role is told the whole joint move.
+
+    A PLAY that never arrived leaves unknown what was moved meanwhile. Then all states that agree with the
+    messages before and after are kept in mind; each further joint move rules some of them out.
+    """
 
     def __init__(self, game: Game[Any], role: Role) -> None:
         self._game = game
@@ -78,37 +92,47 @@ class StateTracker:
         self._index = game.roles.index(role)
         self._states: list[Hashable] = [game.initial_state()]
         self._joint_moves: list[tuple[Move, ...]] = []
+        # States that are as possible as the last of `_states`, in the order in which they were found.
+        self._others: list[Hashable] = []
         self.position = self._describe("")
 
     def advance(self, terms: tuple[Term, ...] | None, own_move: Move | None, deadline: float) -> Position:
         if terms is None:
             self.position = self._describe("no moves told" if self._joint_moves else "")
         else:
-            self.position = self._describe(self._apply(terms, own_move))
+            self.position = self._describe(self._apply(terms, own_move, deadline))
         return self.position
 
-    def _apply(self, joint_move: tuple[Move, ...], own_move: Move | None) -> str:
+    def _apply(self, joint_move: tuple[Move, ...], own_move: Move | None, deadline: float) -> str:
         """Make `joint_move`, or whatever explains it best; returns the note."""
         if self._try(joint_move):
             return ""
         if self._joint_moves and joint_move == self._joint_moves[-1]:
             return "repeated"
         reason = f"joint move {_text(joint_move)} is not legal"
-        if self._correct_last(joint_move):
-            return f"{reason}; it corrects the last one"
-        if self._skip_lost(joint_move, own_move):
-            return f"{reason}; took it that one step was lost"
+        # Messages do get lost: a player that slept reads none that its manager had given up on. A manager
+        # that corrects itself has not been seen yet.
+        for count in range(1, _MAX_LOST_STEPS + 1):
+            if self._skip_lost(joint_move, own_move, count, deadline):
+                steps = "one step was" if count == 1 else f"{count} steps were"
+                return f"{reason}; took it that {steps} lost, {1 + len(self._others)} states are possible"
+            if count == 1 and self._correct_last(joint_move):
+                return f"{reason}; it corrects the last one"
         repaired = self._repair(joint_move, own_move)
         if repaired is not None and self._try(repaired):
             return f"{reason}; went on with {_text(repaired)}"
         return f"{reason}; stayed"
 
     def _try(self, joint_move: tuple[Move, ...]) -> bool:
-        successor = self._successor(self._states[-1], joint_move)
-        if successor is None:
+        """Make `joint_move` in every state that is possible; whether any of them allows it."""
+        candidates = [self._states[-1], *self._others]
+        successors = dict.fromkeys(self._successor(state, joint_move) for state in candidates)
+        possible = [state for state in successors if state is not None]
+        if not possible:
             return False
-        self._states.append(successor)
+        self._states.append(possible[0])
         self._joint_moves.append(joint_move)
+        self._others = possible[1:]
         return True
 
     def _successor(self, state: Hashable, joint_move: tuple[Move, ...]) -> Hashable | None:
@@ -128,27 +152,52 @@ class StateTracker:
             return False
         self._states[-1] = successor
         self._joint_moves[-1] = joint_move
+        self._others = []
         return True
 
-    def _skip_lost(self, joint_move: tuple[Move, ...], own_move: Move | None) -> bool:
-        """Find a joint move after which `joint_move` is legal, and make both."""
-        for lost in itertools.islice(self._possible_joint_moves(own_move), _MAX_LOST_STEPS):
-            between = self._successor(self._states[-1], lost)
+    def _skip_lost(
+        self, joint_move: tuple[Move, ...], own_move: Move | None, count: int, deadline: float
+    ) -> bool:
+        """Find `count` joint moves after which `joint_move` is legal, and make them and it.
+
+        What this role answered comes first, but a late answer may have been replaced.
+        """
+        found: dict[Hashable, list[tuple[Hashable, tuple[Move, ...]]]] = {}
+        for steps in itertools.islice(self._lost_steps(self._states[-1], own_move, count), _MAX_LOST_MOVES):
+            if len(found) >= _MAX_CANDIDATES or (found and time.monotonic() > deadline - _HASTE_SECONDS):
+                break
+            successor = self._successor(steps[-1][0], joint_move)
+            if successor is not None and successor not in found:
+                found[successor] = [*steps, (successor, joint_move)]
+        if not found:
+            return False
+        first = next(iter(found.values()))
+        self._states += [state for state, _ in first]
+        self._joint_moves += [move for _, move in first]
+        self._others = list(found)[1:]
+        return True
+
+    def _lost_steps(
+        self, state: Hashable, own_move: Move | None, count: int
+    ) -> Iterator[list[tuple[Hashable, tuple[Move, ...]]]]:
+        """Sequences of `count` steps from `state`, as the states reached and the joint moves made."""
+        for joint_move in self._possible_joint_moves(state, own_move):
+            between = self._successor(state, joint_move)
             if between is None:
                 continue
-            successor = self._successor(between, joint_move)
-            if successor is not None:
-                self._states += [between, successor]
-                self._joint_moves += [lost, joint_move]
-                return True
-        return False
+            if count == 1:
+                yield [(between, joint_move)]
+                continue
+            for rest in self._lost_steps(between, None, count - 1):
+                yield [(between, joint_move), *rest]
 
-    def _possible_joint_moves(self, own_move: Move | None) -> Iterator[tuple[Move, ...]]:
-        state = self._states[-1]
+    def _possible_joint_moves(self, state: Hashable, own_move: Move | None) -> Iterator[tuple[Move, ...]]:
+        """All joint moves of `state`, those with `own_move` first."""
         choices = [_legal_moves(self._game, state, role) for role in self._game.roles]
-        if own_move in choices[self._index]:
-            choices[self._index] = (own_move,) if own_move is not None else ()
-        return itertools.product(*choices)
+        own = sorted(choices[self._index], key=lambda move: move != own_move)
+        for move in own:
+            choices[self._index] = (move,)
+            yield from itertools.product(*choices)
 
     def _repair(self, joint_move: tuple[Move, ...], own_move: Move | None) -> tuple[Move, ...] | None:
         """`joint_move` with what is missing or illegal replaced by the first legal move."""
@@ -170,9 +219,17 @@ class StateTracker:
             step=len(self._joint_moves),
             state=self._states[-1],
             joint_move=self._joint_moves[-1] if self._joint_moves else None,
-            legal=_legal_moves(self._game, self._states[-1], self._role),
+            legal=self._safe_moves(),
             note=note,
         )
+
+    def _safe_moves(self) -> tuple[Move, ...]:
+        """The role's moves that are legal in every possible state; where there are none, in the likeliest."""
+        legal = _legal_moves(self._game, self._states[-1], self._role)
+        everywhere = set(legal)
+        for state in self._others:
+            everywhere.intersection_update(_legal_moves(self._game, state, self._role))
+        return tuple(move for move in legal if move in everywhere) or legal
 
 
 def _legal_moves(game: Game[Any], state: Hashable, role: Role) -> tuple[Move, ...]:
