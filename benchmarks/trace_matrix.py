@@ -19,6 +19,7 @@ from ggp.circuit import Circuit, CircuitError
 from ggp.circuit_construction import build
 from ggp.compiled_game import CompiledGame
 from ggp.replay import replay
+from ggp.rows_game import RowsGame
 from ggp.simplify import STAGES, simplify
 from ggp.tables import tabulate
 
@@ -32,10 +33,10 @@ def check_sheet(sheet: Path, trace: Path, seconds: float) -> tuple[int, list[str
     faults: list[str] = []
     count = 0
 
-    def check(label: str, circuit: Circuit, words: int = 8) -> None:
+    def check(label: str, circuit: Circuit, words: int = 8, engine: type[CompiledGame] = RowsGame) -> None:
         nonlocal count
         count += 1
-        game = CompiledGame(program, tabulate(circuit), circuit.terms, sheet.stem, words=words)
+        game = engine(program, tabulate(circuit), circuit.terms, sheet.stem, words=words)
         difference = replay(game, trace).difference
         if difference is not None:
             faults.append(f"{label}: {difference}")
@@ -43,6 +44,7 @@ def check_sheet(sheet: Path, trace: Path, seconds: float) -> tuple[int, list[str
     small = simplify(plain, seconds=seconds)
     for words in WIDTHS:
         check(f"W={words}", small, words)
+    check("single states", small, engine=CompiledGame)
     check("no stage", plain)
     for stage in STAGES:
         check(f"without {stage}", simplify(plain, stages=set(STAGES) - {stage}, seconds=seconds))

@@ -30,6 +30,7 @@ from ggp.game import (
 )
 from ggp.kernels.compiling import announced_compilation
 from ggp.kernels.lane_tables import LaneTables, arrange
+from ggp.kernels.single_state import advance, evaluate, make_single_state
 from ggp.lanes import DEFAULT_WORDS, STEP_LIMIT, BoolArray, Lanes, PlayoutStatistics, playouts
 from ggp.tables import CircuitTables, CircuitTerms, Phase
 
@@ -105,7 +106,10 @@ class CompiledGame:
         )
         self._first_move = [int(first) for first in tables.first_move]
         self._terminal = np.array([self.lane_tables.terminal], np.int32)
+        self._goal_values = tables.goal_value.tolist()
         self._evaluations: dict[PackedState, _Evaluation] = {}
+        self._single = make_single_state(tables)
+        self._settled_state: PackedState | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_restored, (self._program, self.tables, self.terms, self._name, self.words, self.exclusive))
@@ -143,16 +147,14 @@ class CompiledGame:
         if not legal and not evaluation.is_terminal:
             raise NoLegalMoveError(f"{role} has no legal move in a state that is not terminal")
         moves = self.terms.moves[r]
-        return tuple(moves[i] for i in legal)
+        return tuple([moves[i] for i in legal])
 
     def next_state(self, state: PackedState, joint_move: JointMove) -> PackedState:
         """The state after `joint_move`. Raises IllegalMoveError where it is not legal."""
-        selected = self._selection(state, joint_move)
+        chosen = self._chosen(state, joint_move)
         with self._lock:
-            self._lanes.set_states(self.unpack(state)[:, None])
-            self._lanes.set_moves(selected)
-            self._lanes.settle(Phase.LEGAL, Phase.NEXT)
-            return _pack(self._lanes.read(self.lane_tables.next, 1)[:, 0])
+            self._advance(state, chosen, with_percepts=False)
+            return self._single.following.tobytes()
 
     def goal(self, state: PackedState, role: Role) -> int:
         """What `role` gets in `state`. Raises GoalError where there is not exactly one value 0..100."""
@@ -168,13 +170,11 @@ class CompiledGame:
         """What `role` sees of `joint_move`, sorted by text; empty in games without `sees`."""
         if not self.terms.percepts:
             return ()
-        selected = self._selection(state, joint_move)
+        chosen = self._chosen(state, joint_move)
         of_role = np.flatnonzero(self.tables.percept_role == self._role_index[role])
         with self._lock:
-            self._lanes.set_states(self.unpack(state)[:, None])
-            self._lanes.set_moves(selected)
-            self._lanes.settle(Phase.LEGAL, Phase.SEES)
-            is_seen = self._lanes.read(self.lane_tables.percept_literal[of_role], 1)[:, 0]
+            self._advance(state, chosen, with_percepts=True)
+            is_seen = self._single.is_seen[of_role] != 0
         return tuple(sorted((self.terms.percepts[i] for i in of_role[is_seen]), key=str))
 
     def successors(self, state: PackedState) -> Successors:
@@ -270,18 +270,32 @@ class CompiledGame:
             goals[is_single, r] = value[is_single]
         return goals
 
-    def _selection(self, state: PackedState, joint_move: JointMove) -> BoolArray:
-        """bool[M, 1] of a legal joint move. Raises IllegalMoveError."""
+    def _chosen(self, state: PackedState, joint_move: JointMove) -> list[int]:
+        """The moves of a legal joint move, counted over all roles. Raises IllegalMoveError."""
         if len(joint_move) != len(self.terms.roles):
             raise IllegalMoveError(f"a joint move has {len(self.terms.roles)} moves, not {len(joint_move)}")
         legal = self._evaluate(state).legal
-        selected = np.zeros((self._first_move[-1], 1), np.bool_)
+        chosen = []
         for r, move in enumerate(joint_move):
             index = self._move_index[r].get(move)
             if index is None or index not in legal[r]:
                 raise illegal(move, self.terms.roles[r])
-            selected[self._first_move[r] + index] = True
-        return selected
+            chosen.append(self._first_move[r] + index)
+        return chosen
+
+    def _advance(self, state: PackedState, chosen: list[int], *, with_percepts: bool) -> None:
+        """Fill in what follows in `_single`; its lock must be held."""
+        if self._settled_state != state:
+            self._settle_single(state)
+        self._single.chosen[:] = chosen
+        advance(self._single, with_percepts)
+
+    def _settle_single(self, state: PackedState) -> list[int]:
+        """Evaluate `state` in `_single`, whose lock must be held; what `evaluate` found."""
+        count = evaluate(self._single, np.frombuffer(state, np.uint8))
+        self._settled_state = state
+        found: list[int] = self._single.found[:count].tolist()
+        return found
 
     def _evaluate(self, state: PackedState) -> _Evaluation:
         evaluation = self._evaluations.get(state)
@@ -290,19 +304,15 @@ class CompiledGame:
         # the announcement costs a thread, more than the evaluation itself; kernels are compiled only once
         announcement = nullcontext() if self._evaluations else announced_compilation()
         with self._lock, announcement:
-            self._lanes.set_states(self.unpack(state)[:, None])
-            self._lanes.settle(Phase.LEGAL, Phase.GOAL)
-            is_terminal = bool(self._lanes.read(self._terminal, 1)[0, 0])
-            is_legal = self._lanes.read(self._legal_literals, 1)[:, 0]
-            goal_holds = self._lanes.read(self.lane_tables.goal_literal, 1)[:, 0]
-        goal_first, values = self.lane_tables.goal_first, self.lane_tables.goal_value
+            found = self._settle_single(state)
+        roles = len(self.terms.roles)
+        ends = [1 + 2 * roles, *found[1 : 1 + 2 * roles]]
+        values = self._goal_values
+        parts = [tuple(found[a:b]) for a, b in itertools.pairwise(ends)]
         evaluation = _Evaluation(
-            is_terminal,
-            tuple(_true_places(is_legal[a:b]) for a, b in itertools.pairwise(self._first_move)),
-            tuple(
-                tuple(int(values[a + i]) for i in _true_places(goal_holds[a:b]))
-                for a, b in itertools.pairwise(goal_first)
-            ),
+            found[0] != 0,
+            tuple(parts[:roles]),
+            tuple([tuple([values[i] for i in goals]) for goals in parts[roles:]]),
         )
         self._remember(state, evaluation)
         return evaluation
@@ -312,10 +322,6 @@ class CompiledGame:
             while len(self._evaluations) >= REMEMBERED_STATES:
                 del self._evaluations[next(iter(self._evaluations))]
             self._evaluations[state] = evaluation
-
-
-def _true_places(bits: BoolArray) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.flatnonzero(bits))
 
 
 def _pack(fluents: BoolArray) -> PackedState:

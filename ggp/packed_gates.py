@@ -86,7 +86,9 @@ def slices(start: Int64Array, length: Int64Array) -> tuple[Int64Array, Int64Arra
     """Offsets of consecutive slices, and the indices they take from where each starts."""
     first = np.zeros(len(length) + 1, np.int64)
     np.cumsum(length, out=first[1:])
-    return first, np.arange(first[-1]) + np.repeat(start - first[:-1], length)
+    places = np.repeat(start - first[:-1], length)
+    places += np.arange(first[-1])
+    return first, places
 
 
 def mark_needed(

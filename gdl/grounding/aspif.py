@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gdl.grounding.ground_program import BoolArray
 
+Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
 
 UNKNOWN, FALSE, TRUE = 0, 1, 2
@@ -30,16 +31,16 @@ class GroundRules:
 
     names       mangled text of an atom → its number; 0 where it is a fact
     is_input    bool[atoms], atoms that a choice rule leaves open
-    head        int64[N]
+    head        int32[N]
     first_body  int64[N + 1]
-    body        int64[E], negative means negated
+    body        int32[E], negative means negated
     """
 
     names: dict[str, int]
     is_input: BoolArray
-    head: Int64Array
+    head: Int32Array
     first_body: Int64Array
-    body: Int64Array
+    body: Int32Array
 
 
 _BLOCK_BYTES = 1 << 23
@@ -64,9 +65,7 @@ def read_aspif(chunks: Iterable[bytes]) -> GroundRules:
     is_input = np.zeros(max(highest, max(names.values(), default=0)) + 1, bool)
     is_input[whole.inputs] = True
     is_input[0] = False
-    first = np.zeros(len(whole.head) + 1, np.int64)
-    np.cumsum(whole.length, out=first[1:])
-    return GroundRules(names, is_input, whole.head, first, whole.body)
+    return GroundRules(names, is_input, whole.head, _offsets(whole.length), whole.body)
 
 
 def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -86,20 +85,20 @@ def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 class _Rules(NamedTuple):
     """Rules of one block: heads, body lengths, body literals, and the heads of choice rules."""
 
-    head: Int64Array
-    length: Int64Array
-    body: Int64Array
-    inputs: Int64Array
+    head: Int32Array
+    length: Int32Array
+    body: Int32Array
+    inputs: Int32Array
 
 
-_NO_RULES = _Rules(*(np.zeros(0, np.int64) for _ in range(4)))
+_NO_RULES = _Rules(*(np.zeros(0, np.int32) for _ in range(4)))
 
 
 def _read_rules(text: bytes) -> _Rules:
     """Rules from lines that hold nothing else."""
     if not text.strip():
         return _NO_RULES
-    number = np.fromstring(text.decode("ascii"), dtype=np.int64, sep=" ")
+    number = np.fromstring(text.decode("ascii"), dtype=np.int32, sep=" ")
     letter = np.frombuffer(text, np.uint8)
     blank = np.flatnonzero((letter == 32) | (letter == 10))
     first = np.concatenate(([0], np.flatnonzero(letter[blank] == 10)[:-1] + 1))
@@ -107,14 +106,27 @@ def _read_rules(text: bytes) -> _Rules:
     head = number[first + 3]
     kept = first[~is_choice]
     length = number[kept + 5]
-    return _Rules(head[~is_choice], length, number[_slices(kept + 6, length)[1]], head[is_choice])
+    return _Rules(head[~is_choice], length, number[_slices(kept + 6, length)], head[is_choice])
 
 
-def _slices(start: Int64Array, length: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Offsets of consecutive slices, and the indices they take from where each starts."""
+def _offsets(length: NDArray[Any]) -> Int64Array:
+    """Where slices of these lengths begin that follow one another, and the end."""
     first = np.zeros(len(length) + 1, np.int64)
     np.cumsum(length, out=first[1:])
-    return first, np.arange(first[-1]) + np.repeat(start - first[:-1], length)
+    return first
+
+
+def _slices(start: NDArray[Any], length: NDArray[Any]) -> Int64Array:
+    """The indices that slices take, from where each starts."""
+    first = _offsets(length)
+    places = np.repeat(start - first[:-1], length)
+    places += np.arange(first[-1])
+    return places
+
+
+def _rule_of(first: Int64Array) -> Int32Array:
+    """The rule of each body literal."""
+    return np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
 
 
 def propagate(rules: GroundRules) -> tuple[GroundRules, NDArray[np.int8]]:
@@ -135,7 +147,7 @@ def propagate(rules: GroundRules) -> tuple[GroundRules, NDArray[np.int8]]:
         truth = value[np.abs(body)]
         satisfied = np.where(body > 0, truth == TRUE, truth == FALSE)
         violated = (truth != UNKNOWN) & ~satisfied
-        rule_of = np.repeat(np.arange(len(head)), np.diff(first))
+        rule_of = _rule_of(first)
         kept = open_head.copy()
         kept[rule_of[violated]] = False
         if kept.all() and not satisfied.any():
@@ -143,7 +155,7 @@ def propagate(rules: GroundRules) -> tuple[GroundRules, NDArray[np.int8]]:
         keep_literal = kept[rule_of] & ~satisfied
         length = np.bincount(rule_of[keep_literal], minlength=len(head))[kept]
         head, body = head[kept], body[keep_literal]
-        first = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
+        first = _offsets(length)
     return GroundRules(rules.names, rules.is_input, head, first, body), value
 
 
@@ -156,13 +168,12 @@ def restrict(rules: GroundRules, wanted: Int64Array) -> GroundRules:
     while len(frontier):
         reached[frontier] = True
         low, high = (np.searchsorted(sorted_head, frontier, side) for side in ("left", "right"))
-        chosen = order[_slices(low, high - low)[1]]
-        _, place = _slices(rules.first_body[chosen], np.diff(rules.first_body)[chosen])
-        atoms = np.unique(np.abs(rules.body[place]))
+        chosen = order[_slices(low, high - low)]
+        begin = rules.first_body[chosen]
+        atoms = np.unique(np.abs(rules.body[_slices(begin, rules.first_body[chosen + 1] - begin)]))
         frontier = atoms[~reached[atoms]]
-    length = np.diff(rules.first_body)
-    rule_of = np.repeat(np.arange(len(length)), length)
+    rule_of = _rule_of(rules.first_body)
     kept = reached[rules.head]
     kept[rule_of[rules.body == rules.head[rule_of]]] = False
-    first, place = _slices(rules.first_body[:-1][kept], length[kept])
-    return GroundRules(rules.names, rules.is_input, rules.head[kept], first, rules.body[place])
+    first = _offsets(np.diff(rules.first_body)[kept])
+    return GroundRules(rules.names, rules.is_input, rules.head[kept], first, rules.body[kept[rule_of]])

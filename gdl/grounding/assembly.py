@@ -86,9 +86,9 @@ def assemble(rules: GroundRules, names: Names, role_order: Sequence[Term]) -> Gr
         goals=tuple(values for values, _ in split),
         odd_goals=tuple(odd for _, odd in split),
         percepts=tuple(tuple(pairs(table)) for table in percepts),
-        rule_head=renumbered[rules.head].astype(np.int32),
+        rule_head=renumbered[rules.head],
         first_body=rules.first_body.astype(np.int32),
-        body=(np.sign(rules.body) * renumbered[np.abs(rules.body)]).astype(np.int32),
+        body=np.where(rules.body < 0, -renumbered[np.abs(rules.body)], renumbered[np.abs(rules.body)]),
     )
 
 
@@ -106,9 +106,9 @@ def _initial(table: dict[Term, int], value: NDArray[np.int8]) -> set[Term]:
     return {fact for fact, number in table.items() if value[number] == TRUE}
 
 
-def _renumbering(rules: GroundRules, value: NDArray[np.int8], inputs: NDArray[np.int64]) -> NDArray[np.int64]:
+def _renumbering(rules: GroundRules, value: NDArray[np.int8], inputs: NDArray[np.int64]) -> Int32Array:
     """Our number of each of gringo's atoms: constants, then inputs in order, then the heads."""
-    renumbered = np.full(len(value), FALSE_ATOM, np.int64)
+    renumbered = np.full(len(value), FALSE_ATOM, np.int32)
     renumbered[inputs] = np.arange(len(inputs)) + 2
     heads = np.unique(rules.head)
     renumbered[heads] = np.arange(len(heads)) + 2 + len(inputs)
