@@ -156,7 +156,7 @@ def test_successors_need_several_passes_where_there_are_many():
     text = """(role a) (role b) (role c) (d 0) (d 1) (d 2) (d 3) (d 4) (d 5)
     (<= (legal ?r (say ?x)) (role ?r) (d ?x)) (init start) (<= (next (said ?r ?x)) (does ?r (say ?x)))
     (<= terminal (not (true start))) (<= (goal ?r 50) (role ?r))"""
-    game = compiled(text, words=1)
+    game = on_rows(compiled(text), words=1)
     passes = list(game.successor_passes(game.initial_state()))
     assert [len(part.states) for part in passes] == [64, 64, 64, 24]
     found = game.successors(game.initial_state())
