@@ -7,6 +7,7 @@ A policy is a way to choose (`settings.playout`) on top of what was learned (`se
     TO-MAST     the same, learned from moves made in the tree only            GIBBS, learning TREE_MOVES
     PAST        means per fact that holds and move, see `policies_past`       PAST, learning ALL_MOVES
     FAST        values learned for features of states, see `policies_fast`    FAST
+    NST         means of N-grams, see `policies_ngrams`    NGRAMS or GREEDY_NGRAMS, learning ALL_MOVES
     greedy      the best mean, but a uniform move with probability epsilon    GREEDY
 
 Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Playing Agents" (AAAI 2010);
@@ -23,6 +24,7 @@ from ggp.kernels.choose import choose_moves
 from ggp.kernels.compiling import inlined
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.policies_fast import choose_by_cases
+from ggp.kernels.policies_ngrams import choose_by_ngrams
 from ggp.kernels.policies_past import LARGEST_WEIGHT, choose_by_facts
 from ggp.kernels.random_rows import next_random
 from ggp.kernels.roulette import roulette_moves
@@ -31,11 +33,14 @@ from ggp.kernels.tree_arrays import (
     FAST,
     GIBBS,
     GREEDY,
+    GREEDY_NGRAMS,
+    NGRAMS,
     PAST,
     REFRESH_IN,
     MoveStatistics,
     SearchArrays,
     Settings,
+    Walkers,
 )
 
 EPSILON_BITS = 10
@@ -47,6 +52,7 @@ def choose_playout_moves(
     arrays: SearchArrays,
     statistics: MoveStatistics,
     settings: Settings,
+    walkers: Walkers,
     planes: Index,
     lanes: Row,
 ) -> Row:
@@ -57,6 +63,8 @@ def choose_playout_moves(
         return choose_by_facts(tables, arrays, statistics, settings, lanes)
     if settings.playout == FAST:
         return choose_by_cases(tables, arrays.value, statistics.cases, arrays.wheel, arrays.random, lanes)
+    if settings.playout == NGRAMS or settings.playout == GREEDY_NGRAMS:
+        return choose_by_ngrams(tables, arrays, statistics, settings, walkers.start, lanes)
     greedy = lanes & ~lanes
     if settings.playout == GREEDY and any_lane(lanes):
         greedy = lanes & ~_draw_with_probability(arrays, settings.epsilon)

@@ -21,6 +21,7 @@ from ggp.kernels.tree_arrays import (
     EDGES,
     EXPANSIONS,
     FAST,
+    HAS_OTHER_SUMS,
     IGNORED,
     MISSING,
     NOBODY,
@@ -36,6 +37,7 @@ from ggp.kernels.tree_arrays import (
 
 EXPANDED, STUCK, FULL = range(3)
 BEST_GOAL = 100
+NEUTRAL_GOAL = 50.0
 
 
 @inlined
@@ -67,6 +69,37 @@ def read_goals(tables: LaneTables, arrays: SearchArrays, settings: Settings, lan
                 found += 1
                 goal = arrays.goal_value[q]
         arrays.goal[role] = goal if found == 1 and role != settings.chance else 0.0
+
+
+@inlined
+def read_goals_of_cut(tables: LaneTables, arrays: SearchArrays, settings: Settings, lane: Index) -> None:
+    """arrays.goal[r] of a playout that was cut: the goals of its state, or NEUTRAL_GOAL for all.
+
+    Neutral where a role has not exactly one goal, and where the goals of two roles do not sum up to 100
+    although those of all ends so far did: such goals are defined for the sake of form only.
+    """
+    read_goals(tables, arrays, settings, lane)
+    is_verdict = True
+    for role in range(tables.role_count):
+        found = 0
+        for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
+            if literal_in_lane(arrays, tables.goal_literal[q], lane):
+                found += 1
+        if found != 1 and role != settings.chance:
+            is_verdict = False
+    if arrays.counter[HAS_OTHER_SUMS] == 0 and has_other_sum(arrays, settings):
+        is_verdict = False
+    if not is_verdict:
+        for role in range(tables.role_count):
+            arrays.goal[role] = NEUTRAL_GOAL if role != settings.chance else 0.0
+
+
+@inlined
+def has_other_sum(arrays: SearchArrays, settings: Settings) -> bool:
+    """Whether there are two players, and their goals in arrays.goal do not sum up to 100."""
+    if arrays.goal.shape[0] != 2 or settings.chance >= 0:
+        return False
+    return bool(arrays.goal[0] + arrays.goal[1] != float(BEST_GOAL))
 
 
 @inlined

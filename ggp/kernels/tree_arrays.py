@@ -40,7 +40,12 @@ UNPROVEN = -1
 IGNORED, AS_LOSSES, IN_DENOMINATOR = range(3)
 
 # Settings.playout
-UNIFORM, GIBBS, GREEDY, PAST, FAST = range(5)
+UNIFORM, GIBBS, GREEDY, PAST, FAST, NGRAMS, GREEDY_NGRAMS = range(7)
+
+GIBBS_STEPS = 800
+"""NGRAMS look weights up: means differ by at most 100 goals, in steps of 1/8."""
+
+BYTES_PER_GRAM = 20
 
 # Settings.learning: whose moves enter the move statistics.
 NO_MOVES, ALL_MOVES, TREE_MOVES = range(3)
@@ -67,8 +72,9 @@ NO_MOVES, ALL_MOVES, TREE_MOVES = range(3)
     IS_CONSTANT_SUM,
     REFUSED,
     FREE_TABLES,
-) = range(20)
-COUNTERS = 20
+    HAS_OTHER_SUMS,
+) = range(21)
+COUNTERS = 21
 
 # Indices of SearchArrays.mask.
 BUSY, IN_TREE, CUT = range(3)
@@ -83,16 +89,18 @@ class Settings(NamedTuple):
     ramp           lanes in flight are at most (root visits) // ramp, at least 1; 0: no such limit
     in_flight      IGNORED, AS_LOSSES or IN_DENOMINATOR
     step_limit     joint moves of a playout, then it is cut
+    cutoff         the same, but it is scored as `read_goals_of_cut` says; 0: never
     rave_k         k of RAVE or GRAVE; 0: neither
     grave_reference playouts from which a table of GRAVE serves; 0: no GRAVE
-    playout        UNIFORM, GIBBS, GREEDY, PAST or FAST
+    playout        UNIFORM, GIBBS, GREEDY, PAST, FAST, NGRAMS or GREEDY_NGRAMS
     learning       NO_MOVES, ALL_MOVES or TREE_MOVES
-    temperature    tau of GIBBS and PAST
+    temperature    tau of GIBBS, PAST and NGRAMS
     epsilon        GREEDY: a uniform move with probability epsilon / 1024
     refresh        playouts after which the weights of the moves are computed anew
     chance         index of the role `random`, or -1
     is_solving     1: prove nodes
     past_visits    PAST: visits of a fact-move pair below which it does not count
+    gram_visits    NGRAMS: the same of an N-gram
     """
 
     exploration: float
@@ -101,6 +109,7 @@ class Settings(NamedTuple):
     ramp: int
     in_flight: int
     step_limit: int
+    cutoff: int
     rave_k: float
     grave_reference: int
     playout: int
@@ -111,6 +120,7 @@ class Settings(NamedTuple):
     chance: int
     is_solving: int
     past_visits: int
+    gram_visits: int
 
 
 class Tree(NamedTuple):
@@ -210,6 +220,9 @@ class MoveStatistics(NamedTuple):
     stamp          int64[M], epoch int64[1]: scratch of RAVE
     pair_visits, pair_total   float32[M, F]: PAST, by move and fluent
     cases          FAST: what moves are worth
+    gram_key       uint32[power of two]: NGRAMS, hash table; 0: nothing there
+    gram           float64[twice as many]: visits and total of each N-gram in turn
+    gibbs          int32[GIBBS_STEPS+1]: weight by the distance to the best mean, in steps of 1/8 goal
     """
 
     visits: Float64Array
@@ -222,6 +235,9 @@ class MoveStatistics(NamedTuple):
     pair_visits: NDArray[np.float32]
     pair_total: NDArray[np.float32]
     cases: FeatureCases
+    gram_key: NDArray[np.uint32]
+    gram: Float64Array
+    gibbs: Int32Array
 
 
 class SearchArrays(NamedTuple):
@@ -236,12 +252,14 @@ class SearchArrays(NamedTuple):
     planes     INDEX_PLANES rows, block uint64[64]: scratch
     history    int32[H, R, L]: the move made at a tick (modulo H), counted over all roles
     states     uint64[H, F words, L]: PAST: the state before the move of a tick; else empty
+    choosing   H*R rows: NGRAMS: where the role had a choice at a tick (row tick modulo H, times R, plus role)
     counter    int64[COUNTERS]
     seed       uint64[1]: state of the generator that decides in the tree
     goal       float64[R]: scratch
     goal_value float64[*]: goal of each goal literal; 0 where the rules write something else than 0..100
-    score      float64[M], option int32[M]: scratch of PAST, FAST and GRAVE
-    option_first int64[R+1], fact int32[F]: scratch of PAST
+    score      float64[M], option int32[M]: scratch of PAST, FAST, NGRAMS and GRAVE
+    option_first int64[R+1]: scratch of PAST and NGRAMS; fact int32[F]: of PAST
+    legal      uint64[slots / 64, 64]: scratch of NGRAMS, the legal moves lane by lane
     first_move int64[R+1]
     """
 
@@ -256,6 +274,7 @@ class SearchArrays(NamedTuple):
     block: NDArray[np.uint64]
     history: NDArray[np.int32]
     states: NDArray[np.uint64]
+    choosing: Rows
     counter: NDArray[np.int64]
     seed: NDArray[np.uint64]
     goal: Float64Array
@@ -264,6 +283,7 @@ class SearchArrays(NamedTuple):
     option: Int32Array
     option_first: NDArray[np.int64]
     fact: Int32Array
+    legal: NDArray[np.uint64]
     first_move: NDArray[np.int64]
 
 
@@ -339,8 +359,11 @@ def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
     )
 
 
-def make_statistics(moves: int, fluents: int, words: int) -> MoveStatistics:
-    """Nothing learned yet. `fluents` 0: no room for PAST's pairs."""
+def make_statistics(moves: int, fluents: int, words: int, grams: int) -> MoveStatistics:
+    """Nothing learned yet; the caller fills `gibbs`.
+
+    `fluents` 0: no room for PAST's pairs. `grams`, a power of two: room for N-grams, 0: none.
+    """
     return MoveStatistics(
         visits=np.zeros(moves, np.float64),
         total=np.zeros(moves, np.float64),
@@ -352,6 +375,9 @@ def make_statistics(moves: int, fluents: int, words: int) -> MoveStatistics:
         pair_visits=np.zeros((moves if fluents else 1, max(1, fluents)), np.float32),
         pair_total=np.zeros((moves if fluents else 1, max(1, fluents)), np.float32),
         cases=no_cases(words),
+        gram_key=np.zeros(max(1, grams), np.uint32),
+        gram=np.zeros(2 * max(1, grams), np.float64),
+        gibbs=np.ones(GIBBS_STEPS + 1, np.int32),
     )
 
 
@@ -370,6 +396,7 @@ def make_search_arrays(
     stream: int,
     history: int,
     has_states: bool,
+    has_grams: bool,
 ) -> SearchArrays:
     """Rows of `words` words. `history` ticks are kept, a power of two."""
     value = make_rows(tables.row_count, words)
@@ -388,6 +415,7 @@ def make_search_arrays(
         block=np.zeros(64, np.uint64),
         history=np.zeros((history, tables.role_count, lanes), np.int32),
         states=np.zeros((history if has_states else 1, state_words, lanes if has_states else 1), np.uint64),
+        choosing=make_rows(history * tables.role_count if has_grams else 1, words),
         counter=np.zeros(COUNTERS, np.int64),
         seed=np.random.SeedSequence([seed & (2**64 - 1), stream, 1])
         .generate_state(1, np.uint64)
@@ -398,6 +426,7 @@ def make_search_arrays(
         option=np.zeros(tables.move_count, np.int32),
         option_first=np.zeros(tables.role_count + 1, np.int64),
         fact=np.zeros(tables.fluent_count, np.int32),
+        legal=np.zeros((len(tables.slot_literal) // 64 + 1, 64), np.uint64),
         first_move=first_move.astype(np.int64),
     )
 

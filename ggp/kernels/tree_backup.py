@@ -6,6 +6,7 @@ import numpy as np
 
 from ggp.kernels.compiling import inlined
 from ggp.kernels.policies import learn_moves, refresh_weights
+from ggp.kernels.policies_ngrams import learn_ngrams
 from ggp.kernels.policies_past import learn_pairs
 from ggp.kernels.rows import Index, Rows, get_word, set_word
 from ggp.kernels.tree_amaf import back_up_grave, back_up_rave
@@ -17,9 +18,11 @@ from ggp.kernels.tree_arrays import (
     FINISHED,
     FREE_LANES,
     FREE_WALKERS,
+    GREEDY_NGRAMS,
     IN_TREE,
     LANES_BUSY,
     MISSING,
+    NGRAMS,
     NO_MOVES,
     PAST,
     ROOT_VISITS,
@@ -94,6 +97,8 @@ def end_lane(
         learn_tree_moves(arrays, tree, walkers, statistics, walker)
     if settings.playout == PAST:
         learn_pairs(arrays, statistics, lane, walkers.start[lane], tick)
+    if settings.playout == NGRAMS or settings.playout == GREEDY_NGRAMS:
+        learn_ngrams(arrays, statistics, settings, lane, walkers.start[lane], tick)
     if settings.learning != NO_MOVES:
         refresh_weights(arrays, statistics, settings)
     if settings.grave_reference > 0:

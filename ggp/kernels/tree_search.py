@@ -21,6 +21,7 @@ from ggp.kernels.indices import numbers_of_planes, planes_of_indices
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.playout import step_lanes
 from ggp.kernels.policies import choose_playout_moves
+from ggp.kernels.policies_ngrams import record_choices
 from ggp.kernels.policies_past import record_states
 from ggp.kernels.rows import (
     Index,
@@ -42,9 +43,11 @@ from ggp.kernels.tree import (
     add_child,
     child_of,
     expand,
+    has_other_sum,
     literal_in_lane,
     random_below,
     read_goals,
+    read_goals_of_cut,
     select_edge,
 )
 from ggp.kernels.tree_amaf import reference_at
@@ -56,11 +59,14 @@ from ggp.kernels.tree_arrays import (
     DESCENTS,
     FREE_LANES,
     FREE_WALKERS,
+    GREEDY_NGRAMS,
+    HAS_OTHER_SUMS,
     IN_TREE,
     LANES_BUSY,
     LAUNCHES_LEFT,
     MISSING,
     NEXT_CUT,
+    NGRAMS,
     PAST,
     ROOT,
     ROOT_VISITS,
@@ -77,9 +83,32 @@ from ggp.kernels.tree_proofs import note_terminal
 
 
 @inlined
-def _lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> Row:
-    """Lanes whose playout has made step_limit joint moves. Looks only when the oldest may have."""
+def _playout_limit(settings: Settings) -> Index:
+    """Joint moves of a playout at most."""
+    return min(settings.step_limit, settings.cutoff) if settings.cutoff > 0 else settings.step_limit
+
+
+@inlined
+def _read_goals_of_end(
+    tables: LaneTables, arrays: SearchArrays, walkers: Walkers, settings: Settings, walker: Index, lane: Index
+) -> None:
+    """arrays.goal = what a playout that ends in `lane` counts, whether it is over or was cut."""
     counter = arrays.counter
+    steps = counter[TICK] - walkers.out[lane] if walkers.node[walker] == MISSING else 0
+    is_cut = 0 < settings.cutoff <= steps and not literal_in_lane(arrays, tables.terminal, lane)
+    if is_cut:
+        read_goals_of_cut(tables, arrays, settings, lane)
+    else:
+        read_goals(tables, arrays, settings, lane)
+    if settings.cutoff > 0 and has_other_sum(arrays, settings):
+        counter[HAS_OTHER_SUMS] = 1
+
+
+@inlined
+def _lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> Row:
+    """Lanes whose playout has made as many joint moves as it may. Looks only when the oldest may have."""
+    counter = arrays.counter
+    limit = _playout_limit(settings)
     store(arrays.mask, CUT, fill(arrays.value, np.uint64(0)))
     if counter[TICK] < counter[NEXT_CUT]:
         return load(arrays.mask, CUT)
@@ -87,11 +116,11 @@ def _lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) ->
     for lane in range(walkers.of_lane.shape[0]):
         walker = walkers.of_lane[lane]
         if walker != MISSING and walkers.node[walker] == MISSING:
-            if counter[TICK] - walkers.out[lane] >= settings.step_limit:
+            if counter[TICK] - walkers.out[lane] >= limit:
                 set_lane(arrays.mask, CUT, lane)
             else:
                 oldest = min(oldest, walkers.out[lane])
-    counter[NEXT_CUT] = oldest + settings.step_limit
+    counter[NEXT_CUT] = oldest + limit
     return load(arrays.mask, CUT)
 
 
@@ -119,7 +148,7 @@ def _end_lanes(
                 if tables.role_count > 1:
                     arrays.goal[1] = BEST_GOAL - arrays.goal[0]
             else:
-                read_goals(tables, arrays, settings, lane)
+                _read_goals_of_end(tables, arrays, walkers, settings, walker, lane)
                 is_leaf = arrays.counter[TICK] == walkers.start[lane] + walkers.depth[walker]
                 if settings.is_solving != 0 and is_leaf:
                     note_terminal(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
@@ -327,6 +356,7 @@ def search_tree(
     counter = arrays.counter
     is_recording = settings.rave_k > 0.0 or settings.learning == ALL_MOVES
     is_pairing = settings.playout == PAST
+    is_counting_choices = settings.playout == NGRAMS or settings.playout == GREEDY_NGRAMS
     for _ in range(ticks):
         settle_phases(tables, value, 0, 2)
         busy = load(arrays.mask, BUSY)
@@ -335,7 +365,9 @@ def search_tree(
         playing = busy & ~load(arrays.mask, IN_TREE) & ~over
         if is_pairing:
             record_states(tables, arrays)
-        stuck = choose_playout_moves(tables, arrays, statistics, settings, planes, playing)
+        if is_counting_choices:
+            record_choices(tables, arrays)
+        stuck = choose_playout_moves(tables, arrays, statistics, settings, walkers, planes, playing)
         over = _lanes_at_an_end(tables, arrays, tree, walkers, settings, over | stuck)
         if any_lane(over):
             _end_lanes(tables, arrays, tree, walkers, statistics, settings, over)

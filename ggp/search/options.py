@@ -7,9 +7,10 @@ A *policy* is written as parts joined by `+`:
     to-mast     the same, learned from moves in the tree only (TO-MAST)
     past        the same per fact that holds and move, the largest mean (PAST)
     fast        by Gibbs sampling over values learned for pieces or cells of the board (FAST)
+    nst         means of moves together with the one or two joint moves before them (N-grams, NST)
     rave        all-moves-as-first values in the tree (RAVE); goes with each of the others
     grave       the same from the nearest node above that knows enough (GRAVE), instead of rave
-    greedy      with mast or to-mast: the best mean, but a uniform move with probability epsilon
+    greedy      with mast, to-mast or nst: the best mean, but a uniform move with probability epsilon
 
 Constants are those of Finnsson & Björnsson (2010) on the scale 0..100. What concerns speed and parallelism
 applies to `ggp.search.mcts` only; the plain-Python search has one descent in flight.
@@ -23,8 +24,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-POLICY_PARTS = ("uniform", "mast", "to-mast", "past", "fast", "rave", "grave", "greedy")
-LEARNING_PARTS = ("mast", "to-mast", "past", "fast")
+POLICY_PARTS = ("uniform", "mast", "to-mast", "past", "nst", "fast", "rave", "grave", "greedy")
+LEARNING_PARTS = ("mast", "to-mast", "past", "nst", "fast")
 FEATURE_KINDS = ("auto", "pieces", "cells")
 IN_FLIGHT = ("ignored", "losses", "denominator")
 
@@ -47,6 +48,8 @@ class MctsOptions:
     episodes          playouts from which FAST learns
     feature_kind      what FAST learns of: `pieces`, `cells`, or what suits the game (`auto`)
     fast_scale        c of FAST in games where cells count
+    nst_visits        visits below which an N-gram does not count
+    cutoff            joint moves outside the tree after which a playout is cut and scored; 0: never
     refresh           playouts after which the weights of moves are computed anew; None: by the search
     is_solving        prove wins, losses and draws (one role, or two with goals that sum up to 100)
     is_reusing        keep the subtree of the joint move that was made; else every move begins an empty tree
@@ -76,6 +79,8 @@ class MctsOptions:
     episodes: int = 1024
     feature_kind: str = "auto"
     fast_scale: float = 1.0
+    nst_visits: int = 7
+    cutoff: int = 0
     refresh: int | None = None
     is_solving: bool = False
     is_reusing: bool = True
@@ -101,8 +106,8 @@ class MctsOptions:
             raise OptionError(f"{' and '.join(sorted(learning))} do not go together")
         if "uniform" in parts and (learning or "greedy" in parts):
             raise OptionError("uniform playouts learn nothing")
-        if "greedy" in parts and not learning & {"mast", "to-mast"}:
-            raise OptionError("greedy goes with mast or to-mast")
+        if "greedy" in parts and not learning & {"mast", "to-mast", "nst"}:
+            raise OptionError("greedy goes with mast, to-mast or nst")
         if parts >= {"rave", "grave"}:
             raise OptionError("rave and grave do not go together")
         if not 0.0 <= self.decay <= 1.0:
@@ -133,7 +138,7 @@ class MctsOptions:
 
     @property
     def learns(self) -> str:
-        """`mast`, `to-mast`, `past`, `fast`, or `` for uniform playouts."""
+        """`mast`, `to-mast`, `past`, `nst`, `fast`, or `` for uniform playouts."""
         return next(iter(self.parts & set(LEARNING_PARTS)), "")
 
     @property
@@ -199,6 +204,8 @@ _NUMBERS: Mapping[str, tuple[str, int | float]] = {
     "past_visits": ("past_visits", 1),
     "episodes": ("episodes", 1),
     "fast_scale": ("fast_scale", 0.0),
+    "nst_visits": ("nst_visits", 1),
+    "cutoff": ("cutoff", 0),
     "refresh": ("refresh", 1),
     "nodes": ("node_limit", 1),
     "words": ("words", 1),

@@ -3,11 +3,12 @@
     UniformPolicy    every legal move alike
     MastPolicy       MAST and TO-MAST: Gibbs sampling, weight exp(mean goal of the move / tau)
     GreedyPolicy     the best mean, but uniform moves with probability epsilon
+    NstPolicy        NST: means of moves together with the joint moves before them, N-grams
     PastPolicy       PAST: the mean per fact that holds and move, the largest of them
     FastPolicy       FAST: values learned beforehand for features of states
 
-Source: Finnsson & Björnsson (2010); greedy playouts: Tak, Winands & Björnsson (2012). Weights are integers
-1 .. LARGEST_WEIGHT, relative to the best move of the role, because lanes add weights bit by bit.
+Source: Finnsson & Björnsson (2010); greedy playouts and NST: Tak, Winands & Björnsson (2012). Weights are
+integers 1 .. LARGEST_WEIGHT, relative to the best move of the role, because lanes add weights bit by bit.
 A move that was never made counts like the best one of its role.
 """
 
@@ -43,6 +44,11 @@ class Step:
     joint_move: Moves
 
 
+def gibbs_weight(value: float, best: float, temperature: float) -> int:
+    """exp(value / temperature), scaled so that `best` has LARGEST_WEIGHT; at least 1."""
+    return max(1, math.floor(LARGEST_WEIGHT * math.exp((value - best) / temperature) + 0.5))
+
+
 class UniformPolicy:
     """Every legal move alike. Base of the others."""
 
@@ -50,6 +56,11 @@ class UniformPolicy:
         self.game, self.options, self.lane, self.tree = game, options, lane, tree
         roles = game.roles
         self.chance_index = roles.index(RANDOM_ROLE) if RANDOM_ROLE in roles else -1
+        self.made: Sequence[Step] = ()
+
+    def follow(self, steps: Sequence[Step]) -> None:
+        """A playout begins; `steps`, which grows with it, is what was made in this simulation."""
+        self.made = steps
 
     def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
         """Per role the index of the move to make; 0 for a role without any (then the playout is over)."""
@@ -113,15 +124,11 @@ class MastPolicy(UniformPolicy):
     def weight(self, role: int, move: Move) -> int:
         if role == self.chance_index or not self._is_fresh:
             return 1
-        return self.gibbs_weight(self.key(role, move), self.best[role])
+        return gibbs_weight(self.key(role, move), self.best[role], self.options.gibbs_temperature)
 
     def key(self, role: int, move: Move) -> float:
         """The mean of a move as of the last refresh; the best of its role where it was not made."""
         return self._keys[role].get(move, self.best[role])
-
-    def gibbs_weight(self, value: float, best: float) -> int:
-        scaled = LARGEST_WEIGHT * math.exp((value - best) / self.options.gibbs_temperature)
-        return max(1, math.floor(scaled + 0.5))
 
     def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
         for step in steps[:tree_depth] if self.options.learns == "to-mast" else steps:
@@ -184,7 +191,9 @@ class PastPolicy(MastPolicy):
             return self.tree.below(len(options))
         values = [self.value(role, move, facts) for move in options]
         best = max(values)
-        return self.tree.choose([self.gibbs_weight(value, best) for value in values])
+        return self.tree.choose(
+            [gibbs_weight(value, best, self.options.gibbs_temperature) for value in values]
+        )
 
     def value(self, role: int, move: Move, facts: Sequence[Fact]) -> float:
         """The largest mean of `move` with one of `facts`, or the move's own."""
@@ -204,6 +213,72 @@ class PastPolicy(MastPolicy):
         super().decay(factor)
         for pairs in self.pairs:
             for mean in pairs.values():
+                mean.decay(factor)
+
+
+class NstPolicy(MastPolicy):
+    """The average of a move's mean and its means after the last one and two joint moves; greedy or Gibbs.
+
+    N-grams with fewer than `nst_visits` visits do not count. Moves without an alternative teach nothing, and
+    untried edges in the tree are drawn by MAST.
+    """
+
+    def __init__(self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> None:
+        super().__init__(game, options, lane, tree)
+        self.grams: list[dict[tuple[Moves, ...], Mean]] = [{} for _ in game.roles]
+
+    def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
+        if not all(moves):
+            return tuple(0 for _ in moves)
+        is_uniform = self.options.is_greedy and self.tree.below(1024) < self.options.epsilon_in_1024ths
+        return tuple(self._choose(role, options, is_uniform) for role, options in enumerate(moves))
+
+    def _choose(self, role: int, options: Moves, is_uniform: bool) -> int:
+        if len(options) == 1:
+            return 0
+        if role == self.chance_index or is_uniform:
+            return self.tree.below(len(options))
+        values = [self.value(role, move) for move in options]
+        best = max(values)
+        if self.options.is_greedy:
+            return values.index(best)
+        return self.tree.choose(
+            [gibbs_weight(-int(8 * (best - v)) / 8, 0.0, self.options.gibbs_temperature) for v in values]
+        )
+
+    def value(self, role: int, move: Move) -> float:
+        """The average of the means of the N-grams that end with `move`."""
+        total, count = self.key(role, move), 1
+        for length in (1, 2):
+            gram = self._gram(self.made, len(self.made), length, move)
+            mean = self.grams[role].get(gram) if gram else None
+            if mean is None or mean.visits < self.options.nst_visits:
+                break
+            total, count = total + mean.value, count + 1
+        return total / count
+
+    @staticmethod
+    def _gram(steps: Sequence[Step], end: int, length: int, move: Move) -> tuple[Moves, ...] | None:
+        """`move` after the `length` joint moves before steps[end], if there are so many."""
+        if end < length:
+            return None
+        return (*(step.joint_move for step in steps[end - length : end]), (move,))
+
+    def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
+        super().learn(steps, tree_depth, goals)
+        for end, step in enumerate(steps):
+            for role, move in enumerate(step.joint_move):
+                options = self.game.legal_moves(step.state, self.game.roles[role])
+                if role == self.chance_index or len(options) == 1:
+                    continue
+                for length in (1, 2):
+                    if gram := self._gram(steps, end, length, move):
+                        self.grams[role].setdefault(gram, Mean()).add(goals[role])
+
+    def decay(self, factor: float) -> None:
+        super().decay(factor)
+        for grams in self.grams:
+            for mean in grams.values():
                 mean.decay(factor)
 
 
@@ -283,6 +358,6 @@ def make_policy(
     """The playout policy that `options` name; `seed` is for what is learned beforehand."""
     if options.learns == "fast":
         return FastPolicy(game, options, lane, tree, seed)
-    kinds: dict[str, type[UniformPolicy]] = {"": UniformPolicy, "past": PastPolicy}
+    kinds: dict[str, type[UniformPolicy]] = {"": UniformPolicy, "past": PastPolicy, "nst": NstPolicy}
     kind = kinds.get(options.learns, GreedyPolicy if options.is_greedy else MastPolicy)
     return kind(game, options, lane, tree)

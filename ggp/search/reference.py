@@ -43,6 +43,8 @@ from ggp.search.reference_tree import (
 )
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
 
+NEUTRAL_GOAL = 50.0
+
 
 class OutOfTimeError(Exception):
     """The deadline passed in the middle of a simulation."""
@@ -78,6 +80,7 @@ class Search:
         self.node_count = 0
         self.simulation_count = 0
         self.is_solving = self.options.is_solving and len(game.roles) <= 2 and self.chance_index < 0
+        self._has_other_sums = False
         self._on_progress = on_progress
         self._on_report = on_report
         self._clock = clock
@@ -202,6 +205,7 @@ class Search:
         goals = node.proof or node.goals or self.playout(node, steps, deadline)
         if is_new and node.goals is not None and self.is_solving:
             self.prove(path, node)
+        self._has_other_sums |= self._has_other_sum(goals)
         back_up(path, goals)
         self._playouts += 1
         self._depth_sum += tree_depth
@@ -287,7 +291,9 @@ class Search:
         Raises OutOfTimeError.
         """
         game, state, moves = self.game, node.state, node.moves
-        for _ in range(self.options.step_limit):
+        self.policy.follow(steps)
+        limit, cutoff = self.options.step_limit, self.options.cutoff
+        for _ in range(min(limit, cutoff) if cutoff else limit):
             if self._clock() >= deadline:
                 raise OutOfTimeError
             indices = self.policy.choose(state, moves)
@@ -299,7 +305,26 @@ class Search:
             if game.is_terminal(state):
                 break
             moves = tuple(legal_or_none(game, state, role) for role in game.roles)
+        else:
+            if 0 < cutoff <= limit:
+                return self.goals_of_cut(state)
         return goals_of(game, state)
+
+    def goals_of_cut(self, state: Hashable) -> Goals:
+        """What a playout that was cut counts: the goals of `state`, or NEUTRAL_GOAL for all.
+
+        Neutral where a role has not exactly one goal, and where the goals of two roles do not sum up to 100
+        although those of all ends so far did: such goals are defined for the sake of form only.
+        """
+        goals = tuple(_goal_of(self.game, state, role) for role in self.game.roles)
+        known = tuple(goal for goal in goals if goal is not None)
+        if len(known) == len(goals) and (self._has_other_sums or not self._has_other_sum(known)):
+            return known
+        return tuple(0.0 if role == RANDOM_ROLE else NEUTRAL_GOAL for role in self.game.roles)
+
+    def _has_other_sum(self, goals: Goals) -> bool:
+        """Whether there are two players, and their goals do not sum up to 100."""
+        return len(goals) == 2 and self.chance_index < 0 and sum(goals) != BEST_GOAL
 
     def prove(self, path: Path, leaf: Node) -> None:
         """`leaf` is an end: pass its goals up as far as they prove anything (MCTS-Solver).
@@ -350,16 +375,17 @@ def legal_or_none(game: Game[Any], state: Hashable, role: Role) -> Moves:
 
 def goals_of(game: Game[Any], state: Hashable) -> Goals:
     """Each role's goal in `state`; 0 for `random`, and where the rules fail to give exactly one."""
-    return tuple(_goal_or_zero(game, state, role) for role in game.roles)
+    return tuple(_goal_of(game, state, role) or 0.0 for role in game.roles)
 
 
-def _goal_or_zero(game: Game[Any], state: Hashable, role: Role) -> float:
+def _goal_of(game: Game[Any], state: Hashable, role: Role) -> float | None:
+    """The goal of `role`, 0 for `random`, None where the rules fail to give exactly one."""
     if role == RANDOM_ROLE:
         return 0.0
     try:
         return float(game.goal(state, role))
     except GoalError:
-        return 0.0
+        return None
 
 
 def back_up(path: Path, goals: Goals) -> None:

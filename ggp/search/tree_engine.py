@@ -16,6 +16,7 @@ from ggp.kernels.rows import ALL_ONES, words_of
 from ggp.kernels.tree_arrays import (
     ALL_MOVES,
     AS_LOSSES,
+    BYTES_PER_GRAM,
     DEEPEST,
     DEPTH_SUM,
     DESCENTS,
@@ -23,12 +24,15 @@ from ggp.kernels.tree_arrays import (
     FAST,
     FINISHED,
     GIBBS,
+    GIBBS_STEPS,
     GREEDY,
+    GREEDY_NGRAMS,
     IGNORED,
     IN_DENOMINATOR,
     IS_CONSTANT_SUM,
     LAUNCHES_LEFT,
     MISSING,
+    NGRAMS,
     NO_MOVES,
     NODES,
     PAST,
@@ -52,6 +56,7 @@ from ggp.kernels.tree_arrays import (
 from ggp.kernels.tree_compact import clear_tree, make_root
 from ggp.kernels.tree_search import abandon, search_tree
 from ggp.search.options import MctsOptions
+from ggp.search.policies import gibbs_weight
 from ggp.tables import CircuitTables, CircuitTerms
 
 HISTORY_TICKS = 1024
@@ -61,8 +66,18 @@ NODE_SHARE = 0.3
 TABLE_SHARE = 0.4
 """Share of the memory for the tables of GRAVE, where there are any."""
 
+MOST_GRAMS = 2**17
+"""Room for N-grams of NST at most, and never over a quarter of the memory. Caches are fast."""
+
 _IN_FLIGHT = {"ignored": IGNORED, "losses": AS_LOSSES, "denominator": IN_DENOMINATOR}
-_LEARNING = {"": NO_MOVES, "mast": ALL_MOVES, "to-mast": TREE_MOVES, "past": ALL_MOVES, "fast": NO_MOVES}
+_LEARNING = {
+    "": NO_MOVES,
+    "mast": ALL_MOVES,
+    "to-mast": TREE_MOVES,
+    "past": ALL_MOVES,
+    "nst": ALL_MOVES,
+    "fast": NO_MOVES,
+}
 
 
 @dataclass(frozen=True)
@@ -118,8 +133,13 @@ class TreeEngine:
             stream=stream,
             history=HISTORY_TICKS,
             has_states=options.learns == "past",
+            has_grams=options.learns == "nst",
         )
         memory = options.memory_mebibytes * 2**20 // options.threads
+        grams = 0
+        if options.learns == "nst":
+            grams = min(MOST_GRAMS, 1 << (memory // 4 // BYTES_PER_GRAM).bit_length() - 1)
+            memory -= grams * BYTES_PER_GRAM
         nodes = max(64, int(NODE_SHARE * memory) // bytes_per_node(roles))
         table_share = TABLE_SHARE if options.has_grave else 0.0
         edges = int((1 - NODE_SHARE - table_share) * memory) // bytes_per_edge(options.has_rave)
@@ -134,15 +154,17 @@ class TreeEngine:
         )
         self.walkers = make_walkers(roles, lanes, options.lanes_per_leaf, options.depth_limit)
         fluents = lane_tables.fluent_count if options.learns == "past" else 0
-        self.statistics = make_statistics(lane_tables.move_count, fluents, options.words)
+        self.statistics = make_statistics(lane_tables.move_count, fluents, options.words, grams)
+        for i in range(GIBBS_STEPS + 1):
+            self.statistics.gibbs[i] = gibbs_weight(-i / 8, 0.0, options.gibbs_temperature)
         self.arrays.counter[REFRESH_IN] = self.settings.refresh
         self.arrays.counter[IS_CONSTANT_SUM] = 1
 
     def _make_settings(self) -> Settings:
         options = self.options
-        playout = {"": UNIFORM, "past": PAST, "fast": FAST}.get(
-            options.learns, GREEDY if options.is_greedy else GIBBS
-        )
+        playout = {"": UNIFORM, "past": PAST, "nst": NGRAMS, "fast": FAST}.get(options.learns, GIBBS)
+        if options.is_greedy:
+            playout = GREEDY_NGRAMS if playout == NGRAMS else GREEDY
         players = len(self.terms.roles) - (self._chance >= 0)
         return Settings(
             exploration=float(options.exploration),
@@ -151,6 +173,7 @@ class TreeEngine:
             ramp=options.ramp,
             in_flight=_IN_FLIGHT[options.in_flight],
             step_limit=options.step_limit,
+            cutoff=options.cutoff,
             rave_k=float(options.rave_k) if options.has_rave or options.has_grave else 0.0,
             grave_reference=options.grave_reference if options.has_grave else 0,
             playout=playout,
@@ -161,6 +184,7 @@ class TreeEngine:
             chance=self._chance,
             is_solving=int(options.is_solving and players <= 2 and self._chance < 0),
             past_visits=options.past_visits,
+            gram_visits=options.nst_visits,
         )
 
     def use_policy(self, options: MctsOptions, cases: FeatureCases | None) -> None:
@@ -237,7 +261,7 @@ class TreeEngine:
         change with the next refresh.
         """
         learned = self.statistics
-        for array in (learned.visits, learned.total, learned.pair_visits, learned.pair_total):
+        for array in (learned.visits, learned.total, learned.pair_visits, learned.pair_total, learned.gram):
             array *= array.dtype.type(factor)
 
     def begin(self, simulations: int) -> None:

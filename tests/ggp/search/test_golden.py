@@ -16,6 +16,9 @@ POLICIES = [
     "to-mast+greedy+rave",
     "grave",
     "mast+grave",
+    "nst",
+    "nst+greedy",
+    "nst+grave",
 ]
 GAMES = ["tictactoe", "connectfour_4x4", "rockpaperscissors", "goofspiel", "dicerace", "connectfour_3p"]
 
@@ -28,7 +31,7 @@ def test_lanes_agree_with_the_reference_for_every_policy(name, policy):
 
 
 @pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("policy", ["uniform", "mast+rave", "past", "mast+greedy", "grave"])
+@pytest.mark.parametrize("policy", ["uniform", "mast+rave", "past", "mast+greedy", "grave", "nst"])
 def test_lanes_agree_with_the_reference_in_all_kinds_of_games(name, policy):
     lanes, twin = search_both(compiled(name), one_lane(policy=policy), 11, 150)
     assert assert_same_tree(lanes, twin) > 1
@@ -45,6 +48,11 @@ def test_lanes_agree_with_the_reference_in_all_kinds_of_games(name, policy):
         {"policy": "grave", "grave_reference": 3},
         {"policy": "grave", "grave_reference": 1, "rave_k": 20.0},
         {"policy": "past", "past_visits": 1},
+        {"policy": "nst", "nst_visits": 1, "temperature": 3.0},
+        {"policy": "nst+greedy", "nst_visits": 2, "epsilon": 0.5},
+        {"cutoff": 2},
+        {"cutoff": 6, "step_limit": 5},
+        {"cutoff": 4, "policy": "mast+rave"},
         {"depth_limit": 3},
         {"step_limit": 4},
         {"in_flight": "losses"},
@@ -54,6 +62,13 @@ def test_lanes_agree_with_the_reference_in_all_kinds_of_games(name, policy):
 )
 def test_lanes_agree_with_the_reference_for_every_option(options):
     lanes, twin = search_both(compiled("tictactoe"), one_lane(**options), 3, 250)
+    assert_same_tree(lanes, twin)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("cutoff", [1, 3])
+def test_lanes_agree_with_the_reference_where_playouts_are_cut(name, cutoff):
+    lanes, twin = search_both(compiled(name), one_lane(cutoff=cutoff), 4, 150)
     assert_same_tree(lanes, twin)
 
 
@@ -74,6 +89,7 @@ def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
         {"policy": "to-mast+greedy", "decay": 0.9},
         {"policy": "past", "decay": 0.5},
         {"policy": "mast", "decay": 0.0},
+        {"policy": "nst", "decay": 0.7, "nst_visits": 3},
     ],
     ids=str,
 )

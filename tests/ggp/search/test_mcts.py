@@ -300,6 +300,8 @@ def test_chance_moves_are_tried_alike():
         ({"policy": "uniform+mast"}, "learn nothing"),
         ({"policy": "greedy"}, "greedy goes with"),
         ({"policy": "rave+grave"}, "do not go together"),
+        ({"policy": "nst+mast"}, "do not go together"),
+        ({"cutoff": "-1"}, "cutoff cannot be -1"),
         ({"decay": "1.5"}, "decay is a number from 0 to 1"),
         ({"in_flight": "often"}, "in_flight is one of"),
         ({"words": "3"}, "words is"),
