@@ -1,65 +1,53 @@
-"""Players that calculate: alpha-beta, a saved solution, and any player beside a solver.
+"""Players that calculate: alpha-beta, a saved solution, and (`ggp.solving_player`) a player beside a solver.
 
 alphabeta[:option=value,…]    depth-limited search within the clock, proven play once it reaches the end
-tablebase:file=PATH           plays from a solution that `ggp solve --save` wrote
+tablebase:file=PATH[,…]       plays from a solution that `ggp solve --save` wrote; other games as `mcts` with
+                              the options that follow
 solving[:option=value,…]      `mcts` with the same options, while a solver works on another core; moves are
-                              proven ones from the moment there is a proof
+                              proven ones from the moment there is a proof. Options of its own: mebibytes (for
+                              solving, 0: no solving) and mixed (0: no mixed strategies at simultaneous moves)
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import random
-import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ggp.compiled_game import CompiledGame
 from ggp.exact_reports import alphabeta_report, stage_report
-from ggp.game import RANDOM_ROLE, Game, GameError, Move
+from ggp.game import Game, Move
 from ggp.players import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.search.alphabeta import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
+from ggp.search.options import available_cores
 from ggp.search.report import SearchReport
-from ggp.solver import Limits, SavedSolutionError, Solution, SolverError, Tablebase, solve
-from ggp.solver.stages import Stage
+from ggp.solver import SavedSolutionError, SolverError, Tablebase
+from ggp.solving_player import SOLVER_MEBIBYTES, SolvingPlayer, chosen_move, prepare_alphabeta
 
 _logger = logging.getLogger("ggp.players")
 MARGIN_SECONDS = 0.2
-SOLVER_MEBIBYTES = 3072
-MOST_EXPECTED_STATES = 150_000_000
-BYTES_PER_STATE = 45
-
-
-def chosen_move(stage: Stage, setup: MatchSetup, rng: random.Random) -> Move | None:
-    """What the player's role plays by `stage`: its best move, or one drawn from its mixed strategy."""
-    rated = stage.best_moves.get(setup.role)
-    if not rated:
-        return None
-    weights = [each.probability for each in rated]
-    return rng.choices(rated, weights)[0].move if sum(weights) > 0 else rated[0].move
-
-
-def prepare_alphabeta(game: Game[Any]) -> None:
-    """Compile alpha-beta's kernels, or load them from the cache, where it can search `game`."""
-    if isinstance(game, CompiledGame):
-        with contextlib.suppress(AlphaBetaError, GameError):
-            AlphaBeta(game).search(game.initial_state(), depth=1)
 
 
 class TablebasePlayer:
-    """Plays optimally from a saved solution, and the first legal move where that says nothing."""
+    """Plays optimally from a saved solution.
+
+    In matches of other rules `other` plays; without one that is a fault, and then, as in states that the
+    solution does not know, the first legal move is made.
+    """
 
     name = "tablebase"
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, other: Player | None = None) -> None:
         """Raises PlayerSpecError where the file cannot be used."""
         try:
             self.tablebase = Tablebase(path)
         except (OSError, SavedSolutionError) as error:
             raise PlayerSpecError(f"tablebase: {error}") from None
+        self.other = other
+        self._is_usable = False
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         self._setup = setup
@@ -69,10 +57,18 @@ class TablebasePlayer:
         try:
             self.tablebase.require_rules(setup.game.program)
         except SavedSolutionError as error:
-            raise PlayerFaultError("TB", str(error)) from None
+            if self.other is None:
+                raise PlayerFaultError("TB", str(error)) from None
+            _logger.warning("%s: %s; %s plays instead", setup.match_id, error, self.other.name)
+            self.other.start(setup, deadline)
+            return
         self._is_usable = True
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        if not self._is_usable and self.other is not None:
+            move = self.other.choose(state, deadline, joint_move)
+            self.last_report = getattr(self.other, "last_report", None)
+            return move
         game, role = self._setup.game, self._setup.role
         legal = game.legal_moves(state, role)
         self.last_report = None
@@ -86,7 +82,28 @@ class TablebasePlayer:
         return chosen_move(stage, self._setup, self._rng) or legal[0]
 
     def stop(self, joint_move: tuple[Move, ...] | None) -> None:
-        pass
+        if not self._is_usable and self.other is not None:
+            self.other.stop(joint_move)
+
+
+def tablebase_spec(path: Path, agent: str = "mcts") -> str:
+    """The player that plays from a file, and all other games as `agent`. Raises PlayerSpecError."""
+    kind, _, options = agent.partition(":")
+    if kind != "mcts":
+        raise PlayerSpecError(f"beside a tablebase other games are played by mcts, not {agent!r}")
+    if "," in str(path):
+        raise PlayerSpecError(f"the name of a tablebase cannot contain a comma: {path}")
+    return ",".join(filter(None, (f"tablebase:file={path.resolve()}", options)))
+
+
+def require_tablebase_rules(players: Iterable[Player], game: Game[Any]) -> None:
+    """Raises PlayerSpecError where one of them is to play from a solution of another game."""
+    for player in players:
+        if isinstance(player, TablebasePlayer):
+            try:
+                player.tablebase.require_rules(game.program)
+            except SavedSolutionError as error:
+                raise PlayerSpecError(f"{error}, not of {game.name}") from None
 
 
 class AlphaBetaPlayer:
@@ -170,156 +187,6 @@ class AlphaBetaPlayer:
         self._search = None
 
 
-class SolvingPlayer:
-    """Another player, and beside it a solver that takes over as soon as it has proved something.
-
-    From the start clock on a thread of its own finds all states and their values, where there are few enough.
-    Where there are not, alpha-beta searches each state beside the other player. `mode` says what made
-    the last move: "solution", "proof", or the other player's name.
-    """
-
-    name = "solving"
-
-    def __init__(self, other: Player, *, mebibytes: int = SOLVER_MEBIBYTES, margin: float = 0.3) -> None:
-        self.other = other
-        self.mebibytes = mebibytes
-        self.margin_seconds = margin
-        self.mode = other.name
-        self.last_report: SearchReport | None = None
-        self.solution: Solution | None = None
-        self._thread: threading.Thread | None = None
-        self._search: AlphaBeta | None = None
-        self._stop = threading.Event()
-
-    @property
-    def ponders(self) -> bool:
-        """As the other player does, while it is needed."""
-        return self.solution is None and bool(getattr(self.other, "ponders", False))
-
-    def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
-        """Let the other player search on."""
-        if self.solution is None and hasattr(self.other, "ponder"):
-            self.other.ponder(is_over, deadline)
-
-    def prepare(self, game: Game[Any]) -> None:
-        """As the other player does, and for alpha-beta."""
-        prepare_alphabeta(game)
-        prepare = getattr(self.other, "prepare", None)
-        if prepare is not None:
-            prepare(game)
-
-    def start(self, setup: MatchSetup, deadline: float) -> None:
-        self._setup = setup
-        self._rng = random.Random(setup.seed)
-        self._stop = threading.Event()
-        self.solution = None
-        self._search = None
-        if isinstance(setup.game, CompiledGame):
-            self._thread = threading.Thread(
-                target=self._solve, args=(setup.game, self._stop), name="solver", daemon=True
-            )
-            self._thread.start()
-        self.other.start(setup, deadline)
-
-    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
-        legal = self._setup.game.legal_moves(state, self._setup.role)
-        proof = _Proof(self._search, state, deadline - self.margin_seconds)
-        is_known = self.solution is not None
-        if not is_known and len(legal) > 1:
-            proof.start()
-        # The other player is asked before a forced move too: it follows the match.
-        move = legal[0] if is_known else self.other.choose(state, deadline, joint_move)
-        self.mode = self.other.name
-        self.last_report = None if is_known else getattr(self.other, "last_report", None)
-        if len(legal) == 1:
-            return legal[0]
-        result = proof.finish()
-        solution = self.solution
-        if solution is not None:
-            known = self._by_solution(solution, state)
-            if known is not None:
-                self.mode, move = "solution", known
-        elif result is not None and result.is_proven and result.move in legal and result.move is not None:
-            goal = result.goal if self._setup.role == self._setup.game.roles[0] else 100 - (result.goal or 0)
-            if goal:
-                self.mode, move = "proof", result.move
-                self.last_report = alphabeta_report(result, self._setup, "proof")
-        _logger.info("%s: %s by %s", self._setup.match_id, move, self.mode)
-        return move
-
-    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join(timeout=10)
-        self.other.stop(joint_move)
-        self.solution = None
-
-    def _by_solution(self, solution: Solution, state: Hashable) -> Move | None:
-        assert isinstance(state, bytes)
-        try:
-            stage = solution.stage(state)
-        except (KeyError, SolverError):
-            return None
-        self.last_report = stage_report(stage, self._setup.role)
-        return chosen_move(stage, self._setup, self._rng)
-
-    def _solve(self, game: CompiledGame, stop: threading.Event) -> None:
-        """Runs in the solver's thread."""
-        capacity = (self.mebibytes << 20) // BYTES_PER_STATE
-        limits = Limits(
-            mebibytes=self.mebibytes, stop=stop, estimated_states=min(2 * capacity, MOST_EXPECTED_STATES)
-        )
-        try:
-            solution = solve(game, limits)
-            if not stop.is_set():
-                self.solution = solution
-                _logger.info(
-                    "%s solved: %s states, %s", game.name, solution.space.state_count, solution.values()
-                )
-            return
-        except (SolverError, MemoryError) as error:
-            _logger.info("%s is not solved whole: %s", game.name, error)
-        if len(game.roles) == 2 and RANDOM_ROLE not in game.roles:
-            try:
-                search = AlphaBeta(game)
-                search.search(game.initial_state(), depth=1)
-                self._search = search
-            except AlphaBetaError as error:
-                _logger.info("%s: no alpha-beta, %s", game.name, error)
-
-
-class _Proof:
-    """Alpha-beta on one state, in a thread of its own."""
-
-    def __init__(self, search: AlphaBeta | None, state: Hashable, deadline: float) -> None:
-        self._search = search
-        self._state = state
-        self._deadline = deadline
-        self._result: SearchResult | None = None
-        self._thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        if self._search is not None:
-            self._thread = threading.Thread(target=self._run, name="proof", daemon=True)
-            self._thread.start()
-
-    def finish(self) -> SearchResult | None:
-        """What is known by now; ends the search."""
-        if self._thread is None or self._search is None:
-            return None
-        self._search.interrupt()
-        self._thread.join()
-        return self._result
-
-    def _run(self) -> None:
-        assert self._search is not None
-        assert isinstance(self._state, bytes)
-        try:
-            self._result = self._search.search(self._state, deadline=self._deadline)
-        except AlphaBetaError as error:
-            _logger.info("no proof: %s", error)
-
-
 _SWITCHES = (
     "transpositions",
     "order_by_table",
@@ -347,13 +214,12 @@ def make_exact_player(
     make_other   makes the player beside the solver from its options
     """
     if kind == "tablebase":
-        if set(options) != {"file"}:
-            raise PlayerSpecError(f"player {spec!r}: tablebase needs file=PATH and nothing else")
-        return TablebasePlayer(options["file"])
+        if "file" not in options:
+            raise PlayerSpecError(f"player {spec!r}: tablebase needs file=PATH")
+        others = {key: text for key, text in options.items() if key != "file"}
+        return TablebasePlayer(options["file"], make_other(others))
     if kind == "solving":
-        others = {key: text for key, text in options.items() if key != "mebibytes"}
-        mebibytes = _number(spec, "mebibytes", options.get("mebibytes", str(SOLVER_MEBIBYTES)), int)
-        return SolvingPlayer(make_other(others), mebibytes=int(mebibytes))
+        return _solving_player(spec, options, make_other)
     settings: dict[str, Any] = {}
     refinements = Refinements()
     for key, text in options.items():
@@ -372,6 +238,18 @@ def make_exact_player(
             known = ", ".join((*_SWITCHES, "aspiration", "kept_moves", "depth", "nodes", "margin", "weights"))
             raise PlayerSpecError(f"player {spec!r}: no option {key!r}; there are {known}")
     return AlphaBetaPlayer(refinements, on_progress=on_progress, **settings)
+
+
+def _solving_player(
+    spec: str, options: Mapping[str, str], make_other: Callable[[Mapping[str, str]], Player]
+) -> SolvingPlayer:
+    others = {key: text for key, text in options.items() if key not in ("mebibytes", "mixed")}
+    if "simulations" not in others:
+        # One core is the solver's.
+        others.setdefault("threads", str(max(1, available_cores() - 1)))
+    mebibytes = _number(spec, "mebibytes", options.get("mebibytes", str(SOLVER_MEBIBYTES)), int)
+    is_mixing = bool(_number(spec, "mixed", options.get("mixed", "1"), int))
+    return SolvingPlayer(make_other(others), mebibytes=int(mebibytes), is_mixing=is_mixing)
 
 
 def _number(spec: str, key: str, text: str, kind: Callable[[str], float]) -> float:

@@ -15,7 +15,8 @@ import click
 from rich.console import Console
 
 from ggp.commands.loading_status import load_visibly
-from ggp.commands.options import OutputFile, Seconds
+from ggp.commands.options import InputFile, OutputFile, Seconds
+from ggp.exact_players import require_tablebase_rules, tablebase_spec
 from ggp.game import RANDOM_ROLE, Game
 from ggp.live_view import MatchView, result_view
 from ggp.match import STEP_LIMIT, MatchRecord, play_match, write_record
@@ -43,6 +44,7 @@ DEFAULT_PLAYER = "mcts"
 @click.option("--no-cache", is_flag=True, help="Compile anew, whatever the cache holds.")
 @click.option("--think", is_flag=True, help="Show how the players' searches stand.")
 @click.option("--json", "is_json", is_flag=True, help="Print each match as one JSON object, nothing else.")
+@click.option("--tablebase", type=InputFile(), help="Solution that roles without a PLAYER play from.")
 @click.option(
     "--repeat", default=1, show_default=True, type=click.IntRange(1), help="Play that many matches."
 )
@@ -58,6 +60,7 @@ def command(
     no_cache: bool,
     think: bool,
     is_json: bool,
+    tablebase: Path | None,
     repeat: int,
 ) -> None:
     """Play the game in FILE on this machine, one PLAYER per role in the order of the rules.
@@ -70,9 +73,13 @@ def command(
     if is_json and "human" in players:
         raise click.UsageError("--json prints nothing that a human player could answer to")
     try:
-        for spec in players:
-            make_player(spec)
+        chosen = [make_player(spec) for spec in players]
         game = load_visibly(rules, engine, use_cache=not no_cache)
+        if tablebase is not None:
+            count = sum(role != RANDOM_ROLE for role in game.roles)
+            players = (*players, *[tablebase_spec(tablebase)] * (count - len(players)))
+            chosen.append(make_player(tablebase_spec(tablebase)))
+        require_tablebase_rules(chosen, game)
     except (PlayerSpecError, ValueError) as error:
         raise click.UsageError(str(error)) from None
     if play_clock is None:

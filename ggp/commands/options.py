@@ -32,3 +32,10 @@ class OutputFile(click.Path):
         if path is not None and not path.parent.is_dir():
             self.fail(f"there is no folder {str(path.parent)!r}", param, ctx)
         return path
+
+
+class InputFile(click.Path):
+    """A file that is there."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, exists=True, dir_okay=False)

@@ -7,10 +7,13 @@ import json
 import logging
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
+from ggp.commands.options import InputFile
+from ggp.exact_players import tablebase_spec
 from ggp.http_player import PlayerOptions, run_player
 from ggp.player_match import SearchOptions
 from ggp.players import PlayerSpecError
@@ -21,6 +24,7 @@ from ggp.players import PlayerSpecError
 @click.option("--port", default=9147, show_default=True, type=click.IntRange(0, 65535), help="0 picks one.")
 @click.option("--name", default="ggp-lanes", show_default=True, help="What INFO answers.")
 @click.option("--agent", default="mcts", show_default=True, help="random, legal or mcts[:option=value,…].")
+@click.option("--tablebase", type=InputFile(), help="Solution to play from; --agent plays other games.")
 @click.option(
     "--margin",
     type=click.FloatRange(0, 60),
@@ -55,6 +59,7 @@ def command(
     port: int,
     name: str,
     agent: str,
+    tablebase: Path | None,
     margin: float | None,
     start_margin: float | None,
     max_matches: int,
@@ -68,6 +73,10 @@ def command(
     logging.basicConfig(
         level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
+    try:
+        agent = agent if tablebase is None else tablebase_spec(tablebase, agent)
+    except PlayerSpecError as error:
+        raise click.UsageError(str(error)) from None
     options = PlayerOptions(
         host=host,
         port=port,

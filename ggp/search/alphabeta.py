@@ -29,6 +29,7 @@ from ggp.solver.codes import encode_states, make_code
 
 SCALE = 100
 """Scores per goal point."""
+JOIN_SECONDS = 0.05
 ENDLESS_NODES = 1 << 62
 _FAULTS = {
     arrays.SIMULTANEOUS: "two roles choose at the same time",
@@ -129,7 +130,10 @@ class SearchResult:
 
 
 class AlphaBeta:
-    """A search of one game; its table lives from search to search. Belongs to one thread at a time."""
+    """A search of one game; its table lives from search to search. Belongs to one thread at a time.
+
+    depth   of the iteration under way; may be read from other threads, as may `nodes`
+    """
 
     def __init__(
         self,
@@ -173,7 +177,23 @@ class AlphaBeta:
             }
         )
         self.counter[arrays.SUM] = -1
+        self.depth = 0
         self._is_interrupted = False
+
+    @property
+    def greatest_goal(self) -> int:
+        """Of role 0, as far as the rules show without play."""
+        return self._goals[-1]
+
+    @property
+    def goal_sum(self) -> int:
+        """What both roles' goals add up to in the terminal states met so far."""
+        return int(self.counter[arrays.SUM])
+
+    @property
+    def nodes(self) -> int:
+        """Positions expanded by the search under way, or the last one."""
+        return int(self.counter[arrays.NODES])
 
     @property
     def counter(self) -> NDArray[np.int64]:
@@ -205,6 +225,7 @@ class AlphaBeta:
         self._compile()
         with self._stopping(deadline):
             for limit in self._depths(depth):
+                self.depth = limit
                 found = self._search_depth(limit, result)
                 if found is None:
                     break
@@ -224,6 +245,12 @@ class AlphaBeta:
         """End the search that runs in another thread soon; it returns its last completed iteration."""
         self._is_interrupted = True
         self.counter[arrays.STOP] = 1
+
+    def interrupt_and_join(self, searching: threading.Thread) -> None:
+        """End the search that `searching` runs, even if it has hardly begun, and wait for the thread."""
+        while searching.is_alive():
+            self.interrupt()
+            searching.join(JOIN_SECONDS)
 
     def forget(self) -> None:
         """Empty the table and all statistics."""

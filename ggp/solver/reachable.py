@@ -3,28 +3,22 @@
 Breadth-first from the initial state: states are numbered as they are found, the frontier is a stretch of
 numbers, and each pass of lanes expands a few hundred of them. Transitions are kept in chunks, the
 numbers of the successors in order; chunks beyond the memory allowed go to disk.
-
-    SolverError
-    ├── SolverLimitError    more states, memory or time than allowed
-    └── UnsolvableError     a kind of game, or a fault of the rules, that the solver cannot handle
 """
 
 from __future__ import annotations
 
 import mmap
-import threading
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.compiled_game import CompiledGame
+from ggp.compiled_game import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.kernels.compiling import announced_compilation
 from ggp.kernels.rows import make_rows
@@ -44,6 +38,7 @@ from ggp.kernels.solver_expand import (
 from ggp.kernels.solver_table import fill_table, find_states
 from ggp.solver.codes import encode_states, make_code
 from ggp.solver.estimate import estimate_states
+from ggp.solver.limits import Limits, Progress, SolverError, SolverLimitError, UnsolvableError
 from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_digest
 
 CHUNK_STATES = 1 << 18
@@ -54,51 +49,8 @@ FIRST_CAPACITY = 1 << 16
 GROWTH = 1.5
 _OWN_PAGES_BYTES = 1 << 16
 MOST_STATES = 2**32 - 2
-DEFAULT_MEBIBYTES = 8192
-
-
-class SolverError(Exception):
-    """The game was not solved."""
-
-
-class SolverLimitError(SolverError):
-    """More states, memory or time than allowed."""
-
-
-class UnsolvableError(SolverError):
-    """The solver has no method for this kind of game, or the rules are at fault."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far an enumeration is. layer_ends[d] states are reached by d joint moves or fewer."""
-
-    states: int
-    expanded: int
-    transitions: int
-    layer_ends: tuple[int, ...]
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What solving may cost.
-
-    mebibytes     memory for states, table, values and those transitions that are not on disk
-    states        at most so many; None: what memory holds
-    deadline      time.monotonic() seconds
-    stop          gives up when it is set
-    estimated_states    gives up when so many are to be expected, by `ggp.solver.estimate`
-    work_folder   where transitions are kept, and all that is needed to go on after an interruption; None: in
-                  memory, or in a temporary folder as far as memory cannot hold them
-    """
-
-    mebibytes: int = DEFAULT_MEBIBYTES
-    states: int | None = None
-    deadline: float | None = None
-    work_folder: Path | None = None
-    stop: threading.Event | None = None
-    estimated_states: int | None = None
+STATES_TO_ESTIMATE = 250_000
+"""So many are found in an instant, and fewer say little about the rest."""
 
 
 @dataclass(frozen=True)
@@ -180,18 +132,20 @@ def reachable_states(
     game: CompiledGame,
     limits: Limits | None = None,
     *,
+    start: PackedState | None = None,
     report: Callable[[Progress], None] | None = None,
     is_lenient: bool = False,
 ) -> StateSpace:
-    """Find every state that legal play can reach.
+    """Find every state that legal play can reach from `start`, which becomes number 0.
 
+    start        None: the initial state. Another one cannot be interrupted and gone on with
     report       called once per chunk
     is_lenient   for who looks for faults: take what rules give (see `StateSpace`), and return what was found
                  when a limit is met
     Raises SolverLimitError; UnsolvableError where the rules leave a role without a move, or a goal out. If
     lenient, the latter only where a role has so many moves that it may rather have more than can be counted.
     """
-    return _Enumeration(game, limits or Limits(), report, is_lenient=is_lenient).run()
+    return _Enumeration(game, limits or Limits(), start, report, is_lenient=is_lenient).run()
 
 
 class _Enumeration:
@@ -199,10 +153,12 @@ class _Enumeration:
         self,
         game: CompiledGame,
         limits: Limits,
+        start: PackedState | None,
         report: Callable[[Progress], None] | None,
         *,
         is_lenient: bool,
     ) -> None:
+        assert start is None or limits.work_folder is None
         tables = game.lane_tables
         is_goal = (tables.goal_value >= 0) & (tables.goal_value <= 100)
         if not is_lenient and not is_goal.all():
@@ -214,6 +170,7 @@ class _Enumeration:
         self.may_overflow = bool((np.diff(game.tables.first_move) > MOST_MOVES).any())
         self.chunk_states = 1 << 10
         self.game = game
+        self.root = game.initial_state() if start is None else start
         self.limits = limits
         self.report = report
         self.roles = tables.role_count
@@ -238,7 +195,7 @@ class _Enumeration:
 
     def run(self) -> StateSpace:
         if self.folder is None or not self._resume(self.folder):
-            initial = encode_states(self.code, self.game.tables.initial.astype(np.bool_)[None, :])
+            initial = encode_states(self.code, self.game.unpack(self.root)[None, :])
             self.keys[: self.words] = initial[0]
             self.expansion.counter[STATES] = 1
             fill_table(self.table, self.keys, self.words, 1)
@@ -365,9 +322,10 @@ class _Enumeration:
             raise SolverLimitError(f"more than {limits.states or MOST_STATES:,} states")
         if limits.stop is not None and limits.stop.is_set():
             raise SolverLimitError(f"stopped after {self.states:,} states")
-        estimate = estimate_states(self.layer_ends) if limits.estimated_states else None
-        if limits.estimated_states and estimate is not None and estimate > limits.estimated_states:
-            raise SolverLimitError(f"{estimate:,} states are to be expected")
+        if limits.estimated_states and self.states >= STATES_TO_ESTIMATE:
+            estimate = estimate_states(self.layer_ends)
+            if estimate is not None and estimate > limits.estimated_states:
+                raise SolverLimitError(f"{estimate:,} states are to be expected")
         if limits.deadline is not None and time.monotonic() > limits.deadline:
             raise SolverLimitError(f"{self.states:,} states found when time was up")
 

@@ -299,15 +299,19 @@ def constant_sum(space: StateSpace, players: list[int]) -> int | None:
 
 
 def solve(
-    game: CompiledGame, limits: Limits | None = None, *, report: Callable[[Progress], None] | None = None
+    game: CompiledGame,
+    limits: Limits | None = None,
+    *,
+    start: PackedState | None = None,
+    report: Callable[[Progress], None] | None = None,
 ) -> Solution:
-    """Find all reachable states of `game` and their values.
+    """Find all states of `game` that can be reached from `start` (None: the initial state), and their values.
 
     Raises SolverLimitError, UnsolvableError.
     """
     require_perfect_information(game)
     limits = limits or Limits()
-    solution = value_states(reachable_states(game, limits, report=report), limits)
+    solution = value_states(reachable_states(game, limits, start=start, report=report), limits)
     if limits.work_folder is not None and solution.space.folder is not None:
         solution.space.folder.clear()
     return solution

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
 from ggp.game import RANDOM_ROLE, Game, Move, Role
+from ggp.solver.limits import UnsolvableError
 from ggp.solver.matrix_games import Equilibrium, NoEquilibriumFoundError, solve_bimatrix, solve_zero_sum
 
 TOLERANCE = 1e-9
@@ -128,8 +129,6 @@ def _equilibrium(rows: list[list[Fraction]], columns: list[list[Fraction]], *, i
     if is_alone and max(sums) - min(sums) < Fraction(1, 10**6):
         found = solve_zero_sum(rows)
         return Equilibrium(found.row, found.column, found.row_value, sums[0] - found.row_value)
-    from ggp.solver.reachable import UnsolvableError
-
     try:
         return solve_bimatrix(rows, columns)
     except NoEquilibriumFoundError as error:
@@ -143,7 +142,6 @@ def _many_choose(
     expected: dict[tuple[Move, ...], Worth],
 ) -> Stage:
     """The pure equilibrium with the greatest sum, of those the first."""
-    from ggp.solver.reachable import UnsolvableError
 
     def is_stable(joint: tuple[Move, ...]) -> bool:
         return all(

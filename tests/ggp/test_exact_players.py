@@ -3,14 +3,17 @@
 import time
 from functools import lru_cache
 
+import click
 import pytest
 
-from ggp.exact_players import AlphaBetaPlayer, SolvingPlayer, TablebasePlayer
+from ggp.cli import app
+from ggp.exact_players import AlphaBetaPlayer, TablebasePlayer, tablebase_spec
 from ggp.game import RANDOM_ROLE
 from ggp.loading import load
 from ggp.players import MatchSetup, PlayerFaultError, PlayerSpecError, RandomPlayer, make_player
 from ggp.search.evaluation import LinearEvaluation
 from ggp.solver import save_solution, solve
+from ggp.solving_player import LinePlanner, SolvingPlayer
 
 LONG = 600.0
 
@@ -42,7 +45,7 @@ def play(game, players, seed=0, from_state=None):
     for role, player in zip(game.roles, players, strict=True):
         player.start(MatchSetup("test", game, role, 10, 10, seed), time.monotonic() + LONG)
         if isinstance(player, SolvingPlayer):
-            player._thread.join()
+            player.wait_until_solved()
     state, joint = from_state or game.initial_state(), None
     while not game.is_terminal(state):
         joint = tuple(player.choose(state, time.monotonic() + LONG, joint) for player in players)
@@ -117,6 +120,93 @@ def test_solving_player_says_what_moved_and_falls_back_on_proofs():
     assert goals[0] >= 50
 
 
+def test_solving_player_follows_lines_and_proofs_where_there_is_no_solution():
+    game = load("sudoku_4x4", "lanes")
+    player = SolvingPlayer(make_player("mcts:threads=1,solver=off"), mebibytes=0, margin=0.0)
+    player.start(MatchSetup("test", game, game.roles[0], 10, 10, 1), time.monotonic() + 0.3)
+    player.wait_until_solved()
+    state, joint, modes = game.initial_state(), None, set()
+    while not game.is_terminal(state):
+        joint = (player.choose(state, time.monotonic() + 0.2, joint),)
+        modes.add(player.mode)
+        state = game.next_state(state, joint)
+    player.stop(joint)
+    assert game.goal(state, game.roles[0]) == 100
+    assert "solution" not in modes
+    assert modes & {"proof", "line"}
+
+
+def test_line_of_nested_rollouts_is_followed_to_its_end():
+    game = load("peg", "lanes")
+    planner = LinePlanner(game, seed=0)
+    state, joint = game.initial_state(), None
+    planner.begin(state, joint)
+    time.sleep(0.3)
+    promised = planner.finish().goal
+    assert promised > 0
+    while not game.is_terminal(state):
+        line = planner.finish()
+        assert line.goal >= promised
+        promised = line.goal
+        joint = line.moves[:1]
+        state = game.next_state(state, joint)
+        if not game.is_terminal(state):
+            planner.begin(state, joint)
+    planner.finish()
+    assert game.goal(state, game.roles[0]) == promised
+
+
+def test_line_is_dropped_when_the_match_goes_another_way():
+    game = load("hanoi", "lanes")
+    planner = LinePlanner(game, seed=0)
+    planner.begin(game.initial_state(), None)
+    line = planner.finish()
+    while line is None:
+        planner.begin(game.initial_state(), None)
+        line = planner.finish()
+    legal = game.legal_moves(game.initial_state(), game.roles[0])
+    other = next(move for move in legal if move != line.moves[0])
+    state = game.next_state(game.initial_state(), (other,))
+    planner.begin(state, (other,))
+    rest = planner.finish()
+    if rest is not None:
+        assert rest.moves[0] in game.legal_moves(state, game.roles[0])
+
+
+def test_game_of_chance_is_solved_from_the_state_at_hand_once_it_is_small():
+    game = load("dicerace", "lanes")
+    player = SolvingPlayer(make_player("mcts:simulations=20"), mebibytes=1)
+    modes = []
+    choose = player.choose
+
+    def noting(state, deadline, joint):
+        move = choose(state, deadline, joint)
+        modes.append(player.mode)
+        player.wait_until_solved()
+        return move
+
+    player.choose = noting
+    play(game, [player, RandomPlayer(), RandomPlayer()], seed=2)
+    assert modes[0] == "mcts"
+    assert "solution" in modes
+
+
+def test_simultaneous_stages_are_played_in_mixed_strategies():
+    game = load("rockpaperscissors", "lanes")
+    for is_mixing, modes in ((True, {"mixed"}), (False, {"mcts"})):
+        seen, moves = set(), set()
+        for seed in range(12):
+            player = SolvingPlayer(make_player("mcts:simulations=200"), mebibytes=0, is_mixing=is_mixing)
+            player.start(MatchSetup("m", game, game.roles[0], 1, 1, seed), time.monotonic() + LONG)
+            player.wait_until_solved()
+            moves.add(player.choose(game.initial_state(), time.monotonic() + LONG, None))
+            seen.add(player.mode)
+            player.stop(None)
+        assert seen == modes
+        if is_mixing:
+            assert len(moves) == 3
+
+
 def test_mixed_strategies_are_mixed_by_the_players_seed(tmp_path):
     save_solution(solved("rockpaperscissors"), tmp_path / "s")
     game = load("rockpaperscissors")
@@ -157,11 +247,46 @@ def test_tablebase_of_other_rules_is_a_fault_and_still_moves(tmp_path):
     )
 
 
+def test_tablebase_leaves_other_games_to_another_player(tmp_path, caplog):
+    save_solution(solved("nim"), tmp_path / "s")
+    player = make_player(f"tablebase:file={tmp_path / 's'},simulations=50")
+    game = load("tictactoe", "lanes")
+    goals = play(game, [player, RandomPlayer()])
+    assert "solution of other rules (nim); mcts plays instead" in caplog.text
+    assert len(goals) == 2
+    assert player.other.simulation_count > 0
+
+
+def test_match_is_played_from_a_tablebase_of_its_rules_only(tmp_path, capsys):
+    save_solution(solved("nim"), tmp_path / "s")
+    arguments = ["match", "nim", "--tablebase", str(tmp_path / "s"), "--seed", "1"]
+    with pytest.raises(SystemExit) as ended:
+        app.main([*arguments, "random"], standalone_mode=False)
+    assert ended.value.code == 0
+    assert "tablebase" in capsys.readouterr().out
+    with pytest.raises(click.UsageError, match=r"a solution of other rules \(nim\), not of tictactoe"):
+        app.main(["match", "tictactoe", *arguments[2:]], standalone_mode=False)
+    with pytest.raises(click.UsageError, match="other rules"):
+        app.main(["match", "tictactoe", f"tablebase:file={tmp_path / 's'}"], standalone_mode=False)
+
+
+def test_served_player_takes_a_tablebase_beside_mcts_only(tmp_path):
+    save_solution(solved("nim"), tmp_path / "s")
+    assert tablebase_spec(tmp_path / "s", "mcts:c=30") == f"tablebase:file={tmp_path / 's'},c=30"
+    for agent in ("random", "alphabeta"):
+        with pytest.raises(PlayerSpecError):
+            tablebase_spec(tmp_path / "s", agent)
+    (tmp_path / "x").write_text("nothing")
+    with pytest.raises(click.UsageError, match="not a saved solution"):
+        app.main(["player", "--port", "0", "--tablebase", str(tmp_path / "x")], standalone_mode=False)
+
+
 @pytest.mark.parametrize(
     "spec",
     [
         "tablebase",
         "tablebase:file=/no/such/file",
+        "solving:mixed=perhaps",
         "alphabeta:depth=x",
         "alphabeta:wings=2",
         "solving:wings=1",

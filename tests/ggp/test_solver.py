@@ -8,6 +8,7 @@ import pytest
 from gdl.terms import Symbol
 from ggp.loading import find_rules, load
 from ggp.solver import Limits, SolverError, SolverLimitError, UnsolvableError, solve
+from ggp.solver.codes import decode_keys
 from ggp.solver.estimate import estimate_states
 from ggp.solver.stages import ENDLESS
 from tests import naive_solver
@@ -101,10 +102,45 @@ def test_halving_game_is_right_for_all_numbers_up_to_fifty():
     for number in range(1, 51):
         wins.append(not wins[number - 1] or not wins[number // 2])
     solution = solved("halving")
-    for start in (1, 2, 3, 7, 18, 33, 49):
+    seen = set()
+    for state in decode_keys(solution.space.code, solution.space.keys.reshape(-1, 1)):
+        facts = {str(fact) for fact, holds in zip(solution.game.terms.fluents, state, strict=True) if holds}
+        (number,) = (int(fact[8:-1]) for fact in facts if fact.startswith("(number "))
+        is_won = wins[number] == ("(control first)" in facts)
+        assert solution.worth(solution.game.pack(state)).values == ((100, 0) if is_won else (0, 100))
+        seen.add(number)
+    assert seen == set(range(51))
+    for start in (1, 18, 49):
         values = solve(changed("halving", ("(start 50)", f"(start {start})"))).values()
         assert values == ((100, 0) if wins[start] else (0, 100))
-    assert solution.values() == ((100, 0) if wins[50] else (0, 100))
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_first_player_wins_hex_on_tiny_boards(size):
+    """3x3 is below; 4x4 in docs/solved.md."""
+    numbers = "".join(f"(index {i})\n" for i in range(1, size + 1))
+    game = changed(
+        "hex_3x3",
+        ("(index 1)\n(index 2)\n(index 3)\n", numbers),
+        ("(succ 1 2)\n(succ 2 3)\n", "(succ 1 2)\n" if size == 2 else ""),
+        ("end_edge red 3 ?y", f"end_edge red {size} ?y"),
+        ("end_edge blue ?x 3", f"end_edge blue ?x {size}"),
+    )
+    assert solve(game).values() == (100, 0)
+
+
+def test_solving_can_begin_at_any_state():
+    solution = solved("connectfour_4x4")
+    game, state = solution.game, solution.game.initial_state()
+    for place in (0, 1, 0, 1):
+        legal = [game.legal_moves(state, role) for role in game.roles]
+        state = game.next_state(state, [moves[min(place, len(moves) - 1)] for moves in legal])
+    part = solve(game, start=state)
+    assert part.values() == solution.worth(state).values
+    assert part.space.state_count < solution.space.state_count
+    assert part.number(state) == 0
+    with pytest.raises(KeyError):
+        part.worth(game.initial_state())
 
 
 def test_bucket_game_against_a_fair_coin_is_worth_five_before_scaling():

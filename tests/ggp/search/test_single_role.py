@@ -1,9 +1,12 @@
 """Games of one role: proofs and nested rollouts."""
 
+import random
+
+import numpy as np
 import pytest
 
 from ggp.loading import load
-from ggp.search.single_role import NestedRollouts, branch_and_bound
+from ggp.search.single_role import LanesRollouts, NestedRollouts, branch_and_bound
 from ggp.solver import solve
 
 
@@ -70,3 +73,55 @@ def test_nested_rollouts_end_at_once_when_a_line_is_good_enough():
 def test_nested_rollouts_refuse_more_roles():
     with pytest.raises(ValueError, match="one role"):
         NestedRollouts(load("tictactoe", "lanes"))
+
+
+@pytest.mark.parametrize("name", ["eightpuzzle", "peg", "maze", "sudoku_4x4"])
+def test_lanes_find_lines_that_earn_what_they_say(name):
+    game = load(name, "lanes")
+    search = LanesRollouts(game, seed=2, iterations=3)
+    line = search.run(playouts=4000, enough=101)
+    assert search.playouts >= 4000
+    assert line is search.best
+    assert goal_after(game, line.moves) == line.goal
+
+
+def test_lanes_learn_what_random_play_does_not_find():
+    assert LanesRollouts(load(GUESSING, "lanes"), seed=1, iterations=10).run(playouts=60_000).goal == 100
+
+
+def test_lanes_search_from_the_state_they_are_given():
+    game = load("hanoi", "lanes")
+    state = game.initial_state()
+    rng = random.Random(4)
+    for _ in range(5):
+        state = game.next_state(state, (rng.choice(game.legal_moves(state, game.roles[0])),))
+    line = LanesRollouts(game, seed=0, iterations=3).run(state, playouts=1000)
+    for move in line.moves:
+        assert move in game.legal_moves(state, game.roles[0])
+        state = game.next_state(state, (move,))
+    assert game.is_terminal(state)
+
+
+def test_lanes_adapt_like_plain_rollouts():
+    game = load("sudoku_4x4", "lanes")
+    lanes, plain = LanesRollouts(game, seed=3, step=0.7), NestedRollouts(game, seed=3, step=0.7)
+    line = lanes.run(playouts=1)
+    by_index, by_move = lanes._fresh_policy(), {}
+    for _ in range(3):
+        lanes._adapt(by_index, line)
+        plain._adapt(by_move, line)
+    expected = [by_move.get(move, 0.0) for move in game.moves[0]]
+    np.testing.assert_allclose(by_index, expected, atol=1e-12)
+    assert by_index.max() > 1
+
+
+def test_lanes_choose_by_the_weights():
+    game = load(GUESSING, "lanes")
+    lanes = LanesRollouts(game, seed=5)
+    policy = lanes._fresh_policy()
+    (first,) = {i for i, move in enumerate(game.moves[0]) if str(move) == "(go 0 2)"}
+    policy[first] = np.log(9)
+    lanes._roll_out(policy)
+    count = len(lanes._arrays.length)
+    share = (lanes._arrays.history[:count] == first).mean()
+    assert share == pytest.approx(9 / 12, abs=4 * np.sqrt(0.75 * 0.25 / count))

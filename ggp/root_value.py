@@ -1,0 +1,196 @@
+"""The value of the initial state alone, by search: for games with more states than memory holds.
+
+alphabeta          two roles in turn, constant sum: iterative deepening until the value is proven
+branch-and-bound   one role: the same with one side, and nested rollouts beside it, since a line that earns
+                   the greatest goal of the rules is a proof too
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ggp.compiled_game import CompiledGame
+from ggp.game import RANDOM_ROLE, Move, Role
+from ggp.search.alphabeta import AlphaBeta, AlphaBetaError, SearchResult
+from ggp.search.single_role import LanesRollouts, Line
+from ggp.solver import SolverLimitError, UnsolvableError
+
+ALPHABETA, BRANCH_AND_BOUND = "alphabeta", "branch-and-bound"
+REPORT_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class RootProgress:
+    """How far a search is: nodes expanded, depth of the iteration under way, best goal of a known line."""
+
+    nodes: int
+    depth: int
+    seconds: float
+    goal: int | None
+
+
+@dataclass(frozen=True)
+class RootValue:
+    """What the initial state is worth, proven.
+
+    values   goal of each role under best play, in role order
+    mover    the role that chooses, and a best move of it; None where the first move is forced
+    line     with one role: the moves of a line that earns the value, where one is known
+    nodes    positions expanded; depth: of the last iteration, None where rollouts were the proof
+    """
+
+    game: CompiledGame
+    method: str
+    values: tuple[int, ...]
+    mover: Role | None
+    move: Move | None
+    line: tuple[Move, ...]
+    nodes: int
+    depth: int | None
+    seconds: float
+
+
+def search_method(game: CompiledGame) -> str | None:
+    """The method for a game, as far as its roles tell; None where there is none."""
+    if RANDOM_ROLE in game.roles or len(game.roles) > 2 or game.terms.percepts:
+        return None
+    return ALPHABETA if len(game.roles) == 2 else BRANCH_AND_BOUND
+
+
+def find_root_value(
+    game: CompiledGame,
+    *,
+    mebibytes: int = 256,
+    deadline: float | None = None,
+    report: Callable[[RootProgress], None] | None = None,
+) -> RootValue:
+    """Search until the value of the initial state is proven.
+
+    mebibytes   for the transposition table
+    report      called from time to time
+    Raises UnsolvableError for other kinds of games, SolverLimitError when time is up (time.monotonic()).
+    """
+    method = search_method(game)
+    if method is None:
+        raise UnsolvableError("search proves values of games of one role, or two without chance")
+    if game.is_terminal(game.initial_state()):
+        raise UnsolvableError("the initial state is terminal")
+    try:
+        return _RootSearch(game, method, mebibytes, deadline, report).run()
+    except AlphaBetaError as error:
+        raise UnsolvableError(str(error)) from None
+
+
+class _RootSearch:
+    def __init__(
+        self,
+        game: CompiledGame,
+        method: str,
+        mebibytes: int,
+        deadline: float | None,
+        report: Callable[[RootProgress], None] | None,
+    ) -> None:
+        self.game = game
+        self.method = method
+        self.deadline = deadline
+        self.report = report
+        self.search = AlphaBeta(game, mebibytes=mebibytes)
+        self.rollouts = LanesRollouts(game) if method == BRANCH_AND_BOUND else None
+        self.start = time.monotonic()
+        self._result: SearchResult | None = None
+        self._error: AlphaBetaError | None = None
+        self._is_over = threading.Event()
+
+    def run(self) -> RootValue:
+        """Search and roll out in threads of their own; watch the clock in this one."""
+        threads = [threading.Thread(target=self._search, name="search", daemon=True)]
+        if self.rollouts is not None:
+            threads.append(threading.Thread(target=self._roll_out, name="rollouts", daemon=True))
+        for thread in threads:
+            thread.start()
+        try:
+            while not self._is_over.wait(self._pause()):
+                self._tell()
+                if self.deadline is not None and time.monotonic() >= self.deadline:
+                    break
+        finally:
+            self._is_over.set()
+            self.search.interrupt_and_join(threads[0])
+            for thread in threads[1:]:
+                thread.join()
+        if self._error is not None and not self._has_enough():
+            raise self._error
+        return self._proven(self._result or SearchResult(None, None, False, None, self.search.nodes, 0.0))
+
+    def _search(self) -> None:
+        try:
+            self._result = self.search.search(self.game.initial_state(), deadline=self.deadline)
+        except AlphaBetaError as error:
+            self._error = error
+        self._is_over.set()
+
+    def _roll_out(self) -> None:
+        assert self.rollouts is not None
+        self.rollouts.run(deadline=self.deadline, stop=self._is_over, enough=self.search.greatest_goal)
+        if self._has_enough():
+            self._is_over.set()
+
+    def _pause(self) -> float:
+        left = REPORT_SECONDS if self.deadline is None else self.deadline - time.monotonic()
+        return max(0.0, min(REPORT_SECONDS, left))
+
+    def _line(self) -> Line | None:
+        return self.rollouts.best if self.rollouts is not None else None
+
+    def _has_enough(self) -> bool:
+        line = self._line()
+        return line is not None and line.goal >= self.search.greatest_goal
+
+    def _tell(self) -> None:
+        if self.report is not None:
+            line = self._line()
+            seconds = time.monotonic() - self.start
+            goal = line.goal if line is not None else None
+            self.report(RootProgress(self.search.nodes, self.search.depth, seconds, goal))
+
+    def _proven(self, result: SearchResult) -> RootValue:
+        game, line = self.game, self._line()
+        seconds = time.monotonic() - self.start
+        if self._has_enough() and line is not None:
+            values: tuple[int, ...] = (line.goal,)
+            move: Move | None = line.moves[0]
+            moves = line.moves
+        elif result.is_proven and result.goal is not None:
+            first = int(result.goal)
+            values = (first,) if self.method == BRANCH_AND_BOUND else (first, self.search.goal_sum - first)
+            move = result.move
+            moves = line.moves if line is not None and line.goal == first else ()
+        else:
+            raise SolverLimitError(self._failure(result, line))
+        legal = [game.legal_moves(game.initial_state(), role) for role in game.roles]
+        mover = next((r for r, each in zip(game.roles, legal, strict=True) if len(each) > 1), None)
+        depth = result.depth if result.is_proven else None
+        return RootValue(
+            game, self.method, values, mover, move if mover else None, moves, result.nodes, depth, seconds
+        )
+
+    def _failure(self, result: SearchResult, line: Line | None) -> str:
+        found = [f"{result.nodes:,} nodes searched"]
+        if result.depth is not None:
+            found.append(f"all lines of up to {result.depth} moves")
+        if line is not None:
+            found.append(f"the best line known earns {line.goal}")
+        return f"not proven by {self.method} when time was up ({', '.join(found)})"
+
+
+__all__ = [
+    "ALPHABETA",
+    "BRANCH_AND_BOUND",
+    "RootProgress",
+    "RootValue",
+    "find_root_value",
+    "search_method",
+]
