@@ -18,6 +18,7 @@ from gdl.grounding import ground
 from gdl.parser import parse_file
 from ggp.circuit import CircuitError
 from ggp.circuit_construction import build
+from ggp.compilation import simplify_budget
 from ggp.simplify import STAGES, StageReport, simplify
 from ggp.tables import tabulate
 
@@ -36,7 +37,7 @@ def row(path: Path, seconds: float | None, stages: list[str]) -> tuple[str, dict
     circuit = build(grounded)
     budget = seconds
     if budget is None:
-        budget = max(0.5, ground_seconds + 1 - (time.perf_counter() - started))
+        budget = simplify_budget(ground_seconds, time.perf_counter() - started)
     report: list[StageReport] = []
     circuit = simplify(circuit, stages=stages, seconds=budget, report=report)
     tabulate(circuit)

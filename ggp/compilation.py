@@ -31,8 +31,8 @@ class CompilationLimits:
     """What compiling may cost.
 
     seconds, mebibytes   wall time and address space of grounding
-    simplify_seconds     time for making the circuit small; it is correct wherever that stops. None: as
-                         long as grounding took and a second more, building the circuit included
+    simplify_seconds     time for making the circuit small; it is correct wherever that stops. None: what
+                         `simplify_budget` allows
     stages               which simplifications run, see `ggp.simplify.STAGES`
     """
 
@@ -40,6 +40,14 @@ class CompilationLimits:
     mebibytes: int = 4096
     simplify_seconds: float | None = None
     stages: Collection[str] = tuple(STAGES)
+
+
+def simplify_budget(ground_seconds: float, build_seconds: float) -> float:
+    """Seconds for simplification such that building, it and tabulating take what grounding took and a second.
+
+    A tenth is kept back for tables and for stages that end a little late.
+    """
+    return max(LEAST_SIMPLIFY_SECONDS, 0.9 * (ground_seconds + 1.0) - build_seconds)
 
 
 def compile_circuit(
@@ -80,7 +88,7 @@ def compile_circuit(
     started = monotonic()
     seconds = limits.simplify_seconds
     if seconds is None:
-        seconds = max(LEAST_SIMPLIFY_SECONDS, report.ground_seconds + 1.0 - report.build_seconds)
+        seconds = simplify_budget(report.ground_seconds, report.build_seconds)
     circuit = simplify(circuit, stages=limits.stages, seconds=seconds, report=report.stages)
     report.simplify_seconds = monotonic() - started
     compiled = CompiledCircuit(circuit, report)

@@ -2,7 +2,8 @@
 
 Every stage takes a circuit and a deadline and returns a circuit that gives the same outputs in every
 reachable state; one that runs out of time returns what it has. STAGES names them all; any may be
-left out. They run in PLAN's order, some more than once, since each uncovers work for the others.
+left out. They run in the order of PLAN or LARGE_PLAN, some more than once, since each uncovers work for
+the others.
 """
 
 from __future__ import annotations
@@ -63,6 +64,10 @@ PLAN: tuple[str, ...] = (
     "gate_order",
 )
 
+LARGE_PLAN: tuple[str, ...] = ("counting", "factoring", "sharing", "factoring", *PLAN[2:])
+"""The order for large circuits: sharing first, which pays most for its time."""
+LARGE_LITERALS = 5_000_000
+"""Gate inputs, as built, from which a circuit is large."""
 STAGE_SHARE = {"refactoring": 0.25, "implications": 0.35, "exclusive_facts": 0.3}
 """How much of the time that is left a stage may take, where it is not half of it."""
 SECONDS_PER_LITERAL = 2.0e-6
@@ -120,7 +125,7 @@ def simplify(
     if report is not None:
         report.append(describe("rules", circuit, 0.0))
     done: dict[str, Circuit] = {}
-    for stage in PLAN:
+    for stage in LARGE_PLAN if circuit.literal_count >= LARGE_LITERALS else PLAN:
         begin = monotonic()
         share = STAGE_SHARE.get(stage, 0.5) * (end - begin)
         if stage == ESSENTIAL and stage not in done:

@@ -12,7 +12,7 @@ from gdl.grounding import ground
 from gdl.parser import parse, parse_file
 from ggp.circuit import Circuit, CircuitTerms, GateBuilder
 from ggp.circuit_construction import build
-from ggp.simplify import PLAN, STAGES, simplify
+from ggp.simplify import LARGE_PLAN, PLAN, STAGES, simplify
 from ggp.simplify.exclusive_facts import find_exclusive_facts
 from ggp.simplify.factoring import factor
 from ggp.simplify.rewriting import cost
@@ -81,7 +81,14 @@ def test_real_sheets_play_alike(corpus_dir, name):
 
 
 def test_every_planned_stage_has_a_switch():
-    assert set(PLAN) == set(STAGES)
+    assert set(PLAN) == set(LARGE_PLAN) == set(STAGES)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_plan_for_large_circuits_keeps_play(seed, monkeypatch):
+    monkeypatch.setattr("ggp.simplify.LARGE_LITERALS", 0)
+    circuit = random_circuit(seed, gates=60)
+    assert_same_play(circuit, simplify(circuit, seconds=10), seed=seed, steps=30)
     with pytest.raises(ValueError, match="magic"):
         simplify(random_circuit(1), stages=["magic"])
 
