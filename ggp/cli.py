@@ -23,6 +23,7 @@ COMMANDS = {
     "bench": "Measure an engine by random playouts.",
     "solve": "Find what a game is worth and how to play it best.",
     "learn": "Learn to judge the states of a game by playing it.",
+    "features": "Show what is recognized on the board of a game and what it is worth.",
     "tournament": "Play agents against each other many times and say who is stronger.",
     "assess": "Measure one player on positions with known answers.",
     "player": "Play over HTTP for any game manager.",

@@ -75,18 +75,22 @@ class Features:
     """What was recognized.
 
     piece_of, cell_of    int32[F]: what a fluent says, NOTHING where it is not of the board
+    single               bool[cells]: never seen with two things at once
     source_of            int32[M]: cell
     targets_of           by move: cells; several where only the file is named, in the order in which they
                          fill up
+    way_of               by move: the cells that it names from source to target, both included
     """
 
     board: Board
     pieces: tuple[Piece, ...]
     piece_of: NDArray[np.int32]
     cell_of: NDArray[np.int32]
+    single: NDArray[np.bool_]
     families: tuple[MoveFamily, ...]
     source_of: NDArray[np.int32]
     targets_of: tuple[tuple[int, ...], ...]
+    way_of: tuple[tuple[int, ...], ...]
 
     def fluents_at(self, cell: int) -> NDArray[np.int64]:
         """What can be said of a cell."""
@@ -126,7 +130,9 @@ def recognize_features(game: CompiledGame, deadline: float = math.inf) -> Featur
         return None
     finder = _MoveCells(game, board, pieces, piece_of, cell_of, watched)
     families = tuple(finder.families())
-    return Features(board, pieces, piece_of, cell_of, families, finder.source_of, tuple(finder.targets_of))
+    single = _single_cells(board, cell_of, watched)
+    targets, ways = tuple(finder.targets_of), tuple(finder.way_of)
+    return Features(board, pieces, piece_of, cell_of, single, families, finder.source_of, targets, ways)
 
 
 def _contents(game: CompiledGame, board: Board) -> tuple[list[str], NDArray[np.int32], NDArray[np.int32]]:
@@ -149,6 +155,27 @@ def _contents(game: CompiledGame, board: Board) -> tuple[list[str], NDArray[np.i
         " ".join(content if is_unique else (board.layers[index].name, *content)) for index, content in number
     ]
     return names, piece_of, cell_of
+
+
+def _steps(source: tuple[int, ...], target: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The arguments of all cells from source to target, where these follow one another."""
+    size = len(source)
+    count, rest = divmod(target[0] - source[0], size)
+    if rest == 0 and count > 0 and tuple(i - count * size for i in target) == source:
+        yield from (tuple(i + k * size for i in source) for k in range(count + 1))
+    else:
+        yield from (source, target)
+
+
+def _single_cells(board: Board, cell_of: NDArray[np.int32], watched: RecordedPlayouts) -> NDArray[np.bool_]:
+    single = np.ones(len(board.across.values) * len(board.down.values), np.bool_)
+    for cell in range(len(single)):
+        one = np.zeros_like(watched.words[:, 0])
+        for fluent in np.flatnonzero(cell_of == cell):
+            x = watched.words[:, fluent]
+            single[cell] &= not (one & x).any()
+            one |= x
+    return single
 
 
 def _owners(
@@ -202,6 +229,7 @@ class _MoveCells:
         moves = int(self.tables.first_move[-1])
         self.source_of = np.full(moves, NOTHING, np.int32)
         self.targets_of: list[tuple[int, ...]] = [()] * moves
+        self.way_of: list[tuple[int, ...]] = [()] * moves
         self.arguments = [
             tuple(str(argument) for argument in arguments_of(move))
             for of_role in game.moves
@@ -234,6 +262,10 @@ class _MoveCells:
                 self.source_of[m] = self._named(m, source)
             if target is not None:
                 self.targets_of[m] = (self._named(m, target),)
+        if source is not None and target is not None:
+            way = [w for w in _steps(source, target) if w in windows or w == source]
+            for m in moves:
+                self.way_of[m] = tuple(self._named(m, w) for w in way)
         if source is None and target is None:
             file = self._find_file(role, arity, moves)
         return MoveFamily(role, name, arity, tuple(moves), source, target, file, self.turn)

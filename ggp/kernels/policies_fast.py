@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.kernels.choose import add_three, borrow_of, draw_at_most
-from ggp.kernels.compiling import inlined
+from ggp.kernels.compiling import inlined, kernel
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.rows import (
+    ALL_ONES,
     Index,
     Row,
     Rows,
@@ -225,6 +226,15 @@ def choose_by_cases(
     store(random, 0, older)
     store(random, 1, newer)
     return stuck
+
+
+@kernel
+def choose_cases(
+    tables: LaneTables, value: Rows, cases: FeatureCases, scratch: Rows, random: Rows, stuck: Rows
+) -> None:
+    """`choose_by_cases` in all lanes, for callers outside kernels; as `ggp.kernels.roulette.roulette`."""
+    everywhere = fill(value, ALL_ONES)
+    store(stuck, 0, choose_by_cases(tables, value, cases, scratch, random, everywhere))
 
 
 @inlined

@@ -26,9 +26,8 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, product
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -36,11 +35,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.compiled_game import CompiledGame
-from ggp.features import NOTHING, Features, MoveFamily, recognize_features
+from ggp.features import NOTHING, Features, recognize_features
 from ggp.kernels.policies_fast import WEIGHT_PLANES, FeatureCases
 from ggp.kernels.rows import make_rows
-from ggp.possibilities import possible
-from ggp.search.feature_learning import CELLS, PIECES, FeatureWeights, feature_numbers, learn_weights
+from ggp.search.fast_cases import Case, find_cases
+from ggp.search.feature_learning import PIECES, FeatureWeights, learn_weights
 from ggp.search.options import MctsOptions
 
 LARGEST_WEIGHT = 1023
@@ -48,23 +47,10 @@ NO_CAPTURE = -100.0
 MOST_LEVELS = 64
 """Different values of a role at most; beyond, they are rounded to a grid."""
 
-MOST_CASES = 48
-"""Cases of one move that takes several pieces; beyond, only one of the cells counts."""
-
 _logger = logging.getLogger("ggp.search")
 _known: WeakKeyDictionary[CompiledGame, dict[object, Any]] = WeakKeyDictionary()
 _recognized: WeakKeyDictionary[CompiledGame, dict[str, Any]] = WeakKeyDictionary()
 _told: set[str] = set()
-
-
-@dataclass(frozen=True)
-class Case:
-    """What a move is worth where all conditions hold: literals `2 * fluent + negated`, fluents from 0."""
-
-    conditions: tuple[int, ...]
-    pieces: tuple[int, ...] = ()
-    taken_by: int = NOTHING
-    target: int = NOTHING
 
 
 @dataclass(frozen=True)
@@ -141,162 +127,6 @@ def _recognize(game: CompiledGame, kind: str, deadline: float) -> _Recognized:
     if time.monotonic() < deadline:
         known[kind] = found
     return found
-
-
-def find_cases(
-    game: CompiledGame, features: Features, kind: str = "auto"
-) -> tuple[str | None, tuple[tuple[Case, ...], ...]]:
-    """The form that suits the game (or the one asked for), and the cases of all moves in it.
-
-    (None, ()) where no move can be valued that way.
-    """
-    if kind == "auto":
-        several = any(len(features.pieces_of(role)) > 1 for role in range(len(game.roles)))
-        kinds = [PIECES, CELLS] if several else [CELLS]
-    else:
-        kinds = [kind]
-    for each in kinds:
-        cases = _capture_cases(game, features) if each == PIECES else _placement_cases(features)
-        if any(case.pieces or case.target != NOTHING for of_move in cases for case in of_move):
-            return each, cases
-    return None, ()
-
-
-def _placement_cases(features: Features) -> tuple[tuple[Case, ...], ...]:
-    return tuple(tuple(_cases_of_targets(features, targets)) for targets in features.targets_of)
-
-
-def _cases_of_targets(features: Features, targets: Sequence[int]) -> Iterator[Case]:
-    """The first target that is free."""
-    for place, cell in enumerate(targets):
-        owned = [int(f) for f in features.fluents_at(cell) if features.owner_of(int(f)) != NOTHING]
-        is_last = place == len(targets) - 1
-        yield Case(() if is_last else tuple(2 * f + 1 for f in owned), target=cell)
-    if not targets:
-        yield Case(())
-
-
-def _capture_cases(game: CompiledGame, features: Features) -> tuple[tuple[Case, ...], ...]:
-    cases: list[tuple[Case, ...]] = [(Case(()),)] * len(features.targets_of)
-    for family in features.families:
-        for move, of_move in _Captures(game, features, family).cases():
-            cases[move] = of_move
-    return tuple(cases)
-
-
-class _Captures:
-    """What the moves of one family capture: by the piece that moves and what is taken."""
-
-    def __init__(self, game: CompiledGame, features: Features, family: MoveFamily) -> None:
-        self.tables, self.features, self.family = game.tables, features, family
-        owners = np.array([features.owner_of(f) for f in range(len(features.piece_of))])
-        self.theirs = np.flatnonzero((owners != NOTHING) & (owners != family.role))
-        self.own = {
-            cell: [int(f) for f in np.flatnonzero((features.cell_of == cell) & (owners == family.role))]
-            for cell in {int(features.source_of[m]) for m in family.moves} - {NOTHING}
-        }
-        self.at = {
-            int(cell): np.flatnonzero(features.cell_of == cell)
-            for cell in np.unique(features.cell_of)
-            if cell != NOTHING
-        }
-
-    def cases(self) -> Iterator[tuple[int, tuple[Case, ...]]]:
-        """The cases of every move that can capture."""
-        by_move: dict[int, list[Case]] = {}
-        must_capture: dict[int, bool] = {}
-        for (move, mover), taken, can_spare in self._takings():
-            by_move.setdefault(move, []).extend(self._combined(mover, taken))
-            must_capture[move] = must_capture.get(move, True) and not can_spare
-        for move, cases in by_move.items():
-            if not cases:
-                continue
-            cases.sort(key=lambda case: -len(case.pieces))
-            if must_capture[move]:
-                cases[-1] = replace(cases[-1], conditions=())
-            else:
-                cases.append(Case(()))
-            yield move, tuple(cases)
-
-    def _combined(self, mover: int | None, taken: dict[int, list[int]]) -> Iterator[Case]:
-        """One case for each way in which the pieces of one or several cells can be taken."""
-        choices: list[list[int | None]] = [[*fluents, None] for fluents in taken.values()]
-        if math.prod(map(len, choices)) > MOST_CASES:
-            choices = choices[:1]
-        piece = NOTHING if mover is None else int(self.features.piece_of[mover])
-        for choice in product(*choices):
-            captured = [f for f in choice if f is not None]
-            if captured:
-                conditions = captured if mover is None else [*captured, mover]
-                yield Case(
-                    tuple(2 * f for f in conditions),
-                    tuple(int(self.features.piece_of[f]) for f in captured),
-                    piece,
-                )
-
-    def _takings(self) -> Iterator[tuple[tuple[int, int | None], dict[int, list[int]], bool]]:
-        """What can be taken by each move with each own piece at its source.
-
-        ((move, own fluent at the source or None), {cell: what can be taken there}, whether nothing may be)
-        """
-        nobody: list[int | None] = [None]
-        movers = [
-            (move, mover)
-            for move in self.family.moves
-            for mover in self.own.get(int(self.features.source_of[move])) or nobody
-        ]
-        if not movers or not len(self.theirs):
-            return
-        questions = [
-            self.family.turn.knowing(
-                move,
-                () if mover is None else (mover,),
-                () if mover is None else (f for f in self._beside(mover) if f != mover),
-            )
-            for move, mover in movers
-        ]
-        following = self.tables.next[self.theirs]
-        asked = np.column_stack(
-            (
-                np.array([self.tables.legal[move] for move, _ in movers]),
-                np.tile(following, (len(movers), 1)),
-            )
-        ).astype(np.int32)
-        answers = possible(self.tables, questions, asked)
-        lasting = possible(self.tables, [self.family.turn], following[None, :].astype(np.int32))[0]
-        places, taken = np.nonzero(answers[:, :1] & ~answers[:, 1:] & lasting)
-        is_source = (
-            self.features.cell_of[self.theirs[taken]]
-            == self.features.source_of[np.array([move for move, _ in movers])[places]]
-        )
-        places, fluents = places[~is_source], self.theirs[taken[~is_source]]
-        # What cannot be there while the move is legal is not taken by it.
-        with_piece = [
-            questions[q].knowing(true=(f,), false=(g for g in self._beside(f) if g != f))
-            for q, f in zip(places, fluents, strict=True)
-        ]
-        legal = self._legal([movers[q][0] for q in places])
-        is_there = possible(self.tables, with_piece, legal)[:, 0]
-        by_mover: dict[int, dict[int, list[int]]] = {}
-        for q, f in zip(places[is_there], fluents[is_there], strict=True):
-            of_cell = by_mover.setdefault(int(q), {})
-            of_cell.setdefault(int(self.features.cell_of[f]), []).append(int(f))
-        without = [
-            questions[q].knowing(false=chain.from_iterable(taken.values())) for q, taken in by_mover.items()
-        ]
-        legal = self._legal([movers[q][0] for q in by_mover])
-        can_spare = dict(zip(by_mover, possible(self.tables, without, legal)[:, 0], strict=True))
-        for q, mover in enumerate(movers):
-            if answers[q, 0]:
-                yield mover, by_mover.get(q, {}), bool(can_spare.get(q, True))
-
-    def _legal(self, moves: Sequence[int]) -> NDArray[np.int32]:
-        """int32[Q, 1]: the literals of the moves' legality."""
-        return self.tables.legal[np.array(moves, np.int64)][:, None]
-
-    def _beside(self, fluent: int) -> NDArray[np.int64]:
-        """All that can be said of the cell of a fluent."""
-        return self.at[int(self.features.cell_of[fluent])]
 
 
 def value_moves(
@@ -385,11 +215,8 @@ def _offsets(counts: Sequence[int]) -> NDArray[np.int32]:
 
 
 __all__ = [
-    "Case",
     "FastModel",
     "feature_cases",
-    "feature_numbers",
-    "find_cases",
     "learn_fast",
     "value_moves",
     "without_fast",
