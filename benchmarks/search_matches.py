@@ -4,7 +4,8 @@
         mcts:simulations=10000,lanes_per_leaf=1 --matches 100
 
 The games must have two roles. Prints one JSON object. A result is the share of points of the first player,
-a point being 100 goals, so that 50 is even.
+a point being 100 goals, so that 50 is even. Players without chance of their own play the same match again and
+again: give them `--opening`, random moves to begin with, the same ones in both matches of a pair.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import random
 import time
+from collections.abc import Hashable
 from typing import Any
 
 import ggp
+from ggp.game import Move
 from ggp.match import play_match
-from ggp.players import make_player
+from ggp.players import MatchSetup, Player, make_player
 
 
 def main() -> None:
@@ -28,6 +32,7 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=40)
     parser.add_argument("--play-clock", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--opening", type=int, default=0, help="random moves at the beginning")
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after that long")
     arguments = parser.parse_args()
     game = ggp.load(arguments.game, engine="lanes")
@@ -44,16 +49,42 @@ def play_one(game: Any, arguments: argparse.Namespace, number: int) -> float:
     """Points of the first player in one match; it has the first role in even ones."""
     is_swapped = number % 2 == 1
     specs = [arguments.second, arguments.first] if is_swapped else [arguments.first, arguments.second]
+    seed = arguments.seed + number // 2
     record = play_match(
         game,
-        [make_player(spec) for spec in specs],
+        [OpeningPlayer(make_player(spec), arguments.opening, seed) for spec in specs],
         start_clock_seconds=arguments.play_clock,
         play_clock_seconds=arguments.play_clock,
-        seed=arguments.seed + number // 2,
+        seed=seed,
     )
     if record.goals is None:
         raise SystemExit(f"match {number} was aborted: {record.fault}")
     return record.goals[1 if is_swapped else 0] / 100
+
+
+class OpeningPlayer:
+    """Makes random moves before `player` takes over; which ones depends on the role and the seed alone."""
+
+    def __init__(self, player: Player, opening: int, seed: int) -> None:
+        self.name = player.name
+        self._player = player
+        self._opening = opening
+        self._seed = seed
+
+    def start(self, setup: MatchSetup, deadline: float) -> None:
+        self._setup = setup
+        self._left = self._opening
+        self._rng = random.Random(f"{self._seed} {setup.role}")
+        self._player.start(setup, deadline)
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        if self._left <= 0:
+            return self._player.choose(state, deadline, joint_move)
+        self._left -= 1
+        return self._rng.choice(self._setup.game.legal_moves(state, self._setup.role))
+
+    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
+        self._player.stop(joint_move)
 
 
 def summary(points: list[float]) -> dict[str, float]:

@@ -10,16 +10,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ggp.compiled_game import CompiledGame
 from ggp.game import RANDOM_ROLE, Move, Role
 from ggp.search.alphabeta import AlphaBeta, AlphaBetaError, SearchResult
+from ggp.search.best_moves import BestMovesSearch
 from ggp.search.single_role import LanesRollouts, Line
 from ggp.solver import SolverLimitError, UnsolvableError
 
 ALPHABETA, BRANCH_AND_BOUND = "alphabeta", "branch-and-bound"
 REPORT_SECONDS = 0.5
+MOVES_SECONDS = 5.0
+"""Without a deadline the moves beside the best one get so long, or as long as the proof took."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class RootValue:
     """What the initial state is worth, proven.
 
     values   goal of each role under best play, in role order
-    mover    the role that chooses, and a best move of it; None where the first move is forced
+    mover    the role that chooses; None where the first move is forced. best_moves: its moves that are proven
+             to keep the value; unsettled: those of which that was not decided in time
     line     with one role: the moves of a line that earns the value, where one is known
     nodes    positions expanded; depth: of the last iteration, None where rollouts were the proof
     """
@@ -46,7 +50,8 @@ class RootValue:
     method: str
     values: tuple[int, ...]
     mover: Role | None
-    move: Move | None
+    best_moves: tuple[Move, ...]
+    unsettled: tuple[Move, ...]
     line: tuple[Move, ...]
     nodes: int
     depth: int | None
@@ -67,7 +72,7 @@ def find_root_value(
     deadline: float | None = None,
     report: Callable[[RootProgress], None] | None = None,
 ) -> RootValue:
-    """Search until the value of the initial state is proven.
+    """Search until the value of the initial state is proven; then for all moves that keep it.
 
     mebibytes   for the transposition table
     report      called from time to time
@@ -103,6 +108,7 @@ class _RootSearch:
         self._result: SearchResult | None = None
         self._error: AlphaBetaError | None = None
         self._is_over = threading.Event()
+        self._moves: BestMovesSearch | None = None
 
     def run(self) -> RootValue:
         """Search and roll out in threads of their own; watch the clock in this one."""
@@ -111,6 +117,14 @@ class _RootSearch:
             threads.append(threading.Thread(target=self._roll_out, name="rollouts", daemon=True))
         for thread in threads:
             thread.start()
+        self._watch(threads)
+        if self._error is not None and not self._has_enough():
+            raise self._error
+        found = self._proven(self._result or SearchResult(None, None, False, None, self.search.nodes, 0.0))
+        return self._with_all_best_moves(found) if found.best_moves else found
+
+    def _watch(self, threads: list[threading.Thread]) -> None:
+        """Report until the work is over or time is up; then end the threads, the first of which searches."""
         try:
             while not self._is_over.wait(self._pause()):
                 self._tell()
@@ -118,12 +132,27 @@ class _RootSearch:
                     break
         finally:
             self._is_over.set()
+            if self._moves is not None:
+                self._moves.interrupt()
             self.search.interrupt_and_join(threads[0])
             for thread in threads[1:]:
                 thread.join()
-        if self._error is not None and not self._has_enough():
-            raise self._error
-        return self._proven(self._result or SearchResult(None, None, False, None, self.search.nodes, 0.0))
+
+    def _with_all_best_moves(self, found: RootValue) -> RootValue:
+        state = self.game.initial_state()
+        moves = self._moves = BestMovesSearch(self.search, state, found.values[0], found.best_moves[0])
+        if self.deadline is None:
+            self.deadline = time.monotonic() + max(MOVES_SECONDS, found.seconds)
+        self._is_over.clear()
+        thread = threading.Thread(target=self._settle_moves, name="best moves", daemon=True)
+        thread.start()
+        self._watch([thread])
+        return replace(found, best_moves=moves.found.best, unsettled=moves.found.unsettled)
+
+    def _settle_moves(self) -> None:
+        assert self._moves is not None
+        self._moves.run(self.deadline)
+        self._is_over.set()
 
     def _search(self) -> None:
         try:
@@ -173,9 +202,8 @@ class _RootSearch:
         legal = [game.legal_moves(game.initial_state(), role) for role in game.roles]
         mover = next((r for r, each in zip(game.roles, legal, strict=True) if len(each) > 1), None)
         depth = result.depth if result.is_proven else None
-        return RootValue(
-            game, self.method, values, mover, move if mover else None, moves, result.nodes, depth, seconds
-        )
+        best = (move,) if mover is not None and move is not None else ()
+        return RootValue(game, self.method, values, mover, best, (), moves, result.nodes, depth, seconds)
 
     def _failure(self, result: SearchResult, line: Line | None) -> str:
         found = [f"{result.nodes:,} nodes searched"]

@@ -37,6 +37,8 @@ TABLE_SHARE = 8
 """The part of the memory that a search's transposition table gets: more than that hardly helps."""
 ESTIMATE_ERROR = 4
 """How many times too large a forecast may be."""
+STATES_BEFORE_ESTIMATE = 5_000_000
+"""A matter of seconds. Games cut off after some steps look endless before that (the 8-puzzle)."""
 
 
 @click.command("solve")
@@ -101,7 +103,7 @@ def command(
             save_solution(found, save)
         click.echo(json.dumps(summary(found)) if is_json else _text(found))
     else:
-        click.echo(json.dumps(root_summary(found)) if is_json else _root_text(found))
+        click.echo(json.dumps(root_summary(found)) if is_json else root_text(found))
 
 
 def _require_method(game: CompiledGame, method: str, save: Path | None, work: Path | None) -> None:
@@ -120,7 +122,7 @@ def _solve(
         return _retrograde(game, limits)
     most = ESTIMATE_ERROR * (limits.mebibytes << 20) // BYTES_PER_STATE
     try:
-        return _retrograde(game, replace(limits, estimated_states=most))
+        return _retrograde(game, replace(limits, estimated_states=most, estimate_from=STATES_BEFORE_ESTIMATE))
     except SolverLimitError as error:
         click.echo(
             f"{game.name}: {error}; {fallback} searches for the value of the initial state"
@@ -187,12 +189,16 @@ def root_summary(found: RootValue) -> dict[str, Any]:
     """What `--json` prints where only the initial state was valued."""
     game = found.game
     values = dict(zip(map(str, game.roles), found.values, strict=True))
-    best = [{"move": str(found.move), "goal": values[str(found.mover)], "probability": 1.0}]
+    best = [
+        {"move": str(move), "goal": values[str(found.mover)], "probability": 0.0 if rank else 1.0}
+        for rank, move in enumerate(found.best_moves)
+    ]
     return {
         "game": game.name,
         "values": values,
         "states": None,
         "best_moves": {str(found.mover): best} if found.mover is not None else {},
+        "unsettled_moves": [str(move) for move in found.unsettled],
         "method": found.method,
         "line": [str(move) for move in found.line],
         "nodes": found.nodes,
@@ -245,12 +251,15 @@ def _text(solution: Solution) -> str:
     return "\n".join(lines)
 
 
-def _root_text(found: RootValue) -> str:
+def root_text(found: RootValue) -> str:
+    """What is printed where only the initial state was valued."""
     game = found.game
     worths = ", ".join(f"{role} {worth}" for role, worth in zip(game.roles, found.values, strict=True))
     lines = [f"{game.name}: {worths}", f"  the value of the initial state, proven by {found.method}"]
     if found.mover is not None:
-        lines.append(f"  a best move of {found.mover}: {found.move}")
+        lines.append(f"  best moves of {found.mover}: {', '.join(map(str, found.best_moves))}")
+    if found.unsettled:
+        lines.append(f"  not settled in time: {', '.join(map(str, found.unsettled))}")
     if found.line:
         lines.append(f"  in {len(found.line)} moves: {' '.join(map(str, found.line))}")
     depth = f", {found.depth} moves deep" if found.depth is not None else ""

@@ -31,6 +31,7 @@ from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.rows import (
     ALL_ONES,
     Index,
+    Rows,
     any_lane,
     fill,
     get_word,
@@ -132,6 +133,34 @@ def _keep_keys(tables: LaneTables, code: StateCode, search: Search, top: Index, 
 
 
 @inlined
+def _add_in_lanes(
+    target: Int32Array, top: Index, lanes: Index, rows: Rows, row: Index, amount: Index
+) -> None:
+    """target[top + lane] += amount in every lane, of the first `lanes`, that is set in the row."""
+    for w in range((lanes + 63) >> 6):
+        bits = get_word(rows, row, w)
+        while bits != np.uint64(0):
+            lane = 64 * w + lowest_bit(bits)
+            bits = bits & (bits - np.uint64(1))
+            if lane < lanes:
+                target[top + lane] += amount
+
+
+@inlined
+def _set_in_lanes(
+    target: Int32Array, top: Index, lanes: Index, rows: Rows, row: Index, amount: Index
+) -> None:
+    """target[top + lane] = amount in the same lanes."""
+    for w in range((lanes + 63) >> 6):
+        bits = get_word(rows, row, w)
+        while bits != np.uint64(0):
+            lane = 64 * w + lowest_bit(bits)
+            bits = bits & (bits - np.uint64(1))
+            if lane < lanes:
+                target[top + lane] = amount
+
+
+@inlined
 def _find_movers(
     tables: LaneTables, first_move: Int32Array, search: Search, top: Index, lanes: Index
 ) -> None:
@@ -151,26 +180,14 @@ def _find_movers(
             several = several | (one & x)
             one = one | x
         store(search.live, 2, several)
-        for w in range((lanes + 63) >> 6):
-            bits = get_word(search.live, 2, w)
-            while bits != np.uint64(0):
-                lane = 64 * w + lowest_bit(bits)
-                bits = bits & (bits - np.uint64(1))
-                if lane < lanes:
-                    search.mover[top + lane] = role
-                    search.mobility[top + lane] = 0
+        _set_in_lanes(search.mover, top, lanes, search.live, 2, role)
+        _set_in_lanes(search.mobility, top, lanes, search.live, 2, 0)
         if counts and any_lane(several):
             for each in range(slot, end):
                 x = literal(value, np.int64(tables.slot_literal[each])) & several
                 if any_lane(x):
                     store(search.live, 3, x)
-                    for w in range((lanes + 63) >> 6):
-                        bits = get_word(search.live, 3, w)
-                        while bits != np.uint64(0):
-                            lane = 64 * w + lowest_bit(bits)
-                            bits = bits & (bits - np.uint64(1))
-                            if lane < lanes:
-                                search.mobility[top + lane] += 1
+                    _add_in_lanes(search.mobility, top, lanes, search.live, 3, 1)
 
 
 @inlined
@@ -187,15 +204,9 @@ def _read_goals(tables: LaneTables, search: Search, top: Index, lanes: Index) ->
         for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
             store(search.live, 2, literal(value, np.int64(tables.goal_literal[q])))
             worth = tables.goal_value[q]
-            for w in range((lanes + 63) >> 6):
-                bits = get_word(search.live, 2, w)
-                while bits != np.uint64(0):
-                    lane = 64 * w + lowest_bit(bits)
-                    bits = bits & (bits - np.uint64(1))
-                    if lane < lanes:
-                        search.score[top + lane] += worth
-                        if role == 0:
-                            search.end[top + lane] = 100 * worth
+            _add_in_lanes(search.score, top, lanes, search.live, 2, worth)
+            if role == 0:
+                _set_in_lanes(search.end, top, lanes, search.live, 2, 100 * worth)
     for lane in range(lanes):
         is_terminal = (get_word(search.live, 0, lane >> 6) >> np.uint64(lane & 63)) & np.uint64(1)
         if is_terminal and tables.role_count > 1:
@@ -230,13 +241,7 @@ def _estimate(tables: LaneTables, search: Search, top: Index, lanes: Index) -> N
         for f in range(fluents):
             weight = search.weight[f]
             if weight != 0:
-                for w in range((lanes + 63) >> 6):
-                    bits = get_word(search.child_value, 1 + f, w)
-                    while bits != np.uint64(0):
-                        lane = 64 * w + lowest_bit(bits)
-                        bits = bits & (bits - np.uint64(1))
-                        if lane < lanes:
-                            search.score[top + lane] += weight
+                _add_in_lanes(search.score, top, lanes, search.child_value, 1 + f, weight)
     for lane in range(lanes):
         search.score[top + lane] = min(max(search.score[top + lane], 1), 9999)
 

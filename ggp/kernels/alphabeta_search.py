@@ -67,7 +67,9 @@ _TABLE_RANK = 1 << 48
 _KILLER_RANK = 1 << 46
 _HISTORY_LIMIT = 1 << 24
 _SINGULAR_MARGIN = 300
-_REDUCED_FROM = 3
+_REDUCED_FROM = 4
+# Two plies: one would let the other side move at the horizon, which many estimates cannot judge alike.
+_REDUCTION = 2
 _PRUNED_FROM = 2
 
 
@@ -256,7 +258,7 @@ def search_tree(
                         continue
                     if (
                         option[SINGULAR_EXTENSION]
-                        and ply > 0
+                        and 0 < ply < 2 * frames.depth[0]
                         and frames.excluded[ply] < 0
                         and frames.depth[ply] >= 4
                         and frames.depth[ply] < MOST_PLIES
@@ -312,7 +314,10 @@ def search_tree(
                     if is_again:
                         if search.mover[child] != mover:
                             low, high = -high, -low
-                        _push(search, ply + 1, child, frames.depth[ply] - 1, low, high)
+                        following = frames.depth[ply] - 1
+                        if frames.extension[ply] and search.move[child] == frames.table_move[ply]:
+                            following += 1
+                        _push(search, ply + 1, child, following, low, high)
                         ply += 1
                         is_entering = True
                         continue
@@ -351,7 +356,7 @@ def search_tree(
             if frames.best[ply] > -INFINITE:
                 if is_limited and option[LATE_MOVE_REDUCTION] and late >= 3 and left >= _REDUCED_FROM:
                     frames.mode[ply] = REDUCED
-                    following -= 1
+                    following -= _REDUCTION
                     high = low + 1
                 elif option[PRINCIPAL_VARIATION] and high - low > 1:
                     frames.mode[ply] = SCOUT

@@ -11,18 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.kernels.compiling import inlined, kernel
-from ggp.kernels.rows import Index
+from ggp.kernels.compiling import kernel
+from ggp.kernels.solver_backup import successor_count
 
 UNSETTLED = -1
-
-
-@inlined
-def _successor_count(move_count: NDArray[np.uint16], place: Index, roles: Index) -> Index:
-    product = np.int64(1)
-    for role in range(roles):
-        product *= np.int64(move_count[place + role])
-    return product
 
 
 @kernel
@@ -43,7 +35,7 @@ def settle_lengths(
     j = np.int64(edge.shape[0])
     settled = 0
     for s in range(move_count.shape[0] // roles - 1, -1, -1):
-        count = _successor_count(move_count, s * roles, roles)
+        count = successor_count(move_count, s * roles, roles)
         j -= count
         state = np.int64(first + s)
         if length[state] != UNSETTLED:
@@ -82,7 +74,7 @@ def force_goal(
     j = np.int64(edge.shape[0])
     marked = 0
     for s in range(move_count.shape[0] // roles - 1, -1, -1):
-        count = _successor_count(move_count, s * roles, roles)
+        count = successor_count(move_count, s * roles, roles)
         j -= count
         state = np.int64(first + s)
         if count == 0 or is_won[state]:

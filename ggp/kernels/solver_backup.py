@@ -38,7 +38,8 @@ def _mover_of(move_count: NDArray[np.uint16], place: Index, roles: Index) -> Ind
 
 
 @inlined
-def _successor_count(move_count: NDArray[np.uint16], place: Index, roles: Index) -> Index:
+def successor_count(move_count: NDArray[np.uint16], place: Index, roles: Index) -> Index:
+    """Transitions of the state whose numbers of moves begin at `place`."""
     product = np.int64(1)
     for role in range(roles):
         product *= np.int64(move_count[place + role])
@@ -68,7 +69,7 @@ def back_up(
     j = np.int64(edge.shape[0])
     left = 0
     for s in range(move_count.shape[0] // roles - 1, -1, -1):
-        count = _successor_count(move_count, s * roles, roles)
+        count = successor_count(move_count, s * roles, roles)
         j -= count
         state = np.int64(first + s)
         if count == 0 or value[state * roles] != UNKNOWN:
@@ -126,7 +127,7 @@ def improve(
     j = np.int64(edge.shape[0])
     changed = 0
     for s in range(move_count.shape[0] // roles - 1, -1, -1):
-        count = _successor_count(move_count, s * roles, roles)
+        count = successor_count(move_count, s * roles, roles)
         j -= count
         state = first + s
         if count == 0 or fixed[state] == FIXED:
@@ -164,7 +165,7 @@ def improve_depth(
     j = np.int64(edge.shape[0])
     changed = 0
     for s in range(move_count.shape[0] // roles - 1, -1, -1):
-        count = _successor_count(move_count, s * roles, roles)
+        count = successor_count(move_count, s * roles, roles)
         j -= count
         state = first + s
         if count == 0 or fixed[state] == FIXED:

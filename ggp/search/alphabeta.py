@@ -24,11 +24,10 @@ from ggp.kernels import alphabeta_arrays as arrays
 from ggp.kernels.alphabeta_arrays import INFINITE, MOST_PLIES, UNLIMITED, make_search
 from ggp.kernels.alphabeta_search import search_tree
 from ggp.kernels.compiling import announced_compilation
+from ggp.search.refinements import PLAIN, SCALE, Estimate, Refinements
 from ggp.search.transposition import DEFAULT_MEBIBYTES, slot_count
 from ggp.solver.codes import encode_states, make_code
 
-SCALE = 100
-"""Scores per goal point."""
 JOIN_SECONDS = 0.05
 ENDLESS_NODES = 1 << 62
 _FAULTS = {
@@ -42,73 +41,6 @@ _FAULTS = {
 
 class AlphaBetaError(Exception):
     """The game is not one that alpha-beta can search."""
-
-
-@dataclass(frozen=True)
-class Refinements:
-    """Which refinements are used; the defaults are those that pay.
-
-    transpositions        remember positions
-    order_by_table        search the remembered best move first
-    killers               then two moves that refuted siblings
-    history               then moves by how often they refuted
-    static_order          terminal children first, then by goal, weights and mobility
-    principal_variation   null windows around all but the first move
-    iterative_deepening   search to depth 1, 2, ... until the value is proven
-    aspiration            half width of the window around the previous iteration's value, in goal points; 0:
-                          none. A failure widens that side to twice, then to the end
-    bisection             null-window searches that halve the possible goals, instead of one window
-    symmetries            positions that the rules cannot tell apart count as one
-
-    These can change what a search short of the end finds:
-
-    late_move_reduction   moves from the fourth on are searched one ply less deep at first
-    kept_moves            only so many moves of each node are searched; 0: all
-    singular_extension    a move much better than all others is searched one ply deeper
-    """
-
-    transpositions: bool = True
-    order_by_table: bool = True
-    killers: bool = True
-    history: bool = True
-    static_order: bool = True
-    principal_variation: bool = True
-    iterative_deepening: bool = True
-    aspiration: int = 0
-    bisection: bool = False
-    symmetries: bool = True
-    late_move_reduction: bool = False
-    kept_moves: int = 0
-    singular_extension: bool = False
-
-
-PLAIN = Refinements(
-    transpositions=False,
-    order_by_table=False,
-    killers=False,
-    history=False,
-    static_order=False,
-    principal_variation=False,
-    iterative_deepening=False,
-    symmetries=False,
-)
-"""Alpha-beta as Knuth and Moore describe it."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """How positions at the horizon are judged, in hundredths of a goal for the first role.
-
-    null_score        a position of which nothing is known
-    goal_weight       percent of what the goal there, if the rules give one, differs from the null score
-    mobility_weight   for every move that the role to move has
-    weights           int32[F+1]: for every fact that holds, and a constant
-    """
-
-    null_score: int = 50 * SCALE
-    goal_weight: int = 50
-    mobility_weight: int = 2
-    weights: NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True)
@@ -240,6 +172,31 @@ class AlphaBeta:
             int(counter[arrays.NODES]),
             time.perf_counter() - start,
         )
+
+    def is_reached(
+        self, state: PackedState, goal: int, side: int, *, deadline: float | None = None
+    ) -> bool | None:
+        """Whether the first role gets at least `goal` (side 1) or at most that (side -1) from a state that is
+        not terminal, by null windows to the end; None where that was not proven in time.
+
+        Raises AlphaBetaError.
+        """
+        self._is_interrupted = False
+        self._search.option[arrays.NODE_LIMIT] = ENDLESS_NODES
+        self.counter[arrays.NODES] = self.counter[arrays.STOP] = self.counter[arrays.FAULT] = 0
+        self._put_root(state)
+        bound = side * SCALE * goal
+        is_same_side = self._sign == side
+        low = bound - 1 if is_same_side else -bound
+        with self._stopping(deadline):
+            for limit in self._depths(None):
+                self.depth = limit
+                score = self._run(limit, low, low + 1)
+                if score is None or self._is_interrupted:
+                    return None
+                if not self._search.frames.is_open[0]:
+                    return (score > low) == is_same_side
+        return None
 
     def interrupt(self) -> None:
         """End the search that runs in another thread soon; it returns its last completed iteration."""

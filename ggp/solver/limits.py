@@ -45,7 +45,8 @@ class Limits:
     states        at most so many; None: what memory holds
     deadline      time.monotonic() seconds
     stop          gives up when it is set
-    estimated_states    gives up when so many are to be expected, by `ggp.solver.estimate`
+    estimated_states    gives up when so many are to be expected, by `ggp.solver.estimate`, once
+                        `estimate_from` are known: fewer say little about the rest
     work_folder   where transitions are kept, and all that is needed to go on after an interruption; None: in
                   memory, or in a temporary folder as far as memory cannot hold them
     """
@@ -56,3 +57,4 @@ class Limits:
     work_folder: Path | None = None
     stop: threading.Event | None = None
     estimated_states: int | None = None
+    estimate_from: int = 250_000

@@ -49,8 +49,6 @@ FIRST_CAPACITY = 1 << 16
 GROWTH = 1.5
 _OWN_PAGES_BYTES = 1 << 16
 MOST_STATES = 2**32 - 2
-STATES_TO_ESTIMATE = 250_000
-"""So many are found in an instant, and fewer say little about the rest."""
 
 
 @dataclass(frozen=True)
@@ -322,7 +320,7 @@ class _Enumeration:
             raise SolverLimitError(f"more than {limits.states or MOST_STATES:,} states")
         if limits.stop is not None and limits.stop.is_set():
             raise SolverLimitError(f"stopped after {self.states:,} states")
-        if limits.estimated_states and self.states >= STATES_TO_ESTIMATE:
+        if limits.estimated_states and self.states >= limits.estimate_from:
             estimate = estimate_states(self.layer_ends)
             if estimate is not None and estimate > limits.estimated_states:
                 raise SolverLimitError(f"{estimate:,} states are to be expected")

@@ -93,11 +93,30 @@ def test_every_win_that_is_offered_is_taken(name, tmp_path):
             assert play(game, players, from_state=state)[place] == 100
 
 
-def _some_states(solution, step):
+@pytest.mark.parametrize("plies", [1, 3, 5, 7, 9])
+def test_wins_of_connect_four_are_taken_however_far_they_are(plies, tmp_path):
+    solution = solved("connectfour_4x4")
+    game = solution.game
+    won = [
+        (state, place)
+        for state in map(game.pack, _some_states(solution, 1, solution.depth == plies))
+        for place in (0, 1)
+        if len(game.legal_moves(state, game.roles[place])) > 1 and solution.worth(state).values[place] == 100
+    ]
+    won = won[:: len(won) // 4]
+    assert len(won) >= 4
+    for player in contenders(tmp_path, "connectfour_4x4"):
+        for state, place in won:
+            assert solution.worth(state).depth == plies
+            players = [player, PerfectPlayer()] if place == 0 else [PerfectPlayer(), player]
+            assert play(game, players, from_state=state)[place] == 100
+
+
+def _some_states(solution, step, among=slice(None)):
     from ggp.solver.codes import decode_keys
 
     keys = solution.space.keys.reshape(-1, solution.space.code.word_count)
-    return decode_keys(solution.space.code, keys[::step])
+    return decode_keys(solution.space.code, keys[among][::step])
 
 
 def test_solving_player_says_what_moved_and_falls_back_on_proofs():

@@ -188,3 +188,52 @@ def test_other_kinds_of_games_are_refused(name, message):
     game = load(name, "lanes")
     with pytest.raises(AlphaBetaError, match=message):
         AlphaBeta(game, mebibytes=1).search(game.initial_state())
+
+
+@pytest.mark.parametrize(
+    ("name", "depth", "settings"),
+    [
+        ("breakthrough_small", 6, {"late_move_reduction": True}),
+        ("connectfour", 9, {"late_move_reduction": True}),
+        ("othello_6x6", 6, {"kept_moves": 4}),
+    ],
+)
+def test_selective_search_saves_nodes(name, depth, settings):
+    game = load(name, "lanes")
+    nodes = [
+        AlphaBeta(game, replace(Refinements(), **chosen), mebibytes=16)
+        .search(game.initial_state(), depth=depth)
+        .nodes
+        for chosen in ({}, settings)
+    ]
+    assert nodes[1] < 0.7 * nodes[0]
+
+
+@pytest.mark.parametrize("settings", [{"late_move_reduction": True}, {"singular_extension": True}])
+@pytest.mark.parametrize("name", ["tictactoe", "othello_4x4", "nim"])
+def test_reductions_and_extensions_prove_true_values(name, settings):
+    solution = solved(name)
+    search = AlphaBeta(solution.game, replace(Refinements(), **settings), mebibytes=4)
+    for state in random_states(solution.game, 6, seed=2):
+        result = search.search(state)
+        assert (result.goal, result.is_proven) == (solution.worth(state).values[0], True)
+
+
+def test_singular_extensions_are_limited():
+    game = load("checkers", "lanes")
+    search = AlphaBeta(game, Refinements(singular_extension=True), mebibytes=4)
+    result = search.search(game.initial_state(), depth=7, node_limit=500_000)
+    assert result.depth == 7
+    assert search.counter[arrays.DEEPEST] <= 3 * 7
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_null_windows_tell_on_which_side_of_a_goal_the_value_lies(name):
+    solution = solved(name)
+    game = solution.game
+    search = AlphaBeta(game, mebibytes=4)
+    for state in random_states(game, 4, seed=3):
+        value = solution.worth(state).values[0]
+        for goal in (10, 50, 90):
+            assert search.is_reached(state, goal, 1) == (value >= goal)
+            assert search.is_reached(state, goal, -1) == (value <= goal)
