@@ -78,7 +78,7 @@ def bench_lanes(
         "words": chosen,
         "lanes": engines[0].lane_count,
         "literals": len(game.lane_tables.source),
-        "gates": game.lane_tables.row_count - 1 - game.lane_tables.gate0,
+        "gates": game.lane_tables.gate_count,
         "setup_seconds": round(setup_seconds, 4),
         "compile_seconds": round(compile_seconds, 4),
         "cpu_seconds": round(total.cpu_seconds, 4),

@@ -3,12 +3,14 @@
 `settle` is fast when it need not ask each gate how many inputs it has and which are negated. So gates
 are sorted, phase by phase and level by level, into *runs* of gates alike: same number of positive and of
 negated inputs. A run is one tight loop without surprises for the branch predictor, and a negated input
-costs nothing (AND NOT is one instruction). On large circuits this halves the time per literal.
+costs nothing (AND NOT is one instruction). On large circuits this halves the time per literal. Sorting is
+done window by window, so that the gates' order by liveness survives at large, and rows are shared by gates
+that are not needed at the same time (`ggp.kernels.row_sharing`).
 
 Moves are laid out in blocks of eight (the last block of a role has four or eight slots), padded with
 slots that are never legal and write to a spare row; `choose` works block by block.
 
-Letters as in `ggp.tables`; Q runs, S slots (padded moves), K+1 rows (row K is the spare one).
+Letters as in `ggp.tables`; Q runs, S slots (padded moves), L+1 rows (row L is the spare one).
 """
 
 from __future__ import annotations
@@ -19,33 +21,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.kernels.compiling import kernel
+from ggp.kernels.row_sharing import share_rows
 from ggp.tables import FALSE_LITERAL, CircuitTables, Int32Array
 
 BLOCK = 8
+
+WINDOW = 8192
+"""Gates that are sorted into runs together. Fewer make short runs, more let values wait long in rows."""
 
 
 class LaneTables(NamedTuple):
     """What kernels need of one game. Gates are renumbered; everything else is numbered as in CircuitTables.
 
-    row_count      K + 1 rows: constant TRUE, fluents, moves, gates, and a spare row
+    row_count      L + 1 rows: constant TRUE, fluents, moves, those of gates, and a spare row
+    gate_count     G
     fluent_count, move_count, role_count    F, M, R
-    move0, gate0   node of move 0 and of gate 0
+    move0, gate0   row of move 0, and the first row of gates
     run            int32[Q, 3]: positive inputs, negated inputs and number of gates of each run
     phase_run, phase_gate, phase_source    int32[5]: where each phase begins in run, gates, source
-    source         int32[E]: input nodes gate by gate, negated inputs first where there are more than three
+    source         int32[E]: input rows gate by gate, negated inputs first where there are more than three
+    target         int32[G]: row that each gate is written to, in the order of settling
     first_slot     int32[R+1]; slots of role r
     slot_literal   int32[S]; legality of the slot's move
-    slot_node      int32[S]; node of the slot's move (or the spare row)
+    slot_node      int32[S]; row of the slot's move (or the spare row)
     terminal       literal
     next           int32[F]: literal of each fluent in the next state
     next_order     int32[F]: fluents in an order in which the next state can be written in place, after ...
     next_saved     int32[*]: ... these fluents' next rows were put aside
     goal_first     int32[R+1], goal_literal, goal_value    int32[*]: goals of role r
     percept_literal    int32[*]; in the order of CircuitTables
-    node_of        int32[K]: where node k of the CircuitTables went
+    node_of        int32[K]: row of node k of the CircuitTables, until a later gate of its phase gets it
     """
 
     row_count: int
+    gate_count: int
     fluent_count: int
     move_count: int
     role_count: int
@@ -56,6 +65,7 @@ class LaneTables(NamedTuple):
     phase_gate: Int32Array
     phase_source: Int32Array
     source: Int32Array
+    target: Int32Array
     first_slot: Int32Array
     slot_literal: Int32Array
     slot_node: Int32Array
@@ -71,27 +81,33 @@ class LaneTables(NamedTuple):
 
 
 @kernel
-def _gate_levels(first_input: Int32Array, inputs: Int32Array, gate0: int, level: Int32Array) -> None:
-    """level int32[G]: 0 for gates that read no gate, else 1 + the highest level read."""
+def _gate_levels(
+    first_input: Int32Array, inputs: Int32Array, gate0: int, part: NDArray[np.int64], level: Int32Array
+) -> None:
+    """level int32[G]: 0 for gates that read no gate of their part, else 1 + the highest level read there."""
     for g in range(level.shape[0]):
         deepest = 0
         for j in range(first_input[g], first_input[g + 1]):
             source = (inputs[j] >> 1) - gate0
-            if source >= 0 and level[source] >= deepest:
+            if source >= 0 and part[source] == part[g] and level[source] >= deepest:
                 deepest = level[source] + 1
         level[g] = deepest
 
 
-def arrange(tables: CircuitTables) -> LaneTables:
-    """Lay `tables` out for the kernels."""
-    layout = _arrange_gates(tables)
-    spare = tables.node_count
+def arrange(tables: CircuitTables, window: int = WINDOW) -> LaneTables:
+    """Lay `tables` out for the kernels.
+
+    window   gates that are sorted together; 0: whole phases, and every gate has a row of its own
+    """
+    layout = _arrange_gates(tables, window)
+    spare = tables.gate0 + layout.gate_rows
     node_of = layout.node_of
     first_slot, slot_literal, slot_node = _arrange_moves(tables, node_of, spare)
     following = _renumber(tables.next, node_of)
     order, saved = order_of_writing(following)
     return LaneTables(
         row_count=spare + 1,
+        gate_count=len(layout.target),
         fluent_count=tables.fluent_count,
         move_count=int(tables.first_move[-1]),
         role_count=tables.role_count,
@@ -102,6 +118,7 @@ def arrange(tables: CircuitTables) -> LaneTables:
         phase_gate=layout.phase_gate,
         phase_source=layout.phase_source,
         source=layout.source,
+        target=layout.target,
         first_slot=first_slot,
         slot_literal=slot_literal,
         slot_node=slot_node,
@@ -127,41 +144,65 @@ class _GateLayout(NamedTuple):
     phase_gate: Int32Array
     phase_source: Int32Array
     source: Int32Array
+    target: Int32Array
     node_of: Int32Array
+    gate_rows: int
 
 
-def _arrange_gates(tables: CircuitTables) -> _GateLayout:
+def _arrange_gates(tables: CircuitTables, window: int) -> _GateLayout:
     gates = len(tables.first_input) - 1
     arity = np.diff(tables.first_input)
     gate_of_input = np.repeat(np.arange(gates), arity)
     is_negated = (tables.input & 1).astype(bool)
     negated = np.bincount(gate_of_input[is_negated], minlength=gates)
     positive = arity - negated
-    level = np.zeros(gates, np.int32)
-    _gate_levels(tables.first_input, tables.input, tables.gate0, level)
     phase = np.searchsorted(tables.phase_end, np.arange(gates), side="right")
+    part = np.arange(gates) // window if window else np.zeros(gates, np.int64)
+    level = np.zeros(gates, np.int32)
+    _gate_levels(tables.first_input, tables.input, tables.gate0, part, level)
 
-    order = np.lexsort((positive, negated, level, phase))
-    node_of = np.arange(tables.node_count, dtype=np.int32)
+    order = np.lexsort((positive, negated, level, part, phase))
     rank = np.empty(gates, np.int64)
     rank[order] = np.arange(gates)
-    node_of[tables.gate0 :] = tables.gate0 + rank
-
     kind = np.stack((phase, positive, negated), axis=1)[order]
     starts = np.flatnonzero(np.r_[True, (kind[1:] != kind[:-1]).any(axis=1)]) if gates else np.zeros(0, int)
     run = np.column_stack((kind[starts, 1:], np.diff(np.r_[starts, gates]))).reshape(-1, 3)
     # Within a gate: positive inputs first up to three inputs, negated ones first beyond (see `settle`).
     comes_second = is_negated == (arity[gate_of_input] <= 3)
     by_gate = np.lexsort((tables.input, comes_second, rank[gate_of_input]))
+    source = tables.input[by_gate] >> 1
+    first_source = np.r_[0, np.cumsum(arity[order])]
     phase_gate = np.r_[0, tables.phase_end]
+    node_of = np.arange(tables.node_count, dtype=np.int32)
+    if window:
+        read = np.full(len(source), -1, np.int64)
+        is_gate = source >= tables.gate0
+        read[is_gate] = rank[source[is_gate] - tables.gate0]
+        kept = _read_from_outside(tables)[order]
+        row, gate_rows = share_rows(first_source, read, phase_gate.astype(np.int64), kept)
+        node_of[tables.gate0 :] = tables.gate0 + row[rank]
+    else:
+        gate_rows = gates
+        node_of[tables.gate0 :] = tables.gate0 + rank
     return _GateLayout(
         run=np.ascontiguousarray(run, np.int32),
         phase_run=np.asarray(np.searchsorted(starts, phase_gate), np.int32),
         phase_gate=phase_gate.astype(np.int32),
-        phase_source=np.r_[0, np.cumsum(arity[order])][phase_gate].astype(np.int32),
-        source=node_of[tables.input[by_gate] >> 1],
+        phase_source=first_source[phase_gate].astype(np.int32),
+        source=node_of[source],
+        target=node_of[tables.gate0 + order],
         node_of=node_of,
+        gate_rows=gate_rows,
     )
+
+
+def _read_from_outside(tables: CircuitTables) -> NDArray[np.bool_]:
+    """bool[G]: gates that say what is legal, over, earned, next or seen."""
+    read = np.zeros(tables.node_count, bool)
+    for literals in (tables.legal, tables.next, tables.goal_literal, tables.percept_literal):
+        read[literals >> 1] = True
+    read[tables.terminal >> 1] = True
+    return read[tables.gate0 :]
 
 
 def _arrange_moves(

@@ -1,6 +1,6 @@
 """settle: recompute the gates of one phase in all lanes.
 
-Shapes: value holds K+1 rows of W words (see `ggp.kernels.lane_tables`).
+Shapes: value holds L+1 rows of W words (see `ggp.kernels.lane_tables`).
 """
 
 from __future__ import annotations
@@ -18,63 +18,77 @@ def settle_phases(tables: LaneTables, value: Rows, first_phase: Index, end_phase
     run = tables.run
     source = tables.source
     j: Index = np.int64(tables.phase_source[first_phase])
-    out = np.int64(tables.gate0 + tables.phase_gate[first_phase])
+    out = np.int64(tables.phase_gate[first_phase])
+    target = tables.target
     for q in range(tables.phase_run[first_phase], tables.phase_run[end_phase]):
         positive = run[q, 0]
         negated = run[q, 1]
         count = run[q, 2]
         end = out + count
         if positive == 2 and negated == 0:
-            for node in range(out, end):
-                store(value, node, load(value, source[j]) & load(value, source[j + 1]))
+            for gate in range(out, end):
+                store(value, target[gate], load(value, source[j]) & load(value, source[j + 1]))
                 j += 2
         elif positive == 1 and negated == 1:
-            for node in range(out, end):
-                store(value, node, load(value, source[j]) & ~load(value, source[j + 1]))
+            for gate in range(out, end):
+                store(value, target[gate], load(value, source[j]) & ~load(value, source[j + 1]))
                 j += 2
         elif positive == 0 and negated == 2:
-            for node in range(out, end):
-                store(value, node, ~(load(value, source[j]) | load(value, source[j + 1])))
+            for gate in range(out, end):
+                store(value, target[gate], ~(load(value, source[j]) | load(value, source[j + 1])))
                 j += 2
         elif positive + negated == 3:
-            j = _settle_three(value, source, positive, j, out, end)
+            j = _settle_three(value, source, target, positive, j, out, end)
         else:
-            j = _settle_many(value, source, positive, negated, j, out, end)
+            j = _settle_many(value, source, target, positive, negated, j, out, end)
         out = end
 
 
 @inlined
 def _settle_three(
-    value: Rows, source: Int32Array, positive: Index, j: Index, out: Index, end: Index
+    value: Rows,
+    source: Int32Array,
+    target: Int32Array,
+    positive: Index,
+    j: Index,
+    out: Index,
+    end: Index,
 ) -> Index:
     if positive == 3:
-        for node in range(out, end):
+        for gate in range(out, end):
             x = load(value, source[j]) & load(value, source[j + 1])
-            store(value, node, x & load(value, source[j + 2]))
+            store(value, target[gate], x & load(value, source[j + 2]))
             j += 3
     elif positive == 2:
-        for node in range(out, end):
+        for gate in range(out, end):
             x = load(value, source[j]) & load(value, source[j + 1])
-            store(value, node, x & ~load(value, source[j + 2]))
+            store(value, target[gate], x & ~load(value, source[j + 2]))
             j += 3
     elif positive == 1:
-        for node in range(out, end):
+        for gate in range(out, end):
             x = load(value, source[j + 1]) | load(value, source[j + 2])
-            store(value, node, load(value, source[j]) & ~x)
+            store(value, target[gate], load(value, source[j]) & ~x)
             j += 3
     else:
-        for node in range(out, end):
+        for gate in range(out, end):
             x = load(value, source[j]) | load(value, source[j + 1])
-            store(value, node, ~(x | load(value, source[j + 2])))
+            store(value, target[gate], ~(x | load(value, source[j + 2])))
             j += 3
     return j
 
 
 @inlined
 def _settle_many(
-    value: Rows, source: Int32Array, positive: Index, negated: Index, j: Index, out: Index, end: Index
+    value: Rows,
+    source: Int32Array,
+    target: Int32Array,
+    positive: Index,
+    negated: Index,
+    j: Index,
+    out: Index,
+    end: Index,
 ) -> Index:
-    for node in range(out, end):
+    for gate in range(out, end):
         x = fill(value, np.uint64(0))
         for i in range(j, j + negated):
             x = x | load(value, source[i])
@@ -83,7 +97,7 @@ def _settle_many(
         for i in range(j, j + positive):
             x = x & load(value, source[i])
         j += positive
-        store(value, node, x)
+        store(value, target[gate], x)
     return j
 
 

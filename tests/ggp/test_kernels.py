@@ -15,6 +15,7 @@ from ggp.kernels.lane_tables import LaneTables, arrange, order_of_writing
 from ggp.kernels.random_rows import seeded_random
 from ggp.kernels.roulette import SCRATCH_ROWS, roulette, weights_of
 from ggp.kernels.rows import ALIGNMENT, make_rows, width_of, words_of
+from ggp.kernels.settle import settle
 from ggp.lanes import Lanes
 from tests import naive_lanes
 from tests.conftest import ROOT
@@ -98,7 +99,7 @@ def test_row_operations_agree_with_numpy(words):
 @pytest.mark.parametrize("seed", range(6))
 def test_settle_agrees_with_naive_evaluation(seed, words):
     tables = naive_lanes.random_tables(seed, gates=10 + 25 * seed, widest=2 + 2 * seed)
-    lanes = Lanes(tables, words=words)
+    lanes = Lanes(arrange(tables, window=0), words=words)
     rng = np.random.default_rng(seed)
     fluents = rng.random((tables.fluent_count, lanes.lane_count)) < 0.5
     moves = rng.random((int(tables.first_move[-1]), lanes.lane_count)) < 0.5
@@ -109,6 +110,32 @@ def test_settle_agrees_with_naive_evaluation(seed, words):
     for lane in range(0, lanes.lane_count, 17):
         expected = naive_lanes.settle(tables, fluents[:, lane], moves[:, lane])
         np.testing.assert_array_equal(found[:, lane], expected)
+
+
+@pytest.mark.parametrize("window", [1, 5, 8192])
+@pytest.mark.parametrize("seed", range(6))
+def test_gates_that_share_rows_settle_as_others_do(seed, window):
+    tables = naive_lanes.random_tables(seed, gates=40 + 60 * seed, widest=2 + 2 * seed)
+    layout = arrange(tables, window=window)
+    apart = arrange(tables, window=0)
+    assert layout.row_count <= apart.row_count
+    sharing, single = Lanes(layout, words=1), Lanes(apart, words=1)
+    rng = np.random.default_rng(seed)
+    fluents = rng.random((tables.fluent_count, 64)) < 0.5
+    moves = rng.random((int(tables.first_move[-1]), 64)) < 0.5
+    for lanes in (sharing, single):
+        lanes.set_states(fluents)
+        lanes.set_moves(moves)
+        lanes.settle()
+    # Any phase may be settled again, those before it being right.
+    for first, end in ((2, 3), (1, 2), (3, 4), (0, 2), (2, 4)):
+        settle(layout, sharing.arrays.value, first, end)
+        outside = (tables.legal, tables.next, tables.goal_literal, tables.percept_literal, [tables.terminal])
+        for node in {int(literal) >> 1 for literals in outside for literal in literals}:
+            np.testing.assert_array_equal(
+                lanes_of(sharing.arrays.value)[layout.node_of[node]],
+                lanes_of(single.arrays.value)[apart.node_of[node]],
+            )
 
 
 @pytest.mark.parametrize("seed", range(30))
