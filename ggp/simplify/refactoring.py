@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from time import monotonic
+from time import thread_time
 from typing import NamedTuple, TypeAlias
 
 from ggp.circuit import Circuit, GateBuilder, with_outputs, without_dead_gates
@@ -125,7 +125,7 @@ def _plan(circuit: Circuit, deadline: float) -> dict[int, _Plan]:
     for root in reversed(range(len(gates))):
         if taken[root] or all(x >> 1 < gate0 for x in gates[root]):
             continue
-        if monotonic() > deadline:
+        if thread_time() > deadline:
             break
         members = _cone(root, gates, gate0, fanout)
         if len(members) < 2 or len(members) > CONE_LIMIT:
@@ -186,10 +186,16 @@ def multiply_out(
     for gate in members:
         positive = 2 * (gate0 + gate)
         if positive in needed:
-            sums[positive] = _product([sums.get(x) or {frozenset((x,))} for x in gates[gate]])
+            sums[positive] = _product([_sum_of(sums, x) for x in gates[gate]])
         if positive + 1 in needed:
-            sums[positive + 1] = set().union(*(sums.get(x ^ 1) or {frozenset((x ^ 1,))} for x in gates[gate]))
+            sums[positive + 1] = set().union(*(_sum_of(sums, x ^ 1) for x in gates[gate]))
     return list(sums[wanted]), bool(wanted & 1)
+
+
+def _sum_of(sums: dict[int, set[Cube]], literal: int) -> set[Cube]:
+    """Of a gate of the cone its cubes, of which there are none where it is never true; else the literal itself."""
+    known = sums.get(literal)
+    return {frozenset((literal,))} if known is None else known
 
 
 def _product(factors: Sequence[set[Cube]]) -> set[Cube]:
