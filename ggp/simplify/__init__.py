@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from time import monotonic
+from time import thread_time
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -112,6 +112,7 @@ def simplify(
 ) -> Circuit:
     """`circuit` made small within about `seconds` (the first factoring, if it runs, may take longer).
 
+    seconds  CPU time of this thread, so that a busy machine gets the same circuits, later
     stages   names from STAGES; only these run
     report   gets one StageReport for the circuit as given and one per stage run; a
              stage is not run again on a circuit that it made
@@ -121,12 +122,12 @@ def simplify(
     unknown = sorted(set(stages) - set(STAGES))
     if unknown:
         raise ValueError(f"no such stage: {', '.join(unknown)}; there are {', '.join(STAGES)}")
-    end = monotonic() + seconds
+    end = thread_time() + seconds
     if report is not None:
         report.append(describe("rules", circuit, 0.0))
     done: dict[str, Circuit] = {}
     for stage in LARGE_PLAN if circuit.literal_count >= LARGE_LITERALS else PLAN:
-        begin = monotonic()
+        begin = thread_time()
         share = STAGE_SHARE.get(stage, 0.5) * (end - begin)
         if stage == ESSENTIAL and stage not in done:
             share = max(share, ESSENTIAL_SECONDS_PER_LITERAL * circuit.literal_count)
@@ -140,7 +141,7 @@ def simplify(
         is_smaller = _size(after) != _size(circuit)
         circuit = done[stage] = after if is_smaller or stage == "gate_order" else circuit
         if report is not None:
-            report.append(describe(stage, circuit, monotonic() - begin))
+            report.append(describe(stage, circuit, thread_time() - begin))
     return circuit
 
 

@@ -10,7 +10,7 @@ leave the circuit altogether.
 from __future__ import annotations
 
 from dataclasses import replace
-from time import monotonic
+from time import thread_time
 
 from ggp.circuit import (
     FALSE_LITERAL,
@@ -82,7 +82,7 @@ class _Walk:
     def finish(self, deadline: float) -> bool:
         """Spread what is unknown until nothing changes; False where time runs out."""
         while self.waiting:
-            if len(self.waiting) % 64 == 1 and monotonic() > deadline:
+            if len(self.waiting) % 64 == 1 and thread_time() > deadline:
                 return False
             node, before = divmod(self.waiting.pop(), 2)
             for reader in self.readers[node]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from time import monotonic
+from time import thread_time
 
 from ggp.circuit import FALSE_LITERAL, Circuit, GateBuilder, with_outputs, without_dead_gates
 from ggp.simplify.rewriting import fanouts
@@ -79,7 +79,7 @@ class _SetMerger:
                 for role, bits in sets.items():
                     allowed[role] = allowed.get(role, self.every[role]) & bits
                     written.setdefault(role, []).append(x)
-        if not allowed or monotonic() > self.deadline or self.bits_left < 0:
+        if not allowed or thread_time() > self.deadline or self.bits_left < 0:
             return self.builder.conj(inputs)
         if not all(allowed.values()):
             return FALSE_LITERAL

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from time import monotonic
+from time import thread_time
 from typing import TypeAlias
 
 from gdl.terms import Compound, Term
@@ -38,13 +38,13 @@ CASE_LIMIT = 400
 
 def find_exclusive_facts(circuit: Circuit, deadline: float) -> Circuit:
     """`circuit` knowing which of its facts exclude each other, as far as proved before `deadline`."""
-    start = monotonic()
+    start = thread_time()
     guesses = _guess(circuit.terms.fluents)
     candidates = _uncontradicted(circuit, list(guesses), start + (deadline - start) / 3)
     proved = list(circuit.exclusive)
     unproved: list[Group] = []
     for family in _families(guesses, candidates):
-        now = monotonic()
+        now = thread_time()
         found = _prove(circuit, proved, family, now + FAMILY_SHARE * (deadline - now))
         proved += found
         unproved += [group for group in family if group not in found]
@@ -75,7 +75,7 @@ def _uncontradicted(circuit: Circuit, groups: list[Group], deadline: float) -> l
     for step, sample in enumerate(sampler.steps()):
         rows = sample.rows
         groups = [group for group in groups if not _overlap(rows, group)]
-        if step >= SAMPLED_STEPS or not groups or (step > 4 and monotonic() > deadline):
+        if step >= SAMPLED_STEPS or not groups or (step > 4 and thread_time() > deadline):
             break
     return _without_subsets(groups)
 
@@ -129,7 +129,7 @@ def _prove(
                 failed.add(group)
             else:
                 relied[group] = {prover.groups[index] for index in prover.implications.used if index >= 0}
-        if monotonic() > deadline:
+        if thread_time() > deadline:
             return []
         alive = [group for group in alive if group not in failed]
         relied = {group: used for group, used in relied.items() if failed.isdisjoint(used)}
@@ -153,7 +153,7 @@ class _Prover:
         self.implications.used.clear()
         following = self.circuit.next
         for first, second in combinations(group, 2):
-            if monotonic() > self.deadline:
+            if thread_time() > self.deadline:
                 return False
             self.cases_left = CASE_LIMIT
             if not self.refutes((following[first], following[second]), self.running, CASE_DEPTH):

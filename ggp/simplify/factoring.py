@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
-from time import monotonic
+from time import thread_time
 
 import numpy as np
 
@@ -72,12 +72,12 @@ def factor_by_kernel(circuit: Circuit, deadline: float) -> Circuit | None:
             inner_stack=np.empty(widest + 1, np.int32),
             known=np.zeros(2 * (gate0 + new_gates), np.int32),
         )
-        started = monotonic()
+        started = thread_time()
         factor_gates(read, scratch, pool, table, count, False)
-        deadline += monotonic() - started  # compilation is not the circuit's fault
+        deadline += thread_time() - started  # compilation is not the circuit's fault
         gate = 0
         while gate < count:
-            gate = int(factor_gates(read, scratch, pool, table, gate, monotonic() > deadline))
+            gate = int(factor_gates(read, scratch, pool, table, gate, thread_time() > deadline))
     literal_of = read.literal_of.tolist()
     return without_dead_gates(with_outputs(circuit, gates_of(table), lambda x: literal_of[x >> 1] ^ (x & 1)))
 
@@ -97,7 +97,7 @@ def factor_plainly(circuit: Circuit, deadline: float) -> Circuit:
             conjuncts, cubes = reader.read(gate)
             if cubes and (len(cubes) > 1 or conjuncts):
                 conjuncts, cubes = simplify_cubes(conjuncts, cubes)
-                if len(cubes) > 1 and monotonic() < deadline:
+                if len(cubes) > 1 and thread_time() < deadline:
                     conjuncts += [cube ^ 1 for cube in factor_cubes(cubes, builder, readers)]
                 else:
                     conjuncts += [builder.conj(cube) ^ 1 for cube in cubes]

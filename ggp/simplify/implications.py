@@ -9,7 +9,7 @@ AND false, and what only this AND reads is simplified by what is known around it
 from __future__ import annotations
 
 from collections.abc import Iterable
-from time import monotonic
+from time import thread_time
 
 from ggp.circuit import FALSE_LITERAL, Circuit, GateBuilder, with_outputs, without_dead_gates
 from ggp.simplify.rewriting import fanouts
@@ -249,7 +249,7 @@ class _Simplifier:
     def _conj(self, inputs: tuple[int, ...], outer: Context) -> int:
         """The AND of `inputs` in the new circuit, right wherever `outer` holds."""
         literals, cubes = self._read(inputs)
-        if monotonic() > self.deadline:
+        if thread_time() > self.deadline:
             conjuncts = [self._literal(x) for x in literals]
             conjuncts += [self._conj(self._inputs(x), outer) ^ 1 for x in cubes]
             return self.builder.conj(conjuncts)

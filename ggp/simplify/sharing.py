@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations
-from time import monotonic
+from time import thread_time
 
 from ggp.circuit import Circuit
 from ggp.simplify.rewriting import GATE_COST, in_order
@@ -67,7 +67,7 @@ class _Extraction:
                     if len(common) > 1:
                         waiting.setdefault(len(common), []).append((a, b))
                     continue
-                if monotonic() > deadline:
+                if thread_time() > deadline:
                     return
                 if count == 2 and frozenset(common) in in_vain:
                     continue
@@ -87,7 +87,7 @@ class _Extraction:
         shared = {x for x, readers in self.readers.items() if len(readers) > 1}
         for inputs in sorted((sorted(gate & shared) for gate in self.gates), key=len):
             left -= len(inputs) * (len(inputs) - 1) // 2
-            if left < 0 or monotonic() > deadline:
+            if left < 0 or thread_time() > deadline:
                 break
             counts.update(combinations(inputs, 2))
         return counts

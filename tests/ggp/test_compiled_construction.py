@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from time import monotonic
+from time import thread_time
 
 import numpy as np
 import pytest
@@ -76,14 +76,14 @@ def test_real_sheets_build_and_factor_the_same(name, corpus_dir, monkeypatch):
     built = build(program)
     assert isinstance(built.gates, PackedGates)
     assert built == built_plainly(monkeypatch, program)
-    end = monotonic() + 100
+    end = thread_time() + 100
     assert factoring.factor(built, end) == factoring.factor_plainly(built, end)
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_random_circuits_factor_the_same(seed):
     circuit = unfactored_circuit(seed)
-    end = monotonic() + 100
+    end = thread_time() + 100
     factored = factoring.factor(circuit, end)
     assert isinstance(factored.gates, PackedGates)
     assert factored == factoring.factor_plainly(circuit, end)
@@ -100,15 +100,15 @@ def test_factoring_past_its_deadline_is_the_same(seed):
 def test_the_hash_table_grows(monkeypatch):
     monkeypatch.setattr(gate_table, "LEAST_SLOTS", 8)
     circuit = unfactored_circuit(1)
-    assert factoring.factor(circuit, monotonic() + 100) == factoring.factor_plainly(
-        circuit, monotonic() + 100
+    assert factoring.factor(circuit, thread_time() + 100) == factoring.factor_plainly(
+        circuit, thread_time() + 100
     )
 
 
 def test_cubes_that_find_no_room_are_left_unfactored(monkeypatch):
     monkeypatch.setattr("ggp.kernels.cube_pool.ROOM", 1)
     circuit = unfactored_circuit(2)
-    assert_same_play(circuit, factoring.factor(circuit, monotonic() + 100), seed=2, steps=20)
+    assert_same_play(circuit, factoring.factor(circuit, thread_time() + 100), seed=2, steps=20)
 
 
 def test_recursive_rules_are_left_to_the_twin(monkeypatch):

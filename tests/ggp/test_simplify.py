@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from time import monotonic
+from time import thread_time
 
 import pytest
 
@@ -44,11 +44,12 @@ TICTACTOE_LIKE = """
 CORPUS_GAMES = ["ticTacToe", "connectFour", "eightPuzzle", "peg", "tron_10x10", "biddingTicTacToe", "pentago"]
 
 
+# 103, 118 and 225 have cones with gates that are never true.
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(12), 103, 118, 225])
 def test_stage_alone_keeps_play(stage, seed):
     circuit = random_circuit(seed)
-    assert_same_play(circuit, STAGES[stage](circuit, monotonic() + 20), seed=seed, steps=60)
+    assert_same_play(circuit, STAGES[stage](circuit, thread_time() + 20), seed=seed, steps=60)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -61,7 +62,7 @@ def test_all_stages_keep_play(seed):
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_stages_past_their_deadline_keep_play(stage, seed):
     circuit = random_circuit(seed)
-    assert_same_play(circuit, STAGES[stage](circuit, monotonic() - 1), seed=seed, steps=40)
+    assert_same_play(circuit, STAGES[stage](circuit, thread_time() - 1), seed=seed, steps=40)
 
 
 @pytest.mark.parametrize("left_out", STAGES)
@@ -129,7 +130,7 @@ def test_factoring_takes_out_the_shared_literal():
     gates = GateBuilder(1 + 6)
     a, b, c, d, e = (2 * node for node in range(1, 6))
     terminal = gates.disj([gates.conj([a, b]), gates.conj([a, c]), gates.conj([a, d, e])])
-    smaller = factor(fact_circuit(gates, 5, 1, terminal), monotonic() + 10)
+    smaller = factor(fact_circuit(gates, 5, 1, terminal), thread_time() + 10)
     assert smaller.literal_count == 2 + 3 + 2
     assert (smaller.terminal & 1, len(smaller.gates)) == (0, 3)
 
@@ -141,14 +142,14 @@ def test_moves_of_most_of_a_role_become_the_complement():
     nested = gates.disj([gates.disj(moves[:4]), gates.disj(moves[3:7])])
     circuit = replace(circuit, gates=tuple(gates.gates), next=(nested,))
     assert circuit.literal_count == 4 + 4 + 2
-    smaller = STAGES["exactly_one_move"](circuit, monotonic() + 10)
+    smaller = STAGES["exactly_one_move"](circuit, thread_time() + 10)
     assert smaller.gates == ((moves[7] ^ 1, moves[8] ^ 1),)
     assert smaller.next == (2 * 11,)
 
 
 def test_exclusive_facts_hold_in_play_and_are_found():
     circuit = build(ground(parse(TICTACTOE_LIKE)))
-    proved = find_exclusive_facts(circuit, monotonic() + 20)
+    proved = find_exclusive_facts(circuit, thread_time() + 20)
     groups = {frozenset(str(circuit.terms.fluents[f]) for f in group) for group in proved.exclusive}
     assert {"(control x)", "(control o)"} in groups
     assert {"(mark 2 b)", "(mark 2 x)", "(mark 2 o)"} in groups
@@ -161,7 +162,7 @@ def test_exclusive_facts_hold_in_play_and_are_found():
 @pytest.mark.parametrize("seed", range(200, 230))
 def test_exclusive_facts_of_random_circuits_hold_in_play(seed):
     circuit = random_circuit(seed)
-    proved = find_exclusive_facts(circuit, monotonic() + 20)
+    proved = find_exclusive_facts(circuit, thread_time() + 20)
     for sample, _ in zip(Sampler(circuit, 256, seed=seed).steps(), range(60), strict=False):
         for group in proved.exclusive:
             for first, second in combinations(group, 2):
