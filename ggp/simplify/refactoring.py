@@ -193,7 +193,7 @@ def multiply_out(
 
 
 def _sum_of(sums: dict[int, set[Cube]], literal: int) -> set[Cube]:
-    """Of a gate of the cone its cubes, of which there are none where it is never true; else the literal itself."""
+    """The cubes of a gate of the cone, none where it is never true; of anything else the literal itself."""
     known = sums.get(literal)
     return {frozenset((literal,))} if known is None else known
 
