@@ -99,6 +99,12 @@ def _resolved(ground: GroundProgram, roots: list[int]) -> tuple[list[int], Gates
     return resolver.literal_of, tuple(builder.gates)
 
 
+def prepare_kernels(ground: GroundProgram) -> None:
+    """Compile, or load, the kernels that `build` needs for a program of this size."""
+    if ground.rule_count >= COMPILED_RULES:
+        _resolved_by_kernel(ground, _Rules(ground), [])
+
+
 def _resolved_by_kernel(
     ground: GroundProgram, rules: _Rules, roots: list[int]
 ) -> tuple[list[int], PackedGates] | None:

@@ -13,7 +13,7 @@ from gdl.program import Program
 from gdl.validation import require_valid
 from ggp.cache import GameCache, cache_folder
 from ggp.circuit import Circuit
-from ggp.circuit_construction import build
+from ggp.circuit_construction import build, prepare_kernels
 from ggp.circuit_file import CompilationReport, CompiledCircuit
 from ggp.simplify import STAGES, simplify
 from ggp.tables import tabulate
@@ -81,6 +81,7 @@ def compile_circuit(
     report.ground_seconds = monotonic() - started
     report.ground_rules, report.atoms = len(grounded.rule_head), grounded.atom_count
     tell(f"building a circuit from {report.ground_rules:,} rules")
+    prepare_kernels(grounded)
     started = monotonic()
     circuit = build(grounded)
     report.build_seconds = monotonic() - started

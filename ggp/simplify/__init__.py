@@ -21,7 +21,7 @@ from ggp.simplify.constants import fold_constants
 from ggp.simplify.counting import add_up
 from ggp.simplify.exactly_one_move import merge_move_sets
 from ggp.simplify.exclusive_facts import find_exclusive_facts
-from ggp.simplify.factoring import factor
+from ggp.simplify.factoring import factor, prepare_kernels
 from ggp.simplify.gate_order import order_gates
 from ggp.simplify.implications import drop_implied
 from ggp.simplify.refactoring import refactor
@@ -122,6 +122,8 @@ def simplify(
     unknown = sorted(set(stages) - set(STAGES))
     if unknown:
         raise ValueError(f"no such stage: {', '.join(unknown)}; there are {', '.join(STAGES)}")
+    # Compilation is not the circuit's fault.
+    prepare_kernels(circuit)
     end = thread_time() + seconds
     if report is not None:
         report.append(describe("rules", circuit, 0.0))

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
+from math import inf
 from time import thread_time
 
 import numpy as np
 
-from ggp.circuit import Circuit, GateBuilder, with_outputs, without_dead_gates
+from ggp.circuit import TRUE_LITERAL, Circuit, GateBuilder, with_outputs, without_dead_gates
 from ggp.packed_gates import as_tuples, packed
 from ggp.simplify.rewriting import fanouts, literal_fanouts
 
@@ -31,6 +32,12 @@ def factor(circuit: Circuit, deadline: float) -> Circuit:
         if factored is not None:
             return factored
     return factor_plainly(circuit, deadline)
+
+
+def prepare_kernels(circuit: Circuit) -> None:
+    """Compile, or load, the kernels that `factor` needs for a circuit of this size."""
+    if circuit.literal_count >= COMPILED_LITERALS:
+        factor_by_kernel(with_outputs(circuit, (), lambda _: TRUE_LITERAL), inf)
 
 
 def factor_by_kernel(circuit: Circuit, deadline: float) -> Circuit | None:
@@ -72,10 +79,7 @@ def factor_by_kernel(circuit: Circuit, deadline: float) -> Circuit | None:
             inner_stack=np.empty(widest + 1, np.int32),
             known=np.zeros(2 * (gate0 + new_gates), np.int32),
         )
-        started = thread_time()
-        factor_gates(read, scratch, pool, table, count, False)
-        deadline += thread_time() - started  # compilation is not the circuit's fault
-        gate = 0
+        gate = int(factor_gates(read, scratch, pool, table, 0, thread_time() > deadline))
         while gate < count:
             gate = int(factor_gates(read, scratch, pool, table, gate, thread_time() > deadline))
     literal_of = read.literal_of.tolist()

@@ -13,7 +13,7 @@ from gdl.grounding import ground
 from gdl.parser import parse, parse_file
 from ggp import circuit_construction
 from ggp.circuit import Circuit, GateBuilder, phase_gates, without_dead_gates
-from ggp.circuit_construction import build
+from ggp.circuit_construction import build, prepare_kernels
 from ggp.kernels import gate_table
 from ggp.packed_gates import PackedGates, as_tuples, input_count, packed
 from ggp.simplify import factoring, simplify
@@ -157,3 +157,12 @@ def test_phases_hold_the_gates_that_outputs_need(seed):
                 x >> 1 < circuit.gate0 or (x >> 1) - circuit.gate0 in settled for x in circuit.gates[gate]
             )
             settled.add(gate)
+
+
+def test_kernels_can_be_prepared_before_the_clock_starts():
+    circuit = unfactored_circuit(3)
+    factoring.prepare_kernels(circuit)
+    assert_same_play(circuit, simplify(circuit), seed=3, steps=20)
+    program = ground(parse("(role r) (legal r go) (next over) (<= terminal (true over)) (goal r 100)"))
+    prepare_kernels(program)
+    assert len(build(program).legal) == 1
