@@ -51,13 +51,12 @@ class Scratch(NamedTuple):
     """Memory for reading one gate.
 
     conjunct   int32[P]; literals of the AND
-    stack, inner_stack   int32[P]
+    stack      int32[P]
     known      int32[L]; zeros: the gate + 1 in whose AND the literal was last known to hold
     """
 
     conjunct: Int32Array
     stack: Int32Array
-    inner_stack: Int32Array
     known: Int32Array
 
 
@@ -157,6 +156,28 @@ def _read(circuit: ReadCircuit, scratch: Scratch, pool: CubePool, gate: Index) -
     """The literals and the cubes of a gate, in terms of the new circuit; how many of both."""
     conjuncts = cubes = np.int64(0)
     top: Index = np.int64(0)
+    for i in range(_flatten(circuit, scratch, gate, scratch.conjunct, np.int64(0))):
+        x = np.int64(scratch.conjunct[i])
+        child = (x >> 1) - circuit.gate0
+        if child < 0 or circuit.stands_alone[child]:
+            scratch.conjunct[conjuncts] = _new_literal(circuit, x)
+            conjuncts += 1
+        else:
+            pool.begin[cubes] = top
+            end = _flatten(circuit, scratch, child, pool.literal, top)
+            for place in range(top, end):
+                pool.literal[place] = _new_literal(circuit, np.int64(pool.literal[place]))
+            top = add_cube(pool, cubes, end)
+            cubes += 1
+    return conjuncts, cubes
+
+
+@piece
+def _flatten(circuit: ReadCircuit, scratch: Scratch, gate: Index, out: Int32Array, top: Index) -> Index:
+    """Write to out[top:] the literals of an AND and of the ANDs read as parts of it; returns where they end.
+
+    Negated gates that are read as a part (in a cube there are none) are literals here.
+    """
     scratch.stack[0] = gate
     waiting = np.int64(1)
     while waiting > 0:
@@ -165,35 +186,11 @@ def _read(circuit: ReadCircuit, scratch: Scratch, pool: CubePool, gate: Index) -
         for place in range(circuit.first[parent], circuit.first[parent + 1]):
             x = np.int64(circuit.input[place])
             child = (x >> 1) - circuit.gate0
-            if child < 0 or circuit.stands_alone[child]:
-                scratch.conjunct[conjuncts] = _new_literal(circuit, x)
-                conjuncts += 1
-            elif not x & 1:
-                scratch.stack[waiting] = child
-                waiting += 1
-            else:
-                pool.begin[cubes] = top
-                top = add_cube(pool, cubes, _read_cube(circuit, scratch, pool, child, top))
-                cubes += 1
-    return conjuncts, cubes
-
-
-@piece
-def _read_cube(circuit: ReadCircuit, scratch: Scratch, pool: CubePool, gate: Index, top: Index) -> Index:
-    """Write the literals of an AND to the pool; returns where they end."""
-    scratch.inner_stack[0] = gate
-    waiting = np.int64(1)
-    while waiting > 0:
-        waiting -= 1
-        parent = np.int64(scratch.inner_stack[waiting])
-        for place in range(circuit.first[parent], circuit.first[parent + 1]):
-            x = np.int64(circuit.input[place])
-            child = (x >> 1) - circuit.gate0
-            if child < 0 or circuit.stands_alone[child]:
-                pool.literal[top] = _new_literal(circuit, x)
+            if child < 0 or circuit.stands_alone[child] or x & 1:
+                out[top] = x
                 top += 1
             else:
-                scratch.inner_stack[waiting] = child
+                scratch.stack[waiting] = child
                 waiting += 1
     return top
 

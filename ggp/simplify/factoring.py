@@ -76,7 +76,6 @@ def factor_by_kernel(circuit: Circuit, deadline: float) -> Circuit | None:
         scratch = Scratch(
             conjunct=np.empty(2 * widest + 1, np.int32),
             stack=np.empty(widest + 1, np.int32),
-            inner_stack=np.empty(widest + 1, np.int32),
             known=np.zeros(2 * (gate0 + new_gates), np.int32),
         )
         gate = int(factor_gates(read, scratch, pool, table, 0, thread_time() > deadline))
