@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.kernels.choose import add_three, borrow_of, draw_at_most
+from ggp.kernels.choose import add_three, borrow_of
 from ggp.kernels.compiling import inlined, kernel
 from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.roulette import DRAWN, SUM, draw_below_sums
 from ggp.kernels.rows import (
     ALL_ONES,
     Index,
@@ -35,8 +36,6 @@ from ggp.kernels.rows import (
 from ggp.tables import Int32Array
 
 WEIGHT_PLANES = 10
-_SUM, _DRAWN, _TRIAL = 0, 31, 62
-"""Where planes begin among the rows of the roulette, see `ggp.kernels.roulette`."""
 
 
 class FeatureCases(NamedTuple):
@@ -78,6 +77,12 @@ def _in_case(value: Rows, cases: FeatureCases, c: Index, lanes: Row) -> Row:
 
 
 @inlined
+def _weight_planes(cases: FeatureCases, level: Index) -> Index:
+    """Where the bit planes of a level's weight begin among `cases.rows`."""
+    return 2 * np.int64(cases.weight.shape[1]) + WEIGHT_PLANES * np.int64(level)
+
+
+@inlined
 def _find_levels(tables: LaneTables, value: Rows, role: Index, cases: FeatureCases, lanes: Row) -> None:
     """For each level of the role: in which lanes it is legal, and in which it is the best legal one."""
     zero = fill(value, np.uint64(0))
@@ -112,7 +117,7 @@ def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
     for level in range(cases.level_count[role]):
         if not any_lane(load(rows, level)):
             continue
-        first = 2 * most + WEIGHT_PLANES * level
+        first = _weight_planes(cases, level)
         for p in range(WEIGHT_PLANES):
             store(rows, first + p, zero)
         for top in range(level + 1):
@@ -129,12 +134,11 @@ def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
 def _sum_cases(
     tables: LaneTables, value: Rows, role: Index, cases: FeatureCases, scratch: Rows, lanes: Row
 ) -> Index:
-    """Sum the weights of legal moves in `lanes` into planes _SUM ...; returns how many planes that takes."""
+    """Sum the weights of legal moves in `lanes` into planes SUM ...; returns how many planes that takes."""
     zero = fill(value, np.uint64(0))
-    most = cases.weight.shape[1]
     used = WEIGHT_PLANES
     for p in range(used):
-        store(scratch, _SUM + p, zero)
+        store(scratch, SUM + p, zero)
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
         x = literal(value, np.int64(tables.slot_literal[s])) & lanes
         if not any_lane(x):
@@ -145,18 +149,18 @@ def _sum_cases(
             if not any_lane(y):
                 continue
             x = x & ~y
-            first = 2 * most + WEIGHT_PLANES * np.int64(cases.level[c])
+            first = _weight_planes(cases, cases.level[c])
             carry = zero
             for p in range(WEIGHT_PLANES):
-                total, carry = add_three(load(scratch, _SUM + p), y & load(cases.rows, first + p), carry)
-                store(scratch, _SUM + p, total)
+                total, carry = add_three(load(scratch, SUM + p), y & load(cases.rows, first + p), carry)
+                store(scratch, SUM + p, total)
             p = WEIGHT_PLANES
             while any_lane(carry):
                 if p == used:
-                    store(scratch, _SUM + p, zero)
+                    store(scratch, SUM + p, zero)
                     used += 1
-                total = load(scratch, _SUM + p)
-                store(scratch, _SUM + p, total ^ carry)
+                total = load(scratch, SUM + p)
+                store(scratch, SUM + p, total ^ carry)
                 carry = carry & total
                 p += 1
     return used
@@ -174,7 +178,6 @@ def _select_case(
 ) -> None:
     """Select, in the lanes `left`, the legal move in whose weight k falls; k's planes are used up."""
     zero = fill(value, np.uint64(0))
-    most = cases.weight.shape[1]
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
         node = np.int64(tables.slot_node[s])
         x = literal(value, np.int64(tables.slot_literal[s])) & left
@@ -186,14 +189,14 @@ def _select_case(
                 if not any_lane(y):
                     continue
                 x = x & ~y
-                first = 2 * most + WEIGHT_PLANES * np.int64(cases.level[c])
+                first = _weight_planes(cases, cases.level[c])
                 borrow = zero
                 for p in range(planes):
-                    k = load(scratch, _DRAWN + p)
+                    k = load(scratch, DRAWN + p)
                     bit = zero
                     if p < WEIGHT_PLANES:
                         bit = y & load(cases.rows, first + p)
-                    store(scratch, _DRAWN + p, k ^ bit ^ borrow)
+                    store(scratch, DRAWN + p, k ^ bit ^ borrow)
                     borrow = borrow_of(k, bit, borrow)
                 chosen = chosen | borrow
         store(value, node, chosen)
@@ -212,15 +215,7 @@ def choose_by_cases(
         _find_levels(tables, value, role, cases, lanes)
         _weigh_levels(value, role, cases)
         planes = _sum_cases(tables, value, role, cases, scratch, lanes)
-        has_move = fill(value, np.uint64(0))
-        for p in range(planes):
-            has_move = has_move | load(scratch, _SUM + p)
-        borrow = has_move
-        for p in range(planes):
-            x = load(scratch, _SUM + p)
-            store(scratch, _SUM + p, x ^ borrow)
-            borrow = borrow & ~x
-        older, newer = draw_at_most(value, scratch, _SUM, _DRAWN, _TRIAL, planes, older, newer)
+        has_move, older, newer = draw_below_sums(value, scratch, planes, older, newer)
         _select_case(tables, value, role, cases, scratch, planes, has_move)
         stuck = stuck | (lanes & ~has_move)
     store(random, 0, older)
@@ -244,6 +239,7 @@ def level_in_lane(value: Rows, cases: FeatureCases, move: Index, lane: Index) ->
     for c in range(cases.first_case[move], end):
         holds = True
         for j in range(cases.first_condition[c], cases.first_condition[c + 1]):
+            # Written out: as a call of `literal_in_lane` it makes searches of small games a tenth slower.
             condition = np.int64(cases.condition[j])
             word = get_word(value, condition >> 1, lane >> 6)
             holds = holds and ((word >> np.uint64(lane & 63)) ^ np.uint64(condition)) & np.uint64(1) != 0

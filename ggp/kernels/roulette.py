@@ -25,7 +25,8 @@ from ggp.tables import Int32Array
 PLANES = 31
 SCRATCH_ROWS = 3 * PLANES + 1
 LARGEST_TOTAL = 2**PLANES - 1
-_SUM, _DRAWN, _TRIAL = 0, PLANES, 2 * PLANES
+SUM, DRAWN, _TRIAL = 0, PLANES, 2 * PLANES
+"""Where planes begin among the scratch rows: sums of weights, what was drawn below them, and a trial draw."""
 
 
 def weights_of(
@@ -56,7 +57,7 @@ def _bit_row(value: Rows, number: Index, bit: Index) -> Row:
 def _sum_weights(
     tables: LaneTables, value: Rows, role: Index, weight: Int32Array, scratch: Rows, lanes: Row
 ) -> Index:
-    """Sum the weights of legal moves in `lanes` into planes _SUM ...; returns how many planes that takes."""
+    """Sum the weights of legal moves in `lanes` into planes SUM ...; returns how many planes that takes."""
     used = 0
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
         x = literal(value, tables.slot_literal[s]) & lanes
@@ -64,14 +65,14 @@ def _sum_weights(
             continue
         number = weight[tables.slot_node[s] - tables.move0]
         while (number >> used) != 0:
-            store(scratch, _SUM + used, fill(value, np.uint64(0)))
+            store(scratch, SUM + used, fill(value, np.uint64(0)))
             used += 1
         carry = fill(value, np.uint64(0))
         for p in range(used):
-            total, carry = add_three(load(scratch, _SUM + p), x & _bit_row(value, number, p), carry)
-            store(scratch, _SUM + p, total)
+            total, carry = add_three(load(scratch, SUM + p), x & _bit_row(value, number, p), carry)
+            store(scratch, SUM + p, total)
         if any_lane(carry):
-            store(scratch, _SUM + used, carry)
+            store(scratch, SUM + used, carry)
             used += 1
     return used
 
@@ -91,12 +92,33 @@ def _select_weighted(
         number = weight[node - tables.move0]
         borrow = zero
         for p in range(planes):
-            k = load(scratch, _DRAWN + p)
+            k = load(scratch, DRAWN + p)
             y = x & _bit_row(value, number, p)
-            store(scratch, _DRAWN + p, k ^ y ^ borrow)
+            store(scratch, DRAWN + p, k ^ y ^ borrow)
             borrow = borrow_of(k, y, borrow)
         store(value, node, borrow)
         left = left & ~borrow
+
+
+@inlined
+def draw_below_sums(
+    value: Rows, scratch: Rows, planes: Index, older: Row, newer: Row
+) -> tuple[Row, Row, Row]:
+    """Draw k below the sum at SUM in every lane, into planes DRAWN ...; the sums are lost.
+
+    older, newer   the state of the random rows
+    Returns the lanes whose sum is not 0, and the new state.
+    """
+    has_move = fill(value, np.uint64(0))
+    for p in range(planes):
+        has_move = has_move | load(scratch, SUM + p)
+    borrow = has_move
+    for p in range(planes):
+        x = load(scratch, SUM + p)
+        store(scratch, SUM + p, x ^ borrow)
+        borrow = borrow & ~x
+    older, newer = draw_at_most(value, scratch, SUM, DRAWN, _TRIAL, planes, older, newer)
+    return has_move, older, newer
 
 
 @inlined
@@ -112,15 +134,7 @@ def roulette_moves(
     newer = load(random, 1)
     for role in range(tables.role_count):
         planes = _sum_weights(tables, value, role, weight, scratch, lanes)
-        has_move = fill(value, np.uint64(0))
-        for p in range(planes):
-            has_move = has_move | load(scratch, _SUM + p)
-        borrow = has_move
-        for p in range(planes):
-            x = load(scratch, _SUM + p)
-            store(scratch, _SUM + p, x ^ borrow)
-            borrow = borrow & ~x
-        older, newer = draw_at_most(value, scratch, _SUM, _DRAWN, _TRIAL, planes, older, newer)
+        has_move, older, newer = draw_below_sums(value, scratch, planes, older, newer)
         _select_weighted(tables, value, role, weight, scratch, planes, has_move)
         stuck = stuck | (lanes & ~has_move)
     store(random, 0, older)
