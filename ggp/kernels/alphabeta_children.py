@@ -27,6 +27,7 @@ from ggp.kernels.alphabeta_arrays import (
     Search,
 )
 from ggp.kernels.compiling import inlined, piece
+from ggp.kernels.lane_bits import has_lane, literal_in_lane
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.rows import (
     ALL_ONES,
@@ -68,11 +69,10 @@ def _list_moves(tables: LaneTables, first_move: Int32Array, search: Search) -> A
         search.legal_first[role] = count
         slot = tables.first_slot[role]
         for move in range(first_move[role], first_move[role + 1]):
-            x = np.int64(tables.slot_literal[slot])
-            slot += 1
-            if (np.int64(get_word(search.node_value, x >> 1, 0) & np.uint64(1)) ^ (x & 1)) == 1:
+            if literal_in_lane(search.node_value, tables.slot_literal[slot], 0):
                 search.legal_move[count] = move
                 count += 1
+            slot += 1
         legal: Any = count - search.legal_first[role]
         if legal == 0:
             search.counter[FAULT] = NO_MOVES
@@ -133,31 +133,31 @@ def _keep_keys(tables: LaneTables, code: StateCode, search: Search, top: Index, 
 
 
 @inlined
-def _add_in_lanes(
-    target: Int32Array, top: Index, lanes: Index, rows: Rows, row: Index, amount: Index
+def _enter_in_lanes(
+    target: Int32Array, top: Index, lanes: Index, rows: Rows, row: Index, amount: Index, is_sum: bool
 ) -> None:
-    """target[top + lane] += amount in every lane, of the first `lanes`, that is set in the row."""
+    """target[top + lane] = amount in every lane, of the first `lanes`, set in the row; or += if is_sum."""
     for w in range((lanes + 63) >> 6):
         bits = get_word(rows, row, w)
         while bits != np.uint64(0):
             lane = 64 * w + lowest_bit(bits)
             bits = bits & (bits - np.uint64(1))
             if lane < lanes:
-                target[top + lane] += amount
+                target[top + lane] = amount + (target[top + lane] if is_sum else 0)
+
+
+@inlined
+def _add_in_lanes(
+    target: Int32Array, top: Index, lanes: Index, rows: Rows, row: Index, amount: Index
+) -> None:
+    _enter_in_lanes(target, top, lanes, rows, row, amount, True)
 
 
 @inlined
 def _set_in_lanes(
     target: Int32Array, top: Index, lanes: Index, rows: Rows, row: Index, amount: Index
 ) -> None:
-    """target[top + lane] = amount in the same lanes."""
-    for w in range((lanes + 63) >> 6):
-        bits = get_word(rows, row, w)
-        while bits != np.uint64(0):
-            lane = 64 * w + lowest_bit(bits)
-            bits = bits & (bits - np.uint64(1))
-            if lane < lanes:
-                target[top + lane] = amount
+    _enter_in_lanes(target, top, lanes, rows, row, amount, False)
 
 
 @inlined
@@ -208,7 +208,7 @@ def _read_goals(tables: LaneTables, search: Search, top: Index, lanes: Index) ->
             if role == 0:
                 _set_in_lanes(search.end, top, lanes, search.live, 2, 100 * worth)
     for lane in range(lanes):
-        is_terminal = (get_word(search.live, 0, lane >> 6) >> np.uint64(lane & 63)) & np.uint64(1)
+        is_terminal = has_lane(search.live, 0, lane)
         if is_terminal and tables.role_count > 1:
             if search.end[top + lane] == NO_SCORE:
                 search.counter[FAULT] = NO_GOAL_VALUE
@@ -225,7 +225,7 @@ def _estimate(tables: LaneTables, search: Search, top: Index, lanes: Index) -> N
     for lane in range(lanes):
         child = top + lane
         goal = search.end[child]
-        is_terminal = (get_word(search.live, 0, lane >> 6) >> np.uint64(lane & 63)) & np.uint64(1)
+        is_terminal = has_lane(search.live, 0, lane)
         score = option[NULL_SCORE]
         if goal != NO_SCORE:
             score += option[GOAL_WEIGHT] * (goal - option[NULL_SCORE]) // 100

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ggp.kernels.compiling import inlined
 from ggp.kernels.indices import transpose_bits
+from ggp.kernels.lane_bits import has_lane
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.prefetch import prefetch
 from ggp.kernels.rows import (
@@ -299,15 +300,12 @@ def learn_ngrams(
     ticks = arrays.history.shape[0]
     roles = arrays.history.shape[1]
     earliest = max(first_tick, end_tick - ticks)
-    word = lane >> 6
-    shift = np.uint64(lane & 63)
     for tick in range(earliest + 1, end_tick):
         t = tick & (ticks - 1)
         shorter = _context(arrays, lane, tick, 1, earliest)
         longer = _context(arrays, lane, tick, 2, earliest)
         for role in range(roles):
-            choosing = get_word(arrays.choosing, t * roles + role, word) >> shift
-            if role == settings.chance or (choosing & np.uint64(1)) == np.uint64(0):
+            if role == settings.chance or not has_lane(arrays.choosing, t * roles + role, lane):
                 continue
             move = np.int64(arrays.history[t, role, lane])
             _count_gram(statistics, settings, shorter, move, arrays.goal[role])

@@ -14,6 +14,7 @@ import numpy as np
 
 from ggp.kernels.compiling import inlined
 from ggp.kernels.indices import transpose_bits
+from ggp.kernels.lane_bits import literal_in_lane
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.rows import (
     Index,
@@ -26,7 +27,7 @@ from ggp.kernels.rows import (
     store,
     word_count,
 )
-from ggp.kernels.tree import literal_in_lane, random_below
+from ggp.kernels.tree import random_below
 from ggp.kernels.tree_arrays import CUT, TICK, MoveStatistics, SearchArrays, Settings
 
 LARGEST_WEIGHT = 1023
@@ -67,7 +68,7 @@ def _read_options(tables: LaneTables, arrays: SearchArrays, lane: Index) -> bool
     for role in range(tables.role_count):
         arrays.option_first[role] = n
         for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-            if literal_in_lane(arrays, tables.slot_literal[s], lane):
+            if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
                 arrays.option[n] = tables.slot_node[s] - tables.move0
                 n += 1
         if n == arrays.option_first[role]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.kernels.compiling import inlined, kernel
+from ggp.kernels.lane_bits import has_lane, literal_in_lane
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.playout import step_lanes
 from ggp.kernels.rows import (
@@ -127,11 +128,9 @@ def _draw(arrays: RolloutArrays, first: Index, count: Index) -> Index:
 def _note_goals(tables: LaneTables, arrays: RolloutArrays) -> None:
     """The goal of every lane in row 1 of `live`."""
     for lane in range(64 * word_count(arrays.value)):
-        if (get_word(arrays.live, 1, lane >> 6) >> np.uint64(lane & 63)) & np.uint64(1):
+        if has_lane(arrays.live, 1, lane):
             for q in range(tables.goal_first[0], tables.goal_first[1]):
-                at = np.int64(tables.goal_literal[q])
-                word = get_word(arrays.value, at >> 1, lane >> 6) ^ np.uint64(-(at & 1))
-                if (word >> np.uint64(lane & 63)) & np.uint64(1):
+                if literal_in_lane(arrays.value, tables.goal_literal[q], lane):
                     arrays.goal[lane] = tables.goal_value[q]
 
 

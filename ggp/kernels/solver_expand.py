@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.kernels.compiling import inlined, kernel, piece
+from ggp.kernels.lane_bits import has_lane, set_lane
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.rows import (
     ALL_ONES,
@@ -27,7 +28,6 @@ from ggp.kernels.rows import (
     load,
     lowest_bit,
     make_rows,
-    set_word,
     store,
     word_count,
     words_of,
@@ -252,7 +252,7 @@ def expand(
             break
         read_goals(tables, value, expansion.planes, count, goal, state * roles)
         for lane in range(count):
-            if (get_word(live, 0, lane >> 6) >> np.uint64(lane & 63)) & np.uint64(1):
+            if has_lane(live, 0, lane):
                 stuck = False
                 for role in range(roles):
                     legal = expansion.legal_count[lane * roles + role]
@@ -268,13 +268,7 @@ def expand(
                     for each in range(roles):
                         move = expansion.legal_move[lane * moves + first_move[each] + turn[each]]
                         node = np.int64(tables.move0 + move)
-                        bit = np.uint64(1) << np.uint64(pending & 63)
-                        set_word(
-                            expansion.move_value,
-                            node,
-                            pending >> 6,
-                            get_word(expansion.move_value, node, pending >> 6) | bit,
-                        )
+                        set_lane(expansion.move_value, node, pending)
                     expansion.source[pending] = state + lane
                     pending += 1
                     if pending == lanes:

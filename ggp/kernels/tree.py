@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.kernels.compiling import inlined
+from ggp.kernels.lane_bits import literal_in_lane
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.policies_fast import level_in_lane, weight_of_level
-from ggp.kernels.rows import Index, get_word
+from ggp.kernels.rows import Index
 from ggp.kernels.tree_arrays import (
     AS_LOSSES,
     EDGES,
@@ -52,23 +53,22 @@ def random_below(seed: NDArray[np.uint64], bound: Index) -> Index:
 
 
 @inlined
-def literal_in_lane(arrays: SearchArrays, literal: Index, lane: Index) -> bool:
-    """The value of a literal in one lane."""
-    word = get_word(arrays.value, np.int64(literal) >> 1, lane >> 6)
-    return bool(((word >> np.uint64(lane & 63)) ^ np.uint64(literal)) & np.uint64(1))
+def read_goals(tables: LaneTables, arrays: SearchArrays, settings: Settings, lane: Index) -> bool:
+    """arrays.goal[r] = goal of role r in the lane's state; 0 for chance, and unless there is exactly one.
 
-
-@inlined
-def read_goals(tables: LaneTables, arrays: SearchArrays, settings: Settings, lane: Index) -> None:
-    """arrays.goal[r] = goal of role r in the lane's state; 0 for chance, and unless there is exactly one."""
+    Returns whether every role but chance has exactly one.
+    """
+    has_all = True
     for role in range(tables.role_count):
         found = 0
         goal = 0.0
         for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
-            if literal_in_lane(arrays, tables.goal_literal[q], lane):
+            if literal_in_lane(arrays.value, tables.goal_literal[q], lane):
                 found += 1
                 goal = arrays.goal_value[q]
         arrays.goal[role] = goal if found == 1 and role != settings.chance else 0.0
+        has_all = has_all and (found == 1 or role == settings.chance)
+    return has_all
 
 
 @inlined
@@ -78,15 +78,7 @@ def read_goals_of_cut(tables: LaneTables, arrays: SearchArrays, settings: Settin
     Neutral where a role has not exactly one goal, and where the goals of two roles do not sum up to 100
     although those of all ends so far did: such goals are defined for the sake of form only.
     """
-    read_goals(tables, arrays, settings, lane)
-    is_verdict = True
-    for role in range(tables.role_count):
-        found = 0
-        for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
-            if literal_in_lane(arrays, tables.goal_literal[q], lane):
-                found += 1
-        if found != 1 and role != settings.chance:
-            is_verdict = False
+    is_verdict = read_goals(tables, arrays, settings, lane)
     if arrays.counter[HAS_OTHER_SUMS] == 0 and has_other_sum(arrays, settings):
         is_verdict = False
     if not is_verdict:
@@ -114,7 +106,7 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
     for role in range(tables.role_count):
         first = e
         for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-            if literal_in_lane(arrays, tables.slot_literal[s], lane):
+            if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
                 tree.move[e] = tables.slot_node[s] - tables.move0
                 tree.visits[e] = 0
                 tree.flight[e] = 0
@@ -228,10 +220,7 @@ def _draw_untried(
     """An untried edge, by the weights of the moves, which sum up to `weight`."""
     k = random_below(arrays.seed, weight)
     for e in range(first, end):
-        n = tree.visits[e]
-        if settings.in_flight != IGNORED:
-            n += tree.flight[e]
-        if n == 0:
+        if _is_untried(tree, settings, e):
             k -= statistics.weight[tree.move[e]]
             if k < 0:
                 return e

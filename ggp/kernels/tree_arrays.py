@@ -15,13 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.kernels.choose import choice_planes, choice_scratch_rows
-from ggp.kernels.indices import INDEX_PLANES
-from ggp.kernels.lane_tables import LaneTables
-from ggp.kernels.policies_fast import FeatureCases, no_cases
-from ggp.kernels.random_rows import seeded_random
-from ggp.kernels.roulette import SCRATCH_ROWS
-from ggp.kernels.rows import ALL_ONES, Rows, make_rows, words_of
+from ggp.kernels.policies_fast import FeatureCases
+from ggp.kernels.rows import Rows
 from ggp.tables import Int32Array
 
 Float64Array = NDArray[np.float64]
@@ -44,8 +39,6 @@ UNIFORM, GIBBS, GREEDY, PAST, FAST, NGRAMS, GREEDY_NGRAMS = range(7)
 
 GIBBS_STEPS = 800
 """NGRAMS look weights up: means differ by at most 100 goals, in steps of 1/8."""
-
-BYTES_PER_GRAM = 20
 
 # Settings.learning: whose moves enter the move statistics.
 NO_MOVES, ALL_MOVES, TREE_MOVES = range(3)
@@ -285,150 +278,3 @@ class SearchArrays(NamedTuple):
     fact: Int32Array
     legal: NDArray[np.uint64]
     first_move: NDArray[np.int64]
-
-
-def bytes_per_node(roles: int) -> int:
-    """Memory of one node, its share of the hash table included."""
-    return 4 * (roles + 1) + 4 * 4 + 4 * roles + 4 * 4
-
-
-def bytes_per_edge(has_rave: bool) -> int:
-    """Memory of one edge."""
-    return 28 + (12 if has_rave else 0)
-
-
-def bytes_per_table(moves: int) -> int:
-    """Memory of one table of GRAVE."""
-    return 12 * (moves + 1)
-
-
-def make_tree(roles: int, nodes: int, edges: int, *, moves: int, has_rave: bool, tables: int) -> Tree:
-    """A tree with room for so much; `clear_tree` comes first. Memory is used up only as the tree grows.
-
-    moves    M of the tables of GRAVE; tables 0: no GRAVE
-    """
-    buckets = 1 << max(4, (2 * nodes - 1).bit_length())
-    raved = edges if has_rave else 1
-    tabled = nodes if tables else 1
-    moves = moves if tables else 1
-    tables = max(1, tables)
-    return Tree(
-        first_edge=np.zeros((nodes, roles + 1), np.int32),
-        decider=np.zeros(nodes, np.int32),
-        parent=np.zeros(nodes, np.int32),
-        came=np.zeros((nodes, roles), np.int32),
-        proof=np.zeros(nodes, np.int32),
-        expanded=np.zeros(nodes, np.int32),
-        bucket=np.zeros(buckets, np.int32),
-        move=np.zeros(edges, np.int32),
-        visits=np.zeros(edges, np.int32),
-        flight=np.zeros(edges, np.int32),
-        total=np.zeros(edges, np.float64),
-        child=np.zeros(edges, np.int32),
-        goal=np.zeros(edges, np.int32),
-        rave_visits=np.zeros(raved, np.int32),
-        rave_total=np.zeros(raved, np.float64),
-        playouts=np.zeros(tabled, np.int32),
-        table=np.zeros(tabled, np.int32),
-        table_node=np.full(tables, MISSING, np.int32),
-        table_playouts=np.zeros(tables, np.int32),
-        table_visits=np.zeros((tables, moves), np.int32),
-        table_total=np.zeros((tables, moves), np.float64),
-        free_table=np.zeros(tables, np.int32),
-    )
-
-
-def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
-    """Walkers for `lanes` lanes, all free after `abandon`."""
-    return Walkers(
-        node=np.zeros(lanes, np.int32),
-        leaf=np.zeros(lanes, np.int32),
-        reference=np.zeros(lanes, np.int32),
-        depth=np.zeros(lanes, np.int32),
-        size=np.zeros(lanes, np.int32),
-        left=np.zeros(lanes, np.int32),
-        lane=np.zeros((lanes, group), np.int32),
-        path_node=np.zeros((lanes, depth), np.int32),
-        path_edge=np.zeros((lanes, depth, roles), np.int32),
-        descending=np.zeros(lanes, np.int32),
-        free=np.zeros(lanes, np.int32),
-        of_lane=np.zeros(lanes, np.int32),
-        start=np.zeros(lanes, np.int64),
-        out=np.zeros(lanes, np.int64),
-        free_lane=np.zeros(lanes, np.int32),
-    )
-
-
-def make_statistics(moves: int, fluents: int, words: int, grams: int) -> MoveStatistics:
-    """Nothing learned yet; the caller fills `gibbs`.
-
-    `fluents` 0: no room for PAST's pairs. `grams`, a power of two: room for N-grams, 0: none.
-    """
-    return MoveStatistics(
-        visits=np.zeros(moves, np.float64),
-        total=np.zeros(moves, np.float64),
-        weight=np.ones(moves, np.int32),
-        order=np.arange(moves, dtype=np.int32),
-        key=np.zeros(moves, np.float64),
-        stamp=np.zeros(moves, np.int64),
-        epoch=np.zeros(1, np.int64),
-        pair_visits=np.zeros((moves if fluents else 1, max(1, fluents)), np.float32),
-        pair_total=np.zeros((moves if fluents else 1, max(1, fluents)), np.float32),
-        cases=no_cases(words),
-        gram_key=np.zeros(max(1, grams), np.uint32),
-        gram=np.zeros(2 * max(1, grams), np.float64),
-        gibbs=np.ones(GIBBS_STEPS + 1, np.int32),
-    )
-
-
-def _state_of_tree_random(seed: int, stream: int) -> NDArray[np.uint64]:
-    sequence = np.random.SeedSequence([seed & (2**64 - 1), stream, 1])
-    return sequence.generate_state(1, np.uint64).astype(np.uint64)
-
-
-def make_search_arrays(
-    tables: LaneTables,
-    goal_value: Float64Array,
-    first_move: Int32Array,
-    words: int,
-    *,
-    seed: int,
-    stream: int,
-    history: int,
-    has_states: bool,
-    has_grams: bool,
-) -> SearchArrays:
-    """Rows of `words` words. `history` ticks are kept, a power of two."""
-    value = make_rows(tables.row_count, words)
-    words_of(value)[0] = ALL_ONES
-    lanes = 64 * words
-    state_words = (tables.fluent_count + 63) // 64 if has_states else 1
-    return SearchArrays(
-        value=value,
-        scratch=make_rows(choice_scratch_rows(tables), words),
-        wheel=make_rows(SCRATCH_ROWS, words),
-        aside=make_rows(len(tables.next_saved) + 1, words),
-        random=seeded_random(words, seed, stream),
-        root=np.zeros(tables.fluent_count, np.uint64),
-        mask=make_rows(3, words),
-        planes=make_rows(INDEX_PLANES, words),
-        block=np.zeros(64, np.uint64),
-        history=np.zeros((history, tables.role_count, lanes), np.int32),
-        states=np.zeros((history if has_states else 1, state_words, lanes if has_states else 1), np.uint64),
-        choosing=make_rows(history * tables.role_count if has_grams else 1, words),
-        counter=np.zeros(COUNTERS, np.int64),
-        seed=np.random.SeedSequence([seed & (2**64 - 1), stream, 1])
-        .generate_state(1, np.uint64)
-        .astype(np.uint64),
-        goal=np.zeros(tables.role_count, np.float64),
-        goal_value=goal_value,
-        score=np.zeros(tables.move_count, np.float64),
-        option=np.zeros(tables.move_count, np.int32),
-        option_first=np.zeros(tables.role_count + 1, np.int64),
-        fact=np.zeros(tables.fluent_count, np.int32),
-        legal=np.zeros((len(tables.slot_literal) // 64 + 1, 64), np.uint64),
-        first_move=first_move.astype(np.int64),
-    )
-
-
-__all__ = ["MoveStatistics", "SearchArrays", "Settings", "Tree", "Walkers", "choice_planes"]

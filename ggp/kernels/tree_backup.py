@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.kernels.compiling import inlined
+from ggp.kernels.lane_bits import clear_lane
 from ggp.kernels.policies import learn_moves, refresh_weights
 from ggp.kernels.policies_ngrams import learn_ngrams
 from ggp.kernels.policies_past import learn_pairs
-from ggp.kernels.rows import Index, Rows, get_word, set_word
+from ggp.kernels.rows import Index
 from ggp.kernels.tree_amaf import back_up_grave, back_up_rave
 from ggp.kernels.tree_arrays import (
     ALL_MOVES,
@@ -35,23 +36,6 @@ from ggp.kernels.tree_arrays import (
     Tree,
     Walkers,
 )
-
-
-@inlined
-def has_lane(rows: Rows, row: Index, lane: Index) -> bool:
-    return bool((get_word(rows, row, lane >> 6) >> np.uint64(lane & 63)) & np.uint64(1))
-
-
-@inlined
-def set_lane(rows: Rows, row: Index, lane: Index) -> None:
-    word = lane >> 6
-    set_word(rows, row, word, get_word(rows, row, word) | (np.uint64(1) << np.uint64(lane & 63)))
-
-
-@inlined
-def clear_lane(rows: Rows, row: Index, lane: Index) -> None:
-    word = lane >> 6
-    set_word(rows, row, word, get_word(rows, row, word) & ~(np.uint64(1) << np.uint64(lane & 63)))
 
 
 @inlined

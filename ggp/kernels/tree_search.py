@@ -18,49 +18,24 @@ import numpy as np
 
 from ggp.kernels.compiling import inlined, kernel
 from ggp.kernels.indices import numbers_of_planes, planes_of_indices
+from ggp.kernels.lane_bits import clear_lane, literal_in_lane, set_lane
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.playout import step_lanes
 from ggp.kernels.policies import choose_playout_moves
 from ggp.kernels.policies_ngrams import record_choices
 from ggp.kernels.policies_past import record_states
-from ggp.kernels.rows import (
-    Index,
-    Row,
-    any_lane,
-    fill,
-    get_word,
-    literal,
-    load,
-    lowest_bit,
-    set_word,
-    store,
-    word_count,
-)
+from ggp.kernels.rows import Index, any_lane, literal, load, set_word, word_count
 from ggp.kernels.settle import settle_phases
-from ggp.kernels.tree import (
-    BEST_GOAL,
-    STUCK,
-    add_child,
-    child_of,
-    expand,
-    has_other_sum,
-    literal_in_lane,
-    random_below,
-    read_goals,
-    read_goals_of_cut,
-    select_edge,
-)
+from ggp.kernels.tree import add_child, child_of, random_below, select_edge
 from ggp.kernels.tree_amaf import reference_at
 from ggp.kernels.tree_arrays import (
     ALL_MOVES,
     BUSY,
-    CUT,
     DESCENDING,
     DESCENTS,
     FREE_LANES,
     FREE_WALKERS,
     GREEDY_NGRAMS,
-    HAS_OTHER_SUMS,
     IN_TREE,
     LANES_BUSY,
     LAUNCHES_LEFT,
@@ -78,110 +53,7 @@ from ggp.kernels.tree_arrays import (
     Tree,
     Walkers,
 )
-from ggp.kernels.tree_backup import clear_lane, end_lane, has_lane, set_lane
-from ggp.kernels.tree_proofs import note_terminal
-
-
-@inlined
-def _playout_limit(settings: Settings) -> Index:
-    """Joint moves of a playout at most."""
-    return min(settings.step_limit, settings.cutoff) if settings.cutoff > 0 else settings.step_limit
-
-
-@inlined
-def _read_goals_of_end(
-    tables: LaneTables, arrays: SearchArrays, walkers: Walkers, settings: Settings, walker: Index, lane: Index
-) -> None:
-    """arrays.goal = what a playout that ends in `lane` counts, whether it is over or was cut."""
-    counter = arrays.counter
-    steps = counter[TICK] - walkers.out[lane] if walkers.node[walker] == MISSING else 0
-    is_cut = 0 < settings.cutoff <= steps and not literal_in_lane(arrays, tables.terminal, lane)
-    if is_cut:
-        read_goals_of_cut(tables, arrays, settings, lane)
-    else:
-        read_goals(tables, arrays, settings, lane)
-    if settings.cutoff > 0 and has_other_sum(arrays, settings):
-        counter[HAS_OTHER_SUMS] = 1
-
-
-@inlined
-def _lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> Row:
-    """Lanes whose playout has made as many joint moves as it may. Looks only when the oldest may have."""
-    counter = arrays.counter
-    limit = _playout_limit(settings)
-    store(arrays.mask, CUT, fill(arrays.value, np.uint64(0)))
-    if counter[TICK] < counter[NEXT_CUT]:
-        return load(arrays.mask, CUT)
-    oldest = counter[TICK]
-    for lane in range(walkers.of_lane.shape[0]):
-        walker = walkers.of_lane[lane]
-        if walker != MISSING and walkers.node[walker] == MISSING:
-            if counter[TICK] - walkers.out[lane] >= limit:
-                set_lane(arrays.mask, CUT, lane)
-            else:
-                oldest = min(oldest, walkers.out[lane])
-    counter[NEXT_CUT] = oldest + limit
-    return load(arrays.mask, CUT)
-
-
-@inlined
-def _end_lanes(
-    tables: LaneTables,
-    arrays: SearchArrays,
-    tree: Tree,
-    walkers: Walkers,
-    statistics: MoveStatistics,
-    settings: Settings,
-    ended: Row,
-) -> None:
-    """Back up every lane of `ended`, in the order of the lanes."""
-    store(arrays.mask, CUT, ended)
-    for w in range(word_count(arrays.value)):
-        bits = get_word(arrays.mask, CUT, w)
-        while bits != np.uint64(0):
-            lane = 64 * w + lowest_bit(bits)
-            bits = bits & (bits - np.uint64(1))
-            walker = np.int64(walkers.of_lane[lane])
-            node = np.int64(walkers.node[walker])
-            if settings.is_solving != 0 and node != MISSING and tree.proof[node] != UNPROVEN:
-                arrays.goal[0] = float(tree.proof[node])
-                if tables.role_count > 1:
-                    arrays.goal[1] = BEST_GOAL - arrays.goal[0]
-            else:
-                _read_goals_of_end(tables, arrays, walkers, settings, walker, lane)
-                is_leaf = arrays.counter[TICK] == walkers.start[lane] + walkers.depth[walker]
-                if settings.is_solving != 0 and is_leaf:
-                    note_terminal(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
-            end_lane(arrays, tree, walkers, statistics, settings, lane)
-
-
-@inlined
-def _lanes_at_an_end(
-    tables: LaneTables,
-    arrays: SearchArrays,
-    tree: Tree,
-    walkers: Walkers,
-    settings: Settings,
-    over: Row,
-) -> Row:
-    """Expand the nodes where walkers stand, and return the lanes that go no further.
-
-    Those are at a proven node, or where a role is stuck. Lanes of `over` are left alone.
-    """
-    store(arrays.mask, CUT, over)
-    for i in range(arrays.counter[DESCENDING]):
-        walker = np.int64(walkers.descending[i])
-        node = np.int64(walkers.node[walker])
-        lane = np.int64(walkers.lane[walker, 0])
-        if has_lane(arrays.mask, CUT, lane):
-            continue
-        is_end = settings.is_solving != 0 and tree.proof[node] != UNPROVEN
-        if not is_end and tree.first_edge[node, 0] == MISSING:
-            is_end = expand(tables, arrays, tree, node, lane) == STUCK
-        if is_end:
-            for k in range(walkers.size[walker]):
-                set_lane(arrays.mask, CUT, np.int64(walkers.lane[walker, k]))
-    return load(arrays.mask, CUT)
+from ggp.kernels.tree_ends import end_lanes, lanes_at_an_end, lanes_to_cut
 
 
 @inlined
@@ -210,7 +82,7 @@ def _move_at_random(tables: LaneTables, arrays: SearchArrays, walkers: Walkers, 
         chosen = np.int64(0)
         count = 0
         for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-            if literal_in_lane(arrays, tables.slot_literal[s], lane):
+            if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
                 count += 1
                 if random_below(arrays.seed, count) == 0:
                     chosen = np.int64(tables.slot_node[s])
@@ -361,16 +233,16 @@ def search_tree(
         settle_phases(tables, value, 0, 2)
         busy = load(arrays.mask, BUSY)
         over = literal(value, np.int64(tables.terminal)) & busy
-        over = over | _lanes_to_cut(arrays, walkers, settings)
+        over = over | lanes_to_cut(arrays, walkers, settings)
         playing = busy & ~load(arrays.mask, IN_TREE) & ~over
         if is_pairing:
             record_states(tables, arrays)
         if is_counting_choices:
             record_choices(tables, arrays)
         stuck = choose_playout_moves(tables, arrays, statistics, settings, walkers, planes, playing)
-        over = _lanes_at_an_end(tables, arrays, tree, walkers, settings, over | stuck)
+        over = lanes_at_an_end(tables, arrays, tree, walkers, settings, over | stuck)
         if any_lane(over):
-            _end_lanes(tables, arrays, tree, walkers, statistics, settings, over)
+            end_lanes(tables, arrays, tree, walkers, statistics, settings, over)
         _descend(tables, arrays, tree, walkers, statistics, settings)
         if is_recording:
             _record_moves(tables, arrays)

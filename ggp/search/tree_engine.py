@@ -13,10 +13,19 @@ from ggp.kernels.choose import choice_planes
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.policies_fast import FeatureCases
 from ggp.kernels.rows import ALL_ONES, words_of
+from ggp.kernels.tree_allocation import (
+    BYTES_PER_GRAM,
+    bytes_per_edge,
+    bytes_per_node,
+    bytes_per_table,
+    make_search_arrays,
+    make_statistics,
+    make_tree,
+    make_walkers,
+)
 from ggp.kernels.tree_arrays import (
     ALL_MOVES,
     AS_LOSSES,
-    BYTES_PER_GRAM,
     DEEPEST,
     DEPTH_SUM,
     DESCENTS,
@@ -45,13 +54,6 @@ from ggp.kernels.tree_arrays import (
     UNIFORM,
     UNPROVEN,
     Settings,
-    bytes_per_edge,
-    bytes_per_node,
-    bytes_per_table,
-    make_search_arrays,
-    make_statistics,
-    make_tree,
-    make_walkers,
 )
 from ggp.kernels.tree_compact import clear_tree, make_root
 from ggp.kernels.tree_search import abandon, search_tree
