@@ -9,7 +9,8 @@ from typing import Any
 
 from ggp.compiled_game import CompiledGame
 from ggp.feature_drawing import Bar, HeatMap
-from ggp.features import NOTHING, Features, MoveFamily, recognize_features
+from ggp.feature_recognition import recognize_features
+from ggp.features import NOTHING, Features, MoveFamily
 from ggp.game import RANDOM_ROLE
 from ggp.search.fast_cases import Case, find_cases
 from ggp.search.feature_learning import CELLS, PIECES, FeatureWeights, learn_weights

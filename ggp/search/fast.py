@@ -35,7 +35,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.compiled_game import CompiledGame
-from ggp.features import NOTHING, Features, recognize_features
+from ggp.feature_recognition import recognize_features
+from ggp.features import NOTHING, Features
 from ggp.kernels.policies_fast import WEIGHT_PLANES, FeatureCases
 from ggp.kernels.rows import make_rows
 from ggp.search.fast_cases import Case, find_cases

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ggp
-from ggp.features import recognize_features
+from ggp.feature_recognition import recognize_features
 from ggp.kernels.policies_fast import choose_cases
 from ggp.kernels.random_rows import seeded_random
 from ggp.kernels.roulette import SCRATCH_ROWS

@@ -9,7 +9,8 @@ import pytest
 
 import ggp
 from ggp.cli import app
-from ggp.features import NOTHING, recognize_features
+from ggp.feature_recognition import recognize_features
+from ggp.features import NOTHING
 from ggp.possibilities import Question, possible
 from ggp.recorded_playouts import NOBODY, record_playouts
 from tests.ggp.search.golden import compiled
