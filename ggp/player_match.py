@@ -13,16 +13,15 @@ import logging
 import random
 import time
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
 
 from gdl.errors import GdlError
 from gdl.terms import Symbol, Term
 from ggp.game import GameError, Move
 from ggp.keeper import Keeper, KeeperClosed
+from ggp.player_turn import Answer, Turn
 from ggp.player_worker import load_rules
 from ggp.protocol import Play, ProtocolError, Start, Stop, parse_term, printable, spell
-from ggp.search.report import report_text
 from ggp.tracking import Position, Tracker, has_percepts, make_tracker
 from ggp.worker_link import Report, WorkerLink
 
@@ -53,44 +52,6 @@ class SearchOptions:
 
 class StartError(Exception):
     """The match cannot be played: the rules or the role are at fault. The text says how."""
-
-
-@dataclass
-class Turn:
-    """One PLAY while it is being answered.
-
-    best      the worker's best move so far, its decision where `is_final`
-    report    how its search stood when that was last told, as JSON-able data
-    decided   set when nothing better will come from the worker
-    """
-
-    ticket: int
-    best: Move | None = None
-    is_final: bool = False
-    report: dict[str, Any] | None = None
-    decided: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A reply to PLAY, and how it came about.
-
-    step     joint moves made before it; None where the state was not known
-    how      decided, best so far, only move, random, guess, known, repeated
-    report   how the search stood, as `ggp.search.report.SearchReport.to_dict` gives it, or None
-    """
-
-    text: str
-    how: str
-    step: int | None = None
-    report: dict[str, Any] | None = None
-
-    def note(self) -> str:
-        """For the log."""
-        if self.report is None:
-            return self.how
-        # What a search process says of its moves are a stranger's words.
-        return printable(f"{self.how}; {report_text(self.report)}")
 
 
 class PlayerMatch:
@@ -275,9 +236,9 @@ class PlayerMatch:
         """The answer to `message`: a legal move, by `deadline`. A repeated message gets its first answer."""
         self.last_heard = time.monotonic()
         if self._pending is not None and self._pending[0] == message:
-            return _repeated(await asyncio.shield(self._pending[1]))
+            return (await asyncio.shield(self._pending[1])).repeated()
         if self._answered is not None and self._is_repetition(message, self._answered[0]):
-            return _repeated(self._answered[1])
+            return self._answered[1].repeated()
         task = asyncio.create_task(self._answer(message, deadline))
         self._pending = (message, task)
         try:
@@ -403,10 +364,6 @@ class PlayerMatch:
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _repeated(answer: Answer) -> Answer:
-    return replace(answer, how="repeated", report=None)
 
 
 def _slack(clock_seconds: float) -> float:
