@@ -20,9 +20,12 @@ from ggp.game import Fact, Move, Role
 from ggp.game_properties import Declarations, Witness, players_of
 from ggp.kernels.compiling import announced_compilation
 from ggp.kernels.proof_walks import UNSETTLED, force_goal, settle_lengths
+from ggp.kernels.solver_expand import NO_GOAL, UNKNOWN
 from ggp.lanes import Lanes
 from ggp.solver.codes import decode_keys
-from ggp.solver.reachable import NO_GOAL, UNKNOWN, Limits, StateSpace, reachable_states
+from ggp.solver.limits import Limits
+from ggp.solver.reachable import reachable_states
+from ggp.solver.space import StateSpace
 from ggp.tables import Phase
 
 BLOCK = 1 << 20

@@ -1,13 +1,7 @@
 """Exact values of whole games: every reachable state, found and valued on lanes."""
 
-from ggp.solver.reachable import (
-    Limits,
-    Progress,
-    SolverError,
-    SolverLimitError,
-    UnsolvableError,
-    reachable_states,
-)
+from ggp.solver.limits import Limits, Progress, SolverError, SolverLimitError, UnsolvableError
+from ggp.solver.reachable import reachable_states
 from ggp.solver.saved import SavedSolutionError, Tablebase, save_solution
 from ggp.solver.solution import Solution, solve, value_states
 

@@ -1,4 +1,4 @@
-"""All reachable states of a game, each once, and all transitions between them.
+"""Finding all reachable states of a game, each once, and all transitions between them.
 
 Breadth-first from the initial state: states are numbered as they are found, the frontier is a stretch of
 numbers, and each pass of lanes expands a few hundred of them. Transitions are kept in chunks, the
@@ -11,8 +11,6 @@ import mmap
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,6 @@ from ggp.compiled_game import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.kernels.compiling import announced_compilation
 from ggp.kernels.rows import make_rows
-from ggp.kernels.solver_codes import StateCode
 from ggp.kernels.solver_expand import (
     BACKWARD,
     EDGES,
@@ -30,15 +27,15 @@ from ggp.kernels.solver_expand import (
     NO_GOAL,
     STATES,
     STUCK,
-    UNKNOWN,
     WANTED,
     expand,
     make_expansion,
 )
-from ggp.kernels.solver_table import fill_table, find_states
+from ggp.kernels.solver_table import fill_table
 from ggp.solver.codes import encode_states, make_code
 from ggp.solver.estimate import estimate_states
 from ggp.solver.limits import Limits, Progress, SolverError, SolverLimitError, UnsolvableError
+from ggp.solver.space import Chunk, StateSpace
 from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_digest
 
 CHUNK_STATES = 1 << 18
@@ -49,81 +46,6 @@ FIRST_CAPACITY = 1 << 16
 GROWTH = 1.5
 _OWN_PAGES_BYTES = 1 << 16
 MOST_STATES = 2**32 - 2
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """The transitions of states first .. first + count - 1.
-
-    move_count   uint16[count, R]: legal moves per role, all 0 in terminal states
-    edge         uint32[E]: successors, state by state, joint moves in lexicographic order
-    """
-
-    first: int
-    count: int
-    move_count: NDArray[np.uint16]
-    edge: NDArray[np.uint32]
-
-
-@dataclass
-class StateSpace:
-    """The reachable states of one game. N states, R roles, D words per key.
-
-    keys         uint64[N*D], see `ggp.solver.codes`
-    table        hash table from keys to numbers
-    goal         uint8[N, R]: goals of terminal states (0 for the chance role), UNKNOWN elsewhere
-    chunks       in ascending order; they cover all states
-    layer_ends   layer_ends[d] states can be reached by d joint moves or fewer
-    is_layered   every transition leads to a state with a higher number
-    seconds      what finding them took
-    folder       where chunks are that are not in memory
-
-    After a lenient enumeration the chunks may cover the first `expanded` states only, goals being known of
-    these; NO_GOAL stands where the rules give a role no goal, several, or one that is not in 0..100; and
-    states that are not terminal have no successors where some role has no move.
-    """
-
-    game: CompiledGame
-    code: StateCode
-    keys: NDArray[np.uint64]
-    table: NDArray[np.uint64]
-    goal: NDArray[np.uint8]
-    chunks: list[Chunk]
-    layer_ends: list[int]
-    is_layered: bool
-    seconds: float
-    folder: WorkFolder | None = field(default=None, repr=False)
-
-    @property
-    def state_count(self) -> int:
-        return len(self.goal)
-
-    @property
-    def expanded(self) -> int:
-        """States whose transitions are known."""
-        return self.chunks[-1].first + self.chunks[-1].count if self.chunks else 0
-
-    @property
-    def is_complete(self) -> bool:
-        return self.expanded == self.state_count
-
-    @cached_property
-    def transitions(self) -> int:
-        return sum(len(chunk.edge) for chunk in self.chunks)
-
-    @cached_property
-    def bytes_in_memory(self) -> int:
-        """Keys, table, goals and the transitions that are not on disk."""
-        arrays: list[NDArray[Any]] = [self.keys, self.table, self.goal]
-        arrays += [array for chunk in self.chunks for array in (chunk.move_count, chunk.edge)]
-        return sum(array.nbytes for array in arrays if not isinstance(array, np.memmap))
-
-    def number(self, states: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The numbers of states given as bool[B, F]; -1 where one is not reachable."""
-        wanted = encode_states(self.code, states)
-        numbers = np.empty(len(wanted), np.int64)
-        find_states(self.table, self.keys, self.code.word_count, wanted.reshape(-1), numbers)
-        return numbers
 
 
 def reachable_states(
@@ -388,17 +310,3 @@ def _on_own_pages(array: NDArray[Any]) -> NDArray[Any]:
     copy: NDArray[Any] = np.frombuffer(mmap.mmap(-1, array.nbytes), array.dtype).reshape(array.shape)
     copy[...] = array
     return copy
-
-
-__all__ = [
-    "NO_GOAL",
-    "UNKNOWN",
-    "Chunk",
-    "Limits",
-    "Progress",
-    "SolverError",
-    "SolverLimitError",
-    "StateSpace",
-    "UnsolvableError",
-    "reachable_states",
-]

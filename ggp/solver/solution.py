@@ -35,15 +35,10 @@ from ggp.kernels.solver_matrix import (
     expected_payoffs,
     make_stage,
 )
+from ggp.solver.limits import Limits, Progress, SolverLimitError, UnsolvableError
 from ggp.solver.matrix_games import NoEquilibriumFoundError, solve_bimatrix
-from ggp.solver.reachable import (
-    Limits,
-    Progress,
-    SolverLimitError,
-    StateSpace,
-    UnsolvableError,
-    reachable_states,
-)
+from ggp.solver.reachable import reachable_states
+from ggp.solver.space import StateSpace
 from ggp.solver.stages import Stage, Worth, rate_stage
 
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.float64]

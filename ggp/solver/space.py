@@ -1,0 +1,91 @@
+"""The reachable states of a game and the transitions between them, as `ggp.solver.reachable` finds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.compiled_game import CompiledGame
+from ggp.kernels.solver_codes import StateCode
+from ggp.kernels.solver_table import find_states
+from ggp.solver.codes import encode_states
+from ggp.solver.work_folder import WorkFolder
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """The transitions of states first .. first + count - 1.
+
+    move_count   uint16[count, R]: legal moves per role, all 0 in terminal states
+    edge         uint32[E]: successors, state by state, joint moves in lexicographic order
+    """
+
+    first: int
+    count: int
+    move_count: NDArray[np.uint16]
+    edge: NDArray[np.uint32]
+
+
+@dataclass
+class StateSpace:
+    """The reachable states of one game. N states, R roles, D words per key.
+
+    keys         uint64[N*D], see `ggp.solver.codes`
+    table        hash table from keys to numbers
+    goal         uint8[N, R]: goals of terminal states (0 for the chance role), UNKNOWN elsewhere
+    chunks       in ascending order; they cover all states
+    layer_ends   layer_ends[d] states can be reached by d joint moves or fewer
+    is_layered   every transition leads to a state with a higher number
+    seconds      what finding them took
+    folder       where chunks are that are not in memory
+
+    After a lenient enumeration the chunks may cover the first `expanded` states only, goals being known of
+    these; NO_GOAL stands where the rules give a role no goal, several, or one that is not in 0..100; and
+    states that are not terminal have no successors where some role has no move.
+    """
+
+    game: CompiledGame
+    code: StateCode
+    keys: NDArray[np.uint64]
+    table: NDArray[np.uint64]
+    goal: NDArray[np.uint8]
+    chunks: list[Chunk]
+    layer_ends: list[int]
+    is_layered: bool
+    seconds: float
+    folder: WorkFolder | None = field(default=None, repr=False)
+
+    @property
+    def state_count(self) -> int:
+        return len(self.goal)
+
+    @property
+    def expanded(self) -> int:
+        """States whose transitions are known."""
+        return self.chunks[-1].first + self.chunks[-1].count if self.chunks else 0
+
+    @property
+    def is_complete(self) -> bool:
+        return self.expanded == self.state_count
+
+    @cached_property
+    def transitions(self) -> int:
+        return sum(len(chunk.edge) for chunk in self.chunks)
+
+    @cached_property
+    def bytes_in_memory(self) -> int:
+        """Keys, table, goals and the transitions that are not on disk."""
+        arrays: list[NDArray[Any]] = [self.keys, self.table, self.goal]
+        arrays += [array for chunk in self.chunks for array in (chunk.move_count, chunk.edge)]
+        return sum(array.nbytes for array in arrays if not isinstance(array, np.memmap))
+
+    def number(self, states: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The numbers of states given as bool[B, F]; -1 where one is not reachable."""
+        wanted = encode_states(self.code, states)
+        numbers = np.empty(len(wanted), np.int64)
+        find_states(self.table, self.keys, self.code.word_count, wanted.reshape(-1), numbers)
+        return numbers
