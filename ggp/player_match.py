@@ -177,9 +177,8 @@ class PlayerMatch:
         try:
             await self._worker.start()
         except OSError as error:
-            log.error("match %s: no search process: %s", self.match_id, error)
             self._worker_gone.set()
-            self._has_search = False
+            self._give_up_search(f"no search process: {error}")
             return
         if self._is_closed:
             self._worker.kill()
@@ -217,10 +216,7 @@ class PlayerMatch:
         """Start another worker, which catches up with the whole match from the orders so far."""
         self._worker_gone.set()
         if self._restarts >= _MAX_RESTARTS or self._tracker is None:
-            log.error("match %s: worker died; playing on without search", self.match_id)
-            self._has_search = False
-            if self._turn is not None:
-                self._turn.decided.set()
+            self._give_up_search("worker died")
             return
         self._restarts += 1
         log.warning("match %s: worker died; starting another one", self.match_id)
@@ -229,6 +225,12 @@ class PlayerMatch:
         # The start clock is long over: the new worker must not think before it catches up.
         self._orders[0]["deadline"] = time.monotonic()
         self._keep(asyncio.create_task(self._start_worker()))
+
+    def _give_up_search(self, why: str) -> None:
+        log.error("match %s: %s; playing on without search", self.match_id, why)
+        self._has_search = False
+        if self._turn is not None:
+            self._turn.decided.set()
 
     # --- PLAY -----------------------------------------------------------------------------------
 

@@ -416,6 +416,22 @@ def test_player_is_ready_in_time_though_its_worker_cannot_start(monkeypatch):
     assert move in legal_after()
 
 
+def test_player_does_not_wait_for_a_worker_that_cannot_be_replaced(monkeypatch, caplog):
+    async def scenario():
+        async with running_player(search=SearchOptions(agent="mcts")) as server:
+            await post(server.port, start(start_clock=1, play_clock=60))
+            monkeypatch.setattr(sys, "executable", "/nowhere/python")
+            playing = asyncio.create_task(post(server.port, "( PLAY m NIL )"))
+            await asyncio.sleep(0.3)
+            os.kill(server.matches["m"].worker_pid, signal.SIGKILL)
+            async with asyncio.timeout(30):
+                return await playing
+
+    with caplog.at_level(logging.ERROR):
+        assert run(scenario()) in legal_after()
+    assert "no search process" in caplog.text
+
+
 def player_process():
     code = (
         "import logging, sys; from ggp.http_player import *; logging.basicConfig(level='INFO');"
