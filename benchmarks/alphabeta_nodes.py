@@ -13,6 +13,7 @@ import argparse
 import random
 import time
 from dataclasses import replace
+from typing import Any
 
 import ggp
 from ggp.compiled_game import CompiledGame, PackedState
@@ -21,36 +22,47 @@ from ggp.search.evaluation import LinearEvaluation
 
 TABLE = replace(PLAIN, transpositions=True)
 NO_DEEPENING = Refinements(iterative_deepening=False)
+ALL = Refinements()
+
+
+def one_by_one(base: Refinements, mark: str, settings: dict[str, Any]) -> dict[str, Refinements]:
+    """`base` with one other setting at a time, named after it."""
+    return {
+        f"{mark} {name.replace('_', ' ')}": replace(base, **{name: setting})
+        for name, setting in settings.items()
+    }
+
+
 TO_A_PROOF = {
     "none": PLAIN,
     "transpositions": TABLE,
     "+ table's move": replace(TABLE, order_by_table=True),
-    "+ killers": replace(TABLE, killers=True),
-    "+ history": replace(TABLE, history=True),
-    "+ static order": replace(TABLE, static_order=True),
-    "+ principal variation": replace(TABLE, principal_variation=True),
-    "+ bisection": replace(TABLE, bisection=True),
-    "+ symmetries": replace(TABLE, symmetries=True),
+    **one_by_one(
+        TABLE,
+        "+",
+        dict.fromkeys(
+            ("killers", "history", "static_order", "principal_variation", "bisection", "symmetries"), True
+        ),
+    ),
     "+ deepening, table's move": replace(TABLE, iterative_deepening=True, order_by_table=True),
     "all but deepening": NO_DEEPENING,
-    "… without static order": replace(NO_DEEPENING, static_order=False),
-    "… without history": replace(NO_DEEPENING, history=False),
-    "… without killers": replace(NO_DEEPENING, killers=False),
-    "… without principal variation": replace(NO_DEEPENING, principal_variation=False),
-    "… without symmetries": replace(NO_DEEPENING, symmetries=False),
+    **one_by_one(
+        NO_DEEPENING,
+        "… without",
+        dict.fromkeys(("static_order", "history", "killers", "principal_variation", "symmetries"), False),
+    ),
     "… with bisection": replace(NO_DEEPENING, bisection=True),
-    "all": Refinements(),
-    "all, aspiration ±5": Refinements(aspiration=5),
+    "all": ALL,
+    "all, aspiration ±5": replace(ALL, aspiration=5),
 }
-ALL = Refinements()
 TO_A_DEPTH = {
     "all": ALL,
     "… without deepening": replace(ALL, iterative_deepening=False),
-    "… without transpositions": replace(ALL, transpositions=False),
-    "… without killers": replace(ALL, killers=False),
-    "… without history": replace(ALL, history=False),
-    "… without static order": replace(ALL, static_order=False),
-    "… without principal variation": replace(ALL, principal_variation=False),
+    **one_by_one(
+        ALL,
+        "… without",
+        dict.fromkeys(("transpositions", "killers", "history", "static_order", "principal_variation"), False),
+    ),
     "… with aspiration ±5": replace(ALL, aspiration=5),
     "+ late-move reductions": replace(ALL, late_move_reduction=True),
     "+ first 4 moves only": replace(ALL, kept_moves=4),
