@@ -172,31 +172,24 @@ class _Judge:
     def declared(self) -> Iterable[Property]:
         """base and input against all facts and moves."""
         if self.declarations.base is not None:
-            yield self._base()
+            detail = "the fact {} holds, but base does not list it"
+            yield self._listed("GDL404", self.states.undeclared_fact, detail)
         if self.declarations.input is not None:
-            yield self._input()
+            detail = "{} may do {}, but input does not list it"
+            yield self._listed("GDL405", self.states.undeclared_move, detail)
 
-    def _base(self) -> Property:
+    def _listed(
+        self, code: str, find: Callable[[Declarations], tuple[Any, ...] | None], detail: str
+    ) -> Property:
+        """No state has what `find` finds: (number of the state, what `detail` tells of it)."""
         try:
-            found = self.states.undeclared_fact(self.declarations)
+            found = find(self.declarations)
         except UndecidedError:
-            return self.undecided(CLAIMS["GDL404"], "GDL404")
+            return self.undecided(CLAIMS[code], code)
         if found is None:
-            return self.every(CLAIMS["GDL404"], None, code="GDL404")
-        number, fact = found
-        detail = f"the fact {fact} holds, but base does not list it"
-        return self.every(CLAIMS["GDL404"], number, detail, "GDL404")
-
-    def _input(self) -> Property:
-        try:
-            found = self.states.undeclared_move(self.declarations)
-        except UndecidedError:
-            return self.undecided(CLAIMS["GDL405"], "GDL405")
-        if found is None:
-            return self.every(CLAIMS["GDL405"], None, code="GDL405")
-        number, role, move = found
-        detail = f"{role} may do {move}, but input does not list it"
-        return self.every(CLAIMS["GDL405"], number, detail, "GDL405")
+            return self.every(CLAIMS[code], None, code=code)
+        number, *outside = found
+        return self.every(CLAIMS[code], number, detail.format(*outside), code)
 
     def winnable(self) -> Iterable[Property]:
         """For each role: some match gives it 100."""
