@@ -11,7 +11,6 @@ sees the referee's objects, only values. `make_player` turns what a person types
 
 from __future__ import annotations
 
-import math
 import random
 import time
 from collections.abc import Callable, Hashable, Mapping
@@ -184,7 +183,7 @@ class MctsPlayer(LocalPlayer):
         search = self._make_search(MatchSetup("prepare", game, game.roles[0], 0.0, 0.0, 0))
         state = game.initial_state()
         search.move_to(state, None)
-        search.warm_up(math.inf)
+        search.warm_up()
         try:
             # Following the match has kernels of its own, used where the tree has grown.
             joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
@@ -202,7 +201,7 @@ class MctsPlayer(LocalPlayer):
         if self.simulations is None:
             self._search.run(deadline=deadline - self.margin_seconds)
         else:
-            self._search.warm_up(deadline - self.margin_seconds)
+            self._search.warm_up()
 
     def _make_search(self, setup: MatchSetup) -> AnySearch:
         from ggp.search.reference import Search
@@ -264,16 +263,11 @@ class MctsPlayer(LocalPlayer):
             return
         game, (state, move), self._made = self.setup.game, self._made, None
         try:
-            legal = [game.legal_moves(state, role) for role in game.roles]
-            joint_move = tuple(
-                move if role == self.setup.role else moves[0]
-                for role, moves in zip(game.roles, legal, strict=True)
-            )
-            is_known = all(
-                len(moves) == 1 or role == self.setup.role
-                for role, moves in zip(game.roles, legal, strict=True)
-            )
-            if is_known:
+            possible = [
+                (move,) if role == self.setup.role else game.legal_moves(state, role) for role in game.roles
+            ]
+            if all(len(moves) == 1 for moves in possible):
+                joint_move = tuple(moves[0] for moves in possible)
                 self.search.move_to(game.next_state(state, joint_move), joint_move)
         except GameError:  # the rules are at fault: search on where the search is
             return

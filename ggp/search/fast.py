@@ -27,8 +27,8 @@ import logging
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -42,15 +42,18 @@ from ggp.kernels.rows import make_rows
 from ggp.search.fast_cases import Case, find_cases
 from ggp.search.feature_learning import PIECES, FeatureWeights, learn_weights
 from ggp.search.options import MctsOptions
+from ggp.search.policies import LARGEST_WEIGHT
 
-LARGEST_WEIGHT = 1023
 NO_CAPTURE = -100.0
 MOST_LEVELS = 64
 """Different values of a role at most; beyond, they are rounded to a grid."""
 
 _logger = logging.getLogger("ggp.search")
-_known: WeakKeyDictionary[CompiledGame, dict[object, Any]] = WeakKeyDictionary()
-_recognized: WeakKeyDictionary[CompiledGame, dict[str, Any]] = WeakKeyDictionary()
+_Recognized: TypeAlias = tuple[Features | None, str | None, tuple[tuple[Case, ...], ...]]
+_Learned: TypeAlias = tuple[Features, FeatureWeights, tuple[tuple[Case, ...], ...]]
+
+_known: WeakKeyDictionary[CompiledGame, dict[object, _Learned | None]] = WeakKeyDictionary()
+_recognized: WeakKeyDictionary[CompiledGame, dict[str, _Recognized]] = WeakKeyDictionary()
 _told: set[str] = set()
 
 
@@ -75,7 +78,7 @@ class FastModel:
 def learn_fast(
     game: CompiledGame, options: MctsOptions, seed: int, deadline: float = math.inf
 ) -> FastModel | None:
-    """Recognize, learn, and value the moves; None, and once a warning, where no features are found.
+    """Recognize, learn, and value the moves; None, and once a warning, where nothing is found or learned.
 
     The same for the same game, options and seed, unless the deadline (time.monotonic() seconds) cuts it.
     """
@@ -84,27 +87,17 @@ def learn_fast(
         return value_moves(game, *learned, options)
     if game.name not in _told:
         _told.add(game.name)
-        _logger.warning("%s: no features recognized for FAST; MAST instead", game.name)
+        _logger.warning("%s: no features recognized, or learned in time, for FAST; MAST instead", game.name)
     return None
-
-
-def without_fast(options: MctsOptions) -> MctsOptions:
-    """The same search with MAST, and MAST's temperature, where no features are found."""
-    parts = ["mast" if part == "fast" else part for part in options.policy.split("+")]
-    return replace(options, policy="+".join(parts), temperature=None)
-
-
-_Recognized: TypeAlias = tuple[Features | None, str | None, tuple[tuple[Case, ...], ...]]
-_Learned: TypeAlias = tuple[Features, FeatureWeights, tuple[tuple[Case, ...], ...]]
 
 
 def _learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float) -> _Learned | None:
     """What was found before, or else now; it is kept unless the deadline may have cut it."""
     known = _known.setdefault(game, {})
     key = (options.episodes, options.feature_kind, seed)
-    learned: _Learned | None = known.get(key)
     if key in known:
-        return learned
+        return known[key]
+    learned: _Learned | None = None
     features, kind, cases = _recognize(game, options.feature_kind, deadline)
     if features is not None and kind is not None:
         weights = learn_weights(game, features, kind, episodes=options.episodes, seed=seed, deadline=deadline)
@@ -119,8 +112,7 @@ def _recognize(game: CompiledGame, kind: str, deadline: float) -> _Recognized:
     """Features, form and cases: the same for all seeds, so matches of one game share them."""
     known = _recognized.setdefault(game, {})
     if kind in known:
-        recognized: _Recognized = known[kind]
-        return recognized
+        return known[kind]
     features = recognize_features(game, deadline)
     found: _Recognized = (
         (None, None, ()) if features is None else (features, *find_cases(game, features, kind))
@@ -220,5 +212,4 @@ __all__ = [
     "feature_cases",
     "learn_fast",
     "value_moves",
-    "without_fast",
 ]

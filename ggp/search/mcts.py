@@ -109,7 +109,7 @@ class LanesSearch:
         except IllegalMoveError:  # the match went on without us for a while
             return None
 
-    def warm_up(self, deadline: float) -> None:
+    def warm_up(self) -> None:
         """Get ready for the first search: kernels compiled, or loaded, and features learned."""
         with announced_compilation():
             self.engines[0].run(0)
@@ -119,11 +119,11 @@ class LanesSearch:
         """For FAST: recognize features and learn what they are worth, in about so many seconds; once."""
         if self._is_prepared:
             return
-        from ggp.search.fast import feature_cases, learn_fast, without_fast
+        from ggp.search.fast import feature_cases, learn_fast
 
         model = learn_fast(self.game, self.options, self._seed, time.monotonic() + seconds)
         if model is None:
-            self.options = without_fast(self.options)
+            self.options = self.options.without_fast()
         for engine in self.engines:
             engine.use_policy(
                 self.options, None if model is None else feature_cases(model, self.options.words)

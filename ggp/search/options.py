@@ -152,6 +152,11 @@ class MctsOptions:
     def epsilon_in_1024ths(self) -> int:
         return round(1024 * self.epsilon)
 
+    def without_fast(self) -> MctsOptions:
+        """The same search with MAST, and MAST's temperature, for games without features."""
+        parts = ["mast" if part == "fast" else part for part in self.policy.split("+")]
+        return replace(self, policy="+".join(parts), temperature=None)
+
     def with_one_lane(self) -> MctsOptions:
         """The same search with one descent at a time: what the plain-Python search does."""
         return replace(self, words=1, lanes=1, lanes_per_leaf=1, threads=1, refresh=self.refresh or 1)

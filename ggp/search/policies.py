@@ -14,10 +14,11 @@ A move that was never made counts like the best one of its role.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -30,6 +31,7 @@ from ggp.search.randomness import LaneRandom, TreeRandom
 if TYPE_CHECKING:
     from ggp.compiled_game import CompiledGame
 
+_logger = logging.getLogger("ggp.search")
 LARGEST_WEIGHT = 1023
 
 Moves: TypeAlias = tuple[Move, ...]
@@ -104,6 +106,12 @@ class Mean:
         self.total *= factor
 
 
+def _decay_all(tables: Iterable[Mapping[Any, Mean]], factor: float) -> None:
+    for table in tables:
+        for mean in table.values():
+            mean.decay(factor)
+
+
 class MastPolicy(UniformPolicy):
     """Gibbs sampling over the mean goal of each move, whatever the state; TO-MAST learns in the tree only."""
 
@@ -143,9 +151,7 @@ class MastPolicy(UniformPolicy):
                 self.best[role] = max(self._keys[role].values(), default=0.0)
 
     def decay(self, factor: float) -> None:
-        for means in self.means:
-            for mean in means.values():
-                mean.decay(factor)
+        _decay_all(self.means, factor)
 
 
 class GreedyPolicy(MastPolicy):
@@ -211,9 +217,7 @@ class PastPolicy(MastPolicy):
 
     def decay(self, factor: float) -> None:
         super().decay(factor)
-        for pairs in self.pairs:
-            for mean in pairs.values():
-                mean.decay(factor)
+        _decay_all(self.pairs, factor)
 
 
 class NstPolicy(MastPolicy):
@@ -277,9 +281,7 @@ class NstPolicy(MastPolicy):
 
     def decay(self, factor: float) -> None:
         super().decay(factor)
-        for grams in self.grams:
-            for mean in grams.values():
-                mean.decay(factor)
+        _decay_all(self.grams, factor)
 
 
 class FastPolicy(MastPolicy):
@@ -305,9 +307,10 @@ class FastPolicy(MastPolicy):
 
             game = cast("CompiledGame", self.game)
             model = learn_fast(game, self.options, self.seed, time.monotonic() + seconds)
+        else:
+            _logger.warning("%s is not compiled, which FAST needs; MAST instead", self.game.name)
         if model is None:
-            parts = ["mast" if part == "fast" else part for part in self.options.policy.split("+")]
-            self.options = replace(self.options, policy="+".join(parts), temperature=None)
+            self.options = self.options.without_fast()
             return
         fluents = game.terms.fluents
         cases = iter(zip(model.cases, model.level, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,6 +61,9 @@ from ggp.search.policies import gibbs_weight
 from ggp.tables import CircuitTables, CircuitTerms
 
 HISTORY_TICKS = 1024
+ENDLESS = 2**60
+"""More playouts than any search makes."""
+
 NODE_SHARE = 0.3
 """Share of the memory for nodes; the rest is for edges."""
 
@@ -346,7 +348,3 @@ class TreeEngine:
             line.append(tuple(moves))
             node = self.child(node, line[-1])
         return line
-
-
-ENDLESS = 2**60
-NO_DEADLINE = math.inf

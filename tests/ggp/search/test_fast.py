@@ -1,6 +1,7 @@
 """FAST: learned weights, what moves are worth, and drawing by it in many lanes at once."""
 
 import logging
+import time
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from ggp.kernels.roulette import SCRATCH_ROWS
 from ggp.kernels.rows import make_rows, words_of
 from ggp.lanes import Lanes
 from ggp.recorded_playouts import record_playouts
+from ggp.search import fast
 from ggp.search.fast import MOST_LEVELS, NO_CAPTURE, feature_cases, learn_fast
 from ggp.search.fast_cases import find_cases
 from ggp.search.feature_learning import learn_weights
@@ -20,8 +22,10 @@ from ggp.search.mcts import LanesSearch
 from ggp.search.options import MctsOptions, OptionError, parse_options
 from ggp.search.policies import FastPolicy
 from ggp.search.randomness import LaneRandom, TreeRandom
+from ggp.search.reference import Search
 from ggp.search.temporal_differences import lambda_returns
 from ggp.tables import Phase
+from tests.ggp.fakes import Nim
 from tests.ggp.search.golden import compiled
 
 
@@ -158,7 +162,8 @@ def test_lanes_choose_as_often_as_the_weights_say(name):
     assert 0.8 < (scores**2).mean() < 1.25
 
 
-def test_search_falls_back_to_mast_and_says_so_once(caplog):
+def test_search_falls_back_to_mast_and_says_so_once(caplog, monkeypatch):
+    monkeypatch.setattr(fast, "_told", set())
     game = compiled("nim")
     options = MctsOptions(policy="rave+fast", temperature=1.0, memory_mebibytes=16)
     with caplog.at_level(logging.WARNING, "ggp.search"):
@@ -168,16 +173,32 @@ def test_search_falls_back_to_mast_and_says_so_once(caplog):
             assert search.run(simulations=50) == 50
             assert search.options.parts == {"rave", "mast"}
             assert search.options.gibbs_temperature == 10.0
-    assert sum("MAST instead" in record.message for record in caplog.records) <= 1
+    assert sum("MAST instead" in record.message for record in caplog.records) == 1
+
+
+def test_plain_search_of_a_game_that_is_not_compiled_says_that_it_plays_mast(caplog):
+    game = Nim(5)
+    search = Search(game, game.roles[0], options=MctsOptions(policy="rave+fast"))
+    search.move_to(game.initial_state(), None)
+    with caplog.at_level(logging.WARNING, "ggp.search"):
+        assert search.run(simulations=20) == 20
+    assert search.policy.options.parts == {"rave", "mast"}
+    assert "MAST instead" in caplog.text
 
 
 def test_search_against_the_clock_learns_within_it():
     game = compiled("breakthrough_small")
-    options = MctsOptions(policy="fast", memory_mebibytes=16)
+    prepared = LanesSearch(game, game.roles[0], options=MctsOptions(policy="fast", memory_mebibytes=16))
+    prepared.move_to(game.initial_state(), None)
+    prepared.warm_up()
+    # So many episodes take minutes; with a seed of their own they are not known from before.
+    options = MctsOptions(policy="fast", memory_mebibytes=16, episodes=5_000_000)
     search = LanesSearch(game, game.roles[0], options=options, seed=77)
     search.move_to(game.initial_state(), None)
-    search.warm_up(0.0)
-    assert search.run(simulations=200) == 200
+    begin = time.monotonic()
+    assert search.run(deadline=begin + 3.0) > 0
+    assert time.monotonic() - begin < 20
+    assert search.options.parts == {"fast"}
 
 
 def test_options_of_fast_are_read():
