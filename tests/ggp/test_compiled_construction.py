@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from time import thread_time
 
+import numba
 import numpy as np
 import pytest
 
@@ -14,7 +15,8 @@ from gdl.parser import parse, parse_file
 from ggp import circuit_construction
 from ggp.circuit import Circuit, GateBuilder, phase_gates, without_dead_gates
 from ggp.circuit_construction import build, prepare_kernels
-from ggp.kernels import gate_table
+from ggp.kernels import construction, gate_table
+from ggp.kernels import factoring as factoring_kernels
 from ggp.packed_gates import PackedGates, as_tuples, input_count, packed
 from ggp.simplify import factoring, simplify
 from ggp.tables import tabulate
@@ -159,10 +161,29 @@ def test_phases_hold_the_gates_that_outputs_need(seed):
             settled.add(gate)
 
 
-def test_kernels_can_be_prepared_before_the_clock_starts():
-    circuit = unfactored_circuit(3)
+def test_prepared_kernels_are_those_that_run(monkeypatch):
+    """For arguments of the same types, that is: numba compiles anew for others."""
+    heard: dict[str, set[object]] = {}
+
+    def listened_to(name, kernel):
+        def call(*arguments):
+            heard[name].add(tuple(map(numba.typeof, arguments)))
+            return kernel(*arguments)
+
+        return call
+
+    for module, name in (
+        (factoring_kernels, "plan_reading"),
+        (factoring_kernels, "factor_gates"),
+        (construction, "resolve_atoms"),
+    ):
+        heard[name] = set()
+        monkeypatch.setattr(module, name, listened_to(name, getattr(module, name)))
+    circuit, program = unfactored_circuit(3), ground(random_program(2))
     factoring.prepare_kernels(circuit)
-    assert_same_play(circuit, simplify(circuit), seed=3, steps=20)
-    program = ground(parse("(role r) (legal r go) (next over) (<= terminal (true over)) (goal r 100)"))
     prepare_kernels(program)
-    assert len(build(program).legal) == 1
+    prepared = {name: types.copy() for name, types in heard.items()}
+    factoring.factor(circuit, thread_time() + 100)
+    build(program)
+    assert [len(types) for types in prepared.values()] == [1, 1, 1]
+    assert heard == prepared
