@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.compiled_game import CompiledGame
+from ggp.compiled_game import CompiledGame, Successors
 from ggp.game import RANDOM_ROLE
 from ggp.search.evaluation import LinearEvaluation, goal_of_states
 from ggp.search.temporal_differences import lambda_returns, weight_change
@@ -119,10 +119,7 @@ class TemporalDifferenceLearner:
         goal = game.goal(state, game.roles[0]) if game.is_terminal(state) else 50
         return Episode(np.array(states), float(goal))
 
-    def _successor_values(self, following: object) -> NDArray[np.float64]:
-        from ggp.compiled_game import Successors
-
-        assert isinstance(following, Successors)
+    def _successor_values(self, following: Successors) -> NDArray[np.float64]:
         unpacked = np.array([self.game.unpack(state) for state in following.states])
         values = goal_of_states(self.weights, unpacked)
         return np.where(following.is_terminal, following.goals[:, 0], values)
