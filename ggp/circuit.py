@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gdl.errors import GdlError
 from gdl.terms import Term
 from ggp.packed_gates import (
     Gate,
@@ -37,7 +38,7 @@ TRUE_LITERAL = 0
 FALSE_LITERAL = 1
 
 
-class CircuitError(Exception):
+class CircuitError(GdlError):
     """The ground rules cannot be made a circuit."""
 
 

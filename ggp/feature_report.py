@@ -18,7 +18,11 @@ from ggp.search.feature_learning import CELLS, PIECES, FeatureWeights, learn_wei
 
 @dataclass(frozen=True)
 class FeatureReport:
-    """`weights` is None where no move can be valued by features; then FAST plays by MAST."""
+    """What FAST knows of a game; without weights it plays by MAST.
+
+    cases     by move; empty where no move can be valued by features
+    weights   None there, and where there was no time to learn them
+    """
 
     game: CompiledGame
     features: Features
@@ -66,7 +70,7 @@ class FeatureReport:
     def bars(self) -> list[Bar]:
         """What each piece is worth to its owner; empty where cells were learned."""
         return [
-            Bar(piece.name, self.piece_weights(p)[max(0, piece.owner)])
+            Bar(piece.name, self.piece_weights(p)[piece.owner])
             for p, piece in enumerate(self.features.pieces)
             if piece.owner != NOTHING and self.piece_weights(p)
         ]

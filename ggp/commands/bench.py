@@ -12,12 +12,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from gdl.errors import GdlError
 from ggp.bench import calibrate, measure_engine
-from ggp.circuit import CircuitError
-from ggp.commands.bench_search import bench_searches
+from ggp.commands.bench_search import FAILURES, bench_searches, tell_failure
 from ggp.commands.loading_status import load_visibly
-from ggp.game import GameError
 from ggp.loading import ENGINES
 
 COLUMNS = ("game", "engine", "set-up s", "playouts/s", "states/s", "ns/state", "length")
@@ -61,6 +58,10 @@ def command(
 
     Exit code: 0 all were measured, 1 one could not be.
     """
+    if policies and not is_search:
+        raise click.UsageError("--policy goes with --search")
+    if is_search and engine not in ("auto", "lanes"):
+        raise click.UsageError(f"--search is measured on lanes, not with {engine}")
     if is_search:
         is_complete = bench_searches(
             files,
@@ -69,6 +70,7 @@ def command(
             seed=seed,
             threads=threads,
             words=None if words is None else int(words),
+            use_cache=not no_cache,
             is_json=is_json,
         )
         sys.exit(0 if is_complete else 1)
@@ -89,12 +91,9 @@ def command(
                 words=None if words is None else int(words),
                 calibration_seconds=calibration,
             )
-        except (GdlError, GameError, CircuitError, OSError, ImportError, ValueError) as error:
+        except FAILURES as error:
             failed = True
-            if is_json:
-                click.echo(json.dumps({"game": file, "engine": engine, "error": str(error)}))
-            else:
-                click.echo(str(error) if str(error).startswith(file) else f"{file}: {error}", err=True)
+            tell_failure(file, error, is_json=is_json)
             continue
         if is_json:
             click.echo(json.dumps(result))

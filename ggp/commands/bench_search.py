@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import click
 from rich import box
@@ -11,10 +12,12 @@ from rich.console import Console
 from rich.table import Table
 
 from gdl.errors import GdlError
-from ggp.circuit import CircuitError
 from ggp.commands.loading_status import load_visibly
-from ggp.game import GameError
+from ggp.game import Game, GameError
 from ggp.search.options import MctsOptions
+
+FAILURES = (GdlError, GameError, OSError, ImportError, ValueError)
+"""What keeps a file from being measured, without being a fault of ours."""
 
 COLUMNS = ("game", "policy", "playouts/s", "descents/s", "depth", "nodes", "warm-up s")
 
@@ -27,6 +30,7 @@ def bench_searches(
     seed: int,
     threads: int,
     words: int | None,
+    use_cache: bool,
     is_json: bool,
 ) -> bool:
     """Measure every policy on every file and print the results; whether all could be measured."""
@@ -40,20 +44,18 @@ def bench_searches(
     is_complete = True
     for file in files:
         try:
-            _bench_file(file, policies, seconds, seed, options, table, is_json)
-        except (GdlError, GameError, CircuitError, OSError, ImportError, ValueError) as error:
+            game = load_visibly(file, "lanes", use_cache=use_cache)
+            _bench_game(game, policies, seconds, seed, options, table, is_json)
+        except FAILURES as error:
             is_complete = False
-            if is_json:
-                click.echo(json.dumps({"game": file, "error": str(error)}))
-            else:
-                click.echo(str(error) if str(error).startswith(file) else f"{file}: {error}", err=True)
+            tell_failure(file, error, is_json=is_json)
     if table.row_count:
         Console(highlight=False).print(table)
     return is_complete
 
 
-def _bench_file(
-    file: str,
+def _bench_game(
+    game: Game[Any],
     policies: tuple[str, ...],
     seconds: float,
     seed: int,
@@ -64,7 +66,6 @@ def _bench_file(
     from ggp.compiled_game import CompiledGame
     from ggp.search_bench import POLICIES, measure_searches
 
-    game = load_visibly(file, "lanes")
     assert isinstance(game, CompiledGame)
     for result in measure_searches(game, policies or POLICIES, seconds=seconds, seed=seed, options=options):
         if is_json:
@@ -79,6 +80,14 @@ def _bench_file(
             _in_thousands(result.nodes) + (" full" if result.is_full else ""),
             f"{result.warm_up_seconds:.2f}",
         )
+
+
+def tell_failure(file: str, error: Exception, *, is_json: bool) -> None:
+    """Say why a file could not be measured."""
+    if is_json:
+        click.echo(json.dumps({"game": file, "error": str(error)}))
+    else:
+        click.echo(str(error) if str(error).startswith(file) else f"{file}: {error}", err=True)
 
 
 def _in_thousands(value: float) -> str:

@@ -14,8 +14,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gdl.errors import GdlError
-from ggp.circuit import CircuitError
 from ggp.commands.loading_status import load_visibly
 from ggp.feature_drawing import HeatMap, draw_bars, draw_heat_maps, heat_color, heat_lines
 from ggp.game import GameError
@@ -55,9 +53,7 @@ def command(
         assert isinstance(game, CompiledGame)
         deadline = math.inf if seconds is None else time.monotonic() + seconds
         report = report_features(game, kind, episodes=episodes, seed=seed, deadline=deadline)
-    except GdlError:
-        raise
-    except (GameError, CircuitError, ImportError, ValueError) as error:
+    except (GameError, ImportError, ValueError) as error:
         raise click.ClickException(f"{file}: {error}") from None
     if report is None:
         if is_json:
@@ -87,7 +83,8 @@ def _print_report(report: FeatureReport) -> None:
     console.print(_move_table(report))
     weights = report.weights
     if weights is None:
-        console.print("no move is worth anything by these features: FAST plays by MAST")
+        why = "there was no time to learn" if report.cases else "no move is worth anything by these features"
+        console.print(f"{why}: FAST plays by MAST")
         return
     console.print(
         f"weights of {weights.kind}, in goals, from {weights.episodes} playouts"

@@ -75,6 +75,8 @@ def test_python_m_ggp_works():
         (["match", "tictactoe", "human", "--json"], "--json"),
         (["match", "tictactoe", "mcts:ponder=1"], "ponder is on or off"),
         (["replay", "tictactoe", "no-such-trace.gz"], "does not exist"),
+        (["bench", "tictactoe", "--policy", "mast"], "--policy goes with --search"),
+        (["bench", "tictactoe", "--search", "--engine", "reasoner"], "on lanes"),
         (["validate", "nosuchgame"], "there is no such file or game"),
     ],
 )
@@ -101,6 +103,18 @@ def test_bad_rules_are_shown_with_their_place(ggp, tmp_path, text, code_of_rule)
     code, out, _ = ggp("validate", sheet)
     assert code == 1
     assert code_of_rule in out
+
+
+@pytest.mark.parametrize("command", [["solve"], ["info", "--engine", "lanes"], ["features"]])
+def test_rules_without_a_circuit_are_no_bug_of_ours(ggp, tmp_path, monkeypatch, command):
+    monkeypatch.setattr("ggp.circuit_construction.GATE_INPUT_LIMIT", 3)
+    sheet = tmp_path / "large.kif"
+    in_no_cache = "(<= (kept ?x) (true (kept ?x)))"
+    sheet.write_text((ROOT / "games" / "nim.kif").read_text() + in_no_cache)
+    code, _, err = ggp(*command, sheet)
+    assert code == 1
+    assert "the circuit passes 3 gate inputs" in err
+    assert "Traceback" not in err
 
 
 def test_validate_accepts_our_games(ggp):

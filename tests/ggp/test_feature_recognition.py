@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import ggp
+from ggp import feature_report
 from ggp.cli import app
 from ggp.feature_recognition import recognize_features
 from ggp.features import NOTHING
 from ggp.possibilities import Question, possible
 from ggp.recorded_playouts import NOBODY, record_playouts
+from ggp.search.feature_learning import learn_weights
 from tests.ggp.search.golden import compiled
 
 
@@ -184,6 +186,15 @@ def test_features_command_draws_pieces_as_bars(tmp_path):
     assert app.main(arguments, standalone_mode=False) == 0
     assert "black_king" in picture.read_text()
     ET.fromstring(picture.read_text())
+
+
+def test_features_command_says_where_there_was_no_time(monkeypatch, capsys):
+    def learn_nothing(*arguments, **options):
+        return learn_weights(*arguments, **(options | {"deadline": 0.0}))
+
+    monkeypatch.setattr(feature_report, "learn_weights", learn_nothing)
+    assert app.main(["features", "breakthrough_small"], standalone_mode=False) == 1
+    assert "there was no time to learn" in capsys.readouterr().out
 
 
 def test_features_command_says_where_there_is_nothing(capsys):
