@@ -65,8 +65,9 @@ def command(
 ) -> None:
     """Play the game in FILE on this machine, one PLAYER per role in the order of the rules.
 
-    A PLAYER is random, legal, mcts[:option=value,…] (options: simulations, c, margin), human or
-    http://host:port; roles without one are played by mcts, the role random by chance.
+    A PLAYER is random, legal, mcts[:option=value,…] (options: simulations, c, margin and more), alphabeta,
+    solving, tablebase:file=PATH, human or http://host:port; roles without one are played by mcts, the role
+    random by chance.
     """
     if record is not None and repeat > 1:
         raise click.UsageError("--record is for one match: leave out --repeat")
@@ -114,11 +115,9 @@ def command(
             console.print(_result_line(number + 1, played), soft_wrap=True)
     if record is not None:
         write_record(records[0], record)
-    if is_json:
-        pass
-    elif repeat == 1:
+    if not is_json and repeat == 1:
         console.print(result_view(records[0]))
-    else:
+    elif not is_json:
         _print_totals(console, records)
     sys.exit(0 if all(played.is_completed for played in records) else 1)
 

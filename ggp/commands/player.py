@@ -23,7 +23,12 @@ from ggp.players import PlayerSpecError
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
 @click.option("--port", default=9147, show_default=True, type=click.IntRange(0, 65535), help="0 picks one.")
 @click.option("--name", default="ggp-lanes", show_default=True, help="What INFO answers.")
-@click.option("--agent", default="mcts", show_default=True, help="random, legal or mcts[:option=value,…].")
+@click.option(
+    "--agent",
+    default="mcts",
+    show_default=True,
+    help="random, legal, alphabeta, solving or mcts[:option=value,…].",
+)
 @click.option("--tablebase", type=InputFile(), help="Solution to play from; --agent plays other games.")
 @click.option(
     "--margin",
