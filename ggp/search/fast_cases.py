@@ -155,7 +155,7 @@ class _Captures:
             self.family.turn.knowing(
                 move,
                 () if mover is None else (mover,),
-                () if mover is None else (f for f in self._beside(mover) if f != mover),
+                () if mover is None else self._beside(mover),
             )
             for move, mover in movers
         ]
@@ -212,7 +212,7 @@ class _Captures:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Those (question, fluent) in which the fluent can hold while the move is legal."""
         with_piece = [
-            questions[q].knowing(true=(f,), false=(g for g in self._beside(f) if g != f))
+            questions[q].knowing(true=(f,), false=self._beside(f))
             for q, f in zip(places, fluents, strict=True)
         ]
         legal = self._legal([moves[q] for q in places])
@@ -230,10 +230,8 @@ class _Captures:
         if not pairs:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         places, fluents = np.array(pairs, np.int64).T
-        with_piece = [
-            questions[q].knowing(true=(f,), false=(g for g in self._beside(f) if g != f)) for q, f in pairs
-        ]
-        beside = [[g for g in self._beside(f) if g != f] for _, f in pairs]
+        with_piece = [questions[q].knowing(true=(f,), false=self._beside(f)) for q, f in pairs]
+        beside = [self._beside(f) for _, f in pairs]
         asked = np.full((len(pairs), 1 + max(map(len, beside))), TRUE_LITERAL, np.int32)
         asked[:, 0] = self.tables.next[fluents]
         for row, others in enumerate(beside):
@@ -261,6 +259,6 @@ class _Captures:
         """int32[Q, 1]: the literals of the moves' legality."""
         return self.tables.legal[np.array(moves, np.int64)][:, None]
 
-    def _beside(self, fluent: int) -> NDArray[np.int64]:
-        """All that can be said of the cell of a fluent."""
-        return self.at[int(self.features.cell_of[fluent])]
+    def _beside(self, fluent: int) -> list[int]:
+        """All else that can be said of the cell of a fluent."""
+        return [int(f) for f in self.at[int(self.features.cell_of[fluent])] if f != fluent]

@@ -113,10 +113,9 @@ class MultiRoleSearch:
 
     def _visit(self) -> None:
         self.nodes += 1
-        is_time = self.deadline is not None and self.nodes % _CLOCK_NODES == 0
-        if (is_time and self.deadline is not None and time.monotonic() > self.deadline) or (
-            self.node_limit is not None and self.nodes > self.node_limit
-        ):
+        if self.node_limit is not None and self.nodes > self.node_limit:
+            raise _StoppedError
+        if self.deadline is not None and self.nodes % _CLOCK_NODES == 0 and time.monotonic() > self.deadline:
             raise _StoppedError
 
     def _leaf(self, state: Any, depth: int) -> Values | None:
