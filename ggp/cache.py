@@ -151,13 +151,19 @@ def rules_key(program: Program, variant: str = "") -> str:
 def _code_key() -> str:
     """Versions of what makes entries, and the text of the modules that do, which change more often."""
     digest = hashlib.sha256(json.dumps([FORMAT, *map(_version, ("ggp-lanes", "clingo"))]).encode())
-    grounding, play = Path(gdl.grounding.__file__).parent, Path(__file__).parent
-    places = [*sorted(grounding.glob("*.py")), *sorted((play / "simplify").glob("*.py"))]
-    places += [grounding.parent / "normalize.py", *(play / f"{name}.py" for name in _CONSTRUCTION)]
-    for place in places:
+    for module in code_modules():
+        # Where modules are not files, there is the version.
         with contextlib.suppress(OSError):
-            digest.update(place.read_bytes())
+            digest.update(module.read_bytes())
     return digest.hexdigest()
+
+
+def code_modules() -> list[Path]:
+    """The files of the modules that make entries."""
+    grounding, play = Path(gdl.grounding.__file__).parent, Path(__file__).parent
+    modules = [*sorted(grounding.glob("*.py")), *sorted((play / "simplify").glob("*.py"))]
+    modules += [grounding.parent / "normalize.py", grounding.parent / "slices.py"]
+    return modules + [play / f"{name}.py" for name in _CONSTRUCTION]
 
 
 def _version(package: str) -> str:

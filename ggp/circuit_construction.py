@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gdl.dependencies import strong_components
+from gdl.slices import slice_offsets, slice_places
 from ggp.circuit import (
     FALSE_LITERAL,
     TRUE_LITERAL,
@@ -24,7 +25,7 @@ from ggp.circuit import (
     without_dead_gates,
 )
 from ggp.fixpoint import Body, least_fixpoint
-from ggp.packed_gates import Gates, PackedGates, slices
+from ggp.packed_gates import Gates, PackedGates
 
 if TYPE_CHECKING:
     from gdl.grounding import GroundProgram
@@ -171,8 +172,8 @@ class _Rules:
         order = np.argsort(ground.rule_head, kind="stable")
         starts = ground.first_body[:-1].astype(np.int64)[order]
         lengths = np.diff(ground.first_body).astype(np.int64)[order]
-        self.first_body, places = slices(starts, lengths)
-        self.body = ground.body[places]
+        self.first_body = slice_offsets(lengths)
+        self.body = ground.body[slice_places(starts, lengths)]
         heads = ground.rule_head[order]
         self.first_rule = np.searchsorted(heads, np.arange(ground.atom_count + 2))
 

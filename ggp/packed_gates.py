@@ -14,6 +14,8 @@ from typing import TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from gdl.slices import slice_offsets, slice_places
+
 Gate: TypeAlias = tuple[int, ...]
 Gates: TypeAlias = "tuple[Gate, ...] | PackedGates"
 Int32Array: TypeAlias = NDArray[np.int32]
@@ -67,8 +69,7 @@ def packed(gates: Gates) -> PackedGates:
     """`gates` as arrays."""
     if isinstance(gates, PackedGates):
         return gates
-    first = np.zeros(len(gates) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, gates), np.int64, len(gates)), out=first[1:])
+    first = slice_offsets(np.fromiter(map(len, gates), np.int64, len(gates)))
     return PackedGates(first, np.fromiter(chain.from_iterable(gates), np.int32, int(first[-1])))
 
 
@@ -82,15 +83,6 @@ def input_count(gates: Gates) -> int:
     return len(gates.input) if isinstance(gates, PackedGates) else sum(map(len, gates))
 
 
-def slices(start: Int64Array, length: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Offsets of consecutive slices, and the indices they take from where each starts."""
-    first = np.zeros(len(length) + 1, np.int64)
-    np.cumsum(length, out=first[1:])
-    places = np.repeat(start - first[:-1], length)
-    places += np.arange(first[-1])
-    return first, places
-
-
 def mark_needed(
     gates: PackedGates, gate0: int, literals: Sequence[int], is_marked: NDArray[np.bool_]
 ) -> None:
@@ -102,7 +94,7 @@ def mark_needed(
     while len(frontier):
         is_marked[frontier] = True
         begin = gates.first[frontier]
-        read = (gates.input[slices(begin, gates.first[frontier + 1] - begin)[1]] >> 1) - gate0
+        read = (gates.input[slice_places(begin, gates.first[frontier + 1] - begin)] >> 1) - gate0
         read = read[read >= 0]
         read = read[~is_marked[read]]
         if len(read) < 1000:
@@ -119,6 +111,6 @@ def selected(gates: PackedGates, gate0: int, kept: NDArray[np.bool_]) -> tuple[P
     node[gate0:] = gate0 - 1 + np.cumsum(kept)
     places = np.flatnonzero(kept)
     begin = gates.first[places]
-    first, taken = slices(begin, gates.first[places + 1] - begin)
-    old = gates.input[taken]
-    return PackedGates(first, (2 * node[old >> 1] | old & 1).astype(np.int32)), node
+    length = gates.first[places + 1] - begin
+    old = gates.input[slice_places(begin, length)]
+    return PackedGates(slice_offsets(length), (2 * node[old >> 1] | old & 1).astype(np.int32)), node

@@ -29,8 +29,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gdl.slices import slice_offsets, slice_places
 from ggp.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, CircuitTerms, Phase, phase_gates
-from ggp.packed_gates import packed, slices
+from ggp.packed_gates import packed
 
 __all__ = ["FALSE_LITERAL", "TRUE_LITERAL", "CircuitTables", "CircuitTerms", "Phase", "tabulate"]
 
@@ -98,7 +99,7 @@ def tabulate(circuit: Circuit) -> CircuitTables:
         return _int32(2 * moved[array >> 1] | array & 1)
 
     begin = gates.first[order]
-    first, places = slices(begin, gates.first[order + 1] - begin)
+    length = gates.first[order + 1] - begin
     return CircuitTables(
         node_count=gate0 + len(order),
         fluent_count=circuit.fluent_count,
@@ -106,8 +107,8 @@ def tabulate(circuit: Circuit) -> CircuitTables:
         first_move=_int32(circuit.first_move),
         gate0=gate0,
         phase_end=_int32(list(accumulate(map(len, phases)))),
-        first_input=_int32(first),
-        input=renumbered(gates.input[places]),
+        first_input=_int32(slice_offsets(length)),
+        input=renumbered(gates.input[slice_places(begin, length)]),
         legal=renumbered(circuit.legal),
         terminal=int(renumbered([circuit.terminal])[0]),
         next=renumbered(circuit.next),

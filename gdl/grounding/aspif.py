@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gdl.grounding.ground_program import BoolArray
+from gdl.slices import slice_offsets, slice_places
 
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
@@ -65,7 +66,7 @@ def read_aspif(chunks: Iterable[bytes]) -> GroundRules:
     is_input = np.zeros(max(highest, max(names.values(), default=0)) + 1, bool)
     is_input[whole.inputs] = True
     is_input[0] = False
-    return GroundRules(names, is_input, whole.head, _offsets(whole.length), whole.body)
+    return GroundRules(names, is_input, whole.head, slice_offsets(whole.length), whole.body)
 
 
 def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -106,22 +107,7 @@ def _read_rules(text: bytes) -> _Rules:
     head = number[first + 3]
     kept = first[~is_choice]
     length = number[kept + 5]
-    return _Rules(head[~is_choice], length, number[_slices(kept + 6, length)], head[is_choice])
-
-
-def _offsets(length: NDArray[Any]) -> Int64Array:
-    """Where slices of these lengths begin that follow one another, and the end."""
-    first = np.zeros(len(length) + 1, np.int64)
-    np.cumsum(length, out=first[1:])
-    return first
-
-
-def _slices(start: NDArray[Any], length: NDArray[Any]) -> Int64Array:
-    """The indices that slices take, from where each starts."""
-    first = _offsets(length)
-    places = np.repeat(start - first[:-1], length)
-    places += np.arange(first[-1])
-    return places
+    return _Rules(head[~is_choice], length, number[slice_places(kept + 6, length)], head[is_choice])
 
 
 def _rule_of(first: Int64Array) -> Int32Array:
@@ -155,7 +141,7 @@ def propagate(rules: GroundRules) -> tuple[GroundRules, NDArray[np.int8]]:
         keep_literal = kept[rule_of] & ~satisfied
         length = np.bincount(rule_of[keep_literal], minlength=len(head))[kept]
         head, body = head[kept], body[keep_literal]
-        first = _offsets(length)
+        first = slice_offsets(length)
     return GroundRules(rules.names, rules.is_input, head, first, body), value
 
 
@@ -168,12 +154,12 @@ def restrict(rules: GroundRules, wanted: Int64Array) -> GroundRules:
     while len(frontier):
         reached[frontier] = True
         low, high = (np.searchsorted(sorted_head, frontier, side) for side in ("left", "right"))
-        chosen = order[_slices(low, high - low)]
+        chosen = order[slice_places(low, high - low)]
         begin = rules.first_body[chosen]
-        atoms = np.unique(np.abs(rules.body[_slices(begin, rules.first_body[chosen + 1] - begin)]))
+        atoms = np.unique(np.abs(rules.body[slice_places(begin, rules.first_body[chosen + 1] - begin)]))
         frontier = atoms[~reached[atoms]]
     rule_of = _rule_of(rules.first_body)
     kept = reached[rules.head]
     kept[rule_of[rules.body == rules.head[rule_of]]] = False
-    first = _offsets(np.diff(rules.first_body)[kept])
+    first = slice_offsets(np.diff(rules.first_body)[kept])
     return GroundRules(rules.names, rules.is_input, rules.head[kept], first, rules.body[kept[rule_of]])

@@ -10,7 +10,7 @@ import ggp.compilation
 from gdl.parser import parse
 from gdl.program import Program
 from gdl.terms import Symbol
-from ggp.cache import GameCache, cache_folder, rules_key
+from ggp.cache import GameCache, cache_folder, code_modules, rules_key
 from ggp.circuit import Goal, Percept
 from ggp.circuit_file import CompiledCircuit, check_sound
 from ggp.compilation import CompilationLimits, compile_circuit
@@ -101,6 +101,12 @@ def test_cache_removes_broken_files(cache, program, damage):
 def test_check_sound_refuses_what_does_not_fit(program, change):
     with pytest.raises(ValueError, match=r"disagree|range|not there"):
         check_sound(dataclasses.replace(compile_circuit(program).circuit, **change))
+
+
+def test_cache_key_knows_modules_that_there_are():
+    modules = code_modules()
+    assert len(set(modules)) == len(modules)
+    assert [str(module) for module in modules if not module.is_file()] == []
 
 
 def test_cache_forgets_what_was_used_longest_ago(tmp_path):
