@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("second")
     parser.add_argument("--matches", type=int, default=40)
     parser.add_argument("--play-clock", type=float, default=1.0)
+    parser.add_argument("--start-clock", type=float, help="seconds; the play clock if not given")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--opening", type=int, default=0, help="random moves at the beginning")
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after that long")
@@ -53,7 +54,7 @@ def play_one(game: Any, arguments: argparse.Namespace, number: int) -> float:
     record = play_match(
         game,
         [OpeningPlayer(make_player(spec), arguments.opening, seed) for spec in specs],
-        start_clock_seconds=arguments.play_clock,
+        start_clock_seconds=arguments.start_clock or arguments.play_clock,
         play_clock_seconds=arguments.play_clock,
         seed=seed,
     )

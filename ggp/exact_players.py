@@ -1,6 +1,7 @@
 """Players that calculate: alpha-beta, a saved solution, and (`ggp.solving_player`) a player beside a solver.
 
-alphabeta[:option=value,…]    depth-limited search within the clock, proven play once it reaches the end
+alphabeta[:option=value,…]    depth-limited search within the clock, proven play once it reaches the end; how
+                              it judges the horizon it finds out in the start clock (`ggp.search.judging`)
 tablebase:file=PATH[,…]       plays from a solution that `ggp solve --save` wrote; other games as `mcts` with
                               the options that follow
 solving[:option=value,…]      `mcts` with the same options, while a solver works on another core; moves are
@@ -19,9 +20,12 @@ from typing import Any
 
 from ggp.compiled_game import CompiledGame
 from ggp.exact_reports import alphabeta_report, stage_report
+from ggp.features import recognize_features
 from ggp.game import Game, Move
 from ggp.players import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.search.alphabeta import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
+from ggp.search.evaluation import EvaluationFileError, LinearEvaluation
+from ggp.search.judging import JudgingOptions, find_estimate
 from ggp.search.options import available_cores
 from ggp.search.report import SearchReport
 from ggp.solver import SavedSolutionError, SolverError, Tablebase
@@ -123,16 +127,24 @@ class AlphaBetaPlayer:
         depth: int | None = None,
         nodes: int | None = None,
         margin: float = MARGIN_SECONDS,
-        weights: str | None = None,
+        weights: LinearEvaluation | None = None,
+        judging: JudgingOptions | None = None,
         on_progress: Callable[[Move], None] | None = None,
     ) -> None:
-        """depth, nodes: limits per move besides the clock; margin: seconds left of it; weights: a file."""
+        """How to search.
+
+        estimate, weights   judge the horizon by these; without them `judging` says how that is found out
+        depth, nodes        limits per move besides the clock
+        margin              seconds left of every clock
+        """
         self.refinements = refinements or Refinements()
         self.estimate = estimate
         self.depth = depth
         self.nodes = nodes
         self.margin_seconds = margin
-        self.weights_path = weights
+        self.weights = weights
+        self.judging = judging or JudgingOptions()
+        self.evaluation = ""
         self.on_progress = on_progress
         self.last_result: SearchResult | None = None
         self.last_report: SearchReport | None = None
@@ -140,26 +152,39 @@ class AlphaBetaPlayer:
     def prepare(self, game: Game[Any]) -> None:
         """Compile the search's kernels, or load them from the cache, while no clock runs."""
         prepare_alphabeta(game)
+        if isinstance(game, CompiledGame) and self.estimate is None and self.weights is None:
+            recognize_features(game)
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         self._setup = setup
         self._search: AlphaBeta | None = None
-        if not isinstance(setup.game, CompiledGame):
+        game = setup.game
+        if not isinstance(game, CompiledGame):
             return
-        estimate = self.estimate
-        if self.weights_path is not None:
-            from ggp.search.evaluation import LinearEvaluation
-
-            learned = LinearEvaluation.load(self.weights_path)
-            estimate = replace(
-                estimate or Estimate(goal_weight=0, mobility_weight=0), weights=learned.scores(setup.game)
-            )
         try:
-            self._search = AlphaBeta(setup.game, self.refinements, estimate)
-            self._search.search(setup.game.initial_state(), depth=1)
+            search = AlphaBeta(game, self.refinements, self._given_estimate(game))
+            search.forget()
+            search.search(game.initial_state(), depth=1)
+            if self.estimate is None and self.weights is None:
+                self.evaluation, estimate = find_estimate(
+                    game,
+                    self.judging,
+                    search.images,
+                    seed=setup.seed,
+                    deadline=deadline - self.margin_seconds,
+                    is_timed=self.nodes is None,
+                )
+                _logger.info("%s: positions are judged by %s", setup.match_id, self.evaluation)
+                search.judge_by(estimate)
+            self._search = search
         except AlphaBetaError as error:
-            _logger.info("%s: no alpha-beta, %s", setup.game.name, error)
-            self._search = None
+            _logger.info("%s: no alpha-beta, %s", game.name, error)
+
+    def _given_estimate(self, game: CompiledGame) -> Estimate | None:
+        if self.weights is None:
+            return self.estimate
+        estimate = self.estimate or Estimate(goal_weight=0, mobility_weight=0)
+        return replace(estimate, weights=self.weights.scores(game))
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         legal = self._setup.game.legal_moves(state, self._setup.role)
@@ -200,6 +225,8 @@ _SWITCHES = (
     "late_move_reduction",
     "singular_extension",
 )
+_NUMBERS = ("aspiration", "kept_moves", "depth", "nodes", "margin")
+_JUDGING = {"evaluation": "evaluation", "features": "kind", "games": "games"}
 
 
 def make_exact_player(
@@ -221,6 +248,7 @@ def make_exact_player(
     if kind == "solving":
         return _solving_player(spec, options, make_other)
     settings: dict[str, Any] = {}
+    judging: dict[str, Any] = {}
     refinements = Refinements()
     for key, text in options.items():
         if key in _SWITCHES:
@@ -233,10 +261,16 @@ def make_exact_player(
         elif key == "margin":
             settings[key] = _number(spec, key, text, float)
         elif key == "weights":
-            settings[key] = text
+            settings[key] = _read_weights(spec, text)
+        elif key in _JUDGING:
+            judging[_JUDGING[key]] = int(_number(spec, key, text, int)) if key == "games" else text
         else:
-            known = ", ".join((*_SWITCHES, "aspiration", "kept_moves", "depth", "nodes", "margin", "weights"))
+            known = ", ".join((*_SWITCHES, *_NUMBERS, "weights", *_JUDGING))
             raise PlayerSpecError(f"player {spec!r}: no option {key!r}; there are {known}")
+    try:
+        settings["judging"] = JudgingOptions(**judging)
+    except ValueError as error:
+        raise PlayerSpecError(f"player {spec!r}: {error}") from None
     return AlphaBetaPlayer(refinements, on_progress=on_progress, **settings)
 
 
@@ -250,6 +284,13 @@ def _solving_player(
     mebibytes = _number(spec, "mebibytes", options.get("mebibytes", str(SOLVER_MEBIBYTES)), int)
     is_mixing = bool(_number(spec, "mixed", options.get("mixed", "1"), int))
     return SolvingPlayer(make_other(others), mebibytes=int(mebibytes), is_mixing=is_mixing)
+
+
+def _read_weights(spec: str, path: str) -> LinearEvaluation:
+    try:
+        return LinearEvaluation.load(path)
+    except (OSError, EvaluationFileError) as error:
+        raise PlayerSpecError(f"player {spec!r}: {error}") from None
 
 
 def _number(spec: str, key: str, text: str, kind: Callable[[str], float]) -> float:

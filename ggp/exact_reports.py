@@ -10,7 +10,10 @@ from ggp.solver.stages import Stage
 
 
 def alphabeta_report(result: SearchResult, setup: MatchSetup, mode: str = "alphabeta") -> SearchReport:
-    """What alpha-beta found, as the player's role sees it: the best move, whose mean is the value."""
+    """What alpha-beta found, as the player's role sees it: the best move, whose mean is the value.
+
+    The mean depth is that of the last iteration finished, the deepest that of the one that gave the move.
+    """
     goal = result.goal
     if goal is not None and setup.role != setup.game.roles[0]:
         goal = 100 - goal
@@ -21,7 +24,7 @@ def alphabeta_report(result: SearchResult, setup: MatchSetup, mode: str = "alpha
         seconds=result.seconds,
         playouts=0,
         descents=0,
-        mean_depth=float(depth),
+        mean_depth=float(depth if result.is_whole else depth - 1),
         deepest=depth,
         nodes=result.nodes,
         is_full=False,

@@ -240,6 +240,7 @@ class SolvingPlayer:
             try:
                 search = AlphaBeta(game)
                 search.search(game.initial_state(), depth=1)
+                search.forget()
                 self._search = search
             except AlphaBetaError as error:
                 _logger.info("%s: no alpha-beta, %s", game.name, error)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.kernels.alphabeta_distance import GoalFormula, no_formula
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.rows import ALL_ONES, Rows, make_rows, words_of
 from ggp.kernels.solver_codes import StateCode
@@ -43,8 +44,9 @@ RESOLVED = 255
     HAS_WEIGHTS,
     NODE_LIMIT,
     NULL_SCORE,
-) = range(14)
-OPTIONS = 14
+    DISTANCE_WEIGHT,
+) = range(15)
+OPTIONS = 15
 
 # Indices of Search.counter.
 (NODES, PROBES, HITS, STORED, CUTOFFS, FIRST_CUTOFFS, HORIZON, STOP, FAULT, SUM, DEEPEST, EXTENSIONS) = range(
@@ -109,6 +111,7 @@ class Search(NamedTuple):
     history                   int64[M]
     table_key, table_data     uint64[S*D], uint64[S]; see `ggp.kernels.alphabeta_table`
     weight                    int32[F+1]: static score of each fluent for role 0, and the constant
+    formula, degree           the goals as a formula, used with `DISTANCE_WEIGHT`; float64[parts*L], scratch
     """
 
     node_value: Rows
@@ -133,6 +136,8 @@ class Search(NamedTuple):
     table_key: NDArray[np.uint64]
     table_data: NDArray[np.uint64]
     weight: Int32Array
+    formula: GoalFormula
+    degree: NDArray[np.float64]
     option: Ints
     counter: Ints
 
@@ -174,6 +179,8 @@ def make_search(
         table_key=np.zeros(slots * code.word_count, np.uint64),
         table_data=np.zeros(slots, np.uint64),
         weight=np.zeros(tables.fluent_count + 1, np.int32),
+        formula=no_formula(),
+        degree=np.zeros(1, np.float64),
         option=np.zeros(OPTIONS, np.int64),
         counter=np.zeros(COUNTERS, np.int64),
     )

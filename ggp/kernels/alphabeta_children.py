@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ggp.kernels.alphabeta_arrays import (
+    DISTANCE_WEIGHT,
     FAULT,
     GOAL_WEIGHT,
     HAS_WEIGHTS,
@@ -26,6 +27,7 @@ from ggp.kernels.alphabeta_arrays import (
     SUM,
     Search,
 )
+from ggp.kernels.alphabeta_distance import distance_score, judge_distances
 from ggp.kernels.compiling import inlined, piece
 from ggp.kernels.lane_bits import has_lane, literal_in_lane
 from ggp.kernels.lane_tables import LaneTables
@@ -242,6 +244,12 @@ def _estimate(tables: LaneTables, search: Search, top: Index, lanes: Index) -> N
             weight = search.weight[f]
             if weight != 0:
                 _add_in_lanes(search.score, top, lanes, search.child_value, 1 + f, weight)
+    if option[DISTANCE_WEIGHT]:
+        judge_distances(search.formula, search.child_value, search.live, search.degree, lanes)
+        most = np.int64(64 * word_count(search.child_value))
+        for lane in range(lanes):
+            worth = distance_score(search.formula, search.degree, lane, most)
+            search.score[top + lane] += option[DISTANCE_WEIGHT] * (worth - option[NULL_SCORE]) // 100
     for lane in range(lanes):
         search.score[top + lane] = min(max(search.score[top + lane], 1), 9999)
 

@@ -22,8 +22,10 @@ from ggp.compiled_game import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Move
 from ggp.kernels import alphabeta_arrays as arrays
 from ggp.kernels.alphabeta_arrays import INFINITE, MOST_PLIES, UNLIMITED, make_search
+from ggp.kernels.alphabeta_distance import no_formula
 from ggp.kernels.alphabeta_search import search_tree
 from ggp.kernels.compiling import announced_compilation
+from ggp.kernels.rows import width_of
 from ggp.search.refinements import PLAIN, SCALE, Estimate, Refinements
 from ggp.search.transposition import DEFAULT_MEBIBYTES, slot_count
 from ggp.solver.codes import encode_states, make_code
@@ -51,6 +53,8 @@ class SearchResult:
     move        the best move of the role that chooses; None where nothing was completed or no role chooses
     depth       plies searched; None where without limit
     nodes       positions expanded
+    is_whole    whether the last iteration was finished. If not, some moves were searched that deep, the best
+                move of the iteration before among them; `goal` is the least that the best of them is worth
     """
 
     goal: float | None
@@ -59,12 +63,15 @@ class SearchResult:
     depth: int | None
     nodes: int
     seconds: float
+    is_whole: bool = True
 
 
 class AlphaBeta:
     """A search of one game; its table lives from search to search. Belongs to one thread at a time.
 
-    depth   of the iteration under way; may be read from other threads, as may `nodes`
+    depth      of the iteration under way; may be read from other threads, as may `nodes`
+    images     int32[V, F]: the symmetries in use
+    searches   windows that were searched from the root, by the search under way or the last one
     """
 
     def __init__(
@@ -95,12 +102,18 @@ class AlphaBeta:
                 from ggp.search.symmetry import fluent_symmetries
 
                 images = fluent_symmetries(game)
+        self.images = images
         slots = slot_count(mebibytes, self.code.word_count) if self.refinements.transpositions else 2
         places = min(MOST_PLIES * widest, 1 << 21) + 64 * words
         self._search = make_search(
-            game.lane_tables, self.code, words, children=places, slots=slots, images=images
+            game.lane_tables,
+            self.code,
+            words,
+            children=places,
+            slots=slots,
+            images=images,
         )
-        self._set_options(estimate or Estimate())
+        self.judge_by(estimate or Estimate())
         self._goals = sorted(
             {
                 int(value)
@@ -110,7 +123,9 @@ class AlphaBeta:
         )
         self.counter[arrays.SUM] = -1
         self.depth = 0
+        self.searches = 0
         self._is_interrupted = False
+        self._is_compiled = False
 
     @property
     def greatest_goal(self) -> int:
@@ -132,6 +147,14 @@ class AlphaBeta:
         """Counts of what was done, see `ggp.kernels.alphabeta_arrays`."""
         return self._search.counter
 
+    def judge_by(self, estimate: Estimate) -> None:
+        """Judge the horizon by another estimate from now on; what is in the table stays as it is."""
+        formula = estimate.formula or no_formula()
+        parts = len(formula.leaf) + len(formula.is_any)
+        degree = np.zeros(max(1, parts * 64 * width_of(self._search.node_value)), np.float64)
+        self._search = self._search._replace(formula=formula, degree=degree)
+        self._set_options(estimate)
+
     def search(
         self,
         state: PackedState,
@@ -144,12 +167,14 @@ class AlphaBeta:
 
         depth       plies to search at most; None: to the end
         deadline    time.monotonic() seconds; node_limit: positions to expand. When either stops the search,
-                    the result is that of the last iteration completed
+                    the result is that of the last iteration completed, or of the one under way once that has
+                    searched the same best move and knows of none better, or a better one
         Raises AlphaBetaError where the game turns out to be of another kind.
         """
         counter = self.counter
         counter[arrays.NODES] = counter[arrays.STOP] = counter[arrays.FAULT] = 0
         self._is_interrupted = False
+        self.searches = 0
         self._search.option[arrays.NODE_LIMIT] = node_limit or ENDLESS_NODES
         self._put_root(state)
         start = time.perf_counter()
@@ -160,6 +185,7 @@ class AlphaBeta:
                 self.depth = limit
                 found = self._search_depth(limit, result)
                 if found is None:
+                    result = self._unfinished(limit, result)
                     break
                 result = found
                 if result.is_proven or self._is_interrupted:
@@ -171,6 +197,7 @@ class AlphaBeta:
             result.depth,
             int(counter[arrays.NODES]),
             time.perf_counter() - start,
+            result.is_whole,
         )
 
     def is_reached(
@@ -210,8 +237,13 @@ class AlphaBeta:
             searching.join(JOIN_SECONDS)
 
     def forget(self) -> None:
-        """Empty the table and all statistics."""
-        for array in (self._search.table_data, self._search.history, self.counter):
+        """Empty the table and all statistics.
+
+        Also makes the system hand out the memory of a fresh table, page by page, which the first search
+        would else wait for: a quarter of a second for the default size.
+        """
+        search = self._search
+        for array in (search.table_key, search.table_data, search.history, self.counter):
             array[:] = 0
         self._search.killer[:] = -1
         self.counter[arrays.SUM] = -1
@@ -270,7 +302,31 @@ class AlphaBeta:
         limit = None if depth >= UNLIMITED else depth
         return SearchResult(scores[low] * self._sign / SCALE, move, not is_open, limit, 0, 0.0)
 
+    def _unfinished(self, depth: int, previous: SearchResult) -> SearchResult:
+        """What an interrupted iteration has shown, if it got as far as the best move known before it.
+
+        Scores at or below the window are bounds from above and show nothing; so do windows of a bisection.
+        """
+        frames = self._search.frames
+        first, tried = int(frames.first[0]), int(frames.tried[0])
+        done = self._search.move[first : first + max(0, tried - 1)]
+        move = self._best_move()
+        is_known = previous.move is None or self._move_number(previous.move) in done
+        if self.refinements.bisection or move is None or not is_known or frames.best[0] <= frames.alpha0[0]:
+            return previous
+        goal = int(frames.best[0]) * self._sign / SCALE
+        limit = None if depth >= UNLIMITED else depth
+        return SearchResult(goal, move, False, limit, 0, 0.0, is_whole=False)
+
+    def _move_number(self, move: Move) -> int:
+        """The number of a move of the role that chooses at the root, counted over all roles."""
+        role = int(self._search.mover[0])
+        return int(self.game.tables.first_move[role]) + self.game.moves[role].index(move)
+
     def _run(self, depth: int, low: int, high: int) -> int | None:
+        self.searches += 1
+        # A search that stops at once must not leave what an earlier one did.
+        self._search.frames.best_move[0], self._search.frames.tried[0] = -1, 0
         score = search_tree(
             self.game.lane_tables, self.code, self.game.tables.first_move, self._search, depth, low, high
         )
@@ -301,11 +357,15 @@ class AlphaBeta:
         self._sign = 1 if search.mover[0] == 0 else -1
 
     def _compile(self) -> None:
-        """A search that stops before its first node, so that only compiling is announced as such."""
+        """A search that stops before its first node, so that only compiling is announced as such; once."""
+        if self._is_compiled:
+            return
+        self._is_compiled = True
         limit = self._search.option[arrays.NODE_LIMIT]
         self._search.option[arrays.NODE_LIMIT] = -1
         with announced_compilation():
             self._run(1, -INFINITE, INFINITE)
+        self.searches = 0
         self._search.option[arrays.NODE_LIMIT] = limit
         self.counter[arrays.NODES] = 0
         self.counter[arrays.STOP] = int(self._is_interrupted)
@@ -326,6 +386,7 @@ class AlphaBeta:
             (arrays.MOBILITY_WEIGHT, estimate.mobility_weight),
             (arrays.NULL_SCORE, estimate.null_score),
             (arrays.HAS_WEIGHTS, estimate.weights is not None),
+            (arrays.DISTANCE_WEIGHT, estimate.distance_weight if estimate.formula else 0),
         ):
             option[place] = int(setting)
         if estimate.weights is not None:

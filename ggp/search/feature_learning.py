@@ -1,17 +1,18 @@
-"""Learning what features are worth: TD(lambda) of a linear value from random playouts.
+"""Learning what features are worth: TD(lambda) of a linear value from playouts or whole games.
 
     value(state) = constant + sum of weight × feature,   for each role: its goal less the mean of the others'
 
 The features are the number of pieces of each kind on the board, or for each role and cell whether a piece of
-the role lies there. A batch of playouts gives one step; the playouts are gone through several times, with
-steps that fall. Features are centered and scaled while learning, so that one step size suits all games; the
-weights returned are those of the features as they are.
+the role lies there, or whether each fact of the rules holds. A batch of playouts gives one step; the playouts
+are gone through several times, with steps that fall. Features are centered and scaled while learning, so that
+one step size suits all games; the weights returned are those of the features as they are.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,28 +34,42 @@ LAST_STEP = 0.1
 MEMORY = 1 << 28
 """Bytes of features that are learned from."""
 
-PIECES, CELLS = "pieces", "cells"
+BATCH = 64
+"""Games that give a step together."""
+
+PIECES, CELLS, FACTS = "pieces", "cells", "facts"
 
 
 @dataclass(frozen=True)
 class FeatureWeights:
     """What was learned. K features, R roles.
 
-    kind         PIECES: feature p is the number of pieces p; CELLS: feature role * cells + cell
+    kind         PIECES: feature p is the number of pieces p; CELLS: feature role * cells + cell; FACTS:
+                 feature f is fluent f
     weight       float64[K, R]: by role, in goals; 0 for features that never changed
-    episodes     playouts learned from
+    constant     float64[R]
+    episodes     playouts or games learned from
     error        root of the mean squared distance to the λ-returns at the end, over all roles
     """
 
     kind: str
     weight: NDArray[np.float64]
+    constant: NDArray[np.float64]
     episodes: int
     error: float
 
 
+@dataclass(frozen=True)
+class PlayedGame:
+    """States bool[T+1, F] of one game, and the goals float64[R] of the last of them."""
+
+    states: NDArray[np.bool_]
+    goals: NDArray[np.float64]
+
+
 def learn_weights(
     game: CompiledGame,
-    features: Features,
+    features: Features | None,
     kind: str,
     *,
     episodes: int,
@@ -65,21 +80,36 @@ def learn_weights(
 
     deadline   time.monotonic() seconds
     """
-    fluents, feature_of = feature_numbers(features, kind, len(game.roles))
-    count = int(feature_of.max(initial=-1)) + 1
+    facts = _Facts(*feature_numbers(game, features, kind))
     lanes = Lanes(
         game.lane_tables, words=min(8, max(1, 1 << ((episodes + 63) // 64 - 1).bit_length())), seed=seed
     )
     recorded: list[RecordedPlayouts] = []
     while sum(r.length.size for r in recorded) < episodes and time.monotonic() < deadline:
-        recorded.append(record_playouts(game, fluents, lanes=lanes, deadline=deadline))
-    learner = _Learner(game, feature_of, count, recorded)
-    weight, error = learner.run(deadline)
-    return FeatureWeights(kind, weight, learner.episodes, error)
+        recorded.append(record_playouts(game, facts.fluents, lanes=lanes, deadline=deadline))
+    return _Learner(game, facts, _playout_batches(game, facts, recorded)).run(kind, deadline)
 
 
-def feature_numbers(features: Features, kind: str, roles: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def learn_from_games(
+    game: CompiledGame,
+    features: Features | None,
+    kind: str,
+    games: Sequence[PlayedGame],
+    deadline: float = math.inf,
+) -> FeatureWeights:
+    """Weights from games that were played. `features` may be None where the kind is FACTS."""
+    facts = _Facts(*feature_numbers(game, features, kind))
+    batches = [_game_batch(game, facts, games[i : i + BATCH]) for i in range(0, len(games), BATCH)]
+    return _Learner(game, facts, batches).run(kind, deadline)
+
+
+def feature_numbers(
+    game: CompiledGame, features: Features | None, kind: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The fluents that matter, and the number of the feature that each belongs to."""
+    if kind == FACTS:
+        return np.arange(len(game.terms.fluents)), np.arange(len(game.terms.fluents))
+    assert features is not None, "pieces and cells are features of a board"
     cells = len(features.board.across.values) * len(features.board.down.values)
     owner = np.array([features.owner_of(f) for f in range(len(features.piece_of))])
     fluents = np.flatnonzero(owner != NOTHING)
@@ -102,34 +132,86 @@ class _Batch(NamedTuple):
     outcome: NDArray[np.float64]
 
 
-class _Learner:
-    def __init__(
-        self,
-        game: CompiledGame,
-        feature_of: NDArray[np.int64],
-        count: int,
-        recorded: list[RecordedPlayouts],
-    ) -> None:
-        self.players = np.array([role != RANDOM_ROLE for role in game.roles])
-        self.count, self.roles = count, len(game.roles)
+class _Facts:
+    """How facts make up features: those of each feature lie side by side.
+
+    fluents      int64[N]
+    order        int64[N]: of the fluents, by feature
+    known, first int64[*]: the features there are, and where the facts of each begin
+    count        K
+    """
+
+    def __init__(self, fluents: NDArray[np.int64], feature_of: NDArray[np.int64]) -> None:
+        self.fluents = fluents
         self.order = np.argsort(feature_of, kind="stable")
         self.known, self.first = np.unique(feature_of[self.order], return_index=True)
-        self.batches: list[_Batch] = []
-        left = MEMORY
-        for playouts in recorded:
-            for word in range(playouts.words.shape[2]):
-                if left > 0 and (playouts.length[64 * word : 64 * word + 64] > 0).any():
-                    self.batches.append(self._batch(playouts, word))
-                    left -= self.batches[-1].features.nbytes
-        self.episodes = sum(len(batch.length) for batch in self.batches)
+        self.count = int(feature_of.max(initial=-1)) + 1
 
-    def run(self, deadline: float) -> tuple[NDArray[np.float64], float]:
-        """The weights float64[K, R], and how far the last predictions were off."""
-        weight = np.zeros((self.count, self.roles))
-        if not self.batches:
-            return weight, math.nan
-        scale, largest = self._standardize()
-        standard = np.zeros((len(self.known) + 1, self.roles))
+    def features(self, states: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Features float32[..., K'] of states bool[..., N], which have the fluents in `fluents`."""
+        if not len(self.first):
+            return np.zeros((*states.shape[:-1], 0), np.float32)
+        return np.add.reduceat(states[..., self.order], self.first, axis=-1, dtype=np.float32)
+
+
+def _playout_batches(game: CompiledGame, facts: _Facts, recorded: Sequence[RecordedPlayouts]) -> list[_Batch]:
+    batches: list[_Batch] = []
+    left = MEMORY
+    for playouts in recorded:
+        for word in range(playouts.words.shape[2]):
+            if left > 0 and (playouts.length[64 * word : 64 * word + 64] > 0).any():
+                batches.append(_playout_batch(game, facts, playouts, word))
+                left -= batches[-1].features.nbytes
+    return batches
+
+
+def _playout_batch(game: CompiledGame, facts: _Facts, playouts: RecordedPlayouts, word: int) -> _Batch:
+    lanes = np.flatnonzero(playouts.length[64 * word : 64 * word + 64] > 0)
+    length = playouts.length[64 * word + lanes] + 1
+    features = facts.features(playouts.states(word)[: int(length.max()), lanes])
+    outcome = _outcome(game, playouts.goals[64 * word + lanes].astype(np.float64))
+    return _Batch(features, length, np.arange(len(features))[:, None] < length, outcome)
+
+
+def _game_batch(game: CompiledGame, facts: _Facts, games: Sequence[PlayedGame]) -> _Batch:
+    length = np.array([len(played.states) for played in games])
+    features = np.zeros((int(length.max()), len(games), len(facts.known)), np.float32)
+    for n, played in enumerate(games):
+        features[: len(played.states), n] = facts.features(played.states[:, facts.fluents])
+    outcome = _outcome(game, np.array([played.goals for played in games]))
+    return _Batch(features, length, np.arange(len(features))[:, None] < length, outcome)
+
+
+def _outcome(game: CompiledGame, goals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What is learned of goals float64[N, R]: each role's less the mean of the others'; 0 for chance."""
+    is_player = _is_player(game)
+    players = int(is_player.sum())
+    others = (goals[:, is_player].sum(axis=1)[:, None] - goals) / max(1, players - 1)
+    outcome = goals - others if players > 1 else goals.copy()
+    outcome[:, ~is_player] = 0.0
+    return outcome
+
+
+def _is_player(game: CompiledGame) -> NDArray[np.bool_]:
+    return np.array([role != RANDOM_ROLE for role in game.roles])
+
+
+class _Learner:
+    """Goes through batches, which it centers and scales in place."""
+
+    def __init__(self, game: CompiledGame, facts: _Facts, batches: list[_Batch]) -> None:
+        self.players, self.roles = _is_player(game), len(game.roles)
+        self.facts, self.batches = facts, batches
+
+    def run(self, kind: str, deadline: float) -> FeatureWeights:
+        """What was learned until the deadline."""
+        known = self.facts.known
+        weight, constant = np.zeros((self.facts.count, self.roles)), np.zeros(self.roles)
+        episodes = sum(len(batch.length) for batch in self.batches)
+        if not self.batches or not len(known):
+            return FeatureWeights(kind, weight, constant, episodes, math.nan)
+        mean, scale, largest = self._standardize()
+        standard = np.zeros((len(known) + 1, self.roles))
         steps = SWEEPS * len(self.batches)
         errors: list[float] = []
         for step in range(steps):
@@ -138,26 +220,17 @@ class _Learner:
             change, error = self._change(self.batches[step % len(self.batches)], standard)
             standard += LAST_STEP ** (step / steps) / largest * change
             errors.append(error)
-        weight[self.known] = standard[:-1] * scale[:, None]
+        weight[known] = standard[:-1] * scale[:, None]
+        constant = standard[-1] - mean @ weight[known]
         last = errors[-len(self.batches) :]
-        return weight, float(np.sqrt(np.mean(last))) if last else math.nan
+        error = float(np.sqrt(np.mean(last))) if last else math.nan
+        return FeatureWeights(kind, weight, constant, episodes, error)
 
-    def _batch(self, playouts: RecordedPlayouts, word: int) -> _Batch:
-        lanes = np.flatnonzero(playouts.length[64 * word : 64 * word + 64] > 0)
-        length = playouts.length[64 * word + lanes] + 1
-        states = playouts.states(word)[: int(length.max()), lanes][:, :, self.order]
-        features = np.add.reduceat(states, self.first, axis=2, dtype=np.float32)
-        goals = playouts.goals[64 * word + lanes].astype(np.float64)
-        players = int(self.players.sum())
-        others = (goals[:, self.players].sum(axis=1)[:, None] - goals) / max(1, players - 1)
-        outcome = goals - others if players > 1 else goals
-        outcome[:, ~self.players] = 0.0
-        return _Batch(features, length, np.arange(len(states))[:, None] < length, outcome)
-
-    def _standardize(self) -> tuple[NDArray[np.float64], float]:
+    def _standardize(self) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Center and scale all features.
 
-        Returns 1 / deviation of each (0 where it does not vary), and the largest eigenvalue of correlations.
+        Returns the mean and 1 / deviation of each (0 where it does not vary), and the largest eigenvalue of
+        the correlations.
         """
         states = np.concatenate([batch.features[batch.is_live] for batch in self.batches[:4]])
         mean, deviation = states.mean(axis=0), states.std(axis=0)
@@ -166,14 +239,14 @@ class _Learner:
             batch.features[:] = (batch.features - mean) * scale
         states = (states - mean) * scale
         largest = float(np.linalg.eigvalsh((states.T @ states).astype(np.float64) / len(states))[-1])
-        return scale.astype(np.float64), max(1.0, largest)
+        return mean.astype(np.float64), scale.astype(np.float64), max(1.0, largest)
 
     def _change(self, batch: _Batch, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """The step that a batch asks for (the last row for the constant), and its mean squared error."""
         predicted = (batch.features @ weight[:-1].astype(np.float32)).astype(np.float64) + weight[-1]
         returns = lambda_returns(predicted, batch.length, batch.outcome, TRACE)
         pull = (returns - predicted) * batch.is_live[:, :, None]
-        states = batch.features.reshape(-1, len(self.known))
+        states = batch.features.reshape(-1, len(self.facts.known))
         flat = pull.reshape(len(states), -1)
         share = len(states) / batch.is_live.sum()
         change = np.vstack((weight_change(states, flat.astype(np.float32)), flat.mean(axis=0)[None])) * share

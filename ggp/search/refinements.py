@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.kernels.alphabeta_distance import GoalFormula
+
 SCALE = 100
 """Scores per goal point."""
 
@@ -70,9 +72,13 @@ class Estimate:
     goal_weight       percent of what the goal there, if the rules give one, differs from the null score
     mobility_weight   for every move that the role to move has
     weights           int32[F+1]: for every fact that holds, and a constant
+    distance_weight   percent of what the goal expected by `formula` differs from the null score
+    formula           see `ggp.search.goal_distance`; None: no distances
     """
 
     null_score: int = 50 * SCALE
     goal_weight: int = 50
     mobility_weight: int = 2
     weights: NDArray[np.int32] | None = None
+    distance_weight: int = 100
+    formula: GoalFormula | None = None

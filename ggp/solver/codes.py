@@ -54,9 +54,9 @@ def encode_states(code: StateCode, states: NDArray[np.bool_]) -> NDArray[np.uint
     """The keys of states: bool[N, F] → uint64[N, D]."""
     planes = len(code.first_source) - 1
     bits = np.zeros((len(states), 64 * code.word_count), np.bool_)
-    for plane in range(planes):
-        fluents = code.source[code.first_source[plane] : code.first_source[plane + 1]]
-        bits[:, plane] = states[:, fluents].any(axis=1)
+    if planes:
+        # Every plane has a source.
+        bits[:, :planes] = np.logical_or.reduceat(states[:, code.source], code.first_source[:-1], axis=1)
     return np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
 
 
