@@ -20,7 +20,7 @@ from typing import Any
 
 from ggp.compiled_game import CompiledGame
 from ggp.exact_reports import alphabeta_report, stage_report
-from ggp.features import recognize_features
+from ggp.feature_recognition import recognize_features
 from ggp.game import Game, Move
 from ggp.players import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.search.alphabeta import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from ggp.game import Game, GameError, Move, Role
+from ggp.search.evaluation import EvaluationFileError, LinearEvaluation
 from ggp.search.options import MctsOptions, OptionError, default_options, parse_number, parse_options
 from ggp.search.report import SearchReport
 
@@ -369,7 +370,9 @@ def _mcts_player(
         if ponder not in ("on", "off"):
             raise OptionError(f"ponder is on or off, not {ponder!r}")
         chosen = parse_options(given, default_options(simulations))
-    except OptionError as error:
+        if chosen.weights is not None:
+            LinearEvaluation.load(chosen.weights)
+    except (OptionError, OSError, EvaluationFileError) as error:
         raise PlayerSpecError(f"player {spec!r}: {error}") from None
     return MctsPlayer(
         simulations=simulations,

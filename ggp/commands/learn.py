@@ -27,7 +27,8 @@ def command(
 ) -> None:
     """Learn a linear evaluation of the game in FILE from self-play and write it to a JSON file.
 
-    `alphabeta:weights=OUT` plays with it.
+    `alphabeta:weights=OUT` plays with it. Where features are recognized (see `ggp features`) their weights
+    are written too, and `mcts:policy=fast,weights=OUT` plays with these.
     """
     game = load(file, "lanes")
     assert isinstance(game, CompiledGame)
@@ -41,6 +42,8 @@ def command(
     evaluation.save(out)
     click.echo(curve_text(evaluation.curve))
     click.echo(f"{len(evaluation.weights)} weights in {out}")
+    if evaluation.features is not None:
+        click.echo(f"and of {len(evaluation.features.weights)} features ({evaluation.features.kind})")
 
 
 def curve_text(curve: tuple[tuple[int, float], ...], lines: int = 12, width: int = 50) -> str:

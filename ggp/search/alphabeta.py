@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from ggp.kernels.alphabeta_distance import no_formula
 from ggp.kernels.alphabeta_search import search_tree
 from ggp.kernels.compiling import announced_compilation
 from ggp.kernels.rows import width_of
+from ggp.search.alphabeta_result import SearchResult
 from ggp.search.refinements import PLAIN, SCALE, Estimate, Refinements
 from ggp.search.transposition import DEFAULT_MEBIBYTES, slot_count
 from ggp.solver.codes import encode_states, make_code
@@ -43,27 +43,6 @@ _FAULTS = {
 
 class AlphaBetaError(Exception):
     """The game is not one that alpha-beta can search."""
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """What a search found.
-
-    goal        of the first role: its value where `is_proven`, else an estimate; None if nothing was finished
-    move        the best move of the role that chooses; None where nothing was completed or no role chooses
-    depth       plies searched; None where without limit
-    nodes       positions expanded
-    is_whole    whether the last iteration was finished. If not, some moves were searched that deep, the best
-                move of the iteration before among them; `goal` is the least that the best of them is worth
-    """
-
-    goal: float | None
-    move: Move | None
-    is_proven: bool
-    depth: int | None
-    nodes: int
-    seconds: float
-    is_whole: bool = True
 
 
 class AlphaBeta:

@@ -3,14 +3,16 @@
     goal = 100 / (1 + exp(-(constant + sum of the weights of the facts that hold)))
 
 It is learned by `ggp.search.learning` and kept as JSON, with the facts by name, so that it does not depend on
-how a version of the program numbers them.
+how a version of the program numbers them. Beside it the file holds what FAST plays by: the weights of the
+features that are recognized in the rules, by role.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,26 +32,48 @@ class EvaluationFileError(Exception):
 
 
 @dataclass(frozen=True)
+class NamedFeatures:
+    """Weights of features by name, see `ggp.search.feature_learning`.
+
+    kind       `pieces` or `cells`
+    roles      all roles of the game, in order
+    weights    by name of a piece, or by role and cell: the feature's weight for each role, in goals
+    constant   for each role
+    """
+
+    kind: str
+    roles: tuple[str, ...]
+    weights: Mapping[str, tuple[float, ...]]
+    constant: tuple[float, ...]
+    episodes: int
+    error: float
+
+
+@dataclass(frozen=True)
 class LinearEvaluation:
     """Weights by the text of a fact; facts without a weight count nothing.
 
-    curve   what training measured, for people: (games played, mean squared error of the predicted result)
+    curve      what training measured, for people: (games played, mean squared error of the predicted result)
+    features   None where none were recognized
     """
 
     game: str
     constant: float
     weights: Mapping[str, float]
     curve: tuple[tuple[int, float], ...] = field(default=())
+    features: NamedFeatures | None = None
 
     def save(self, path: str | Path) -> None:
         """Write the evaluation as JSON. Raises OSError."""
-        content = {
+        content: dict[str, Any] = {
             "format": FORMAT,
             "game": self.game,
             "constant": self.constant,
             "weights": dict(self.weights),
             "curve": [list(point) for point in self.curve],
         }
+        if self.features is not None:
+            content["features"] = asdict(self.features)
         Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
@@ -61,7 +85,11 @@ class LinearEvaluation:
                 raise EvaluationFileError(f"{path}: not {FORMAT!r}")
             weights = {str(fact): float(weight) for fact, weight in content["weights"].items()}
             curve = tuple((int(games), float(error)) for games, error in content["curve"])
-            return cls(str(content["game"]), float(content["constant"]), weights, curve)
+            if not all(map(math.isfinite, weights.values())):
+                raise ValueError("weights are finite")
+            features = content.get("features")
+            named = None if features is None else _named_features(features)
+            return cls(str(content["game"]), float(content["constant"]), weights, curve, named)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EvaluationFileError(f"{path}: no evaluation ({error})") from None
 
@@ -73,6 +101,22 @@ class LinearEvaluation:
     def scores(self, game: CompiledGame) -> NDArray[np.int32]:
         """int32[F+1] for `ggp.search.alphabeta.Estimate`: hundredths of a goal, the sigmoid made straight."""
         return np.rint(100 * SLOPE * self.vector(game)).astype(np.int32)
+
+
+def _named_features(content: Any) -> NamedFeatures:
+    """Raises ValueError, KeyError, TypeError, AttributeError where something else is written there."""
+    roles = tuple(str(role) for role in content["roles"])
+    weights = {str(name): tuple(map(float, each)) for name, each in content["weights"].items()}
+    constant = tuple(float(each) for each in content["constant"])
+    numbers = [number for each in (constant, *weights.values()) for number in each]
+    if content["kind"] not in ("pieces", "cells"):
+        raise ValueError(f"no features {content['kind']!r}")
+    if any(len(each) != len(roles) for each in (constant, *weights.values())):
+        raise ValueError("a feature has one weight for each role")
+    if not all(math.isfinite(number) for number in numbers):
+        raise ValueError("weights are finite")
+    episodes, error = int(content["episodes"]), float(content["error"])
+    return NamedFeatures(str(content["kind"]), roles, weights, constant, episodes, error)
 
 
 def goal_of_states(weights: NDArray[np.float64], states: NDArray[np.bool_]) -> NDArray[np.float64]:

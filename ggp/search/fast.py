@@ -15,7 +15,8 @@ Where this departs from the paper, or says what the paper leaves open:
 
 * A move captures what certainly is no longer there afterwards, proven from the circuit: the piece on the
   target cell, or one that was jumped over. Several captured pieces add up.
-* Weights are learned from uniformly random playouts before the first move, and stay as they are then.
+* Weights are learned from uniformly random playouts before the first move, or beforehand from self-play by
+  `ggp learn`, and stay as they are then.
 * Learning centers and scales the features and has a constant.
 * Moves without a cell (passing) have Q = 0 in the placement form.
 * Weights of moves are rounded to 1/1023 of the best legal one's; so a move 8 tau below it is not made.
@@ -39,8 +40,9 @@ from ggp.feature_recognition import recognize_features
 from ggp.features import NOTHING, Features
 from ggp.kernels.policies_fast import WEIGHT_PLANES, FeatureCases
 from ggp.kernels.rows import make_rows
+from ggp.search.evaluation import EvaluationFileError, LinearEvaluation
 from ggp.search.fast_cases import Case, find_cases
-from ggp.search.feature_learning import PIECES, FeatureWeights, learn_weights
+from ggp.search.feature_learning import PIECES, FeatureWeights, learn_weights, weights_by_name
 from ggp.search.options import MctsOptions
 from ggp.search.policies import LARGEST_WEIGHT
 
@@ -93,6 +95,8 @@ def learn_fast(
 
 def _learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float) -> _Learned | None:
     """What was found before, or else now; it is kept unless the deadline may have cut it."""
+    if options.weights is not None:
+        return _read(game, options.weights, deadline)
     known = _known.setdefault(game, {})
     key = (options.episodes, options.feature_kind, seed)
     if key in known:
@@ -106,6 +110,24 @@ def _learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float)
     if time.monotonic() < deadline:
         known[key] = learned
     return learned
+
+
+def _read(game: CompiledGame, path: str, deadline: float) -> _Learned | None:
+    """What `ggp learn` wrote of this game; None, with a warning, where the file is not of it."""
+    try:
+        named = LinearEvaluation.load(path).features
+    except (OSError, EvaluationFileError) as error:
+        _logger.warning("%s: %s", game.name, error)
+        return None
+    if named is None:
+        _logger.warning("%s: there are no features in %s", game.name, path)
+        return None
+    features, kind, cases = _recognize(game, named.kind, deadline)
+    weights = None if features is None else weights_by_name(game, features, named)
+    if features is None or kind is None or weights is None:
+        _logger.warning("%s: the features in %s are those of another game", game.name, path)
+        return None
+    return features, weights, cases
 
 
 def _recognize(game: CompiledGame, kind: str, deadline: float) -> _Recognized:

@@ -24,6 +24,7 @@ from ggp.features import NOTHING, Features
 from ggp.game import RANDOM_ROLE
 from ggp.lanes import Lanes
 from ggp.recorded_playouts import RecordedPlayouts, record_playouts
+from ggp.search.evaluation import NamedFeatures
 from ggp.search.temporal_differences import lambda_returns, weight_change
 
 TRACE = 0.8
@@ -115,6 +116,44 @@ def feature_numbers(
     fluents = np.flatnonzero(owner != NOTHING)
     numbers = features.piece_of if kind == PIECES else owner * cells + features.cell_of
     return fluents, numbers[fluents].astype(np.int64)
+
+
+def name_features(game: CompiledGame, features: Features, weights: FeatureWeights) -> NamedFeatures:
+    """The weights by name, as they go into a file."""
+    names = _feature_names(game, features, weights.kind)
+    named = {
+        names[feature]: tuple(round(float(w), 5) for w in weights.weight[feature])
+        for feature in range(len(weights.weight))
+        if feature in names
+    }
+    return NamedFeatures(
+        weights.kind,
+        tuple(map(str, game.roles)),
+        named,
+        tuple(round(float(c), 5) for c in weights.constant),
+        weights.episodes,
+        round(weights.error, 5),
+    )
+
+
+def weights_by_name(game: CompiledGame, features: Features, named: NamedFeatures) -> FeatureWeights | None:
+    """What `name_features` named; None where it belongs to a game with other roles or features."""
+    names = _feature_names(game, features, named.kind)
+    if tuple(map(str, game.roles)) != named.roles or set(named.weights) != set(names.values()):
+        return None
+    weight = np.zeros((max(names, default=-1) + 1, len(game.roles)))
+    for feature, name in names.items():
+        weight[feature] = named.weights[name]
+    return FeatureWeights(named.kind, weight, np.array(named.constant), named.episodes, named.error)
+
+
+def _feature_names(game: CompiledGame, features: Features, kind: str) -> dict[int, str]:
+    _, numbers = feature_numbers(game, features, kind)
+    cells = len(features.board.across.values) * len(features.board.down.values)
+    known = sorted(set(map(int, numbers)))
+    if kind == PIECES:
+        return {p: features.pieces[p].name for p in known}
+    return {k: f"{game.roles[k // cells]} {features.cell_name(k % cells)}" for k in known}
 
 
 class _Batch(NamedTuple):

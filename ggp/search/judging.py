@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.compiled_game import CompiledGame
-from ggp.features import NOTHING, Features, recognize_features
+from ggp.feature_recognition import recognize_features
+from ggp.features import NOTHING, Features
 from ggp.kernels.alphabeta_distance import GoalFormula
 from ggp.search.alphabeta import AlphaBeta, Estimate, Refinements
 from ggp.search.feature_learning import (

@@ -11,6 +11,7 @@ For games of one role, or of two with constant sum, without chance or simultaneo
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,9 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.compiled_game import CompiledGame, Successors
+from ggp.feature_recognition import recognize_features
 from ggp.game import RANDOM_ROLE
-from ggp.search.evaluation import LinearEvaluation, goal_of_states
+from ggp.search.evaluation import LinearEvaluation, NamedFeatures, goal_of_states
+from ggp.search.fast_cases import find_cases
+from ggp.search.feature_learning import PlayedGame, learn_from_games, name_features
 from ggp.search.temporal_differences import lambda_returns, weight_change
+
+RECENT = 1024
+"""Games from which features are learned: the last ones, in which the evaluation played best."""
 
 
 class LearningError(Exception):
@@ -49,10 +56,15 @@ class LearningOptions:
 
 @dataclass(frozen=True)
 class Episode:
-    """States bool[T+1, F] of one game, and the first role's goal in the last of them."""
+    """States bool[T+1, F] of one game, and all roles' goals float64[R] in the last of them."""
 
     states: NDArray[np.bool_]
-    goal: float
+    goals: NDArray[np.float64]
+
+    @property
+    def goal(self) -> float:
+        """Of the first role."""
+        return float(self.goals[0])
 
 
 class TemporalDifferenceLearner:
@@ -67,6 +79,7 @@ class TemporalDifferenceLearner:
         self.weights = np.zeros(len(game.terms.fluents) + 1)
         self.curve: list[tuple[int, float]] = []
         self._rng = np.random.default_rng(self.options.seed)
+        self._recent: deque[Episode] = deque(maxlen=RECENT)
         self._length = 0.0
 
     def run(
@@ -86,11 +99,27 @@ class TemporalDifferenceLearner:
             error = self._error(episodes)
             self.curve.append((played, error))
             self._learn(episodes, options.step * (1 - 0.9 * done))
+            self._recent.extend(episodes)
             if report is not None:
                 report(played, error)
         named = zip(self.game.terms.fluents, self.weights[:-1], strict=True)
         weights = {str(fluent): round(float(weight), 5) for fluent, weight in named if abs(weight) > 5e-6}
-        return LinearEvaluation(self.game.name, round(float(self.weights[-1]), 5), weights, tuple(self.curve))
+        return LinearEvaluation(
+            self.game.name,
+            round(float(self.weights[-1]), 5),
+            weights,
+            tuple(self.curve),
+            self._features(),
+        )
+
+    def _features(self) -> NamedFeatures | None:
+        """What FAST's features are worth, learned from the last games; None where there are none."""
+        features = recognize_features(self.game)
+        kind = None if features is None else find_cases(self.game, features)[0]
+        if features is None or kind is None or not self._recent:
+            return None
+        games = [PlayedGame(episode.states, episode.goals) for episode in self._recent]
+        return name_features(self.game, features, learn_from_games(self.game, features, kind, games))
 
     def _play(self, exploration: float) -> Episode:
         game = self.game
@@ -116,8 +145,9 @@ class TemporalDifferenceLearner:
                 states.clear()
             states.append(game.unpack(state))
         self._length += (steps - self._length) / 50
-        goal = game.goal(state, game.roles[0]) if game.is_terminal(state) else 50
-        return Episode(np.array(states), float(goal))
+        is_over = game.is_terminal(state)
+        goals = [float(game.goal(state, role)) if is_over else 50.0 for role in game.roles]
+        return Episode(np.array(states), np.array(goals))
 
     def _successor_values(self, following: Successors) -> NDArray[np.float64]:
         unpacked = np.array([self.game.unpack(state) for state in following.states])

@@ -47,6 +47,7 @@ class MctsOptions:
     past_visits       visits below which a fact-move pair does not count
     episodes          playouts from which FAST learns
     feature_kind      what FAST learns of: `pieces`, `cells`, or what suits the game (`auto`)
+    weights           a file of `ggp learn`, from which FAST takes its weights instead of learning them
     fast_scale        c of FAST in games where cells count
     nst_visits        visits below which an N-gram does not count
     cutoff            joint moves outside the tree after which a playout is cut and scored; 0: never
@@ -78,6 +79,7 @@ class MctsOptions:
     past_visits: int = 3
     episodes: int = 1024
     feature_kind: str = "auto"
+    weights: str | None = None
     fast_scale: float = 1.0
     nst_visits: int = 7
     cutoff: int = 0
@@ -116,6 +118,8 @@ class MctsOptions:
             raise OptionError(f"features is one of {', '.join(FEATURE_KINDS)}, not {self.feature_kind!r}")
         if self.in_flight not in IN_FLIGHT:
             raise OptionError(f"in_flight is one of {', '.join(IN_FLIGHT)}, not {self.in_flight!r}")
+        if self.weights is not None and "fast" not in parts:
+            raise OptionError("weights are for policy=fast")
         if self.words not in (1, 2, 4, 8, 16, 32):
             raise OptionError(f"words is 1, 2, 4, 8, 16 or 32, not {self.words}")
 
@@ -221,7 +225,12 @@ _NUMBERS: Mapping[str, tuple[str, int | float]] = {
     "threads": ("threads", 1),
     "memory": ("memory_mebibytes", 1),
 }
-_TEXTS = {"policy": "policy", "features": "feature_kind", "in_flight": "in_flight"}
+_TEXTS = {
+    "policy": "policy",
+    "features": "feature_kind",
+    "in_flight": "in_flight",
+    "weights": "weights",
+}
 _SWITCHES = {"solver": "is_solving", "reuse": "is_reusing"}
 OPTION_NAMES = ("simulations", "margin", "search", "ponder", *_TEXTS, *_SWITCHES, *_NUMBERS)
 

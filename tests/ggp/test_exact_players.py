@@ -12,6 +12,7 @@ from ggp.game import RANDOM_ROLE
 from ggp.loading import load
 from ggp.players import MatchSetup, PlayerFaultError, PlayerSpecError, RandomPlayer, make_player
 from ggp.search.evaluation import LinearEvaluation
+from ggp.search.judging import TRIED, JudgingOptions
 from ggp.solver import save_solution, solve
 from ggp.solving_player import LinePlanner, SolvingPlayer
 
@@ -59,7 +60,7 @@ def contenders(tmp_path, name):
     save_solution(solved(name), tmp_path / "s")
     return [
         make_player(f"tablebase:file={tmp_path / 's'}"),
-        make_player("alphabeta:nodes=200000"),
+        make_player("alphabeta:nodes=200000,evaluation=mobility"),
         make_player("solving:simulations=20,search=reference"),
     ]
 
@@ -255,6 +256,29 @@ def test_alphabeta_player_uses_learned_weights(tmp_path):
     assert str(player.choose(game.initial_state(), time.monotonic() + LONG, None)) == "(drop 4)"
 
 
+def test_alphabeta_player_finds_out_what_to_judge_by(caplog):
+    game = load("breakthrough_small", "lanes")
+    moves = set()
+    for _ in range(2):
+        player = make_player("alphabeta:nodes=500,games=40")
+        with caplog.at_level("INFO", logger="ggp.players"):
+            player.start(MatchSetup("m", game, game.roles[0], 9, 9, 1), time.monotonic() + LONG)
+        assert player.evaluation in TRIED
+        assert f"judged by {player.evaluation}" in caplog.text
+        moves.add(player.choose(game.initial_state(), time.monotonic() + LONG, None))
+        player.stop(None)
+    assert len(moves) == 1
+
+
+def test_alphabeta_player_moves_even_if_the_start_clock_left_no_time():
+    game = load("connectfour", "lanes")
+    player = make_player("alphabeta:margin=0")
+    player.prepare(game)
+    player.start(MatchSetup("m", game, game.roles[0], 0, 1, 1), time.monotonic())
+    move = player.choose(game.initial_state(), time.monotonic() + 0.1, None)
+    assert move in game.legal_moves(game.initial_state(), game.roles[0])
+
+
 def test_tablebase_of_other_rules_is_a_fault_and_still_moves(tmp_path):
     save_solution(solved("nim"), tmp_path / "s")
     game = load("tictactoe")
@@ -308,6 +332,11 @@ def test_served_player_takes_a_tablebase_beside_mcts_only(tmp_path):
         "solving:mixed=perhaps",
         "alphabeta:depth=x",
         "alphabeta:wings=2",
+        "alphabeta:evaluation=hope",
+        "alphabeta:features=smells",
+        "alphabeta:weights=/no/such/file",
+        "mcts:policy=fast,weights=/no/such/file",
+        "mcts:policy=mast,weights=/no/such/file",
         "solving:wings=1",
     ],
 )
@@ -319,7 +348,7 @@ def test_specs_that_mean_nothing_are_refused(spec):
 def test_exact_players_report_what_they_know(tmp_path):
     game = load("connectfour_4x4", engine="lanes")
     state = game.initial_state()
-    player = AlphaBetaPlayer(depth=4)
+    player = AlphaBetaPlayer(depth=4, judging=JudgingOptions("mobility"))
     player.start(MatchSetup("m", game, game.roles[0], 0.0, 60.0, 1), time.monotonic() + 60)
     move = player.choose(state, time.monotonic() + 60, None)
     report = player.last_report

@@ -237,3 +237,72 @@ def test_null_windows_tell_on_which_side_of_a_goal_the_value_lies(name):
         for goal in (10, 50, 90):
             assert search.is_reached(state, goal, 1) == (value >= goal)
             assert search.is_reached(state, goal, -1) == (value <= goal)
+
+
+def test_unfinished_iteration_counts_once_it_has_searched_the_old_best_move():
+    game = load("connectfour", "lanes")
+    # Without a table a move is worth the same in every search to the same depth.
+    settings = replace(Refinements(), transpositions=False, symmetries=False)
+    state = random_states(game, 3, seed=5)[-1]
+    search = AlphaBeta(game, settings, mebibytes=1)
+    seen = {True: 0, False: 0}
+    for limit in range(5, 900, 15):
+        search.forget()
+        result = search.search(state, node_limit=limit)
+        seen[result.is_whole] += 1
+        search.forget()
+        before = search.search(state, depth=result.depth if result.is_whole else result.depth - 1)
+        if result.is_whole:
+            assert (result.goal, result.move) == (before.goal, before.move)
+            continue
+        assert not result.is_proven
+        known = {
+            move: worth_of(game, search, state, move, result.depth) for move in (before.move, result.move)
+        }
+        assert result.goal == known[result.move]
+        mover = next(r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1)
+        sign = 1 - 2 * mover
+        assert sign * known[result.move] >= sign * known[before.move]
+    assert min(seen.values()) >= 3
+
+
+def worth_of(game, search, state, move, depth):
+    """What a search of so many plies finds behind one move of the role that has a choice."""
+    joint = [
+        move if move in legal else legal[0] for legal in (game.legal_moves(state, r) for r in game.roles)
+    ]
+    following = game.next_state(state, joint)
+    if game.is_terminal(following):
+        return game.goal(following, game.roles[0])
+    search.forget()
+    return search.search(following, depth=depth - 1).goal
+
+
+def test_search_stopped_at_the_root_shows_nothing_of_an_earlier_one():
+    game = load("connectfour", "lanes")
+    search = AlphaBeta(game, mebibytes=1)
+    search.search(game.initial_state(), depth=6)
+    for state in random_states(game, 8, seed=6):
+        result = search.search(state, node_limit=1)
+        assert (result.depth, result.is_whole) == (1, True)
+        role = next(r for r in game.roles if len(game.legal_moves(state, r)) > 1)
+        assert result.move in game.legal_moves(state, role)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_bisection_needs_at_most_eight_searches(name):
+    solution = solved(name)
+    settings = replace(Refinements(), bisection=True, iterative_deepening=False)
+    for state in random_states(solution.game, 5, seed=4):
+        search = AlphaBeta(solution.game, settings, mebibytes=1)
+        assert search.search(state).is_proven
+        assert 1 <= search.searches <= 8
+
+
+def test_bisection_of_estimates_needs_seven_searches():
+    game = load("connectfour", "lanes")
+    settings = replace(Refinements(), bisection=True, iterative_deepening=False)
+    search = AlphaBeta(game, settings, Estimate(mobility_weight=40), mebibytes=1)
+    for state in random_states(game, 4, seed=4):
+        search.search(state, depth=3)
+        assert 6 <= search.searches <= 7

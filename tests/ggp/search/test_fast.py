@@ -13,11 +13,13 @@ from ggp.kernels.random_rows import seeded_random
 from ggp.kernels.roulette import SCRATCH_ROWS
 from ggp.kernels.rows import make_rows, words_of
 from ggp.lanes import Lanes
+from ggp.players import MatchSetup, make_player
 from ggp.recorded_playouts import record_playouts
 from ggp.search import fast
 from ggp.search.fast import MOST_LEVELS, NO_CAPTURE, feature_cases, learn_fast
 from ggp.search.fast_cases import find_cases
-from ggp.search.feature_learning import learn_weights
+from ggp.search.feature_learning import learn_weights, weights_by_name
+from ggp.search.learning import LearningOptions, TemporalDifferenceLearner
 from ggp.search.mcts import LanesSearch
 from ggp.search.options import MctsOptions, OptionError, parse_options
 from ggp.search.policies import FastPolicy
@@ -123,8 +125,8 @@ def test_lanes_choose_as_often_as_the_weights_say(name):
     twin = FastPolicy(game, options, LaneRandom(0), TreeRandom(0), 2)
     twin.prepare(60.0)
     recorded = record_playouts(game, np.arange(len(game.terms.fluents)), seed=8)
-    time = np.minimum(np.arange(512) % 17, recorded.length - 1)
-    states = np.array([recorded.states(n >> 6)[time[n], n & 63] for n in range(0, 512, 8)]).repeat(8, axis=0)
+    at = np.minimum(np.arange(512) % 17, recorded.length - 1)
+    states = np.array([recorded.states(n >> 6)[at[n], n & 63] for n in range(0, 512, 8)]).repeat(8, axis=0)
     lanes = Lanes(game.lane_tables)
     tables = game.lane_tables
     lanes.set_states(states.T)
@@ -209,3 +211,25 @@ def test_options_of_fast_are_read():
         parse_options({"features": "nonsense"}, MctsOptions())
     with pytest.raises(OptionError):
         MctsOptions(policy="fast+mast")
+
+
+def test_weights_of_a_file_take_the_place_of_learning(tmp_path, caplog):
+    game = compiled("breakthrough_small")
+    path = tmp_path / "w.json"
+    evaluation = TemporalDifferenceLearner(game, LearningOptions(games=60, seed=1)).run()
+    evaluation.save(path)
+    model = learn_fast(game, MctsOptions(policy="fast", weights=str(path)), 1)
+    expected = weights_by_name(game, recognize_features(game), evaluation.features)
+    np.testing.assert_array_equal(model.weights.weight, expected.weight)
+    assert model.weights.episodes == 60
+    learned = learn_fast(game, MctsOptions(policy="fast", episodes=64), 1)
+    assert not np.array_equal(learned.weights.weight, model.weights.weight)
+
+    player = make_player(f"mcts:policy=fast,weights={path},simulations=50")
+    player.start(MatchSetup("m", game, game.roles[0], 9, 9, 1), time.monotonic() + 600)
+    assert player.choose(game.initial_state(), time.monotonic() + 600, None) in game.moves[0]
+    player.stop(None)
+
+    other = compiled("connectfour_4x4")
+    assert learn_fast(other, MctsOptions(policy="fast", weights=str(path)), 1) is None
+    assert "are those of another game" in caplog.text
