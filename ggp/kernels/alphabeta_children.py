@@ -31,6 +31,7 @@ from ggp.kernels.alphabeta_distance import distance_score, judge_distances
 from ggp.kernels.compiling import inlined, piece
 from ggp.kernels.lane_bits import has_lane, literal_in_lane
 from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.row_loops import clear_moves, several_true
 from ggp.kernels.rows import (
     ALL_ONES,
     Index,
@@ -93,9 +94,7 @@ def _list_moves(tables: LaneTables, first_move: Int32Array, search: Search) -> A
 @inlined
 def _make_moves(tables: LaneTables, search: Search, mover: Index, first: Index, lanes: Index) -> None:
     """Lane i makes the mover's legal move first + i; everybody else the only one there is."""
-    none = fill(search.node_value, np.uint64(0))
-    for node in range(tables.move0, tables.move0 + tables.move_count):
-        store(search.node_value, node, none)
+    clear_moves(tables, search.node_value)
     for role in range(tables.role_count):
         if role != mover:
             only = np.int64(tables.move0 + search.legal_move[search.legal_first[role]])
@@ -173,14 +172,9 @@ def _find_movers(
         search.mover[top + lane] = 0
         search.mobility[top + lane] = 1
     for role in range(tables.role_count):
-        one = fill(value, np.uint64(0))
-        several = one
         slot = tables.first_slot[role]
         end = slot + first_move[role + 1] - first_move[role]
-        for each in range(slot, end):
-            x = literal(value, np.int64(tables.slot_literal[each]))
-            several = several | (one & x)
-            one = one | x
+        several = several_true(value, tables.slot_literal, slot, end)
         store(search.live, 2, several)
         _set_in_lanes(search.mover, top, lanes, search.live, 2, role)
         _set_in_lanes(search.mobility, top, lanes, search.live, 2, 0)

@@ -22,12 +22,11 @@ from ggp.kernels.indices import transpose_bits
 from ggp.kernels.lane_bits import has_lane
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.prefetch import prefetch
+from ggp.kernels.row_loops import clear_moves, several_true
 from ggp.kernels.rows import (
     Index,
     Row,
-    fill,
     get_word,
-    literal,
     load,
     lowest_bit,
     set_word,
@@ -55,12 +54,8 @@ def record_choices(tables: LaneTables, arrays: SearchArrays) -> None:
     ticks = arrays.history.shape[0]
     first_row = (arrays.counter[TICK] & (ticks - 1)) * tables.role_count
     for role in range(tables.role_count):
-        one = fill(arrays.value, np.uint64(0))
-        several = one
-        for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-            x = literal(arrays.value, np.int64(tables.slot_literal[s]))
-            several = several | (one & x)
-            one = one | x
+        slot, end = tables.first_slot[role], tables.first_slot[role + 1]
+        several = several_true(arrays.value, tables.slot_literal, slot, end)
         store(arrays.choosing, first_row + role, several)
 
 
@@ -257,9 +252,7 @@ def choose_by_ngrams(
     start   int64[L]: tick of the first move of the lane's simulation
     """
     value = arrays.value
-    zero = fill(value, np.uint64(0))
-    for move in range(tables.move_count):
-        store(value, np.int64(tables.move0) + move, zero)
+    clear_moves(tables, value)
     store(arrays.mask, CUT, lanes)
     tick = arrays.counter[TICK]
     for w in range(word_count(value)):

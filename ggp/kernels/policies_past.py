@@ -16,10 +16,10 @@ from ggp.kernels.compiling import inlined
 from ggp.kernels.indices import transpose_bits
 from ggp.kernels.lane_bits import literal_in_lane
 from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.row_loops import clear_moves
 from ggp.kernels.rows import (
     Index,
     Row,
-    fill,
     get_word,
     load,
     lowest_bit,
@@ -127,9 +127,7 @@ def choose_by_facts(
 ) -> Row:
     """Select one move per role in each of `lanes`; returns the lanes that are stuck."""
     value = arrays.value
-    zero = fill(value, np.uint64(0))
-    for move in range(tables.move_count):
-        store(value, np.int64(tables.move0) + move, zero)
+    clear_moves(tables, value)
     store(arrays.mask, CUT, lanes)
     for w in range(word_count(value)):
         bits = get_word(arrays.mask, CUT, w)

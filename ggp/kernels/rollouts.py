@@ -18,6 +18,7 @@ from ggp.kernels.compiling import inlined, kernel
 from ggp.kernels.lane_bits import has_lane, literal_in_lane
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.playout import step_lanes
+from ggp.kernels.row_loops import clear_moves
 from ggp.kernels.rows import (
     ALL_ONES,
     Index,
@@ -95,14 +96,7 @@ def _begin(tables: LaneTables, arrays: RolloutArrays) -> None:
     value = arrays.value
     for f in range(tables.fluent_count):
         store(value, 1 + f, fill(value, arrays.root[f]))
-    _clear_moves(tables, value)
-
-
-@inlined
-def _clear_moves(tables: LaneTables, value: Rows) -> None:
-    none = fill(value, np.uint64(0))
-    for move in range(tables.move_count):
-        store(value, tables.move0 + move, none)
+    clear_moves(tables, value)
 
 
 @inlined
@@ -160,7 +154,7 @@ def roll_out(tables: LaneTables, first_move: Int32Array, arrays: RolloutArrays, 
         if step == most_steps or not any_lane(load(live, 0)):
             break
         list_legal_moves(tables, first_move, value, live, arrays.legal_count, arrays.legal_move)
-        _clear_moves(tables, value)
+        clear_moves(tables, value)
         for w in range(words):
             bits = get_word(live, 0, w)
             while bits != np.uint64(0):
@@ -216,7 +210,7 @@ def adapt(
             each = arrays.legal_move[i]
             policy[each] -= step * arrays.weight[each] / total
         policy[move] += step
-        _clear_moves(tables, value)
+        clear_moves(tables, value)
         set_word(value, np.int64(tables.move0 + move), 0, np.uint64(1))
         settle_phases(tables, value, 2, 3)
         step_lanes(tables, value, arrays.aside, arrays.root, none)

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from ggp.kernels.compiling import inlined, kernel, piece
 from ggp.kernels.lane_bits import has_lane, set_lane
 from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.row_loops import clear_moves, several_true
 from ggp.kernels.rows import (
     ALL_ONES,
     Index,
     Rows,
     any_lane,
-    fill,
     get_word,
     literal,
     load,
@@ -139,14 +139,9 @@ def read_goals(
     for role in range(roles):
         for lane in range(count):
             goal[first + lane * roles + role] = NO_GOAL
-        one = fill(value, np.uint64(0))
-        several = one
-        for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
-            x = literal(value, np.int64(tables.goal_literal[q]))
-            several = several | (one & x)
-            one = one | x
-        store(scratch, 0, several)
-        for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
+        begin, end = tables.goal_first[role], tables.goal_first[role + 1]
+        store(scratch, 0, several_true(value, tables.goal_literal, begin, end))
+        for q in range(begin, end):
             store(scratch, 1, literal(value, np.int64(tables.goal_literal[q])))
             worth = np.uint8(tables.goal_value[q])
             for w in range((count + 63) >> 6):
@@ -186,9 +181,7 @@ def _flush(
         backward += np.int64(edge[edges + i]) <= expansion.source[i]
     counter[BACKWARD] += backward
     counter[EDGES] = edges + pending
-    none = fill(value, np.uint64(0))
-    for node in range(tables.move0, tables.move0 + tables.move_count):
-        store(value, node, none)
+    clear_moves(tables, value)
 
 
 @kernel
