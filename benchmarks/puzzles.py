@@ -78,6 +78,7 @@ class Attempt:
     seconds: float = 0.0
     proof: str = ""
     greatest: int = 0
+    rollouts: LanesRollouts | None = None
     is_over: threading.Event = field(default_factory=threading.Event)
 
     def run(self, seconds: float) -> Attempt:
@@ -104,7 +105,7 @@ class Attempt:
             self.is_over.set()
 
     def note_line(self) -> None:
-        line = self.rollouts.best if hasattr(self, "rollouts") else None
+        line = self.rollouts.best if self.rollouts is not None else None
         if line is not None:
             self.note(line.goal, len(line.moves))
 

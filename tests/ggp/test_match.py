@@ -202,7 +202,7 @@ def test_play_match_shows_every_state_to_a_watcher():
 def test_match_record_tells_how_the_searches_stood():
     record = play(Nim(9), [MctsPlayer(simulations=40), LegalPlayer()])
     assert len(record.reports) == len(record.moves)
-    assert [report["playouts"] > 0 for report, _ in record.reports[::2][:1]] == [True]
+    assert record.reports[0][0]["playouts"] > 0
     assert all(other is None for _, other in record.reports)
     assert MatchRecord.from_json(record.to_json()).reports == record.reports
     assert "x-reports" not in play(Nim(9), [LegalPlayer(), LegalPlayer()]).to_dict()
