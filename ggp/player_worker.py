@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import queue
 import random
@@ -42,6 +43,7 @@ from ggp.protocol import parse_term
 from ggp.search.report import SearchReport
 from ggp.tracking import Tracker, has_percepts, make_tracker
 
+log = logging.getLogger("ggp.player")
 Order = Mapping[str, Any]
 
 _SMALL_RULES = """
@@ -118,6 +120,7 @@ class Search:
         self.report_best(position.legal[0])
         move = self.player.choose(position.state, orders[-1]["deadline"], position.joint_move)
         if move not in position.legal:
+            log.error("%s chose %s, which is not legal: the first legal move instead", self.player.name, move)
             move = position.legal[0]
         report = getattr(self.player, "last_report", None)
         self.outbox.send(

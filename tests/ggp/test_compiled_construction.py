@@ -15,7 +15,7 @@ from gdl.parser import parse, parse_file
 from ggp import circuit_construction
 from ggp.circuit import Circuit, GateBuilder, phase_gates, without_dead_gates
 from ggp.circuit_construction import build, prepare_kernels
-from ggp.kernels import construction, gate_table
+from ggp.kernels import construction, cube_pool, gate_table
 from ggp.kernels import factoring as factoring_kernels
 from ggp.packed_gates import PackedGates, as_tuples, input_count, packed
 from ggp.simplify import factoring, simplify
@@ -187,3 +187,7 @@ def test_prepared_kernels_are_those_that_run(monkeypatch):
     build(program)
     assert [len(types) for types in prepared.values()] == [1, 1, 1]
     assert heard == prepared
+
+
+def test_twins_have_the_same_limit():
+    assert cube_pool.DEPTH_LIMIT == factoring.DEPTH_LIMIT
