@@ -26,7 +26,7 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Bar:
-    """What a piece is worth to its owner (or, without one, to the first role), in goals."""
+    """What a piece is worth to its owner, in goals."""
 
     name: str
     value: float
