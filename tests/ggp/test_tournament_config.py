@@ -1,10 +1,14 @@
 """Tournament configuration: what it means, and every mistake with its line."""
 
+from pathlib import Path
+
 import pytest
 
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
 from ggp.tournament.plan import Plan, changed_settings, player_spec
 from tests.ggp.tournament_plans import TRIO, small_plan
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 GOOD = """\
 name = "two-ways"
@@ -48,6 +52,14 @@ def test_config_reads_everything(good):
     assert (time.repetitions, time.simulations) == (2, None)
     assert (time.play_clock_seconds, time.start_clock_seconds) == (0.5, 0.5)
     assert good.until.elo1 == 50
+
+
+@pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*.toml")), ids=lambda path: path.stem)
+def test_published_comparisons_can_be_played(path, corpus_dir, monkeypatch):
+    monkeypatch.setenv("GGP_CORPUS", str(corpus_dir))
+    plan = read_config(path)
+    assert plan.name == path.stem
+    assert all(player_spec(agent, plan.games[0], plan.conditions[0]) for agent in plan.agents)
 
 
 def test_simulations_go_to_players_that_count_and_have_none(good):
