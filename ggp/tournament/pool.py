@@ -14,7 +14,7 @@ import queue
 import signal
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from multiprocessing.connection import Connection
 from types import TracebackType
@@ -24,6 +24,10 @@ Result = TypeVar("Result")
 
 ATTEMPTS = 3
 """How often a call is made before the death of its workers is taken to be its own fault."""
+
+
+BLAS_THREADS = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""A worker has one core: NumPy's matrix products must not wait for threads on those of the others."""
 
 
 class WorkerDiedError(RuntimeError):
@@ -175,7 +179,8 @@ class ProcessWorkers:
         with self._lock:
             if self._is_closing:
                 raise EOFError("the pool is closing")
-            process.start()
+            with _environment(BLAS_THREADS):
+                process.start()
             self._processes[number] = process
         theirs.close()
         return ours
@@ -189,6 +194,18 @@ class ProcessWorkers:
             if process.is_alive():
                 process.kill()
                 process.join()
+
+
+@contextlib.contextmanager
+def _environment(defaults: dict[str, str]) -> Iterator[None]:
+    """Variables for a process that starts now; those that the user has set stay."""
+    added = [name for name in defaults if name not in os.environ]
+    os.environ.update({name: defaults[name] for name in added})
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
 
 
 def _serve_calls(link: Connection) -> None:

@@ -6,8 +6,8 @@ from concurrent.futures import wait
 
 import pytest
 
-from ggp.tournament.pool import ProcessWorkers, WorkerDiedError, WorkersError, open_workers
-from tests.ggp.worker_calls import add, die_always, die_at_first, fail, slow_process_id
+from ggp.tournament.pool import BLAS_THREADS, ProcessWorkers, WorkerDiedError, WorkersError, open_workers
+from tests.ggp.worker_calls import add, blas_threads, die_always, die_at_first, fail, slow_process_id
 
 
 def test_calls_return_and_raise():
@@ -18,6 +18,17 @@ def test_calls_return_and_raise():
         with pytest.raises(AttributeError):
             workers.submit(lambda: 1).result(30)  # cannot be pickled
         assert workers.submit(add, 2, 4).result(30) == 6
+
+
+def test_a_worker_multiplies_matrices_in_one_thread_unless_told_otherwise(monkeypatch):
+    for name in BLAS_THREADS:
+        monkeypatch.delenv(name, raising=False)
+    with ProcessWorkers(1) as workers:
+        assert workers.submit(blas_threads).result(30) == BLAS_THREADS
+    assert not BLAS_THREADS.keys() & os.environ.keys()
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    with ProcessWorkers(1) as workers:
+        assert workers.submit(blas_threads).result(30)["OPENBLAS_NUM_THREADS"] == "3"
 
 
 def test_a_call_whose_worker_died_is_made_again(tmp_path):
