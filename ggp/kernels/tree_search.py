@@ -39,6 +39,7 @@ from ggp.kernels.tree_arrays import (
     IN_TREE,
     LANES_BUSY,
     LAUNCHES_LEFT,
+    LEAST_IN_FLIGHT,
     MISSING,
     NEXT_CUT,
     NGRAMS,
@@ -168,7 +169,8 @@ def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settin
         if settings.leaf_growth > 0:
             size = min(size, max(1, counter[ROOT_VISITS] // settings.leaf_growth))
         if settings.ramp > 0:
-            size = min(size, max(1, counter[ROOT_VISITS] // settings.ramp) - counter[LANES_BUSY])
+            most = max(1, counter[LEAST_IN_FLIGHT], counter[ROOT_VISITS] // settings.ramp)
+            size = min(size, most - counter[LANES_BUSY])
             if size <= 0:
                 return
         if counter[FREE_LANES] < size:

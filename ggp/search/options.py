@@ -63,6 +63,8 @@ class MctsOptions:
     lanes_per_leaf    lanes that share one descent, at most ...
     leaf_growth       ... and at most one per so many visits of the root; 0: always the most
     ramp              lanes in flight are at most (visits of the root) / ramp; 0: no limit
+    fill              ... or as the time that has passed allows: all of them after this share of it; 0: only `ramp`
+                      counts
     in_flight         how playouts that have not ended count in UCT: `ignored`, as `losses`, or in the
                       `denominator` only ("watch the unobserved", Liu et al. 2020)
     threads           trees, each in a thread of its own, merged at the root
@@ -94,6 +96,7 @@ class MctsOptions:
     lanes_per_leaf: int = 8
     leaf_growth: int = 8192
     ramp: int = 32
+    fill: float = 0.2
     in_flight: str = "denominator"
     threads: int = 1
     memory_mebibytes: int = 1024
@@ -222,6 +225,7 @@ _NUMBERS: Mapping[str, tuple[str, int | float]] = {
     "lanes_per_leaf": ("lanes_per_leaf", 1),
     "leaf_growth": ("leaf_growth", 0),
     "ramp": ("ramp", 0),
+    "fill": ("fill", 0.0),
     "threads": ("threads", 1),
     "memory": ("memory_mebibytes", 1),
 }

@@ -39,6 +39,7 @@ from ggp.kernels.tree_arrays import (
     IN_DENOMINATOR,
     IS_CONSTANT_SUM,
     LAUNCHES_LEFT,
+    LEAST_IN_FLIGHT,
     MISSING,
     NGRAMS,
     NO_MOVES,
@@ -271,6 +272,10 @@ class TreeEngine:
     def begin(self, simulations: int) -> None:
         """So many playouts are to be started, beside those that are in flight."""
         self.arrays.counter[LAUNCHES_LEFT] = simulations
+
+    def allow_in_flight(self, share: float) -> None:
+        """This share of the lanes (0..1) may be in flight, however few visits the root has."""
+        self.arrays.counter[LEAST_IN_FLIGHT] = int(share * self.usable_lanes)
 
     def run(self, ticks: int) -> bool:
         """Search for at most `ticks` ticks; whether all playouts have ended."""

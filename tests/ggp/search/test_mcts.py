@@ -96,6 +96,32 @@ def test_search_never_has_more_in_flight_than_the_ramp_allows():
         assert before <= engine.simulation_count
 
 
+@pytest.mark.parametrize(("fill", "last"), [(0.0, 0.0), (0.2, 1.0)])
+def test_share_of_lanes_in_flight_grows_with_the_time_that_passes(fill, last):
+    """The clock moves by a second whenever it is read."""
+    game = compiled("connectfour")
+    ticking = itertools.count()
+    options = replace(SMALL, fill=fill)
+    search = LanesSearch(game, game.roles[0], options=options, clock=lambda: float(next(ticking)))
+    search.move_to(game.initial_state(), None)
+    engine, shares = search.engines[0], []
+    engine.allow_in_flight = shares.append
+    search.run(deadline=100.0)
+    assert shares[0] < 0.2
+    assert shares == sorted(shares)
+    assert shares[-1] == last
+
+
+def test_lanes_allowed_in_flight_need_no_visits():
+    search = search_of("connectfour", words=1)
+    engine = search.engines[0]
+    engine.begin(500)
+    engine.allow_in_flight(0.5)
+    engine.run(4)
+    assert engine.simulation_count == 0
+    assert sum(int(engine.tree.flight[e]) for e in engine.edges_of(0, 0)) == 32
+
+
 def test_search_finds_a_win_in_one_and_a_forced_defense():
     game = compiled("tictactoe")
     state = game.initial_state()
