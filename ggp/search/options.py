@@ -63,8 +63,8 @@ class MctsOptions:
     lanes_per_leaf    lanes that share one descent, at most ...
     leaf_growth       ... and at most one per so many visits of the root; 0: always the most
     ramp              lanes in flight are at most (visits of the root) / ramp; 0: no limit
-    fill              ... or as the time that has passed allows: all of them after this share of it; 0: only `ramp`
-                      counts
+    fill              ... or as the time that has passed allows: all of them after this share of it;
+                      0: only `ramp` counts
     in_flight         how playouts that have not ended count in UCT: `ignored`, as `losses`, or in the
                       `denominator` only ("watch the unobserved", Liu et al. 2020)
     threads           trees, each in a thread of its own, merged at the root
