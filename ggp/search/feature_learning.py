@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,6 +34,9 @@ LAST_STEP = 0.1
 
 MEMORY = 1 << 28
 """Bytes of features that are learned from."""
+
+RECORDING_SHARE = 0.25
+"""Of the time until a deadline; the rest is for learning from what was recorded."""
 
 BATCH = 64
 """Games that give a step together."""
@@ -85,10 +88,18 @@ def learn_weights(
     lanes = Lanes(
         game.lane_tables, words=min(8, max(1, 1 << ((episodes + 63) // 64 - 1).bit_length())), seed=seed
     )
-    recorded: list[RecordedPlayouts] = []
-    while sum(r.length.size for r in recorded) < episodes and time.monotonic() < deadline:
-        recorded.append(record_playouts(game, facts.fluents, lanes=lanes, deadline=deadline))
-    return _Learner(game, facts, _playout_batches(game, facts, recorded)).run(kind, deadline)
+    batches: list[_Batch] = []
+    begin = time.monotonic()
+    enough = begin + RECORDING_SHARE * (deadline - begin)
+    count, left = 0, MEMORY
+    while count < episodes and left > 0 and time.monotonic() < enough:
+        recorded = record_playouts(game, facts.fluents, lanes=lanes, deadline=deadline)
+        count += recorded.length.size
+        for batch in _playout_batches(game, facts, recorded):
+            if left > 0:
+                batches.append(batch)
+                left -= batch.features.nbytes
+    return _Learner(game, facts, batches).run(kind, deadline)
 
 
 def learn_from_games(
@@ -193,15 +204,11 @@ class _Facts:
         return np.add.reduceat(states[..., self.order], self.first, axis=-1, dtype=np.float32)
 
 
-def _playout_batches(game: CompiledGame, facts: _Facts, recorded: Sequence[RecordedPlayouts]) -> list[_Batch]:
-    batches: list[_Batch] = []
-    left = MEMORY
-    for playouts in recorded:
-        for word in range(playouts.words.shape[2]):
-            if left > 0 and (playouts.length[64 * word : 64 * word + 64] > 0).any():
-                batches.append(_playout_batch(game, facts, playouts, word))
-                left -= batches[-1].features.nbytes
-    return batches
+def _playout_batches(game: CompiledGame, facts: _Facts, playouts: RecordedPlayouts) -> Iterator[_Batch]:
+    """One for each word of lanes in which a playout came to its end."""
+    for word in range(playouts.words.shape[2]):
+        if (playouts.length[64 * word : 64 * word + 64] > 0).any():
+            yield _playout_batch(game, facts, playouts, word)
 
 
 def _playout_batch(game: CompiledGame, facts: _Facts, playouts: RecordedPlayouts, word: int) -> _Batch:

@@ -15,7 +15,7 @@ from ggp.kernels.rows import make_rows, words_of
 from ggp.lanes import Lanes
 from ggp.players import MatchSetup, make_player
 from ggp.recorded_playouts import record_playouts
-from ggp.search import fast
+from ggp.search import fast, feature_learning
 from ggp.search.fast import MOST_LEVELS, NO_CAPTURE, feature_cases, learn_fast
 from ggp.search.fast_cases import find_cases
 from ggp.search.feature_learning import learn_weights, weights_by_name
@@ -71,6 +71,25 @@ def test_learning_stops_at_its_deadline():
     weights = learn_weights(game, recognize_features(game), "cells", episodes=512, deadline=0.0)
     assert weights.episodes == 0
     assert not weights.weight.any()
+
+
+def test_learning_has_time_left_for_what_was_recorded():
+    game = compiled("breakthrough_small")
+    features = recognize_features(game)
+    learn_weights(game, features, "cells", episodes=64)
+    begin = time.monotonic()
+    weights = learn_weights(game, features, "cells", episodes=100_000_000, deadline=begin + 2.0)
+    assert time.monotonic() - begin < 20
+    assert weights.episodes > 0
+    assert weights.error > 0
+    assert weights.weight.any()
+
+
+def test_learning_takes_no_more_memory_than_it_may(monkeypatch):
+    monkeypatch.setattr(feature_learning, "MEMORY", 1)
+    game = compiled("breakthrough_small")
+    weights = learn_weights(game, recognize_features(game), "cells", episodes=100_000_000)
+    assert weights.episodes == 64
 
 
 def test_captures_are_found_move_by_move():
@@ -198,8 +217,8 @@ def test_search_against_the_clock_learns_within_it():
     search = LanesSearch(game, game.roles[0], options=options, seed=77)
     search.move_to(game.initial_state(), None)
     begin = time.monotonic()
-    assert search.run(deadline=begin + 3.0) > 0
-    assert time.monotonic() - begin < 20
+    assert search.run(deadline=begin + 6.0) > 0
+    assert time.monotonic() - begin < 30
     assert search.options.parts == {"fast"}
 
 
