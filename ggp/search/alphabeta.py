@@ -9,6 +9,7 @@ the end. Searches short of the end estimate positions at the horizon.
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,7 @@ from ggp.solver.codes import encode_states, make_code
 
 JOIN_SECONDS = 0.05
 ENDLESS_NODES = 1 << 62
+_SAMPLED_STATES = 40
 _FAULTS = {
     arrays.SIMULTANEOUS: "two roles choose at the same time",
     arrays.NO_MOVES: "a role has no legal move in a state that is not terminal",
@@ -74,7 +76,7 @@ class AlphaBeta:
         self.refinements = refinements or Refinements()
         self.code = make_code(len(game.terms.fluents), game.exclusive)
         widest = max(map(len, game.moves))
-        words = 1 if widest <= 64 else 8
+        words = 1 if widest <= 64 or _most_legal(game) <= 64 else 8
         if images is None:
             images = np.arange(len(game.terms.fluents), dtype=np.int32)[None, :]
             if self.refinements.symmetries:
@@ -388,6 +390,21 @@ class AlphaBeta:
             yield
         finally:
             timer.cancel()
+
+
+def _most_legal(game: CompiledGame) -> int:
+    """The most moves that a role has in some states of random play."""
+    rng = random.Random(0)
+    most = 0
+    state = game.initial_state()
+    for _ in range(_SAMPLED_STATES):
+        legal = [game.legal_moves(state, role) for role in game.roles]
+        most = max(most, *map(len, legal))
+        if all(legal):
+            state = game.next_state(state, tuple(rng.choice(moves) for moves in legal))
+        if game.is_terminal(state) or not all(legal):
+            state = game.initial_state()
+    return most
 
 
 __all__: Sequence[str] = [

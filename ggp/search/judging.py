@@ -43,9 +43,9 @@ from ggp.search.goal_distance import goal_formula
 from ggp.search.refinements import SCALE
 from ggp.search.self_play import compare, play_games
 
-KINDS = (PIECES, CELLS, FACTS)
 PARTS = ("mobility", "distance", "features")
 AUTO = "auto"
+KINDS = (AUTO, PIECES, CELLS, FACTS)
 TRIED = ("mobility", "distance+mobility", "features+mobility", "distance+features+mobility")
 
 _TABLE_MEBIBYTES = 4
@@ -71,10 +71,13 @@ _logger = logging.getLogger("ggp.players")
 
 @dataclass(frozen=True)
 class JudgingOptions:
-    """evaluation: see above; kind: of features, one of KINDS; games: of self-play, at most."""
+    """evaluation: see above; kind: of features, one of KINDS; games: of self-play, at most.
+
+    The kind `auto` stands for `pieces` where a role has several kinds of them, else for `facts`.
+    """
 
     evaluation: str = AUTO
-    kind: str = FACTS
+    kind: str = AUTO
     games: int = 512
 
     def __post_init__(self) -> None:
@@ -123,7 +126,10 @@ def find_estimate(
         estimates["+".join(parts)] = _estimate(parts, formula, weights)
     if len(game.roles) == 1:
         return list(estimates.items())[-1]
-    best = _best_of(game, estimates, images, seed, deadline, is_timed)
+    # Where what can be taken differs in worth, that is what counts most.
+    guess = "features+mobility" if has_kinds(game, features) else "distance+mobility"
+    guess = guess if guess in estimates else next(iter(estimates))
+    best = _best_of(game, estimates, guess, images, seed, deadline, is_timed)
     return best, estimates[best]
 
 
@@ -156,6 +162,13 @@ def feature_scores(
     return np.rint(_DAMPING * worth * SCALE * scores).astype(np.int32)
 
 
+def has_kinds(game: CompiledGame, features: Features | None) -> bool:
+    """Whether a role has several kinds of pieces."""
+    if features is None:
+        return False
+    return any(len(features.pieces_of(role)) > 1 for role in range(len(game.roles)))
+
+
 class _SelfPlay:
     """Learns from random playouts, then from games against itself."""
 
@@ -171,10 +184,17 @@ class _SelfPlay:
         self.game, self.images, self.deadline = game, images, deadline
         has_board = features is not None and any(piece.owner != NOTHING for piece in features.pieces)
         self.features = features if has_board else None
-        self.kind = options.kind if has_board else FACTS
+        self.kind = self._kind(options.kind)
         self.games = options.games
         self.seed = seed
         self.rng = random.Random(seed)
+
+    def _kind(self, asked: str) -> str:
+        if self.features is None:
+            return FACTS
+        if asked != AUTO:
+            return asked
+        return PIECES if has_kinds(self.game, self.features) else FACTS
 
     def run(self) -> NDArray[np.int32] | None:
         """The scores of facts; None where there was no time to learn anything."""
@@ -234,17 +254,19 @@ class _SelfPlay:
 def _best_of(
     game: CompiledGame,
     estimates: Mapping[str, Estimate],
+    guess: str,
     images: NDArray[np.int32],
     seed: int,
     deadline: float,
     is_timed: bool,
 ) -> str:
-    """The name of the estimate that wins: each plays against the best of those before it."""
+    """The name of the estimate that wins: each plays against the best of those before it.
+
+    guess   the name where there is no time to find out
+    """
     names = list(estimates)
     if len(names) == 1:
         return names[0]
-    # Without time to try them the simplest one is not the best guess.
-    guess = names[1]
     searches = {
         name: AlphaBeta(game, Refinements(), estimate, mebibytes=_TABLE_MEBIBYTES, images=images)
         for name, estimate in estimates.items()
@@ -286,4 +308,4 @@ def _speed(game: CompiledGame, search: AlphaBeta, seconds: float) -> float:
     return best
 
 
-__all__ = ["AUTO", "PARTS", "JudgingOptions", "feature_scores", "find_estimate"]
+__all__ = ["AUTO", "PARTS", "JudgingOptions", "feature_scores", "find_estimate", "has_kinds"]

@@ -56,6 +56,8 @@ def changed(name, *changes):
         ("tictactoe", 5478, (50, 50)),
         ("connectfour_4x4", 161_029, (50, 50)),
         ("connectfour_4x5", 1_706_255, (50, 50)),
+        ("connectfour_5x4", 3_945_711, (50, 50)),
+        ("eightpuzzle", 3_590_977, (100,)),
         ("hex_3x3", None, (100, 0)),
         ("othello_4x4", None, (0, 100)),
         ("bucket", None, (40, 60)),
