@@ -60,6 +60,12 @@ _LEAST_COMPARED = 8
 _DAMPING = 0.5
 """Learned values are halved, so that sums with others stay between 0 and 100 where there is still play."""
 
+_SPREAD = 20 * SCALE
+"""What nine tenths of the states that are met differ from even by at most, once learning is over."""
+
+_MOST_SPREAD = 100.0
+_SPREAD_GAMES = 16
+
 _SEARCHES = 1000
 """Searches for which there must be time before any are made ..."""
 
@@ -238,7 +244,32 @@ class _SelfPlay:
             if not math.isnan(weights.error) and time.monotonic() < self.deadline:
                 scores = feature_scores(self.game, self.features, weights, self.images)
         _logger.info("%s: learned from %d games against itself", self.game.name, played)
-        return scores
+        return self._spread(scores, games)
+
+    def _spread(self, scores: NDArray[np.int32], games: list[PlayedGame]) -> NDArray[np.int32]:
+        """The scores on a scale on which states differ.
+
+        Where most games are drawn they would else be so small that mobility, in a sum with them, decides.
+        """
+        if not games:
+            search = self._search(scores)
+            games = play_games(
+                self.game,
+                search,
+                _SPREAD_GAMES,
+                depth=1,
+                node_limit=1,
+                exploration=1.0,
+                rng=self.rng,
+                deadline=self.deadline,
+            )
+        if not games:
+            return scores
+        values = np.concatenate([played.states for played in games]) @ scores[:-1] + scores[-1]
+        usual = float(np.quantile(np.abs(values), 0.9))
+        factor = min(_MOST_SPREAD, _SPREAD / usual) if usual > 0 else 1.0
+        spread: NDArray[np.int32] = np.rint(factor * scores).astype(np.int32)
+        return spread
 
     def _search(self, scores: NDArray[np.int32]) -> AlphaBeta:
         estimate = Estimate(goal_weight=0, weights=scores)
