@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import random
+import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,8 @@ from ggp.solving_player import SOLVER_MEBIBYTES, SolvingPlayer, chosen_move, pre
 
 _logger = logging.getLogger("ggp.players")
 MARGIN_SECONDS = 0.2
+ANALYSIS = 3.0
+"""How many times as long as making a search it may take to find out what to judge by."""
 
 
 class TablebasePlayer:
@@ -161,11 +164,15 @@ class AlphaBetaPlayer:
         game = setup.game
         if not isinstance(game, CompiledGame):
             return
+        begin = time.monotonic()
         try:
             search = AlphaBeta(game, self.refinements, self._given_estimate(game))
             search.forget()
             search.search(game.initial_state(), depth=1)
-            if self.estimate is None and self.weights is None:
+            now = time.monotonic()
+            # Analyzing a circuit that is slow to prepare takes several times as long again.
+            has_time = deadline - self.margin_seconds - now > ANALYSIS * (now - begin)
+            if self.estimate is None and self.weights is None and has_time:
                 self.evaluation, estimate = find_estimate(
                     game,
                     self.judging,
