@@ -16,8 +16,6 @@ epsilon-greedy: Tak, Winands & Björnsson (2012). Moves not made yet count like 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ggp.kernels.choose import choose_moves
@@ -25,9 +23,9 @@ from ggp.kernels.compiling import inlined
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.policies_fast import choose_by_cases
 from ggp.kernels.policies_ngrams import choose_by_ngrams
-from ggp.kernels.policies_past import LARGEST_WEIGHT, choose_by_facts
+from ggp.kernels.policies_past import choose_by_facts
 from ggp.kernels.random_rows import next_random
-from ggp.kernels.roulette import roulette_moves
+from ggp.kernels.roulette import gibbs_weight, roulette_moves
 from ggp.kernels.rows import Index, Row, any_lane, fill, literal, load, store
 from ggp.kernels.tree_arrays import (
     FAST,
@@ -153,8 +151,8 @@ def refresh_weights(arrays: SearchArrays, statistics: MoveStatistics, settings: 
             _sort_by_key(statistics, first, end)
         else:
             for move in range(first, end):
-                scaled = LARGEST_WEIGHT * math.exp((statistics.key[move] - best) / settings.temperature)
-                statistics.weight[move] = max(1, math.floor(scaled + 0.5))
+                weight = gibbs_weight(statistics.key[move], best, settings.temperature, end - first)
+                statistics.weight[move] = weight
 
 
 @inlined

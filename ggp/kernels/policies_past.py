@@ -8,14 +8,13 @@ slower than policies whose weights are the same in all lanes. Source: Finnsson &
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ggp.kernels.compiling import inlined
 from ggp.kernels.indices import transpose_bits
 from ggp.kernels.lane_bits import literal_in_lane
 from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.roulette import gibbs_weight
 from ggp.kernels.row_loops import clear_moves
 from ggp.kernels.rows import (
     Index,
@@ -29,8 +28,6 @@ from ggp.kernels.rows import (
 )
 from ggp.kernels.tree import random_below
 from ggp.kernels.tree_arrays import CUT, TICK, MoveStatistics, SearchArrays, Settings
-
-LARGEST_WEIGHT = 1023
 
 
 @inlined
@@ -105,10 +102,10 @@ def _draw_option(
         value = _value_of(arrays, statistics, settings, np.int64(arrays.option[i]), facts)
         arrays.score[i] = value
         best = max(best, value)
-    total = 0
+    total: Index = 0
+    moves = arrays.first_move[role + 1] - arrays.first_move[role]
     for i in range(first, end):
-        scaled = LARGEST_WEIGHT * math.exp((arrays.score[i] - best) / settings.temperature)
-        weight = max(1, math.floor(scaled + 0.5))
+        weight = gibbs_weight(arrays.score[i], best, settings.temperature, moves)
         arrays.score[i] = float(weight)
         total += weight
     k = random_below(arrays.seed, total)

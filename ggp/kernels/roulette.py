@@ -12,6 +12,7 @@ weights are worth having.
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,9 @@ from ggp.tables import Int32Array
 PLANES = 31
 SCRATCH_ROWS = 3 * PLANES + 1
 LARGEST_TOTAL = 2**PLANES - 1
+LARGEST_WEIGHT = 2**16 - 1
+"""Of Gibbs sampling: with tau = 10, a move that never won against one that always did still weighs 3."""
+
 SUM, DRAWN, _TRIAL = 0, PLANES, 2 * PLANES
 """Where planes begin among the scratch rows: sums of weights, what was drawn below them, and a trial draw."""
 
@@ -45,6 +49,17 @@ def weights_of(
             scaled = largest * np.exp((of_role - of_role.max()) / temperature)
             weights[first:end] = np.maximum(1, np.rint(scaled))
     return weights
+
+
+@inlined
+def gibbs_weight(value: float, best: float, temperature: float, moves: Index) -> Index:
+    """exp(value / temperature), scaled so that `best` weighs the most, as an integer >= 1.
+
+    moves   of the role, at least 1: so many weights add up to LARGEST_TOTAL at most. More than 32,768 moves
+            make weights coarser than `ggp.search.policies.gibbs_weight`, the twin, does.
+    """
+    most = min(LARGEST_WEIGHT, LARGEST_TOTAL // moves)
+    return np.int64(max(1, math.floor(most * math.exp((value - best) / temperature) + 0.5)))
 
 
 @inlined

@@ -44,11 +44,11 @@ from ggp.search.evaluation import EvaluationFileError, LinearEvaluation
 from ggp.search.fast_cases import Case, find_cases
 from ggp.search.feature_learning import PIECES, FeatureWeights, learn_weights, weights_by_name
 from ggp.search.options import MctsOptions
-from ggp.search.policies import LARGEST_WEIGHT
 
 NO_CAPTURE = -100.0
 MOST_LEVELS = 64
 """Different values of a role at most; beyond, they are rounded to a grid."""
+LARGEST_WEIGHT = 1023
 
 _logger = logging.getLogger("ggp.search")
 _Recognized: TypeAlias = tuple[Features | None, str | None, tuple[tuple[Case, ...], ...]]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ggp.compiled_game import CompiledGame
 
 _logger = logging.getLogger("ggp.search")
-LARGEST_WEIGHT = 1023
+LARGEST_WEIGHT = 2**16 - 1
 
 Moves: TypeAlias = tuple[Move, ...]
 Goals: TypeAlias = tuple[float, ...]

@@ -8,15 +8,17 @@ import sys
 
 import numpy as np
 import pytest
+from numba import njit
 
 from ggp.kernels.choose import choice_planes, choice_scratch_rows, choose
 from ggp.kernels.indices import INDEX_PLANES, NO_MOVE, selected_moves
 from ggp.kernels.lane_tables import LaneTables, arrange, order_of_writing
 from ggp.kernels.random_rows import seeded_random
-from ggp.kernels.roulette import SCRATCH_ROWS, roulette, weights_of
+from ggp.kernels.roulette import LARGEST_TOTAL, SCRATCH_ROWS, gibbs_weight, roulette, weights_of
 from ggp.kernels.rows import ALIGNMENT, make_rows, width_of, words_of
 from ggp.kernels.settle import settle
 from ggp.lanes import Lanes
+from ggp.search.policies import gibbs_weight as twin_weight
 from tests import naive_lanes
 from tests.conftest import ROOT
 from tests.ggp.kernel_script import OPERATIONS, apply_operations
@@ -213,6 +215,20 @@ def test_roulette_follows_the_weights_of_thousands_of_moves():
 def test_weights_of_reach_the_top_for_every_role():
     weight = weights_of(np.array([50.0, 40.0, 10.0, 20.0]), np.array([0, 2, 4], np.int32), 10.0)
     np.testing.assert_array_equal(weight, [1023, round(1023 / np.e), round(1023 / np.e), 1023])
+
+
+@pytest.mark.parametrize("moves", [1, 300, 32_768, 32_769, 200_000])
+def test_gibbs_weights_are_those_of_the_twin_as_long_as_their_sum_fits(moves):
+    @njit
+    def weight_of(mean):
+        return gibbs_weight(mean, 100.0, 10.0, moves)
+
+    weights = [weight_of(mean) for mean in range(0, 101, 10)]
+    assert weights == sorted(set(weights)) if moves <= 32_768 else weights == sorted(weights)
+    assert min(weights) >= 1
+    assert max(weights) * moves <= LARGEST_TOTAL
+    if moves <= 32_768:
+        assert weights == [twin_weight(mean, 100.0, 10.0) for mean in range(0, 101, 10)]
 
 
 @pytest.mark.parametrize("moves", [(1, 3), (4, 200), (5000, 2)])
