@@ -24,7 +24,7 @@ def test_a_worker_multiplies_matrices_in_one_thread_unless_told_otherwise(monkey
     for name in BLAS_THREADS:
         monkeypatch.delenv(name, raising=False)
     with ProcessWorkers(1) as workers:
-        assert workers.submit(blas_threads).result(30) == BLAS_THREADS
+        assert BLAS_THREADS.items() <= workers.submit(blas_threads).result(30).items()
     assert not BLAS_THREADS.keys() & os.environ.keys()
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
     with ProcessWorkers(1) as workers:
