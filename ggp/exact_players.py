@@ -172,7 +172,8 @@ class AlphaBetaPlayer:
             now = time.monotonic()
             # Analyzing a circuit that is slow to prepare takes several times as long again.
             has_time = deadline - self.margin_seconds - now > ANALYSIS * (now - begin)
-            if self.estimate is None and self.weights is None and has_time:
+            is_open = self.estimate is None and self.weights is None
+            if is_open and has_time:
                 self.evaluation, estimate = find_estimate(
                     game,
                     self.judging,
@@ -183,6 +184,11 @@ class AlphaBetaPlayer:
                 )
                 _logger.info("%s: positions are judged by %s", setup.match_id, self.evaluation)
                 search.judge_by(estimate)
+            elif is_open:
+                self.evaluation = "mobility"
+                _logger.info(
+                    "%s: positions are judged by mobility, there is no time to learn", setup.match_id
+                )
             self._search = search
         except AlphaBetaError as error:
             _logger.info("%s: no alpha-beta, %s", game.name, error)

@@ -9,7 +9,6 @@ the end. Searches short of the end estimate positions at the horizon.
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -21,19 +20,17 @@ from numpy.typing import NDArray
 from ggp.compiled_game import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Move
 from ggp.kernels import alphabeta_arrays as arrays
-from ggp.kernels.alphabeta_arrays import INFINITE, MOST_PLIES, UNLIMITED, make_search
-from ggp.kernels.alphabeta_distance import no_formula
+from ggp.kernels.alphabeta_arrays import INFINITE, MOST_PLIES, UNLIMITED
 from ggp.kernels.alphabeta_search import search_tree
 from ggp.kernels.compiling import announced_compilation
-from ggp.kernels.rows import width_of
+from ggp.search.alphabeta_memory import allocate_search, with_estimate
 from ggp.search.alphabeta_result import SearchResult
 from ggp.search.refinements import PLAIN, SCALE, Estimate, Refinements
-from ggp.search.transposition import DEFAULT_MEBIBYTES, slot_count
-from ggp.solver.codes import encode_states, make_code
+from ggp.search.transposition import DEFAULT_MEBIBYTES
+from ggp.solver.codes import encode_states
 
 JOIN_SECONDS = 0.05
 ENDLESS_NODES = 1 << 62
-_SAMPLED_STATES = 40
 _FAULTS = {
     arrays.SIMULTANEOUS: "two roles choose at the same time",
     arrays.NO_MOVES: "a role has no legal move in a state that is not terminal",
@@ -74,9 +71,6 @@ class AlphaBeta:
             raise AlphaBetaError("alpha-beta needs roles that see everything")
         self.game = game
         self.refinements = refinements or Refinements()
-        self.code = make_code(len(game.terms.fluents), game.exclusive)
-        widest = max(map(len, game.moves))
-        words = 1 if widest <= 64 or _most_legal(game) <= 64 else 8
         if images is None:
             images = np.arange(len(game.terms.fluents), dtype=np.int32)[None, :]
             if self.refinements.symmetries:
@@ -84,16 +78,7 @@ class AlphaBeta:
 
                 images = fluent_symmetries(game)
         self.images = images
-        slots = slot_count(mebibytes, self.code.word_count) if self.refinements.transpositions else 2
-        places = min(MOST_PLIES * widest, 1 << 21) + 64 * words
-        self._search = make_search(
-            game.lane_tables,
-            self.code,
-            words,
-            children=places,
-            slots=slots,
-            images=images,
-        )
+        self.code, self._search = allocate_search(game, self.refinements, images, mebibytes)
         self.judge_by(estimate or Estimate())
         self._goals = sorted(
             {
@@ -130,11 +115,7 @@ class AlphaBeta:
 
     def judge_by(self, estimate: Estimate) -> None:
         """Judge the horizon by another estimate from now on; what is in the table stays as it is."""
-        formula = estimate.formula or no_formula()
-        parts = len(formula.leaf) + len(formula.is_any)
-        degree = np.zeros(max(1, parts * 64 * width_of(self._search.node_value)), np.float64)
-        self._search = self._search._replace(formula=formula, degree=degree)
-        self._set_options(estimate)
+        self._search = with_estimate(self._search, self.refinements, estimate)
 
     def search(
         self,
@@ -351,28 +332,6 @@ class AlphaBeta:
         self.counter[arrays.NODES] = 0
         self.counter[arrays.STOP] = int(self._is_interrupted)
 
-    def _set_options(self, estimate: Estimate) -> None:
-        option, chosen = self._search.option, self.refinements
-        for place, setting in (
-            (arrays.TRANSPOSITIONS, chosen.transpositions),
-            (arrays.ORDER_BY_TABLE, chosen.order_by_table and chosen.transpositions),
-            (arrays.KILLERS, chosen.killers),
-            (arrays.HISTORY, chosen.history),
-            (arrays.STATIC_ORDER, chosen.static_order),
-            (arrays.PRINCIPAL_VARIATION, chosen.principal_variation),
-            (arrays.LATE_MOVE_REDUCTION, chosen.late_move_reduction),
-            (arrays.KEPT_MOVES, chosen.kept_moves),
-            (arrays.SINGULAR_EXTENSION, chosen.singular_extension),
-            (arrays.GOAL_WEIGHT, estimate.goal_weight),
-            (arrays.MOBILITY_WEIGHT, estimate.mobility_weight),
-            (arrays.NULL_SCORE, estimate.null_score),
-            (arrays.HAS_WEIGHTS, estimate.weights is not None),
-            (arrays.DISTANCE_WEIGHT, estimate.distance_weight if estimate.formula else 0),
-        ):
-            option[place] = int(setting)
-        if estimate.weights is not None:
-            self._search.weight[:] = estimate.weights
-
     @contextmanager
     def _stopping(self, deadline: float | None) -> Iterator[None]:
         """Stop the search at the deadline."""
@@ -390,21 +349,6 @@ class AlphaBeta:
             yield
         finally:
             timer.cancel()
-
-
-def _most_legal(game: CompiledGame) -> int:
-    """The most moves that a role has in some states of random play."""
-    rng = random.Random(0)
-    most = 0
-    state = game.initial_state()
-    for _ in range(_SAMPLED_STATES):
-        legal = [game.legal_moves(state, role) for role in game.roles]
-        most = max(most, *map(len, legal))
-        if all(legal):
-            state = game.next_state(state, tuple(rng.choice(moves) for moves in legal))
-        if game.is_terminal(state) or not all(legal):
-            state = game.initial_state()
-    return most
 
 
 __all__: Sequence[str] = [

@@ -126,6 +126,8 @@ def find_estimate(
         learner = _SelfPlay(game, features, options, images, seed, until)
         weights = learner.run()
     have = {"mobility": True, "distance": formula is not None, "features": weights is not None}
+    if not is_auto and (missing := [part for part in names[0].split("+") if not have[part]]):
+        _logger.warning("%s: nothing to judge by %s, or no time to find it", game.name, " or ".join(missing))
     estimates: dict[str, Estimate] = {}
     for name in names:
         parts = [part for part in name.split("+") if have[part]] or ["mobility"]

@@ -181,14 +181,15 @@ class LanesSearch:
         engine = self.engines[index]
         ticks = self._slice_ticks[index]
         spent = 0.0
-        seconds_to_fill = self.options.fill * (deadline - (started := self._clock()))
-        while (left := deadline - self._clock()) > 0 and not is_stopped():
+        started = self._clock()
+        seconds_to_fill = self.options.fill * (deadline - started)
+        while (left := deadline - (now := self._clock())) > 0 and not is_stopped():
             if spent > left:
                 if ticks == 1:
                     break
                 ticks = max(1, int(ticks * left / spent))
-            passed = self._clock() - started
-            engine.allow_in_flight(min(1.0, passed / seconds_to_fill) if seconds_to_fill > 0 else 0.0)
+            share = (now - started) / seconds_to_fill if seconds_to_fill > 0 else 0.0
+            engine.allow_in_flight(min(1.0, share))
             begin = time.perf_counter()
             if engine.run(ticks):
                 break

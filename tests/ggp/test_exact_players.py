@@ -270,11 +270,14 @@ def test_alphabeta_player_finds_out_what_to_judge_by(caplog):
     assert len(moves) == 1
 
 
-def test_alphabeta_player_moves_even_if_the_start_clock_left_no_time():
+def test_alphabeta_player_moves_even_if_the_start_clock_left_no_time(caplog):
     game = load("connectfour", "lanes")
     player = make_player("alphabeta:margin=0")
     player.prepare(game)
-    player.start(MatchSetup("m", game, game.roles[0], 0, 1, 1), time.monotonic())
+    with caplog.at_level("INFO", logger="ggp.players"):
+        player.start(MatchSetup("m", game, game.roles[0], 0, 1, 1), time.monotonic())
+    assert player.evaluation == "mobility"
+    assert "no time to learn" in caplog.text
     move = player.choose(game.initial_state(), time.monotonic() + 0.1, None)
     assert move in game.legal_moves(game.initial_state(), game.roles[0])
 

@@ -115,6 +115,14 @@ def test_evaluation_asked_for_is_used():
     assert found("connectfour_4x4", evaluation="mobility")[1] == Estimate()
 
 
+def test_evaluation_that_is_asked_for_in_vain_is_told(caplog):
+    game, search = searcher("breakthrough_small")
+    options = JudgingOptions(evaluation="features+mobility")
+    name, _ = find_estimate(game, options, search.images, deadline=time.monotonic())
+    assert name == "mobility"
+    assert "nothing to judge by features" in caplog.text
+
+
 def test_there_is_an_estimate_even_without_time():
     game, search = searcher("breakthrough_small")
     begin = time.monotonic()
