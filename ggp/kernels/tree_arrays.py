@@ -80,8 +80,8 @@ class Settings(NamedTuple):
     exploration    C of UCT, on the scale of the goals
     lanes_per_leaf lanes that share one descent, 1..G: so many at most ...
     leaf_growth    ... and one for every leaf_growth visits of the root, at least one; 0: always the most
-    ramp           lanes in flight are at most (root visits) // ramp, and at least 1 or what
-                   counter[LEAST_IN_FLIGHT] allows; 0: no such limit
+    ramp           lanes in flight are at most (root visits) // ramp, and at least 1, what
+                   counter[LEAST_IN_FLIGHT] allows, or moves of the root left to be tried; 0: no such limit
     in_flight      IGNORED, AS_LOSSES or IN_DENOMINATOR
     step_limit     joint moves of a playout, then it is cut
     cutoff         the same, but it is scored as `read_goals_of_cut` says; 0: never

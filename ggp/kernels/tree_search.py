@@ -159,6 +159,22 @@ def _descend(
 
 
 @inlined
+def _most_in_flight(arrays: SearchArrays, tree: Tree, settings: Settings) -> Index:
+    """Lanes that may be busy: as many as the visits of the root bear, or as it has moves that nobody tried.
+
+    Those are tried in any case before UCT compares, so trying them at the same time costs nothing.
+    """
+    counter = arrays.counter
+    most = max(1, counter[LEAST_IN_FLIGHT], counter[ROOT_VISITS] // settings.ramp)
+    if tree.first_edge[ROOT, 0] == MISSING:
+        return most
+    for role in range(tree.first_edge.shape[1] - 1):
+        edges = np.int64(tree.first_edge[ROOT, role + 1] - tree.first_edge[ROOT, role])
+        most = max(most, edges - counter[ROOT_VISITS])
+    return most
+
+
+@inlined
 def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settings) -> None:
     """Make walkers of free lanes as long as there are enough of them and playouts to be started."""
     counter = arrays.counter
@@ -169,8 +185,7 @@ def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settin
         if settings.leaf_growth > 0:
             size = min(size, max(1, counter[ROOT_VISITS] // settings.leaf_growth))
         if settings.ramp > 0:
-            most = max(1, counter[LEAST_IN_FLIGHT], counter[ROOT_VISITS] // settings.ramp)
-            size = min(size, most - counter[LANES_BUSY])
+            size = min(size, _most_in_flight(arrays, tree, settings) - counter[LANES_BUSY])
             if size <= 0:
                 return
         if counter[FREE_LANES] < size:

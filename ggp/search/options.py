@@ -62,7 +62,8 @@ class MctsOptions:
     lanes             lanes in use; None: all
     lanes_per_leaf    lanes that share one descent, at most ...
     leaf_growth       ... and at most one per so many visits of the root; 0: always the most
-    ramp              lanes in flight are at most (visits of the root) / ramp; 0: no limit
+    ramp              lanes in flight are at most (visits of the root) / ramp, or so many as the root has
+                      untried moves; 0: no limit
     fill              ... or as the time that has passed allows: all of them after this share of it;
                       0: only `ramp` counts
     in_flight         how playouts that have not ended count in UCT: `ignored`, as `losses`, or in the
