@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
-from ggp.tournament.export import write_csv, write_json_lines
+from ggp.tournament.export import MATCH_COLUMNS, SEAT_COLUMNS, write_csv, write_json_lines
 from ggp.tournament.live import RunView, watch
 from ggp.tournament.plan import Plan
 from ggp.tournament.pool import WorkersError, open_workers
@@ -238,16 +238,29 @@ def show_command(
     "--format", "kind", type=click.Choice(["csv", "jsonl"]), help="[default: by OUTPUT's name, or csv]"
 )
 @click.option("--records", is_flag=True, help="JSON Lines: the match records too, with moves and states.")
-def export_command(store: Path, output: Any, run_name: str | None, kind: str | None, records: bool) -> None:
+@click.option(
+    "--columns",
+    metavar="NAME,…",
+    default=",".join((*MATCH_COLUMNS, *SEAT_COLUMNS)),
+    show_default=True,
+    help="CSV: what to write; what belongs to roles has one column per role.",
+)
+def export_command(
+    store: Path, output: Any, run_name: str | None, kind: str | None, records: bool, columns: str
+) -> None:
     """Write the matches of a run to OUTPUT: CSV with one row per match, or JSON Lines with everything."""
     if kind is None:
         kind = "jsonl" if records or str(getattr(output, "name", "")).endswith(".jsonl") else "csv"
     if records and kind == "csv":
         raise click.UsageError("--records needs --format jsonl")
+    wanted = columns.split(",")
+    unknown = set(wanted) - {*MATCH_COLUMNS, *SEAT_COLUMNS}
+    if unknown:
+        raise click.BadParameter(f"no column {min(unknown)!r}", param_hint="--columns")
     with _open_store(store, must_exist=True) as opened:
         run = _find_run(opened, run_name)
         if kind == "csv":
-            write_csv(opened, run, output)
+            write_csv(opened, run, output, wanted)
         else:
             write_json_lines(opened, run, output, records=records)
 

@@ -165,7 +165,7 @@ def _most_in_flight(arrays: SearchArrays, tree: Tree, settings: Settings) -> Ind
     Those are tried in any case before UCT compares, so trying them at the same time costs nothing.
     """
     counter = arrays.counter
-    most = max(1, counter[LEAST_IN_FLIGHT], counter[ROOT_VISITS] // settings.ramp)
+    most: Index = max(1, counter[LEAST_IN_FLIGHT], counter[ROOT_VISITS] // settings.ramp)
     if tree.first_edge[ROOT, 0] == MISSING:
         return most
     for role in range(tree.first_edge.shape[1] - 1):

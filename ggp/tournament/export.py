@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Collection
 from typing import TextIO
 
 from ggp.tournament.store import Run, Store
@@ -24,21 +25,26 @@ MATCH_COLUMNS = (
 SEAT_COLUMNS = ("agent", "goal", "late", "illegal", "lost", "think_seconds", "simulations")
 
 
-def write_csv(store: Store, run: Run, stream: TextIO) -> int:
+def write_csv(
+    store: Store, run: Run, stream: TextIO, columns: Collection[str] = (*MATCH_COLUMNS, *SEAT_COLUMNS)
+) -> int:
     """One row per match; what belongs to seats has one column per seat, `agent1`, `goal1`, …
 
+    columns   of MATCH_COLUMNS and SEAT_COLUMNS; they stay in the order they have there
     Returns the number of matches.
     """
+    match_columns = [column for column in MATCH_COLUMNS if column in columns]
+    seat_columns = [column for column in SEAT_COLUMNS if column in columns]
     matches = sorted(store.details(run), key=lambda match: str(match["id"]))
     seat_count = max((len(match["seats"]) for match in matches), default=0)
-    header = [*MATCH_COLUMNS]
-    header += [f"{column}{number + 1}" for number in range(seat_count) for column in SEAT_COLUMNS]
+    header = [*match_columns]
+    header += [f"{column}{number + 1}" for number in range(seat_count) for column in seat_columns]
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)
     for match in matches:
-        row = [match[column] for column in MATCH_COLUMNS]
+        row = [match[column] for column in match_columns]
         for seat in match["seats"]:
-            row += [seat[column] for column in SEAT_COLUMNS]
+            row += [seat[column] for column in seat_columns]
         writer.writerow(row)
     return len(matches)
 

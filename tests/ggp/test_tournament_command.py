@@ -61,6 +61,9 @@ def test_config_file_is_played_and_exported(ggp, tmp_path):
     assert ggp("export", "t.sqlite", "all.csv")[0] == 0
     rows = list(csv.DictReader((tmp_path / "all.csv").open()))
     assert [row["game"] for row in rows] == ["mine", "mine"]
+    assert ggp("export", "t.sqlite", "few.csv", "--columns", "game,goal,repetition")[0] == 0
+    assert (tmp_path / "few.csv").read_text().splitlines()[0] == "game,repetition,goal1,goal2"
+    assert [len(row) for row in csv.reader((tmp_path / "few.csv").open())] == [4, 4, 4]
     assert ggp("export", "t.sqlite", "all.jsonl", "--records")[0] == 0
     lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
     assert all(len(line["record"]["moves"]) == 1 for line in lines)
@@ -83,6 +86,7 @@ def test_config_file_is_played_and_exported(ggp, tmp_path):
         (("show", "missing.sqlite"), "missing.sqlite"),
         (("show", "small.kif"), "no tournament results"),
         (("export", "missing.sqlite"), "missing.sqlite"),
+        (("export", "missing.sqlite", "-", "--columns", "game,chess"), "no column 'chess'"),
     ],
 )
 def test_mistakes_are_told(ggp, arguments, words):

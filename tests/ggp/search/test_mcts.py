@@ -83,6 +83,16 @@ def test_search_does_not_depend_on_how_it_is_sliced():
     assert statistics(whole) == statistics(parts)
 
 
+def test_untried_moves_of_the_root_are_tried_at_the_same_time():
+    search = search_of("breakthrough_small", ramp=1000, lanes_per_leaf=1)
+    engine = search.engines[0]
+    engine.begin(500)
+    engine.run(3)
+    edges = engine.edges_of(0, 0)
+    assert len(edges) > 2
+    assert [int(engine.tree.flight[e] + engine.tree.visits[e]) for e in edges] == [1] * len(edges)
+
+
 def test_search_never_has_more_in_flight_than_the_ramp_allows():
     search = search_of("connectfour_4x4", ramp=4, lanes_per_leaf=2, leaf_growth=50)
     engine = search.engines[0]
@@ -92,7 +102,8 @@ def test_search_never_has_more_in_flight_than_the_ramp_allows():
         before = engine.simulation_count
         is_done = engine.run(1)
         flight = sum(int(engine.tree.flight[e]) for e in engine.edges_of(0, 0))
-        assert flight <= max(1, engine.simulation_count // 4)
+        untried = len(engine.edges_of(0, 0)) - engine.simulation_count
+        assert flight <= max(1, engine.simulation_count // 4, untried)
         assert before <= engine.simulation_count
 
 
