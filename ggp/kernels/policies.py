@@ -141,18 +141,20 @@ def refresh_weights(arrays: SearchArrays, statistics: MoveStatistics, settings: 
         best = 0.0
         for move in range(first, end):
             if statistics.visits[move] > 0.0:
-                mean = statistics.total[move] / statistics.visits[move]
-                statistics.key[move] = mean
-                best = max(best, mean)
+                best = max(best, statistics.total[move] / statistics.visits[move])
+        is_as_before = best == statistics.best[role]
+        statistics.best[role] = best
         for move in range(first, end):
-            if statistics.visits[move] == 0.0:
-                statistics.key[move] = best
+            key = best
+            if statistics.visits[move] > 0.0:
+                key = statistics.total[move] / statistics.visits[move]
+            if is_as_before and key == statistics.key[move]:
+                continue  # a playout makes few of the moves, and computing weights takes longest here
+            statistics.key[move] = key
+            if settings.playout != GREEDY:
+                statistics.weight[move] = gibbs_weight(key, best, settings.temperature, end - first)
         if settings.playout == GREEDY:
             _sort_by_key(statistics, first, end)
-        else:
-            for move in range(first, end):
-                weight = gibbs_weight(statistics.key[move], best, settings.temperature, end - first)
-                statistics.weight[move] = weight
 
 
 @inlined

@@ -5,10 +5,10 @@ goal per N-gram, N = 1 is MAST. A legal move is worth the average of its means, 
 Moves without an alternative (of the role whose turn it is not) teach nothing here. The simulation begins at
 the root: joint moves before it do not count.
 
-Weights differ from lane to lane, so this works lane by lane; what makes it bearable is that the legal moves
-of 64 lanes are transposed at once into a bit set per lane, that weights are looked up instead of computed,
-and that a 3-gram is asked for only where the 2-gram, which has at least as many visits, is known. N-grams
-live in a hash table of fixed size. Where it is full one with few visits gives way.
+Weights differ from lane to lane, so this works lane by lane; what makes it bearable is that weights are
+looked up instead of computed, and that a 3-gram is asked for only where the 2-gram, which has at least as
+many visits, is known. N-grams live in a hash table of fixed size. Where it is full one with few visits
+gives way.
 Source: Tak, Winands & Björnsson, "N-Grams and the Last-Good-Reply Policy" (2012), with k = 7.
 """
 
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.kernels.compiling import inlined
-from ggp.kernels.indices import transpose_bits
 from ggp.kernels.lane_bits import has_lane
+from ggp.kernels.lane_options import list_options, read_legal
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.prefetch import prefetch
 from ggp.kernels.row_loops import clear_moves, several_true
@@ -57,49 +57,6 @@ def record_choices(tables: LaneTables, arrays: SearchArrays) -> None:
         slot, end = tables.first_slot[role], tables.first_slot[role + 1]
         several = several_true(arrays.value, tables.slot_literal, slot, end)
         store(arrays.choosing, first_row + role, several)
-
-
-@inlined
-def _read_legal(tables: LaneTables, arrays: SearchArrays, w: Index) -> None:
-    """arrays.legal[g, i] = which of slots 64 g .. 64 g + 63 are legal in lane 64 w + i."""
-    slots = np.int64(tables.first_slot[tables.role_count])
-    block = arrays.block
-    for group in range((slots + 63) // 64):
-        for i in range(64):
-            s = 64 * group + i
-            block[i] = np.uint64(0)
-            if s < slots:
-                x = np.int64(tables.slot_literal[s])
-                block[i] = get_word(arrays.value, x >> 1, w) ^ (np.uint64(0) - np.uint64(x & 1))
-        transpose_bits(block)
-        for i in range(64):
-            arrays.legal[group, i] = block[i]
-
-
-@inlined
-def _list_options(tables: LaneTables, arrays: SearchArrays, bit: Index) -> bool:
-    """arrays.option = the legal moves in the lane, role by role; whether every role has one."""
-    slots = np.int64(tables.first_slot[tables.role_count])
-    n = 0
-    role = 0
-    arrays.option_first[0] = 0
-    for group in range((slots + 63) // 64):
-        bits = arrays.legal[group, bit]
-        while bits != np.uint64(0):
-            s = 64 * group + lowest_bit(bits)
-            bits = bits & (bits - np.uint64(1))
-            while s >= tables.first_slot[role + 1]:
-                role += 1
-                arrays.option_first[role] = n
-            arrays.option[n] = tables.slot_node[s] - tables.move0
-            n += 1
-    while role < tables.role_count:
-        role += 1
-        arrays.option_first[role] = n
-    has_all = True
-    for r in range(tables.role_count):
-        has_all = has_all and arrays.option_first[r] < arrays.option_first[r + 1]
-    return has_all
 
 
 @inlined
@@ -259,12 +216,12 @@ def choose_by_ngrams(
         bits = get_word(arrays.mask, CUT, w)
         set_word(arrays.mask, CUT, w, np.uint64(0))
         if bits != np.uint64(0):
-            _read_legal(tables, arrays, w)
+            read_legal(tables, arrays, w)
         while bits != np.uint64(0):
             number = lowest_bit(bits)
             bit = np.uint64(1) << np.uint64(number)
             bits = bits ^ bit
-            if not _list_options(tables, arrays, number):
+            if not list_options(tables, arrays, number):
                 set_word(arrays.mask, CUT, w, get_word(arrays.mask, CUT, w) | bit)
                 continue
             lane = 64 * w + number

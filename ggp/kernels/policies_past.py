@@ -12,7 +12,7 @@ import numpy as np
 
 from ggp.kernels.compiling import inlined
 from ggp.kernels.indices import transpose_bits
-from ggp.kernels.lane_bits import literal_in_lane
+from ggp.kernels.lane_options import list_options, read_legal
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.roulette import gibbs_weight
 from ggp.kernels.row_loops import clear_moves
@@ -56,22 +56,6 @@ def _read_facts(arrays: SearchArrays, tick: Index, lane: Index) -> Index:
             bits = bits & (bits - np.uint64(1))
             n += 1
     return n
-
-
-@inlined
-def _read_options(tables: LaneTables, arrays: SearchArrays, lane: Index) -> bool:
-    """arrays.option = the legal moves in `lane`, role by role; whether every role has one."""
-    n = 0
-    for role in range(tables.role_count):
-        arrays.option_first[role] = n
-        for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-            if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
-                arrays.option[n] = tables.slot_node[s] - tables.move0
-                n += 1
-        if n == arrays.option_first[role]:
-            return False
-    arrays.option_first[tables.role_count] = n
-    return True
 
 
 @inlined
@@ -129,14 +113,16 @@ def choose_by_facts(
     for w in range(word_count(value)):
         bits = get_word(arrays.mask, CUT, w)
         set_word(arrays.mask, CUT, w, np.uint64(0))
+        if bits != np.uint64(0):
+            read_legal(tables, arrays, w)
         while bits != np.uint64(0):
-            bit = bits & (~bits + np.uint64(1))
-            lane = 64 * w + lowest_bit(bits)
+            number = lowest_bit(bits)
+            bit = np.uint64(1) << np.uint64(number)
             bits = bits ^ bit
-            if not _read_options(tables, arrays, lane):
+            if not list_options(tables, arrays, number):
                 set_word(arrays.mask, CUT, w, get_word(arrays.mask, CUT, w) | bit)
                 continue
-            facts = _read_facts(arrays, arrays.counter[TICK], lane)
+            facts = _read_facts(arrays, arrays.counter[TICK], 64 * w + number)
             for role in range(tables.role_count):
                 node = np.int64(tables.move0) + _draw_option(arrays, statistics, settings, role, facts)
                 set_word(value, node, w, get_word(value, node, w) | bit)

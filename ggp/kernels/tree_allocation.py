@@ -99,7 +99,7 @@ def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
     )
 
 
-def make_statistics(moves: int, fluents: int, words: int, grams: int) -> MoveStatistics:
+def make_statistics(roles: int, moves: int, fluents: int, words: int, grams: int) -> MoveStatistics:
     """Nothing learned yet; the caller fills `gibbs`.
 
     `fluents` 0: no room for PAST's pairs. `grams`, a power of two: room for N-grams, 0: none.
@@ -110,6 +110,7 @@ def make_statistics(moves: int, fluents: int, words: int, grams: int) -> MoveSta
         weight=np.ones(moves, np.int32),
         order=np.arange(moves, dtype=np.int32),
         key=np.zeros(moves, np.float64),
+        best=np.full(roles, -1.0),
         stamp=np.zeros(moves, np.int64),
         epoch=np.zeros(1, np.int64),
         pair_visits=np.zeros((moves if fluents else 1, max(1, fluents)), np.float32),

@@ -211,7 +211,8 @@ class MoveStatistics(NamedTuple):
     visits, total  float64[M]
     weight         int32[M]: what the roulette reads; 1 everywhere for uniform playouts
     order          int32[M]: the moves of each role, best mean first
-    key            float64[M]: scratch of `refresh`
+    key            float64[M]: the means as of the last refresh; the best of the role where there is none
+    best           float64[R]: the best of these means, -1 before the first refresh
     stamp          int64[M], epoch int64[1]: scratch of RAVE
     pair_visits, pair_total   float32[M, F]: PAST, by move and fluent
     cases          FAST: what moves are worth
@@ -225,6 +226,7 @@ class MoveStatistics(NamedTuple):
     weight: Int32Array
     order: Int32Array
     key: Float64Array
+    best: Float64Array
     stamp: NDArray[np.int64]
     epoch: NDArray[np.int64]
     pair_visits: NDArray[np.float32]

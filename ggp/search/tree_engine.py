@@ -159,7 +159,7 @@ class TreeEngine:
         )
         self.walkers = make_walkers(roles, lanes, options.lanes_per_leaf, options.depth_limit)
         fluents = lane_tables.fluent_count if options.learns == "past" else 0
-        self.statistics = make_statistics(lane_tables.move_count, fluents, options.words, grams)
+        self.statistics = make_statistics(roles, lane_tables.move_count, fluents, options.words, grams)
         for i in range(GIBBS_STEPS + 1):
             self.statistics.gibbs[i] = gibbs_weight(-i / 8, 0.0, options.gibbs_temperature)
         self.arrays.counter[REFRESH_IN] = self.settings.refresh
