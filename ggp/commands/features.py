@@ -45,12 +45,16 @@ def command(
 
     The exit code is 1 where nothing is recognized.
     """
+    import numpy as np
+
     from ggp.compiled_game import CompiledGame
     from ggp.feature_report import report_features
+    from ggp.recorded_playouts import record_playouts
 
     try:
         game = load_visibly(file, "lanes")
         assert isinstance(game, CompiledGame)
+        record_playouts(game, np.arange(0), deadline=-math.inf)  # compiles kernels before the clock runs
         deadline = math.inf if seconds is None else time.monotonic() + seconds
         report = report_features(game, kind, episodes=episodes, seed=seed, deadline=deadline)
     except (GameError, ImportError, ValueError) as error:
