@@ -97,7 +97,7 @@ class CompiledGame:
         self._role_index = RoleTable((role, r) for r, role in enumerate(terms.roles))
         self._move_index = [{move: i for i, move in enumerate(moves)} for moves in terms.moves]
         slots = self.lane_tables.first_slot
-        self._legal_literals = np.concatenate(
+        self.legal_literals = np.concatenate(
             [
                 self.lane_tables.slot_literal[slots[r] : slots[r] + len(moves)]
                 for r, moves in enumerate(terms.moves)
@@ -252,7 +252,7 @@ class CompiledGame:
             lanes.set_states(following)
             lanes.settle(Phase.LEGAL, Phase.GOAL)
             is_terminal = lanes.read(self._terminal, count)[0]
-            is_legal = lanes.read(self._legal_literals, count).T
+            is_legal = lanes.read(self.legal_literals, count).T
             goal_holds = lanes.read(self.lane_tables.goal_literal, count)
         packed = np.packbits(following.T, axis=1, bitorder="little")
         states = tuple(row.tobytes() for row in packed)

@@ -23,7 +23,7 @@ class RowsGame(CompiledGame):
         lanes.set_states(self.unpack(state)[:, None])
         lanes.settle(Phase.LEGAL, Phase.GOAL)
         self._settled_state = state
-        is_legal = self._read(self._legal_literals)
+        is_legal = self._read(self.legal_literals)
         goal_holds = self._read(self.lane_tables.goal_literal)
         first_goal = np.searchsorted(tables.goal_role, np.arange(tables.role_count + 1))
         parts = [np.flatnonzero(is_legal[a:b]) for a, b in pairwise(self._first_move)]

@@ -30,10 +30,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gdl.slices import slice_offsets, slice_places
-from ggp.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, CircuitTerms, Phase, phase_gates
-from ggp.packed_gates import packed
+from ggp.circuit import (
+    FALSE_LITERAL,
+    TRUE_LITERAL,
+    Circuit,
+    CircuitTerms,
+    Goal,
+    Percept,
+    Phase,
+    phase_gates,
+)
+from ggp.packed_gates import PackedGates, packed
 
-__all__ = ["FALSE_LITERAL", "TRUE_LITERAL", "CircuitTables", "CircuitTerms", "Phase", "tabulate"]
+__all__ = [
+    "FALSE_LITERAL",
+    "TRUE_LITERAL",
+    "CircuitTables",
+    "CircuitTerms",
+    "Phase",
+    "circuit_of",
+    "tabulate",
+]
 
 Int32Array: TypeAlias = NDArray[np.int32]
 
@@ -118,6 +135,27 @@ def tabulate(circuit: Circuit) -> CircuitTables:
         goal_literal=renumbered([goal.literal for goal in circuit.goals]),
         percept_role=_int32([percept.role for percept in circuit.percepts]),
         percept_literal=renumbered([percept.literal for percept in circuit.percepts]),
+    )
+
+
+def circuit_of(
+    tables: CircuitTables, terms: CircuitTerms, exclusive: tuple[tuple[int, ...], ...] = ()
+) -> Circuit:
+    """The circuit that `tabulate` made `tables` of, gates in their order there."""
+    goals = zip(
+        tables.goal_role.tolist(), tables.goal_value.tolist(), tables.goal_literal.tolist(), strict=True
+    )
+    percepts = zip(tables.percept_role.tolist(), tables.percept_literal.tolist(), strict=True)
+    return Circuit(
+        terms=terms,
+        initial=tuple(tables.initial.astype(bool).tolist()),
+        gates=PackedGates(tables.first_input.astype(np.int64), tables.input),
+        legal=tuple(tables.legal.tolist()),
+        terminal=tables.terminal,
+        goals=tuple(Goal(*goal) for goal in goals),
+        next=tuple(tables.next.tolist()),
+        percepts=tuple(Percept(*percept) for percept in percepts),
+        exclusive=exclusive,
     )
 
 

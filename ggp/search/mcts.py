@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from ggp.compiled_game import CompiledGame
+from ggp.decisive_moves import decisive_game
 from ggp.game import IllegalMoveError, Move, Role
 from ggp.kernels.compiling import announced_compilation
 from ggp.search.options import MctsOptions
@@ -61,8 +62,9 @@ class LanesSearch:
         self._state: bytes | None = None
         self._leader: Move | None = None
         self._move_index = [{move: i for i, move in enumerate(moves)} for moves in game.moves]
+        played = (self.options.is_decisive and decisive_game(game)) or game
         self.engines = [
-            TreeEngine(game.tables, game.lane_tables, game.terms, self.options, seed=seed, stream=stream)
+            TreeEngine(played.tables, played.lane_tables, game.terms, self.options, seed=seed, stream=stream)
             for stream in range(self.options.threads)
         ]
         self._seed = seed

@@ -53,6 +53,8 @@ class MctsOptions:
     cutoff            joint moves outside the tree after which a playout is cut and scored; 0: never
     refresh           playouts after which the weights of moves are computed anew; None: by the search
     is_solving        prove wins, losses and draws (one role, or two with goals that sum up to 100)
+    is_decisive       whoever can win at once has no other moves, in the tree and in playouts, where the
+                      circuit can tell (`ggp.decisive_moves`); on lanes only
     is_reusing        keep the subtree of the joint move that was made; else every move begins an empty tree
     step_limit        joint moves of a playout, then it counts as an end
     depth_limit       joint moves in the tree, then the playout begins
@@ -88,6 +90,7 @@ class MctsOptions:
     cutoff: int = 0
     refresh: int | None = None
     is_solving: bool = False
+    is_decisive: bool = False
     is_reusing: bool = True
     step_limit: int = 10_000
     depth_limit: int = 512
@@ -182,10 +185,10 @@ def default_options(simulations: int | None = None) -> MctsOptions:
     one descent at a time would.
     """
     if simulations is None:
-        return MctsOptions(is_solving=True, threads=available_cores())
+        return MctsOptions(is_solving=True, is_decisive=True, threads=available_cores())
     lanes = max(1, simulations // COUNTED_RAMP)
     words = next((w for w in (1, 2, 4) if 64 * w >= lanes), 8)
-    return MctsOptions(is_solving=True, words=words, ramp=COUNTED_RAMP, refresh=1)
+    return MctsOptions(is_solving=True, is_decisive=True, words=words, ramp=COUNTED_RAMP, refresh=1)
 
 
 def available_cores() -> int:
@@ -236,7 +239,7 @@ _TEXTS = {
     "in_flight": "in_flight",
     "weights": "weights",
 }
-_SWITCHES = {"solver": "is_solving", "reuse": "is_reusing"}
+_SWITCHES = {"solver": "is_solving", "decisive": "is_decisive", "reuse": "is_reusing"}
 OPTION_NAMES = ("simulations", "margin", "search", "ponder", *_TEXTS, *_SWITCHES, *_NUMBERS)
 
 
