@@ -1,18 +1,21 @@
-"""Decisive moves: a game in which whoever can win at once has no other moves.
+"""Decisive moves: a game in which who can win at once has no other moves, and who can stop a win must.
 
 A move that ends the match with goal 100 for who makes it is as good as any, so nothing is lost where only
-such moves are legal. The tree gets smaller, and playouts, whatever their policy, do not pass by a win in one
-(Teytaud & Teytaud, "On the Huge Benefit of Decisive Moves in Monte-Carlo Tree Search Algorithms", 2010).
+such moves are legal. Where two roles play for a constant sum nothing is lost either where moves after which
+the other one wins at once are legal only for lack of others. The tree gets smaller, and playouts, whatever
+their policy, neither pass by a win in one nor allow it (Teytaud & Teytaud, "On the Huge Benefit of Decisive
+Moves in Monte-Carlo Tree Search Algorithms", 2010). Playouts that take wins and do not stop them misjudge
+races, so other games are left alone.
 
 Whether a move wins is a function of the state, and so a piece of circuit: `terminal` and `goal`, read in the
 next state, whose fluents are read from `next` with that move made. For most moves it folds to false, for the
 others to a few gates, since much is known of a state in which it may be asked: it is not terminal, and the
-move is legal. That takes games in which one role chooses at a time while every other one has a single move
-(`noop`).
+move is legal. Read in the next state once more, the same gates tell whether a move lets the other one win.
+That takes games in which one role chooses at a time while the other one has a single move (`noop`).
 
-    decisive_game        the game on a circuit with legality narrowed, if that is worth its gates
-    passive_moves        the single moves of roles that wait, found in random playouts
-    decisive_circuit     the circuit with legality narrowed
+    decisive_game      the game on a circuit with legality narrowed, if that is worth its gates
+    watch_ends         who waits with which move, and which moves won, in random playouts
+    decisive_circuit   the circuit with legality narrowed
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -34,6 +38,7 @@ from ggp.circuit import (
 )
 from ggp.compilation import game_on
 from ggp.compiled_game import CompiledGame
+from ggp.game import RANDOM_ROLE
 from ggp.lanes import Lanes
 from ggp.packed_gates import as_tuples
 from ggp.simplify import simplify
@@ -41,18 +46,17 @@ from ggp.tables import Phase, circuit_of
 
 WINNING_GOAL = 100
 
-WATCHED_TICKS = 256
-"""Joint moves of the playouts (64 at a time) in which passive moves are looked for."""
+WATCHED_TICKS, WATCHED_WORDS = 256, 4
+"""Random playouts to watch: joint moves, in 64 lanes a word."""
 
 LARGEST = 20_000
 """Literals of circuits that are not looked at: it would take long, and they gain nothing but size."""
 
-GROWTH_WHILE_BUILT = 16
-SPARE_LITERALS = 10_000
+GROWTH_WHILE_BUILT, SPARE_WHILE_BUILT = 40, 10_000
 """Literals while building: at most so many times those of the circuit, and so many more."""
 
-GROWTH = 5
-"""Literals of the simplified circuit: at most so many times those of the game's own."""
+GROWTH, SMALL = 4, 8_000
+"""Simplified literals: at most so many times those of the game's own circuit, or so many in all."""
 
 STAGES = ("factoring", "refactoring", "sharing", "implications", "gate_order")
 """Simplifications that keep fluents and moves as they are numbered."""
@@ -76,53 +80,80 @@ def decisive_game(game: CompiledGame) -> CompiledGame | None:
 
 def _make_decisive(game: CompiledGame) -> CompiledGame | None:
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
-    passive = passive_moves(game) if circuit.literal_count <= LARGEST else None
-    if passive is None:
+    watched = watch_ends(game) if circuit.literal_count <= LARGEST else None
+    if watched is None or not watched.winning:
         return None
-    most = GROWTH_WHILE_BUILT * circuit.literal_count + SPARE_LITERALS
-    narrowed = decisive_circuit(circuit, passive, most)
+    most = GROWTH_WHILE_BUILT * circuit.literal_count + SPARE_WHILE_BUILT
+    narrowed = decisive_circuit(circuit, watched, most)
     if narrowed is None:
         return None
     small = simplify(without_dead_gates(narrowed), stages=STAGES, seconds=SIMPLIFY_SECONDS)
-    if small.literal_count > GROWTH * circuit.literal_count:
+    if small.literal_count > max(SMALL, GROWTH * circuit.literal_count):
         return None
     return game_on(small, game.program, game.name)
 
 
-def passive_moves(game: CompiledGame, seed: int = 0) -> tuple[int, ...] | None:
-    """By role the move (counted over all roles) that it has while another one chooses.
+class WatchedEnds(NamedTuple):
+    """What random playouts showed; moves are counted over all roles.
 
-    None where two roles were seen to choose at the same time, or one with several such moves, or with none.
+    passive           by role the move that it has while another one chooses
+    winning           moves that ended a match with goal 100 for who made them
     """
-    lanes = Lanes(game.lane_tables, words=1, seed=seed)
+
+    passive: tuple[int, ...]
+    winning: frozenset[int]
+
+
+def watch_ends(game: CompiledGame, seed: int = 0) -> WatchedEnds | None:
+    """None for other than two roles, where both were seen to choose at once, or one to have several passive
+    moves or none, or goals that do not add up to 100.
+
+    Moves that win so rarely that no playout shows it are not worth their gates.
+    """
+    if len(game.roles) != 2 or RANDOM_ROLE in game.roles:
+        return None
+    tables = game.lane_tables
+    lanes = Lanes(tables, words=WATCHED_WORDS, seed=seed)
+    count = lanes.lane_count
+    terminal = np.array([tables.terminal], np.int32)
+    made = 2 * (tables.move0 + np.arange(tables.move_count, dtype=np.int32))
     stretches = list(pairwise(game.tables.first_move.tolist()))
+    passive: list[set[int]] = [set() for _ in game.roles]
+    winning: set[int] = set()
+    chooses = np.zeros((len(game.roles), count), np.bool_)
     lanes.begin(game.unpack(game.initial_state()))
-    found: list[set[int]] = [set() for _ in game.roles]
-    for _ in range(WATCHED_TICKS):
-        lanes.settle(Phase.LEGAL, Phase.LEGAL)
-        live = ~lanes.read(np.array([game.lane_tables.terminal], np.int32), lanes.lane_count)[0]
-        legal = lanes.read(game.legal_literals, lanes.lane_count)[:, live]
-        counts = np.array([legal[begin:end].sum(axis=0) for begin, end in stretches])
-        choosers = (counts > 1).sum(axis=0)
+    for tick in range(WATCHED_TICKS):
+        lanes.settle(Phase.LEGAL, Phase.GOAL)
+        is_over = lanes.read(terminal, count)[0]
+        goals = lanes.read(tables.goal_literal, count) * tables.goal_value[:, None]
+        moves = lanes.read(made, count)
+        if (goals.sum(axis=0)[is_over] != WINNING_GOAL).any():
+            return None
+        for role, (begin, end) in enumerate(stretches):
+            of_role = goals[tables.goal_first[role] : tables.goal_first[role + 1]]
+            won = is_over & chooses[role] & (of_role == WINNING_GOAL).any(axis=0) & (tick > 0)
+            winning.update((begin + np.flatnonzero(moves[begin:end, won].any(axis=1))).tolist())
+        legal = lanes.read(game.legal_literals, count)
+        chooses = np.array([legal[begin:end].sum(axis=0) > 1 for begin, end in stretches]) & ~is_over
+        choosers = chooses.sum(axis=0)
         if (choosers > 1).any():
             return None
         for role, (begin, end) in enumerate(stretches):
-            waits = (choosers == 1) & (counts[role] == 1)
-            found[role].update((begin + np.flatnonzero(legal[begin:end][:, waits].any(axis=1))).tolist())
+            waits = (choosers == 1) & ~chooses[role]
+            passive[role].update((begin + np.flatnonzero(legal[begin:end, waits].any(axis=1))).tolist())
         lanes.play(1)
-    if any(len(moves) != 1 for moves in found):
+    if any(len(of_role) != 1 for of_role in passive):
         return None
-    return tuple(moves.pop() for moves in found)
+    return WatchedEnds(tuple(of_role.pop() for of_role in passive), frozenset(winning))
 
 
-def decisive_circuit(circuit: Circuit, passive: Sequence[int], most_literals: int) -> Circuit | None:
-    """`circuit` with legality narrowed to winning moves where there are any.
+def decisive_circuit(circuit: Circuit, watched: WatchedEnds, most_literals: int) -> Circuit | None:
+    """`circuit` with legality narrowed to winning moves where there are any, else to those that are safe.
 
-    passive         by role the move (counted over all roles) that it makes while another one chooses
     most_literals   of all gates while they are made
-    None where no move ever wins at once, or there are more literals.
+    None where none of the moves watched wins at once, or there are more literals.
     """
-    return _Narrowing(circuit, passive, most_literals).narrowed()
+    return _Narrowing(circuit, watched, most_literals).narrowed()
 
 
 class _TooLargeError(Exception):
@@ -130,11 +161,11 @@ class _TooLargeError(Exception):
 
 
 class _Narrowing:
-    """Adds the gates that tell which moves win; all literals here are those of the new gates."""
+    """Adds the gates that tell which moves win and which are safe; literals are those of the new gates."""
 
-    def __init__(self, circuit: Circuit, passive: Sequence[int], most_literals: int) -> None:
+    def __init__(self, circuit: Circuit, watched: WatchedEnds, most_literals: int) -> None:
         self.circuit = circuit
-        self.passive = passive
+        self.watched = watched
         self.most_literals = most_literals
         self.gates = GateBuilder(circuit.gate0)
         literal_of = [2 * node for node in range(circuit.gate0)]
@@ -150,56 +181,75 @@ class _Narrowing:
         return self._literal_of[literal >> 1] ^ (literal & 1)
 
     def narrowed(self) -> Circuit | None:
-        first_move = self.circuit.first_move
-        legal = list(self.legal)
-        has_wins = False
+        roles = range(len(self.circuit.terms.roles))
         try:
-            for role in range(len(self.circuit.terms.roles)):
-                moves = range(first_move[role], first_move[role + 1])
-                wins = self._wins(role, [m for m in moves if m != self.passive[role]])
-                if not wins:
-                    continue
-                has_wins = True
-                winnable = self.gates.disj(self.gates.conj((self.legal[m], win)) for m, win in wins.items())
-                for m in moves:
-                    may = self.gates.disj((wins.get(m, FALSE_LITERAL), winnable ^ 1))
-                    legal[m] = self.gates.conj((self.legal[m], may))
+            wins = [self._wins(role) for role in roles]
+            if not any(wins):
+                return None
+            winnable = [self._some_legal(of_role) for of_role in wins]
+            legal = list(self.legal)
+            for role in roles:
+                safe = self._safe(role, winnable[1 - role])
+                must_stop = self._some_legal(safe)
+                for move in self._moves(role):
+                    may_wait = self.gates.disj((safe.get(move, FALSE_LITERAL), must_stop ^ 1))
+                    quiet = self.gates.conj((winnable[role] ^ 1, may_wait))
+                    may = self.gates.disj((wins[role].get(move, FALSE_LITERAL), quiet))
+                    legal[move] = self.gates.conj((self.legal[move], may))
         except _TooLargeError:
-            return None
-        if not has_wins:
             return None
         circuit = with_outputs(self.circuit, tuple(self.gates.gates), self._copied)
         return replace(circuit, legal=tuple(legal))
 
-    def _wins(self, role: int, moves: Iterable[int]) -> dict[int, int]:
-        """By move the literal that says, where the move is legal, that it wins; none where it never does."""
+    def _moves(self, role: int) -> list[int]:
+        """The moves of a role, but for the one it has while others choose."""
+        first_move = self.circuit.first_move
+        moves = range(first_move[role], first_move[role + 1])
+        return [move for move in moves if move != self.watched.passive[role]]
+
+    def _some_legal(self, literals: Mapping[int, int]) -> int:
+        """Whether a legal move has its literal."""
+        return self.gates.disj(self.gates.conj((self.legal[move], x)) for move, x in literals.items())
+
+    def _wins(self, role: int) -> dict[int, int]:
+        """By move that was seen to win the literal that says, where the move is legal, that it wins."""
         goal = self._goal(role)
-        ends = self._cone((self.terminal, goal))
+        return self._after(
+            role, self.watched.winning.intersection(self._moves(role)), lambda end, goal: (end, goal), goal
+        )
+
+    def _safe(self, role: int, threat: int) -> dict[int, int]:
+        """By move the literal that says that afterwards the match is over or there is no `threat`."""
+        losing = self._after(role, self._moves(role), lambda end, threat: (end ^ 1, threat), threat)
+        return {move: literal ^ 1 for move, literal in losing.items()}
+
+    def _after(
+        self, role: int, moves: Iterable[int], claim: Callable[[int, int], tuple[int, ...]], literal: int
+    ) -> dict[int, int]:
+        """By move the conjunction of what `claim` makes of `terminal` and `literal` in the next state."""
+        ends = self._cone((self.terminal, literal))
         changes = self._cone(self.next[node - 1] for node in ends if 1 <= node < self.circuit.move0)
-        waiting = [move for r, move in enumerate(self.passive) if r != role]
-        wins = {}
-        for move in moves:
-            win = self._win(goal, move, waiting, changes, ends)
-            if win != FALSE_LITERAL:
-                wins[move] = win
+        waiting = [move for r, move in enumerate(self.watched.passive) if r != role]
+        found = {}
+        for move in sorted(moves):
+            known = self.known_live | self._implied([self.legal[move]])
+            now = self._now(changes, (move, *waiting), known)
+            then = self._then(ends, now, known)
+            alone = (self.legal[m] for m in waiting if self.legal[m] not in known)
+            claimed = claim(_read(then, self.terminal), _read(then, literal))
+            found[move] = self.gates.conj((*claimed, *alone))
             if self.gates.input_count > self.most_literals:
                 raise _TooLargeError
-        return wins
+        return found
 
-    def _win(
-        self, goal: int, move: int, waiting: Sequence[int], changes: Sequence[int], ends: Sequence[int]
-    ) -> int:
-        """The literal that says that `move` leads to a terminal state with `goal`.
+    def _now(self, changes: Sequence[int], moves: Collection[int], known: Collection[int]) -> dict[int, int]:
+        """The nodes behind next values, with those moves and no others made."""
+        made = {self.circuit.move0 + move for move in moves}
+        return self._values(changes, lambda node: self._chosen(node, made), known)
 
-        changes   the nodes behind the next values of fluents, as far as ...
-        ends      ... the nodes behind `terminal` and `goal` read them
-        """
-        known = self.known_live | self._implied([self.legal[move]])
-        made = {self.circuit.move0 + m for m in (move, *waiting)}
-        now = self._values(changes, lambda node: self._chosen(node, made), known)
-        then = self._values(ends, lambda node: _read(now, self.next[node - 1]), known)
-        alone = (self.legal[m] for m in waiting if self.legal[m] not in known)
-        return self.gates.conj((_read(then, self.terminal), _read(then, goal), *alone))
+    def _then(self, ends: Sequence[int], now: Mapping[int, int], known: Collection[int]) -> dict[int, int]:
+        """Nodes read in the next state."""
+        return self._values(ends, lambda node: _read(now, self.next[node - 1]), known)
 
     def _goal(self, role: int) -> int:
         """The literal of the goal that wins; false where the role has none."""

@@ -185,10 +185,10 @@ def default_options(simulations: int | None = None) -> MctsOptions:
     one descent at a time would.
     """
     if simulations is None:
-        return MctsOptions(is_solving=True, threads=available_cores())
+        return MctsOptions(is_solving=True, is_decisive=True, threads=available_cores())
     lanes = max(1, simulations // COUNTED_RAMP)
     words = next((w for w in (1, 2, 4) if 64 * w >= lanes), 8)
-    return MctsOptions(is_solving=True, words=words, ramp=COUNTED_RAMP, refresh=1)
+    return MctsOptions(is_solving=True, is_decisive=True, words=words, ramp=COUNTED_RAMP, refresh=1)
 
 
 def available_cores() -> int:

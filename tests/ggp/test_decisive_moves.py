@@ -1,4 +1,4 @@
-"""Decisive moves: legality narrowed by a circuit, compared with asking the rules of every next state."""
+"""Decisive moves: legality narrowed by a circuit, compared with playing two moves ahead by the rules."""
 
 import random
 from dataclasses import replace
@@ -7,64 +7,67 @@ import pytest
 
 import ggp
 from ggp.compiled_game import CompiledGame
-from ggp.decisive_moves import decisive_circuit, decisive_game, passive_moves
+from ggp.decisive_moves import decisive_circuit, decisive_game, watch_ends
 from ggp.search.mcts import LanesSearch
 from ggp.search.options import MctsOptions
 from ggp.search.reference import Search
 from ggp.tables import circuit_of, tabulate
 from tests.ggp.search.golden import assert_same_tree, compiled, one_lane
 
-WINNABLE = (
-    "tictactoe",
-    "connectfour",
-    "connectfour_3p",
-    "breakthrough_small",
-    "knightthrough",
-    "nineboard",
-    "pentago",
-    "nim",
-)
+
+def after(game, state, role, move):
+    return game.next_state(
+        state, tuple(move if r == role else game.legal_moves(state, r)[0] for r in game.roles)
+    )
 
 
-def winning_or_legal(game, state, role):
-    """The moves of `role` that win at once, or all legal ones, by playing each of them."""
+def winning_moves(game, state, role):
+    successors = {move: after(game, state, role, move) for move in game.legal_moves(state, role)}
+    return [move for move, s in successors.items() if game.is_terminal(s) and game.goal(s, role) == 100]
+
+
+def decisive_moves(game, state, role):
+    """What `role` should choose from, by playing every move and every answer."""
     legal = game.legal_moves(state, role)
     if len(legal) == 1:
         return legal
-    wins = []
+    if wins := winning_moves(game, state, role):
+        return tuple(wins)
+    (other,) = (r for r in game.roles if r != role)
+    safe = []
     for move in legal:
-        joint_move = tuple(move if r == role else game.legal_moves(state, r)[0] for r in game.roles)
-        after = game.next_state(state, joint_move)
-        if game.is_terminal(after) and game.goal(after, role) == 100:
-            wins.append(move)
-    return tuple(wins) or legal
+        successor = after(game, state, role, move)
+        if game.is_terminal(successor) or not winning_moves(game, successor, other):
+            safe.append(move)
+    return tuple(safe) or legal
 
 
-@pytest.mark.parametrize("name", WINNABLE)
-def test_winning_moves_are_the_only_ones(name):
+@pytest.mark.parametrize(
+    ("name", "matches"),
+    [("tictactoe", 20), ("connectfour", 6), ("breakthrough_small", 8), ("knightthrough", 2)],
+)
+def test_legal_moves_are_those_that_win_or_do_not_lose_at_once(name, matches):
     game = compiled(name)
     narrowed = decisive_game(game)
     assert narrowed is not None
     rng, narrow_states = random.Random(7), 0
-    for _ in range(12):
+    for _ in range(matches):
         state = game.initial_state()
         while not game.is_terminal(state):
             assert not narrowed.is_terminal(state)
             joint_move = []
             for role in game.roles:
-                expected = winning_or_legal(game, state, role)
+                expected = decisive_moves(game, state, role)
                 assert narrowed.legal_moves(state, role) == expected
-                legal = game.legal_moves(state, role)
-                narrow_states += len(expected) < len(legal)
-                joint_move.append(rng.choice(legal))
-            assert narrowed.next_state(state, forced(narrowed, state)) == game.next_state(
-                state, forced(narrowed, state)
-            )
+                narrow_states += len(expected) < len(game.legal_moves(state, role))
+                joint_move.append(
+                    rng.choice(expected if rng.random() < 0.7 else game.legal_moves(state, role))
+                )
+            chosen = forced(narrowed, state)
+            assert narrowed.next_state(state, chosen) == game.next_state(state, chosen)
             state = game.next_state(state, tuple(joint_move))
         assert narrowed.is_terminal(state)
-        assert [narrowed.goal(state, role) for role in game.roles] == [
-            game.goal(state, role) for role in game.roles
-        ]
+        assert [narrowed.goal(state, r) for r in game.roles] == [game.goal(state, r) for r in game.roles]
     assert narrow_states > 0
 
 
@@ -75,6 +78,11 @@ def forced(game, state):
 @pytest.mark.parametrize(
     ("name", "why"),
     [
+        ("connectfour_3p", "there are three roles"),
+        ("dicerace", "there is chance"),
+        ("peg", "there is one role"),
+        ("prisoners_dilemma", "goals do not add up to 100"),
+        ("nineboard", "the circuit gets too large"),
         ("tron", "roles choose at the same time"),
         ("goofspiel", "roles choose at the same time"),
         ("othello", "the circuit is large"),
@@ -85,22 +93,24 @@ def test_other_games_are_left_as_they_are(name, why):
     assert decisive_game(compiled(name)) is None, why
 
 
-def test_nobody_waits_where_all_choose():
-    assert passive_moves(compiled("tron")) is None
+def test_moves_that_wait_and_moves_that_win_are_watched():
+    assert watch_ends(compiled("tron")) is None
     game = compiled("tictactoe")
-    waiting = passive_moves(game)
-    assert waiting is not None
+    watched = watch_ends(game)
+    assert watched is not None
     moves = [str(move) for of_role in game.moves for move in of_role]
-    assert [moves[m] for m in waiting] == ["noop", "noop"]
+    assert [moves[m] for m in watched.passive] == ["noop", "noop"]
+    assert {moves[m] for m in watched.winning} == set(moves) - {"noop"}
 
 
 def test_circuit_with_too_many_gates_is_given_up():
     game = compiled("connectfour")
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
-    waiting = passive_moves(game)
-    assert waiting is not None
-    assert decisive_circuit(circuit, waiting, circuit.literal_count + 10) is None
-    assert decisive_circuit(circuit, waiting, 100_000) is not None
+    watched = watch_ends(game)
+    assert watched is not None
+    assert decisive_circuit(circuit, watched, circuit.literal_count + 10) is None
+    assert decisive_circuit(circuit, watched, 100_000) is not None
+    assert decisive_circuit(circuit, watched._replace(winning=frozenset()), 100_000) is None
 
 
 def test_tables_lead_back_to_their_circuit():
