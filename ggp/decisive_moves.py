@@ -45,18 +45,20 @@ from ggp.simplify import simplify
 from ggp.tables import Phase, circuit_of
 
 WINNING_GOAL = 100
+"""For who makes the move; also the sum of the goals."""
 
 WATCHED_TICKS, WATCHED_WORDS = 256, 4
 """Random playouts to watch: joint moves, in 64 lanes a word."""
 
-LARGEST = 20_000
-"""Literals of circuits that are not looked at: it would take long, and they gain nothing but size."""
+LARGEST = 6_000
+"""Literals of circuits that are looked at: for larger ones it takes long, and playouts get slow."""
 
 GROWTH_WHILE_BUILT, SPARE_WHILE_BUILT = 40, 10_000
 """Literals while building: at most so many times those of the circuit, and so many more."""
 
-GROWTH, SMALL = 4, 8_000
-"""Simplified literals: at most so many times those of the game's own circuit, or so many in all."""
+GROWTH, SMALL = 10, 10_000
+"""Literals before they are simplified: at most so many times those of the circuit, or so many in all. Not
+after it, which depends on how far simplification gets in its time."""
 
 STAGES = ("factoring", "refactoring", "sharing", "implications", "gate_order")
 """Simplifications that keep fluents and moves as they are numbered."""
@@ -68,10 +70,10 @@ _KNOWN: WeakKeyDictionary[CompiledGame, CompiledGame | None] = WeakKeyDictionary
 
 
 def decisive_game(game: CompiledGame) -> CompiledGame | None:
-    """`game` with no other legal moves where there is one that wins at once.
+    """`game` with no other legal moves where some win at once, or where the others lose at once.
 
-    States and moves are those of `game`. None where roles choose at the same time, nobody can win by a move
-    of his own, or the circuit is or gets too large. Made once per game.
+    States and moves are those of `game`. None where `watch_ends` finds that this is no such game, nobody wins
+    by a move of his own, or the circuit is or gets too large. Made once per game.
     """
     if game not in _KNOWN:
         _KNOWN[game] = _make_decisive(game)
@@ -85,12 +87,9 @@ def _make_decisive(game: CompiledGame) -> CompiledGame | None:
         return None
     most = GROWTH_WHILE_BUILT * circuit.literal_count + SPARE_WHILE_BUILT
     narrowed = decisive_circuit(circuit, watched, most)
-    if narrowed is None:
+    if narrowed is None or narrowed.literal_count > max(SMALL, GROWTH * circuit.literal_count):
         return None
-    small = simplify(without_dead_gates(narrowed), stages=STAGES, seconds=SIMPLIFY_SECONDS)
-    if small.literal_count > max(SMALL, GROWTH * circuit.literal_count):
-        return None
-    return game_on(small, game.program, game.name)
+    return game_on(simplify(narrowed, stages=STAGES, seconds=SIMPLIFY_SECONDS), game.program, game.name)
 
 
 class WatchedEnds(NamedTuple):
@@ -199,7 +198,7 @@ class _Narrowing:
         except _TooLargeError:
             return None
         circuit = with_outputs(self.circuit, tuple(self.gates.gates), self._copied)
-        return replace(circuit, legal=tuple(legal))
+        return without_dead_gates(replace(circuit, legal=tuple(legal)))
 
     def _moves(self, role: int) -> list[int]:
         """The moves of a role, but for the one it has while others choose."""
