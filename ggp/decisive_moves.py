@@ -20,13 +20,15 @@ That takes games in which one role chooses at a time while the other one has a s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggp.circuit import (
     FALSE_LITERAL,
@@ -39,7 +41,8 @@ from ggp.circuit import (
 from ggp.compilation import game_on
 from ggp.compiled_game import CompiledGame
 from ggp.game import RANDOM_ROLE
-from ggp.lanes import Lanes
+from ggp.kernels.compiling import announced_compilation
+from ggp.lanes import BoolArray, Lanes
 from ggp.packed_gates import as_tuples
 from ggp.simplify import simplify
 from ggp.tables import Phase, circuit_of
@@ -47,8 +50,8 @@ from ggp.tables import Phase, circuit_of
 WINNING_GOAL = 100
 """For who makes the move; also the sum of the goals."""
 
-WATCHED_TICKS, WATCHED_WORDS = 256, 4
-"""Random playouts to watch: joint moves, in 64 lanes a word."""
+WATCHED_PLAYOUTS, WATCHED_STEPS = 512, 256
+"""Random playouts to watch, and how far."""
 
 LARGEST = 6_000
 """Literals of circuits that are looked at: for larger ones it takes long, and playouts get slow."""
@@ -66,6 +69,7 @@ STAGES = ("factoring", "refactoring", "sharing", "implications", "gate_order")
 SIMPLIFY_SECONDS = 1.0
 
 
+_LOCK = threading.Lock()
 _KNOWN: WeakKeyDictionary[CompiledGame, CompiledGame | None] = WeakKeyDictionary()
 
 
@@ -75,9 +79,10 @@ def decisive_game(game: CompiledGame) -> CompiledGame | None:
     States and moves are those of `game`. None where `watch_ends` finds that this is no such game, nobody wins
     by a move of his own, or the circuit is or gets too large. Made once per game.
     """
-    if game not in _KNOWN:
-        _KNOWN[game] = _make_decisive(game)
-    return _KNOWN[game]
+    with _LOCK:
+        if game not in _KNOWN:
+            _KNOWN[game] = _make_decisive(game)
+        return _KNOWN[game]
 
 
 def _make_decisive(game: CompiledGame) -> CompiledGame | None:
@@ -111,39 +116,80 @@ def watch_ends(game: CompiledGame, seed: int = 0) -> WatchedEnds | None:
     """
     if len(game.roles) != 2 or RANDOM_ROLE in game.roles:
         return None
-    tables = game.lane_tables
-    lanes = Lanes(tables, words=WATCHED_WORDS, seed=seed)
-    count = lanes.lane_count
-    terminal = np.array([tables.terminal], np.int32)
-    made = 2 * (tables.move0 + np.arange(tables.move_count, dtype=np.int32))
     stretches = list(pairwise(game.tables.first_move.tolist()))
-    passive: list[set[int]] = [set() for _ in game.roles]
+    passive: list[set[int]] = [set(), set()]
     winning: set[int] = set()
-    chooses = np.zeros((len(game.roles), count), np.bool_)
-    lanes.begin(game.unpack(game.initial_state()))
-    for tick in range(WATCHED_TICKS):
-        lanes.settle(Phase.LEGAL, Phase.GOAL)
-        is_over = lanes.read(terminal, count)[0]
-        goals = lanes.read(tables.goal_literal, count) * tables.goal_value[:, None]
-        moves = lanes.read(made, count)
-        if (goals.sum(axis=0)[is_over] != WINNING_GOAL).any():
+    for seen in _random_playouts(game, seed):
+        if (seen.goals.sum(axis=0)[seen.is_over] != WINNING_GOAL).any():
+            return None
+        for role in range(2):
+            won = seen.is_over & (seen.goals[role] == WINNING_GOAL)
+            winning.update(np.flatnonzero(seen.chosen[:, won].any(axis=1)).tolist())
+        chooses = np.array([seen.legal[begin:end].sum(axis=0) > 1 for begin, end in stretches])
+        if (chooses.all(axis=0) & ~seen.is_over).any():
             return None
         for role, (begin, end) in enumerate(stretches):
-            of_role = goals[tables.goal_first[role] : tables.goal_first[role + 1]]
-            won = is_over & chooses[role] & (of_role == WINNING_GOAL).any(axis=0) & (tick > 0)
-            winning.update((begin + np.flatnonzero(moves[begin:end, won].any(axis=1))).tolist())
-        legal = lanes.read(game.legal_literals, count)
-        chooses = np.array([legal[begin:end].sum(axis=0) > 1 for begin, end in stretches]) & ~is_over
-        choosers = chooses.sum(axis=0)
-        if (choosers > 1).any():
-            return None
-        for role, (begin, end) in enumerate(stretches):
-            waits = (choosers == 1) & ~chooses[role]
-            passive[role].update((begin + np.flatnonzero(legal[begin:end, waits].any(axis=1))).tolist())
-        lanes.play(1)
+            waits = chooses[1 - role] & ~chooses[role] & ~seen.is_over
+            passive[role].update((begin + np.flatnonzero(seen.legal[begin:end, waits].any(axis=1))).tolist())
     if any(len(of_role) != 1 for of_role in passive):
         return None
-    return WatchedEnds(tuple(of_role.pop() for of_role in passive), frozenset(winning))
+    waiting = (passive[0].pop(), passive[1].pop())
+    return WatchedEnds(waiting, frozenset(winning - set(waiting)))
+
+
+class _Seen(NamedTuple):
+    """The playouts that are not over yet, or just now; N of them, M moves, R roles.
+
+    chosen    bool[M, N]: the joint move that led here; none in the initial state
+    goals     int[R, N]: what the rules give; 0 for nothing
+    is_over   bool[N]
+    legal     bool[M, N]
+    """
+
+    chosen: BoolArray
+    goals: NDArray[np.int64]
+    is_over: BoolArray
+    legal: BoolArray
+
+
+def _random_playouts(game: CompiledGame, seed: int) -> Iterator[_Seen]:
+    """WATCHED_PLAYOUTS at once, state by state.
+
+    By `settle` alone: the kernel of `Lanes.play`, which a match does not need, takes seconds to compile.
+    """
+    tables = game.lane_tables
+    lanes = Lanes(tables, words=game.words)
+    count = min(WATCHED_PLAYOUTS, lanes.lane_count)
+    rng = np.random.default_rng(seed)
+    states = np.repeat(game.unpack(game.initial_state())[:, None], count, axis=1)
+    chosen = np.zeros((tables.move_count, count), np.bool_)
+    terminal = np.array([tables.terminal], np.int32)
+    with announced_compilation():
+        lanes.settle()
+    for _ in range(WATCHED_STEPS):
+        lanes.set_states(states)
+        lanes.settle(Phase.LEGAL, Phase.GOAL)
+        count = states.shape[1]
+        goals = lanes.read(tables.goal_literal, count) * tables.goal_value[:, None].astype(np.int64)
+        of_roles = pairwise(tables.goal_first.tolist())
+        seen = _Seen(
+            chosen,
+            np.array([goals[begin:end].sum(axis=0) for begin, end in of_roles]),
+            lanes.read(terminal, count)[0],
+            lanes.read(game.legal_literals, count),
+        )
+        yield seen
+        draw = rng.random(seen.legal.shape, np.float32)
+        draw[~seen.legal] = -1.0
+        chosen = np.zeros_like(seen.legal)
+        for begin, end in pairwise(game.tables.first_move.tolist()):
+            chosen[begin + draw[begin:end].argmax(axis=0), np.arange(count)] = True
+        lanes.set_moves(chosen)
+        lanes.settle(Phase.NEXT, Phase.NEXT)
+        live = ~seen.is_over
+        if not live.any():
+            return
+        states, chosen = lanes.read(tables.next, count)[:, live], chosen[:, live]
 
 
 def decisive_circuit(circuit: Circuit, watched: WatchedEnds, most_literals: int) -> Circuit | None:
