@@ -94,9 +94,9 @@ def standings(store: Store, run: Run, line: str) -> RenderableType:
     results = make_report(store, run).results
     parts: list[RenderableType] = [Text(f"{run.name}: {line}", style="bold")]
     for condition in run.plan.conditions:
-        table = tables.win_rates(results, condition.name)
+        table = tables.win_rates(results, condition.name).upright()
         if not table.rows:
-            table = tables.mean_goals(results, condition.name)
+            table = tables.mean_goals(results, condition.name).upright()
         if table.rows:
             parts.append(rich_table(table))
     return Group(*parts)

@@ -37,10 +37,10 @@ class Report:
         """The tables of one condition; those without rows are left out."""
         name, results = condition.name, self.results
         found = [
-            tables.win_rates(results, name),
+            tables.win_rates(results, name).upright(),
             tables.ratings_table(results, name),
-            tables.mean_goals(results, name),
-            tables.speeds(results, name),
+            tables.mean_goals(results, name).upright(),
+            tables.speeds(results, name).upright(),
             tables.faults(results, name),
         ]
         return [table for table in found if table.rows]

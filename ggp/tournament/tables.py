@@ -11,6 +11,9 @@ from ggp.tournament.ratings import Rating, rate
 from ggp.tournament.results import AgentTotals, PairScore, Results, points_between
 from ggp.tournament.sequential import Decision
 
+MOST_COLUMNS = 5
+"""Numbers side by side that a terminal has room for."""
+
 CellKey = tuple[str, str, tuple[str, ...]]
 
 
@@ -22,6 +25,20 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     text_columns: int = 1
+
+    def upright(self) -> Table:
+        """The same with rows and columns exchanged where there are many columns and fewer rows.
+
+        For tables with one column of words.
+        """
+        columns = len(self.header) - 1
+        if columns <= max(MOST_COLUMNS, len(self.rows)):
+            return self
+        header = (self.header[0], *(row[0] for row in self.rows))
+        rows = tuple(
+            (name, *(row[i] for row in self.rows)) for i, name in enumerate(self.header[1:], start=1)
+        )
+        return Table(self.title, header, rows)
 
 
 def win_rates(results: Results, condition: str) -> Table:

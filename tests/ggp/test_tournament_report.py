@@ -15,6 +15,7 @@ from ggp.tournament.report import make_report, markdown, terminal_view, write_re
 from ggp.tournament.results import PairScore, collect, pair_scores
 from ggp.tournament.schedule import Schedule
 from ggp.tournament.store import Store
+from ggp.tournament.tables import Table
 from tests.ggp.tournament_plans import ALONE, TRIO, result_of, small_plan
 
 
@@ -188,3 +189,14 @@ def test_ten_thousand_matches_are_reported(tmp_path, store):
     print(f"report of {report.results.match_count} matches: {seconds:.2f} s")
     assert report.results.match_count == 10_000
     assert "50.0 [46.9, 53.1] 1000" in text
+
+
+def test_tables_with_more_games_than_pairs_have_a_row_per_game():
+    wide = Table("Win rates", ("win rate %", *"abcdefg"), (("x vs y", *"1234567"), ("x vs z", *"2345678")))
+    upright = wide.upright()
+    assert upright.header == ("win rate %", "x vs y", "x vs z")
+    assert upright.rows[:2] == (("a", "1", "2"), ("b", "2", "3"))
+    assert len(upright.rows) == 7
+    assert upright.upright() is upright
+    narrow = Table("Win rates", ("win rate %", "a", "b"), (("x vs y", "1", "2"),))
+    assert narrow.upright() is narrow
