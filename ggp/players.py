@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from ggp.game import Game, GameError, Move, Role
-from ggp.search.evaluation import EvaluationFileError, LinearEvaluation
 from ggp.search.options import MctsOptions, OptionError, default_options, parse_number, parse_options
 from ggp.search.report import SearchReport
 
@@ -354,6 +353,17 @@ def _parse_options(spec: str, text: str) -> dict[str, str]:
     return options
 
 
+def _check_weights(path: str) -> None:
+    """Raises OSError or OptionError where FAST cannot read them."""
+    # Not at the top: a player that listens for matches does not need numpy, its search processes do.
+    from ggp.search.evaluation import EvaluationFileError, LinearEvaluation
+
+    try:
+        LinearEvaluation.load(path)
+    except EvaluationFileError as error:
+        raise OptionError(str(error)) from None
+
+
 def _mcts_player(
     spec: str, options: Mapping[str, str], on_progress: Progress | None, on_report: Reporting | None
 ) -> MctsPlayer:
@@ -371,8 +381,8 @@ def _mcts_player(
             raise OptionError(f"ponder is on or off, not {ponder!r}")
         chosen = parse_options(given, default_options(simulations))
         if chosen.weights is not None:
-            LinearEvaluation.load(chosen.weights)
-    except (OptionError, OSError, EvaluationFileError) as error:
+            _check_weights(chosen.weights)
+    except (OptionError, OSError) as error:
         raise PlayerSpecError(f"player {spec!r}: {error}") from None
     return MctsPlayer(
         simulations=simulations,

@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from ggp.commands.options import InputFile
-from ggp.exact_players import tablebase_spec
 from ggp.http_player import PlayerOptions, run_player
 from ggp.player_match import SearchOptions
 from ggp.players import PlayerSpecError
@@ -78,10 +77,13 @@ def command(
     logging.basicConfig(
         level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    try:
-        agent = agent if tablebase is None else tablebase_spec(tablebase, agent)
-    except PlayerSpecError as error:
-        raise click.UsageError(str(error)) from None
+    if tablebase is not None:
+        from ggp.exact_players import tablebase_spec
+
+        try:
+            agent = tablebase_spec(tablebase, agent)
+        except PlayerSpecError as error:
+            raise click.UsageError(str(error)) from None
     options = PlayerOptions(
         host=host,
         port=port,

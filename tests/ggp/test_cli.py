@@ -55,6 +55,15 @@ def test_help_does_not_import_the_engines():
     assert run.stdout.strip().endswith("[]")
 
 
+def test_listening_player_leaves_the_engines_to_its_search_processes():
+    script = (
+        "import sys\nimport ggp.commands.player, ggp.http_player, ggp.keeper\n"
+        "print([m for m in ('lark', 'clingo', 'numba', 'numpy', 'rich') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
 def test_python_m_ggp_works():
     run = subprocess.run([sys.executable, "-m", "ggp", "-h"], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0
