@@ -20,6 +20,7 @@ That takes games in which one role chooses at a time while the other one has a s
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -68,7 +69,7 @@ STAGES = ("factoring", "refactoring", "sharing", "implications", "gate_order")
 
 SIMPLIFY_SECONDS = 1.0
 
-
+_logger = logging.getLogger("ggp.search")
 _LOCK = threading.Lock()
 _KNOWN: WeakKeyDictionary[CompiledGame, CompiledGame | None] = WeakKeyDictionary()
 
@@ -88,11 +89,12 @@ def decisive_game(game: CompiledGame) -> CompiledGame | None:
 def _make_decisive(game: CompiledGame) -> CompiledGame | None:
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
     watched = watch_ends(game) if circuit.literal_count <= LARGEST else None
-    if watched is None or not watched.winning:
-        return None
-    most = GROWTH_WHILE_BUILT * circuit.literal_count + SPARE_WHILE_BUILT
-    narrowed = decisive_circuit(circuit, watched, most)
+    narrowed = None
+    if watched is not None and watched.winning:
+        most = GROWTH_WHILE_BUILT * circuit.literal_count + SPARE_WHILE_BUILT
+        narrowed = decisive_circuit(circuit, watched, most)
     if narrowed is None or narrowed.literal_count > max(SMALL, GROWTH * circuit.literal_count):
+        _logger.info("%s: no decisive moves, which suit other games or smaller circuits", game.name)
         return None
     return game_on(simplify(narrowed, stages=STAGES, seconds=SIMPLIFY_SECONDS), game.program, game.name)
 
@@ -229,9 +231,9 @@ class _Narrowing:
         roles = range(len(self.circuit.terms.roles))
         try:
             wins = [self._wins(role) for role in roles]
-            if not any(wins):
-                return None
             winnable = [self._some_legal(of_role) for of_role in wins]
+            if winnable == [FALSE_LITERAL, FALSE_LITERAL]:
+                return None
             legal = list(self.legal)
             for role in roles:
                 safe = self._safe(role, winnable[1 - role])

@@ -54,8 +54,10 @@ def command(
     try:
         game = load_visibly(file, "lanes")
         assert isinstance(game, CompiledGame)
-        record_playouts(game, np.arange(0), deadline=-math.inf)  # compiles kernels before the clock runs
-        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        deadline = math.inf
+        if seconds is not None:
+            record_playouts(game, np.arange(0), deadline=-math.inf)  # compiles kernels before the clock runs
+            deadline = time.monotonic() + seconds
         report = report_features(game, kind, episodes=episodes, seed=seed, deadline=deadline)
     except (GameError, ImportError, ValueError) as error:
         raise click.ClickException(f"{file}: {error}") from None

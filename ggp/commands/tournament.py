@@ -241,19 +241,19 @@ def show_command(
 @click.option(
     "--columns",
     metavar="NAME,…",
-    default=",".join((*MATCH_COLUMNS, *SEAT_COLUMNS)),
-    show_default=True,
-    help="CSV: what to write; what belongs to roles has one column per role.",
+    help=f"CSV: only these of {', '.join(MATCH_COLUMNS)}, and for each role {', '.join(SEAT_COLUMNS)}.",
 )
 def export_command(
-    store: Path, output: Any, run_name: str | None, kind: str | None, records: bool, columns: str
+    store: Path, output: Any, run_name: str | None, kind: str | None, records: bool, columns: str | None
 ) -> None:
     """Write the matches of a run to OUTPUT: CSV with one row per match, or JSON Lines with everything."""
     if kind is None:
         kind = "jsonl" if records or str(getattr(output, "name", "")).endswith(".jsonl") else "csv"
     if records and kind == "csv":
         raise click.UsageError("--records needs --format jsonl")
-    wanted = columns.split(",")
+    if columns is not None and kind == "jsonl":
+        raise click.UsageError("--columns needs --format csv")
+    wanted = (*MATCH_COLUMNS, *SEAT_COLUMNS) if columns is None else tuple(columns.split(","))
     unknown = set(wanted) - {*MATCH_COLUMNS, *SEAT_COLUMNS}
     if unknown:
         raise click.BadParameter(f"no column {min(unknown)!r}", param_hint="--columns")

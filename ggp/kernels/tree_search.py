@@ -180,12 +180,13 @@ def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settin
     counter = arrays.counter
     if settings.is_solving != 0 and tree.proof[ROOT] != UNPROVEN:
         return
+    most = _most_in_flight(arrays, tree, settings) if settings.ramp > 0 else 0
     while counter[LAUNCHES_LEFT] > 0 and counter[FREE_LANES] > 0:
         size = min(settings.lanes_per_leaf, counter[LAUNCHES_LEFT])
         if settings.leaf_growth > 0:
             size = min(size, max(1, counter[ROOT_VISITS] // settings.leaf_growth))
         if settings.ramp > 0:
-            size = min(size, _most_in_flight(arrays, tree, settings) - counter[LANES_BUSY])
+            size = min(size, most - counter[LANES_BUSY])
             if size <= 0:
                 return
         if counter[FREE_LANES] < size:

@@ -53,8 +53,8 @@ class MctsOptions:
     cutoff            joint moves outside the tree after which a playout is cut and scored; 0: never
     refresh           playouts after which the weights of moves are computed anew; None: by the search
     is_solving        prove wins, losses and draws (one role, or two with goals that sum up to 100)
-    is_decisive       whoever can win at once has no other moves, in the tree and in playouts, where the
-                      circuit can tell (`ggp.decisive_moves`); on lanes only
+    is_decisive       who can win at once has no other moves, and who can stop a win must, in the tree and in
+                      playouts, where the circuit can tell (`ggp.decisive_moves`); on lanes only
     is_reusing        keep the subtree of the joint move that was made; else every move begins an empty tree
     step_limit        joint moves of a playout, then it counts as an end
     depth_limit       joint moves in the tree, then the playout begins

@@ -87,6 +87,7 @@ def test_config_file_is_played_and_exported(ggp, tmp_path):
         (("show", "small.kif"), "no tournament results"),
         (("export", "missing.sqlite"), "missing.sqlite"),
         (("export", "missing.sqlite", "-", "--columns", "game,chess"), "no column 'chess'"),
+        (("export", "missing.sqlite", "a.jsonl", "--columns", "game"), "--columns needs --format csv"),
     ],
 )
 def test_mistakes_are_told(ggp, arguments, words):
