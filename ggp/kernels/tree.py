@@ -7,8 +7,6 @@ the same operations, so that they build the same tree.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +16,6 @@ from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.policies_fast import level_in_lane, weight_of_level
 from ggp.kernels.rows import Index
 from ggp.kernels.tree_arrays import (
-    AS_LOSSES,
     EDGES,
     EXPANSIONS,
     FAST,
@@ -35,10 +32,18 @@ from ggp.kernels.tree_arrays import (
     Settings,
     Tree,
 )
+from ggp.kernels.tree_values import (
+    NEUTRAL_GOAL,
+    add_bonus,
+    count_visits,
+    first_highest,
+    mix_in_amaf,
+    put_means,
+    put_proofs,
+)
 
 EXPANDED, STUCK, FULL = range(3)
 BEST_GOAL = 100
-NEUTRAL_GOAL = 50.0
 
 
 @inlined
@@ -153,58 +158,19 @@ def select_edge(
         return first
     if role == settings.chance:
         return first + random_below(arrays.seed, end - first)
-    visits = 0
-    all_total = 0.0
-    ended = 0
-    untried = 0
-    for e in range(first, end):
-        n = tree.visits[e]
-        ended += n
-        all_total += tree.total[e]
-        if settings.in_flight != IGNORED:
-            n += tree.flight[e]
-        visits += n
-        if n == 0:
-            untried += statistics.weight[tree.move[e]]
-    if untried > 0:
+    all_visits, has_untried = count_visits(tree, settings, first, end)
+    if has_untried:
         if settings.playout == FAST:
             return _draw_untried_by_cases(tree, statistics, arrays, settings, first, end, role, lane)
-        return _draw_untried(tree, statistics, arrays, settings, first, end, untried)
-    bonus = settings.exploration * math.sqrt(math.log(visits))
-    beta = math.sqrt(settings.rave_k / (3.0 * visits + settings.rave_k)) if settings.rave_k > 0.0 else 0.0
-    if settings.grave_reference > 0 and reference == MISSING:
-        beta = 0.0
-    average = all_total / ended if ended > 0 else 50.0
-    best: Index = first
-    best_value = -1.0
-    for e in range(first, end):
-        n = tree.visits[e]
-        if settings.in_flight == IGNORED:
-            mean = tree.total[e] / n
-        elif settings.in_flight == AS_LOSSES:
-            n += tree.flight[e]
-            mean = tree.total[e] / n
-        else:
-            mean = tree.total[e] / n if n > 0 else average
-            n += tree.flight[e]
-        if beta > 0.0:
-            if settings.grave_reference > 0:
-                seen = tree.table_visits[reference, tree.move[e]]
-                seen_total = tree.table_total[reference, tree.move[e]]
-            else:
-                seen = tree.rave_visits[e]
-                seen_total = tree.rave_total[e]
-            if seen > 0:
-                mean = beta * (seen_total / seen) + (1.0 - beta) * mean
-        value = mean + bonus / math.sqrt(n)
-        if settings.is_solving != 0:
-            goal = tree.goal[e]
-            if goal != UNPROVEN:
-                value = float(goal)
-        if value > best_value:
-            best_value = value
-            best = e
-    return best
+        return _draw_untried(tree, statistics, arrays, settings, first, end)
+    value = arrays.score[: end - first]
+    put_means(tree, settings, first, end, value)
+    if settings.rave_k > 0.0 and (settings.grave_reference == 0 or reference != MISSING):
+        mix_in_amaf(tree, settings, first, end, all_visits, reference, value)
+    add_bonus(tree, settings, first, end, all_visits, value)
+    if settings.is_solving != 0:
+        put_proofs(tree, first, end, value)
+    return first + first_highest(value)
 
 
 @inlined
@@ -215,10 +181,13 @@ def _draw_untried(
     settings: Settings,
     first: Index,
     end: Index,
-    weight: Index,
 ) -> Index:
-    """An untried edge, by the weights of the moves, which sum up to `weight`."""
-    k = random_below(arrays.seed, weight)
+    """An untried edge, by the weights of the moves."""
+    total: Index = 0
+    for e in range(first, end):
+        if _is_untried(tree, settings, e):
+            total += statistics.weight[tree.move[e]]
+    k = random_below(arrays.seed, total)
     for e in range(first, end):
         if _is_untried(tree, settings, e):
             k -= statistics.weight[tree.move[e]]
