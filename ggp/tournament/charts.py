@@ -17,14 +17,18 @@ _STYLE: dict[Any, Any] = {
 """The salt makes the same results the same file."""
 
 
-def write_charts(results: Results, folder: Path) -> dict[str, list[str]]:
-    """Draw win rates and ratings of every condition; file names per condition.
+ChartNames = dict[str | None, list[str]]
+"""File names by condition; None for what is over several conditions."""
+
+
+def write_charts(results: Results, folder: Path) -> ChartNames:
+    """Draw win rates and ratings of every condition, and win rates by simulations where those differ.
 
     Raises ImportError without matplotlib, OSError.
     """
     import matplotlib
 
-    names: dict[str, list[str]] = {}
+    names: ChartNames = {}
     with matplotlib.rc_context(_STYLE):
         for condition in results.plan.conditions:
             if not results.met(condition.name):
@@ -33,10 +37,16 @@ def write_charts(results: Results, folder: Path) -> dict[str, list[str]]:
                 f"win-rates-{condition.name}.svg": draw_win_rates(results, condition.name),
                 f"ratings-{condition.name}.svg": draw_ratings(results, condition.name),
             }
-            for name, figure in drawn.items():
-                figure.savefig(folder / name, format="svg", bbox_inches="tight", metadata={"Date": None})
-            names[condition.name] = list(drawn)
+            names[condition.name] = _save(drawn, folder)
+        if any(tables.growth(results, game).rows for game in results.plan.games):
+            names[None] = _save({"win-rates-by-simulations.svg": draw_growth(results)}, folder)
     return names
+
+
+def _save(drawn: dict[str, Any], folder: Path) -> list[str]:
+    for name, figure in drawn.items():
+        figure.savefig(folder / name, format="svg", bbox_inches="tight", metadata={"Date": None})
+    return list(drawn)
 
 
 def draw_win_rates(results: Results, condition: str) -> Any:
@@ -65,6 +75,47 @@ def draw_win_rates(results: Results, condition: str) -> Any:
         panel.set_yticks(range(len(pairs)), [f"{a} vs {b}" for a, b in pairs])
     panels[0].invert_yaxis()
     return figure
+
+
+def draw_growth(results: Results) -> Any:
+    """One panel per game and opponent: win rates with intervals over the number of simulations a move."""
+    from matplotlib.figure import Figure
+
+    conditions = tables.counted_conditions(results.plan)
+    lines: dict[tuple[str, str], dict[str, list[tuple[int, PairScore]]]] = {}
+    for game in results.plan.games:
+        if game.simulations is not None:
+            continue
+        for a, b in results.plan.pairs():
+            found = [(c.simulations or 0, results.pairs.get((c.name, game.name, a, b))) for c in conditions]
+            points = [(count, score) for count, score in found if score is not None]
+            if points:
+                lines.setdefault((game.name, b), {})[a] = points
+    figure = Figure(figsize=(1.2 + 3.6 * len(lines), 3.4))
+    panels = figure.subplots(1, len(lines), sharey=True, squeeze=False)[0]
+    for panel, ((game_name, opponent), of_agents) in zip(panels, lines.items(), strict=True):
+        for number, (agent, points) in enumerate(of_agents.items()):
+            _draw_growth_of(panel, agent, points, shift=1 + 0.03 * (number - (len(of_agents) - 1) / 2))
+        panel.axhline(50, color="0.6", linewidth=0.8)
+        panel.set_xscale("log")
+        panel.set_xticks(*zip(*{(c.simulations, f"{c.simulations:,}") for c in conditions}, strict=True))
+        panel.minorticks_off()
+        panel.set_ylim(0, 100)
+        panel.set_title(f"{game_name}, against {opponent}")
+        panel.set_xlabel("simulations a move")
+        panel.legend(frameon=False)
+    panels[0].set_ylabel("win rate %")
+    return figure
+
+
+def _draw_growth_of(panel: Any, agent: str, points: list[tuple[int, PairScore]], shift: float) -> None:
+    """`shift` keeps intervals of different agents apart."""
+    rates = [100 * score.rate for _, score in points]
+    ends = [[100 * end for end in score.interval] for _, score in points]
+    below = [rate - low for rate, (low, _) in zip(rates, ends, strict=True)]
+    above = [high - rate for rate, (_, high) in zip(rates, ends, strict=True)]
+    at = [shift * count for count, _ in points]
+    panel.errorbar(at, rates, yerr=[below, above], fmt="o-", markersize=4, linewidth=1, label=agent)
 
 
 def draw_ratings(results: Results, condition: str) -> Any:

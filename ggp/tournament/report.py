@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ggp.tournament import tables
+from ggp.tournament import charts, tables
 from ggp.tournament.plan import Condition
 from ggp.tournament.results import Results, collect
 from ggp.tournament.runner import Stopping
@@ -18,6 +18,8 @@ from ggp.tournament.schedule import Schedule
 from ggp.tournament.sequential import Decision
 from ggp.tournament.store import Run, Store
 from ggp.tournament.tables import Table
+
+BY_SIMULATIONS = "by number of simulations"
 
 ABORTED_SHOWN = 10
 """Aborted matches that a report lists."""
@@ -43,6 +45,11 @@ class Report:
             tables.speeds(results, name).upright(),
             tables.faults(results, name),
         ]
+        return [table for table in found if table.rows]
+
+    def growth_tables(self) -> list[Table]:
+        """Win rates by the number of simulations, where conditions differ in it."""
+        found = [tables.growth(self.results, game) for game in self.run.plan.games]
         return [table for table in found if table.rows]
 
     @property
@@ -77,6 +84,9 @@ def terminal_view(report: Report) -> RenderableType:
         if found:
             parts.append(Text(f"\n{condition.name}: {tables.condition_text(condition)}", style="bold"))
         parts += [rich_table(table) for table in found]
+    if growth := report.growth_tables():
+        parts.append(Text(f"\n{BY_SIMULATIONS}", style="bold"))
+        parts += [rich_table(table) for table in growth]
     decided = tables.decisions(report.run.plan, report.decisions)
     if decided.rows:
         parts.append(rich_table(decided))
@@ -94,8 +104,8 @@ def rich_table(table: Table) -> RichTable:
     return view
 
 
-def markdown(report: Report, charts: dict[str, list[str]] | None = None) -> str:
-    """The report as Markdown; `charts` are the file names of pictures per condition."""
+def markdown(report: Report, drawn: charts.ChartNames | None = None) -> str:
+    """The report as Markdown; `drawn` are the file names of charts."""
     lines = [f"# {report.run.name}", "", report.summary() + ".", ""]
     lines += [
         "Win rates: percent, 95 % Wilson interval, matches; a draw is half a win. Ratings: Bradley-Terry "
@@ -106,11 +116,10 @@ def markdown(report: Report, charts: dict[str, list[str]] | None = None) -> str:
         found = report.condition_tables(condition)
         if not found:
             continue
-        lines += [f"## {condition.name}: {tables.condition_text(condition)}", ""]
-        for table in found:
-            lines += [f"### {table.title}", "", *markdown_table(table), ""]
-        lines += [f"![{name}]({name})" for name in (charts or {}).get(condition.name, [])]
-        lines.append("")
+        title = f"{condition.name}: {tables.condition_text(condition)}"
+        lines += _section(title, found, (drawn or {}).get(condition.name, []))
+    if growth := report.growth_tables():
+        lines += _section(BY_SIMULATIONS, growth, (drawn or {}).get(None, []))
     decided = tables.decisions(report.run.plan, report.decisions)
     if decided.rows:
         lines += ["## Decided early", "", *markdown_table(decided), ""]
@@ -118,6 +127,13 @@ def markdown(report: Report, charts: dict[str, list[str]] | None = None) -> str:
     agents = [(agent.name, f"`{agent.player}`") for agent in report.run.plan.agents]
     lines += markdown_table(Table("", ("agent", "settings"), tuple(agents), text_columns=2))
     return "\n".join(lines) + "\n"
+
+
+def _section(title: str, shown: list[Table], drawn: list[str]) -> list[str]:
+    lines = [f"## {title}", ""]
+    for table in shown:
+        lines += [f"### {table.title}", "", *markdown_table(table), ""]
+    return [*lines, *(f"![{name}]({name})" for name in drawn), ""]
 
 
 def markdown_table(table: Table) -> list[str]:
@@ -147,11 +163,9 @@ def write_report(report: Report, folder: Path) -> list[str]:
 
     Raises OSError.
     """
-    from ggp.tournament import charts
-
     folder.mkdir(parents=True, exist_ok=True)
     notes: list[str] = []
-    names: dict[str, list[str]] = {}
+    names: charts.ChartNames = {}
     try:
         names = charts.write_charts(report.results, folder)
     except ImportError:

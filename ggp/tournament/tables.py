@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ggp.tournament.plan import Condition, Plan
+from ggp.tournament.plan import Condition, GameEntry, Plan
 from ggp.tournament.ratings import Rating, rate
 from ggp.tournament.results import AgentTotals, PairScore, Results, points_between
 from ggp.tournament.sequential import Decision
@@ -52,6 +52,28 @@ def win_rates(results: Results, condition: str) -> Table:
         rows.append((f"{a} vs {b}", *map(rate_text, cells)))
     header = ("win rate %", *games, *(["all games"] if len(games) > 1 else []))
     return Table("Win rates", header, tuple(rows))
+
+
+def counted_conditions(plan: Plan) -> list[Condition]:
+    """Conditions with numbers of simulations, fewest first; none where all have the same."""
+    found = [condition for condition in plan.conditions if condition.simulations is not None]
+    found.sort(key=lambda condition: condition.simulations or 0)
+    return found if len({condition.simulations for condition in found}) > 1 else []
+
+
+def growth(results: Results, game: GameEntry) -> Table:
+    """Pairs × numbers of simulations in one game: win rates as in `win_rates`.
+
+    No rows for a game with a number of its own.
+    """
+    conditions = counted_conditions(results.plan) if game.simulations is None else []
+    rows = []
+    for a, b in results.plan.pairs():
+        cells = [results.pairs.get((condition.name, game.name, a, b)) for condition in conditions]
+        if any(cells):
+            rows.append((f"{a} vs {b}", *(rate_text(score or PairScore()) for score in cells)))
+    header = ("simulations a move", *(f"{condition.simulations:,}" for condition in conditions))
+    return Table(f"Win rates on {game.name}, %", header, tuple(rows))
 
 
 def rate_text(score: PairScore) -> str:

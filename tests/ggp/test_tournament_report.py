@@ -16,7 +16,7 @@ from ggp.tournament.results import PairScore, collect, pair_scores
 from ggp.tournament.schedule import Schedule
 from ggp.tournament.store import Store
 from ggp.tournament.tables import Table
-from tests.ggp.tournament_plans import ALONE, TRIO, result_of, small_plan
+from tests.ggp.tournament_plans import ALONE, ONE_SHOT, TRIO, result_of, small_plan
 
 
 @pytest.fixture
@@ -119,6 +119,51 @@ def test_charts_are_svg_and_the_same_each_time(tmp_path, store):
     texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
     assert {"a vs b", "small", "win rate %"} <= set(texts)
     assert "![ratings-default.svg]" in (tmp_path / "one" / "report.md").read_text()
+
+
+def counted_plan(tmp_path):
+    """Two numbers of simulations, the larger one first; one of three games has a number of its own."""
+    (tmp_path / "same.kif").write_text(ONE_SHOT, encoding="utf-8")
+    small, same = str(tmp_path / "small.kif"), str(tmp_path / "same.kif")
+    games = {"small": {"rules": small}, "same": {"rules": same}, "own": {"rules": same, "simulations": 5}}
+    conditions = {"much": {"simulations": 2000}, "little": {"simulations": 50}, "clock": {"play_clock": 1.0}}
+    return small_plan(tmp_path, games=games, conditions=conditions, repetitions=10)
+
+
+def wins_with_few(task):
+    return a_wins_as_first(task) if task.condition == "little" else [50, 50]
+
+
+def test_report_tells_win_rates_by_simulations(tmp_path, store):
+    report = make_report(store, fill(store, counted_plan(tmp_path), wins_with_few))
+    assert [table.title for table in report.growth_tables()] == [
+        "Win rates on small, %",
+        "Win rates on same, %",
+    ]
+    for table in report.growth_tables():
+        assert table.header == ("simulations a move", "50", "2,000")
+        assert table.rows == (("a vs b", "75.0 [53.1, 88.8] 20", "50.0 [29.9, 70.1] 20"),)
+    for text in (text_of(terminal_view(report)), markdown(report)):
+        assert text.count("by number of simulations") == 1
+        assert "2,000" in text
+
+
+def test_report_of_one_number_of_simulations_has_no_table_by_it(tmp_path, store):
+    plan = small_plan(tmp_path, conditions={"a": {"simulations": 50}, "b": {"play_clock": 1.0}})
+    report = make_report(store, fill(store, plan, a_wins_as_first))
+    assert report.growth_tables() == []
+    assert "by number of simulations" not in markdown(report)
+
+
+def test_chart_by_simulations_has_a_panel_per_game(tmp_path, store):
+    pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
+    report = make_report(store, fill(store, counted_plan(tmp_path), wins_with_few))
+    assert write_report(report, tmp_path / "out") == []
+    assert "![win-rates-by-simulations.svg]" in (tmp_path / "out" / "report.md").read_text()
+    drawn = ElementTree.parse(tmp_path / "out" / "win-rates-by-simulations.svg").getroot()
+    texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"small, against b", "same, against b", "50", "2,000", "a"} <= set(texts)
+    assert "own, against b" not in texts
 
 
 def test_csv_has_a_row_per_match(tmp_path, store):
