@@ -38,7 +38,7 @@ def write_charts(results: Results, folder: Path) -> ChartNames:
                 f"ratings-{condition.name}.svg": draw_ratings(results, condition.name),
             }
             names[condition.name] = _save(drawn, folder)
-        if any(tables.growth(results, game).rows for game in results.plan.games):
+        if any(tables.growth_points(results, game) for game in results.plan.games):
             names[None] = _save({"win-rates-by-simulations.svg": draw_growth(results)}, folder)
     return names
 
@@ -81,16 +81,11 @@ def draw_growth(results: Results) -> Any:
     """One panel per game and opponent: win rates with intervals over the number of simulations a move."""
     from matplotlib.figure import Figure
 
-    conditions = tables.counted_conditions(results.plan)
+    counts = [condition.simulations or 0 for condition in tables.counted_conditions(results.plan)]
     lines: dict[tuple[str, str], dict[str, list[tuple[int, PairScore]]]] = {}
     for game in results.plan.games:
-        if game.simulations is not None:
-            continue
-        for a, b in results.plan.pairs():
-            found = [(c.simulations or 0, results.pairs.get((c.name, game.name, a, b))) for c in conditions]
-            points = [(count, score) for count, score in found if score is not None]
-            if points:
-                lines.setdefault((game.name, b), {})[a] = points
+        for (agent, opponent), points in tables.growth_points(results, game).items():
+            lines.setdefault((game.name, opponent), {})[agent] = points
     figure = Figure(figsize=(1.2 + 3.6 * len(lines), 3.4))
     panels = figure.subplots(1, len(lines), sharey=True, squeeze=False)[0]
     for panel, ((game_name, opponent), of_agents) in zip(panels, lines.items(), strict=True):
@@ -98,7 +93,7 @@ def draw_growth(results: Results) -> Any:
             _draw_growth_of(panel, agent, points, shift=1 + 0.03 * (number - (len(of_agents) - 1) / 2))
         panel.axhline(50, color="0.6", linewidth=0.8)
         panel.set_xscale("log")
-        panel.set_xticks(*zip(*{(c.simulations, f"{c.simulations:,}") for c in conditions}, strict=True))
+        panel.set_xticks(counts, [f"{count:,}" for count in counts])
         panel.minorticks_off()
         panel.set_ylim(0, 100)
         panel.set_title(f"{game_name}, against {opponent}")

@@ -55,24 +55,40 @@ def win_rates(results: Results, condition: str) -> Table:
 
 
 def counted_conditions(plan: Plan) -> list[Condition]:
-    """Conditions with numbers of simulations, fewest first; none where all have the same."""
+    """Conditions with numbers of simulations, fewest first; none where two have the same or there is one."""
     found = [condition for condition in plan.conditions if condition.simulations is not None]
     found.sort(key=lambda condition: condition.simulations or 0)
-    return found if len({condition.simulations for condition in found}) > 1 else []
+    is_growth = 1 < len(found) == len({condition.simulations for condition in found})
+    return found if is_growth else []
+
+
+def growth_points(results: Results, game: GameEntry) -> dict[tuple[str, str], list[tuple[int, PairScore]]]:
+    """By pair that met: numbers of simulations a move, fewest first, and the score in one game.
+
+    Nothing for a game with a number of its own, which all conditions share.
+    """
+    if game.simulations is not None:
+        return {}
+    found = {}
+    for a, b in results.plan.pairs():
+        points = [
+            (condition.simulations or 0, results.pairs[condition.name, game.name, a, b])
+            for condition in counted_conditions(results.plan)
+            if (condition.name, game.name, a, b) in results.pairs
+        ]
+        if points:
+            found[a, b] = points
+    return found
 
 
 def growth(results: Results, game: GameEntry) -> Table:
-    """Pairs × numbers of simulations in one game: win rates as in `win_rates`.
-
-    No rows for a game with a number of its own.
-    """
-    conditions = counted_conditions(results.plan) if game.simulations is None else []
+    """Pairs × numbers of simulations in one game: win rates as in `win_rates`."""
+    counts = [condition.simulations or 0 for condition in counted_conditions(results.plan)]
     rows = []
-    for a, b in results.plan.pairs():
-        cells = [results.pairs.get((condition.name, game.name, a, b)) for condition in conditions]
-        if any(cells):
-            rows.append((f"{a} vs {b}", *(rate_text(score or PairScore()) for score in cells)))
-    header = ("simulations a move", *(f"{condition.simulations:,}" for condition in conditions))
+    for (a, b), points in growth_points(results, game).items():
+        scores = dict(points)
+        rows.append((f"{a} vs {b}", *(rate_text(scores.get(count, PairScore())) for count in counts)))
+    header = ("simulations a move", *(f"{count:,}" for count in counts))
     return Table(f"Win rates on {game.name}, %", header, tuple(rows))
 
 
