@@ -178,7 +178,8 @@ class Store:
         """The run of the plan's name, made now or gone on with.
 
         With `is_new` another run is made where that name is taken, called `name-2` and so on. Raises
-        SettingsChangedError where the run has matches under other settings.
+        SettingsChangedError where the run has matches under other settings; what no match was played of, an
+        agent, a game or a condition, may change.
         """
         taken = {run.name for run in self.runs()}
         name = plan.name
@@ -192,8 +193,8 @@ class Store:
             )
             return self.run(name)
         run = self.run(name)
-        changes = changed_settings(run.plan.settings(), plan.settings())
-        if changes and self.match_count(run):
+        changes = changed_settings(self._played_settings(run), plan.settings())
+        if changes:
             raise SettingsChangedError(
                 f"{self.path}: run {name!r} has {self.match_count(run)} matches under other settings:\n  "
                 + "\n  ".join(changes)
@@ -201,6 +202,19 @@ class Store:
             )
         self._link.execute("update run set plan = ? where id = ?", (plan.to_json(), run.id))
         return self.run(name)
+
+    def _played_settings(self, run: Run) -> dict[str, str]:
+        """Those settings of the run that its matches were played under."""
+        if not self.match_count(run):
+            return {}
+        played = {"seed", "engine"}
+        for kind, query in (
+            ("agent", "select distinct agent from seat where run = ?"),
+            ("game", "select distinct game from match where run = ?"),
+            ("condition", "select distinct condition from match where run = ?"),
+        ):
+            played |= {f"{kind} {name}" for (name,) in self._link.execute(query, (run.id,))}
+        return {key: value for key, value in run.plan.settings().items() if key in played}
 
     def add(self, run: Run, result: MatchResult) -> bool:
         """Store a match; false where it was there before, which then stays as it is."""

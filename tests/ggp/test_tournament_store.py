@@ -62,6 +62,27 @@ def test_changed_settings_are_refused_once_there_are_matches(store, tmp_path):
     assert (again.id, again.plan.conditions[0].repetitions) == (run.id, 20)
 
 
+def test_what_was_not_played_may_change(store, tmp_path):
+    games = {"small": {"rules": str(tmp_path / "small.kif")}, "later": {"rules": str(tmp_path / "small.kif")}}
+    agents = {"a": "random", "b": "legal", "c": "random"}
+    plan = small_plan(tmp_path, games=games, agents=agents)
+    task = next(task for task in first_tasks(plan, None) if task.game == "small" and "c" not in task.seats)
+    store.add(store.begin(plan), result_of(task, [100, 0]))
+    changed = small_plan(
+        tmp_path,
+        games={**games, "later": {**games["later"], "simulations": 5}},
+        agents={**agents, "c": "mcts"},
+    )
+    assert store.begin(changed).plan.settings() == changed.settings()
+    for refused in (
+        small_plan(tmp_path, games={**games, "small": {**games["small"], "simulations": 5}}, agents=agents),
+        small_plan(tmp_path, games=games, agents={**agents, "a": "mcts"}),
+        small_plan(tmp_path, games=games, agents=agents, seed=7),
+    ):
+        with pytest.raises(SettingsChangedError):
+            store.begin(refused)
+
+
 def test_a_new_run_takes_a_name_of_its_own(store, tmp_path):
     plan = small_plan(tmp_path)
     names = [store.begin(plan).name, store.begin(plan, is_new=True).name, store.begin(plan, is_new=True).name]
