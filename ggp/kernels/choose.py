@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp.kernels.compiling import inlined, kernel
+from ggp.kernels.compiling import inlined, kernel, stage
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.random_rows import next_random
 from ggp.kernels.rows import ALL_ONES, Index, Row, Rows, any_lane, fill, literal, load, store
@@ -295,7 +295,7 @@ def _select_role(
             s += 4
 
 
-@inlined
+@stage
 def choose_moves(
     tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows, lanes: Row
 ) -> Row:

@@ -22,6 +22,8 @@ from typing import Any, TypeVar
 
 from numba import config, njit
 
+from ggp.kernels.quick_compiler import QuickCompiler
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _logger = logging.getLogger("ggp.kernels")
 _HERE = Path(__file__).parent
@@ -87,13 +89,22 @@ def piece(function: _Function) -> _Function:
     return _compiled(function, **_FOR_KERNELS_ONLY)
 
 
+def stage(function: _Function) -> _Function:
+    """A large piece that a kernel calls once: Numba makes it part of its caller before it infers types.
+
+    As an `inlined` piece, LLVM would optimize it, with all pieces in it, by itself and again in its caller.
+    Not for the smallest pieces: with all of them in it, `search_tree` takes longer to compile, not shorter.
+    """
+    return _compiled(function, inline="always", **_FOR_KERNELS_ONLY)
+
+
 def _compiled(function: _Function, **options: Any) -> _Function:
     if not IS_COMPILED:
         return function
     # Without numba's runtime nothing can be allocated, and arrays taken out of a NamedTuple cost no atomic
     # reference counts: in code that works lane by lane that is a factor of three to seven.
     settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, **options}
-    compiled: Any = njit(**settings)(function)
+    compiled: Any = njit(pipeline_class=QuickCompiler, **settings)(function)
     return compiled  # type: ignore[no-any-return]
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.kernels.choose import choose_moves
-from ggp.kernels.compiling import inlined
+from ggp.kernels.compiling import inlined, stage
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.policies_fast import choose_by_cases
 from ggp.kernels.policies_ngrams import choose_by_ngrams
@@ -44,7 +44,7 @@ from ggp.kernels.tree_arrays import (
 EPSILON_BITS = 10
 
 
-@inlined
+@stage
 def choose_playout_moves(
     tables: LaneTables,
     arrays: SearchArrays,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.kernels.choose import add_three, borrow_of
-from ggp.kernels.compiling import inlined, kernel
+from ggp.kernels.compiling import inlined, kernel, stage
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.roulette import DRAWN, SUM, draw_below_sums
 from ggp.kernels.rows import (
@@ -203,7 +203,7 @@ def _select_case(
         left = left & ~chosen
 
 
-@inlined
+@stage
 def choose_by_cases(
     tables: LaneTables, value: Rows, cases: FeatureCases, scratch: Rows, random: Rows, lanes: Row
 ) -> Row:

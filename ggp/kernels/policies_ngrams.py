@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.kernels.compiling import inlined
+from ggp.kernels.compiling import inlined, stage
 from ggp.kernels.lane_bits import has_lane
 from ggp.kernels.lane_options import list_options, read_legal
 from ggp.kernels.lane_tables import LaneTables
@@ -195,7 +195,7 @@ def _draw_option(
     return np.int64(arrays.option[chosen])
 
 
-@inlined
+@stage
 def choose_by_ngrams(
     tables: LaneTables,
     arrays: SearchArrays,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp.kernels.compiling import inlined
+from ggp.kernels.compiling import inlined, stage
 from ggp.kernels.indices import transpose_bits
 from ggp.kernels.lane_options import list_options, read_legal
 from ggp.kernels.lane_tables import LaneTables
@@ -102,7 +102,7 @@ def _draw_option(
     return np.int64(arrays.option[chosen])
 
 
-@inlined
+@stage
 def choose_by_facts(
     tables: LaneTables, arrays: SearchArrays, statistics: MoveStatistics, settings: Settings, lanes: Row
 ) -> Row:

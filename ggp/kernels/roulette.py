@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.kernels.choose import add_three, borrow_of, draw_at_most
-from ggp.kernels.compiling import inlined, kernel
+from ggp.kernels.compiling import inlined, kernel, stage
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.rows import ALL_ONES, Index, Row, Rows, any_lane, fill, literal, load, store
 from ggp.tables import Int32Array
@@ -136,7 +136,7 @@ def draw_below_sums(
     return has_move, older, newer
 
 
-@inlined
+@stage
 def roulette_moves(
     tables: LaneTables, value: Rows, weight: Int32Array, scratch: Rows, random: Rows, lanes: Row
 ) -> Row:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.kernels.compiling import inlined
+from ggp.kernels.compiling import inlined, stage
 from ggp.kernels.lane_bits import literal_in_lane
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.policies_fast import level_in_lane, weight_of_level
@@ -99,7 +99,7 @@ def has_other_sum(arrays: SearchArrays, settings: Settings) -> bool:
     return bool(arrays.goal[0] + arrays.goal[1] != float(BEST_GOAL))
 
 
-@inlined
+@stage
 def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, lane: Index) -> Index:
     """Give `node` its edges: the legal moves in `lane`. STUCK where a role has none, FULL without room."""
     counter = arrays.counter
@@ -136,7 +136,7 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
     return EXPANDED
 
 
-@inlined
+@stage
 def select_edge(
     tree: Tree,
     statistics: MoveStatistics,
@@ -173,7 +173,7 @@ def select_edge(
     return first + first_highest(value)
 
 
-@inlined
+@stage
 def _draw_untried(
     tree: Tree,
     statistics: MoveStatistics,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp.kernels.compiling import inlined
+from ggp.kernels.compiling import inlined, stage
 from ggp.kernels.lane_bits import clear_lane
 from ggp.kernels.policies import learn_moves, refresh_weights
 from ggp.kernels.policies_ngrams import learn_ngrams
@@ -61,7 +61,7 @@ def learn_tree_moves(
             statistics.total[move] += arrays.goal[role]
 
 
-@inlined
+@stage
 def end_lane(
     arrays: SearchArrays,
     tree: Tree,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp.kernels.compiling import inlined
+from ggp.kernels.compiling import inlined, stage
 from ggp.kernels.lane_bits import has_lane, literal_in_lane, set_lane
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.rows import Index, Row, fill, get_word, load, lowest_bit, store, word_count
@@ -69,7 +69,7 @@ def lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> 
     return load(arrays.mask, CUT)
 
 
-@inlined
+@stage
 def end_lanes(
     tables: LaneTables,
     arrays: SearchArrays,
@@ -100,7 +100,7 @@ def end_lanes(
             end_lane(arrays, tree, walkers, statistics, settings, lane)
 
 
-@inlined
+@stage
 def lanes_at_an_end(
     tables: LaneTables,
     arrays: SearchArrays,

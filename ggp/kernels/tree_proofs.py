@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp.kernels.compiling import inlined, piece
+from ggp.kernels.compiling import inlined, piece, stage
 from ggp.kernels.rows import Index
 from ggp.kernels.tree import BEST_GOAL
 from ggp.kernels.tree_arrays import (
@@ -50,7 +50,7 @@ def _prove_node(tree: Tree, node: Index, role: Index) -> bool:
     return False
 
 
-@inlined
+@stage
 def note_terminal(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: Index, leaf: Index) -> None:
     """`leaf`, at the end of the walker's path, is terminal with the goals in arrays.goal."""
     counter = arrays.counter

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp.kernels.compiling import inlined, kernel
+from ggp.kernels.compiling import inlined, kernel, stage
 from ggp.kernels.indices import numbers_of_planes, planes_of_indices
 from ggp.kernels.lane_bits import clear_lane, literal_in_lane, set_lane
 from ggp.kernels.lane_tables import LaneTables
@@ -91,7 +91,7 @@ def _move_at_random(tables: LaneTables, arrays: SearchArrays, walkers: Walkers, 
             _put_move(arrays, walkers, walker, chosen)
 
 
-@inlined
+@stage
 def _choose_in_tree(
     tables: LaneTables,
     arrays: SearchArrays,
@@ -130,7 +130,7 @@ def _choose_in_tree(
     walkers.node[walker] = child
 
 
-@inlined
+@stage
 def _descend(
     tables: LaneTables,
     arrays: SearchArrays,

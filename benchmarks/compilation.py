@@ -1,0 +1,79 @@
+"""How long a first start compiles the kernels of the search, and how fast what comes out is.
+
+    python benchmarks/compilation.py
+    python benchmarks/compilation.py --level 3 --collect    # what Numba does by itself, but for stages
+    python benchmarks/compilation.py --functions 20         # where the time goes
+
+Nothing is taken from the cache of kernels, and nothing is put into it. Compilation runs on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+
+from numba.core import event
+
+
+class CompileTimes(event.Listener):
+    """CPU seconds of every function compiled, without those of the functions compiled meanwhile."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._under_way: list[list[float]] = []
+
+    def on_start(self, event: event.Event) -> None:
+        self._under_way.append([time.process_time(), 0.0])
+
+    def on_end(self, event: event.Event) -> None:
+        began, of_others = self._under_way.pop()
+        whole = time.process_time() - began
+        if self._under_way:
+            self._under_way[-1][1] += whole
+        name = event.data["dispatcher"].py_func.__name__
+        self.seconds[name] = self.seconds.get(name, 0.0) + whole - of_others
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--game", default="connectfour", help="name or rule sheet")
+    parser.add_argument("--level", type=int, help="of LLVM's optimizer")
+    parser.add_argument("--collect", action="store_true", help="collect garbage while compiling")
+    parser.add_argument("--functions", type=int, default=0, help="how many functions to list")
+    parser.add_argument("--policies", nargs="*", default=["uniform", "mast", "past", "fast"], help="to time")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["GGP_KERNEL_CACHE"] = folder  # before the kernels are imported
+        measure(arguments)
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    from ggp.kernels import quick_compiler
+    from ggp.loading import load
+    from ggp.search_bench import measure_search
+
+    if arguments.level is not None:
+        quick_compiler.QuickLowering.level = arguments.level
+    if arguments.collect:
+        quick_compiler.gc.disable = lambda: None  # type: ignore[assignment]
+    times = CompileTimes()
+    event.register("numba:compile", times)
+    game = load(arguments.game, engine="lanes")
+    wall, cpu = time.perf_counter(), time.process_time()
+    measure_search(game, "uniform", seconds=0.05, calibration_seconds=0.05)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    print(f"compiled in {wall:.1f} s, {cpu:.1f} CPU seconds, {len(times.seconds)} functions")
+    for name in sorted(times.seconds, key=lambda name: -times.seconds[name])[: arguments.functions]:
+        print(f"{times.seconds[name]:6.2f} s {name}")
+    for policy in arguments.policies:
+        speed = measure_search(game, policy, seconds=1.0, calibration_seconds=0.5)
+        playouts, descents = speed.playouts_per_cpu_second, speed.descents_per_cpu_second
+        print(f"{policy}: {playouts:,.0f} playouts and {descents:,.0f} descents per CPU second")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Numba's compiler, made to waste less time on kernels that consist of many pieces.
+
+A piece is compiled first by itself, then again as a part of every piece and kernel that calls it, and Numba
+gives each of these all that LLVM can do. Kernels that get less run just as fast: they are loops over words
+and tables, and what makes them fast is in their source. `benchmarks/compilation.py` measures both.
+Source: Numba's documentation, "Customizing the compiler".
+"""
+
+# mypy: disallow-untyped-calls=false
+# Numba is not typed.
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from numba import config
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class QuickLowering(NativeLowering):
+    """Lowering with LLVM at `level`, or at that of NUMBA_OPT if it is lower. Level 0 takes longer than 3."""
+
+    _name = "quick_lowering"
+    level = 1
+
+    def run_pass(self, state: Any) -> bool:
+        # Numba holds its lock of the compiler, and compiles nothing else while it lowers a function.
+        settings: Any = config
+        before = settings.OPT
+        settings.OPT = min(before, type(before)(self.level))
+        try:
+            return bool(super().run_pass(state))
+        finally:
+            settings.OPT = before
+
+
+class QuickCompiler(CompilerBase):
+    """Numba's steps with the lowering above, and no garbage collected, which takes a tenth of the time."""
+
+    def define_pipelines(self) -> list[Any]:
+        manager: Any = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        manager.passes = [
+            (QuickLowering if each is NativeLowering else each, why) for each, why in manager.passes
+        ]
+        manager.finalize()
+        return [manager]
+
+    def compile_extra(self, func: Any) -> Any:
+        was_collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if was_collecting:
+                gc.enable()
