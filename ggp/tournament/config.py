@@ -14,6 +14,7 @@ solver = "off"
 
 [conditions.time]         # instead of one condition with the four values above
 play_clock = 0.5
+options = { fill = 0 }    # as under [options], in this condition only
 
 [until]
 rule = "sprt"
@@ -80,13 +81,15 @@ def plan_from_data(data: Mapping[str, Any], *, folder: Path = Path()) -> Plan:
     for name in against:
         if name not in names:
             raise ConfigError(f"against names no agent {name!r}; there are {', '.join(names)}", ("against",))
+    conditions = _conditions(data)
+    _check_options(agents, conditions)
     plan = Plan(
         name=_need(data, "name", str, ()),
         seed=_need(data, "seed", int, (), 0),
         engine=_one_of(_need(data, "engine", str, (), "auto"), ENGINES, ("engine",)),
         agents=agents,
         games=_games(data.get("games"), folder),
-        conditions=_conditions(data),
+        conditions=conditions,
         lineups=_one_of(data.get("lineups", "pairs"), ("pairs", "all"), ("lineups",)),  # type: ignore[arg-type]
         against=against,
         until=_until(_need(data, "until", dict, (), {})),
@@ -192,7 +195,7 @@ def _conditions(data: Mapping[str, Any]) -> tuple[Condition, ...]:
             raise ConfigError(f"condition {name}: a table with some of {', '.join(_CONDITION_KEYS)}", key)
         if not _NAME.fullmatch(name):
             raise ConfigError(f"condition name {name!r}: blanks, '/' and '|' cannot be in it", key)
-        _check_keys(table, set(_CONDITION_KEYS), key)
+        _check_keys(table, {*_CONDITION_KEYS, "options"}, key)
         found.append(_condition(name, {**shared, **table}, key))
     return tuple(found)
 
@@ -208,7 +211,20 @@ def _condition(name: str, table: Mapping[str, Any], key: tuple[str, ...]) -> Con
     if start_clock < 0:
         raise ConfigError("start_clock is at least 0 seconds", (*key, "start_clock"))
     assert repetitions is not None
-    return Condition(name, repetitions, start_clock, play_clock, simulations)
+    options = _need(table, "options", dict, key, {})
+    texts = tuple((option, _option_text(value)) for option, value in options.items())
+    return Condition(name, repetitions, start_clock, play_clock, simulations, texts)
+
+
+def _check_options(agents: Collection[Agent], conditions: Collection[Condition]) -> None:
+    """That every option of a condition is one that some agent takes from it."""
+    for condition in conditions:
+        for option, value in condition.options:
+            if all(with_option(agent.player, option, value) == agent.player for agent in agents):
+                raise ConfigError(
+                    f"no agent has an option {option!r}, or not with this value, or all set it already",
+                    ("conditions", condition.name, "options", option),
+                )
 
 
 def _until(table: Mapping[str, Any]) -> Until | None:

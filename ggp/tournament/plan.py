@@ -48,6 +48,7 @@ class Condition:
 
     repetitions   how often every assignment of a lineup's agents to roles is played
     simulations   per move, for agents that can count them and do not bring a number of their own
+    options       name and value, of every agent that knows the option and does not set it itself
     """
 
     name: str
@@ -55,6 +56,7 @@ class Condition:
     start_clock_seconds: float
     play_clock_seconds: float
     simulations: int | None = None
+    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,8 @@ class Plan:
         for condition in self.conditions:
             limit = "" if condition.simulations is None else f", simulations {condition.simulations}"
             clocks = f"{condition.start_clock_seconds:g} s, {condition.play_clock_seconds:g} s"
-            pieces[f"condition {condition.name}"] = f"clocks {clocks}{limit}"
+            options = "".join(f", {option} {value}" for option, value in condition.options)
+            pieces[f"condition {condition.name}"] = f"clocks {clocks}{limit}{options}"
         return pieces
 
     def to_json(self) -> str:
@@ -139,7 +142,10 @@ class Plan:
                 **data,
                 "agents": tuple(Agent(**each) for each in data["agents"]),
                 "games": tuple(GameEntry(**each) for each in data["games"]),
-                "conditions": tuple(Condition(**each) for each in data["conditions"]),
+                "conditions": tuple(
+                    Condition(**{**each, "options": tuple(map(tuple, each.get("options", ())))})
+                    for each in data["conditions"]
+                ),
                 "against": tuple(data["against"]),
                 "until": Until(**until) if until else None,
             }
@@ -160,13 +166,16 @@ def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str
 def player_spec(agent: Agent, game: GameEntry, condition: Condition) -> str:
     """The player that `agent` is in this game under this condition.
 
-    Where it has such options and does not set them itself, it gets the simulations of the condition, or by
-    clock one thread: every worker plays a match of its own, and agents that took all cores would take
-    them from other matches.
+    Where it has such options and does not set them itself, it gets those of the condition, its number of
+    simulations, or by clock one thread: every worker plays a match of its own, and agents that took all cores
+    would take them from other matches.
     """
+    player = agent.player
+    for option, value in condition.options:
+        player = with_option(player, option, value)
     if condition.simulations is None:
-        return with_option(agent.player, "threads", 1)
-    return with_option(agent.player, "simulations", game.simulations or condition.simulations)
+        return with_option(player, "threads", 1)
+    return with_option(player, "simulations", game.simulations or condition.simulations)
 
 
 def with_option(player: str, option: str, value: object) -> str:

@@ -75,6 +75,27 @@ def test_shared_options_go_to_players_that_know_them(tmp_path):
     assert [agent.player for agent in plan.agents] == specs
 
 
+def test_options_of_a_condition_go_to_players_that_do_not_set_them(tmp_path):
+    agents = {"a": "random", "b": "mcts", "c": "mcts:c=10"}
+    conditions = {"free": {"play_clock": 1}, "bold": {"simulations": 9, "options": {"c": 50, "reuse": "off"}}}
+    plan = small_plan(tmp_path, agents=agents, conditions=conditions)
+    free, bold = (
+        [player_spec(agent, plan.games[0], condition) for agent in plan.agents]
+        for condition in plan.conditions
+    )
+    assert free == ["random", "mcts:threads=1", "mcts:c=10,threads=1"]
+    assert bold == ["random", "mcts:c=50,reuse=off,simulations=9", "mcts:c=10,reuse=off,simulations=9"]
+    assert plan.settings()["condition bold"].endswith("simulations 9, c 50, reuse off")
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_options_of_a_condition_that_all_agents_set_are_a_mistake(tmp_path):
+    conditions = {"bold": {"simulations": 9, "options": {"c": 50}}}
+    with pytest.raises(ConfigError, match="or all set it already") as caught:
+        small_plan(tmp_path, agents={"a": "mcts", "b": "mcts"}, options={"c": 10}, conditions=conditions)
+    assert caught.value.key == ("conditions", "bold", "options", "c")
+
+
 def test_one_thread_goes_to_players_by_clock(good):
     _, time = good.conditions
     specs = [player_spec(agent, good.games[0], time) for agent in good.agents]
@@ -116,6 +137,8 @@ MISTAKES = [
     ('against = ["plain"]', 'against = ["plane"]', 4, "no agent 'plane'"),
     ("seed = 7", "seed = 07", 2, ""),
     ("[until]", "[options]\nsolvre = 1\n[until]", 21, "no agent has an option 'solvre'"),
+    ("play_clock = 0.5", "options = { solvre = 1 }", 17, "no agent has an option 'solvre'"),
+    ("play_clock = 0.5", "options = 1", 17, "options is a table"),
 ]
 
 
