@@ -86,11 +86,13 @@ def draw_growth(results: Results) -> Any:
     for game in results.plan.games:
         for (agent, opponent), points in tables.growth_points(results, game).items():
             lines.setdefault((game.name, opponent), {})[agent] = points
+    drawn = list(dict.fromkeys(agent for of_agents in lines.values() for agent in of_agents))
     figure = Figure(figsize=(1.2 + 3.6 * len(lines), 3.4))
     panels = figure.subplots(1, len(lines), sharey=True, squeeze=False)[0]
     for panel, ((game_name, opponent), of_agents) in zip(panels, lines.items(), strict=True):
         for number, (agent, points) in enumerate(of_agents.items()):
-            _draw_growth_of(panel, agent, points, shift=1 + 0.03 * (number - (len(of_agents) - 1) / 2))
+            shift = 1 + 0.03 * (number - (len(of_agents) - 1) / 2)
+            _draw_growth_of(panel, agent, points, shift, color=f"C{drawn.index(agent)}")
         panel.axhline(50, color="0.6", linewidth=0.8)
         panel.set_xscale("log")
         panel.set_xticks(counts, [f"{count:,}" for count in counts])
@@ -103,14 +105,18 @@ def draw_growth(results: Results) -> Any:
     return figure
 
 
-def _draw_growth_of(panel: Any, agent: str, points: list[tuple[int, PairScore]], shift: float) -> None:
-    """`shift` keeps intervals of different agents apart."""
+def _draw_growth_of(
+    panel: Any, agent: str, points: list[tuple[int, PairScore]], shift: float, color: str
+) -> None:
+    """`shift` keeps intervals of different agents apart; an agent has one color in all panels."""
     rates = [100 * score.rate for _, score in points]
     ends = [[100 * end for end in score.interval] for _, score in points]
     below = [rate - low for rate, (low, _) in zip(rates, ends, strict=True)]
     above = [high - rate for rate, (_, high) in zip(rates, ends, strict=True)]
     at = [shift * count for count, _ in points]
-    panel.errorbar(at, rates, yerr=[below, above], fmt="o-", markersize=4, linewidth=1, label=agent)
+    panel.errorbar(
+        at, rates, yerr=[below, above], fmt="o-", markersize=4, linewidth=1, label=agent, color=color
+    )
 
 
 def draw_ratings(results: Results, condition: str) -> Any:
