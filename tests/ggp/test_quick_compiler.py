@@ -1,0 +1,82 @@
+"""The compiler of kernels leaves Numba's settings and the garbage collector as it found them."""
+
+import gc
+
+import pytest
+from numba import config, njit
+from numba.core.errors import TypingError
+from numba.core.typed_passes import NativeLowering
+
+from ggp.kernels.compiling import IS_COMPILED
+from ggp.kernels.quick_compiler import QuickCompiler, QuickLowering
+
+pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="kernels run as plain Python")
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """LLVM's level and whether garbage is collected, at every lowering."""
+    found = []
+    lower = NativeLowering.run_pass
+
+    def watched(self, state):
+        found.append((int(config.OPT), gc.isenabled()))
+        return lower(self, state)
+
+    monkeypatch.setattr(NativeLowering, "run_pass", watched)
+    return found
+
+
+@pytest.fixture(params=[True, False], ids=["collecting", "not collecting"])
+def is_collecting(request):
+    was_collecting = gc.isenabled()
+    (gc.enable if request.param else gc.disable)()
+    yield request.param
+    (gc.enable if was_collecting else gc.disable)()
+
+
+def test_pieces_and_kernels_are_compiled_alike(seen, is_collecting):
+    level = config.OPT
+
+    @njit(pipeline_class=QuickCompiler, forceinline=True)
+    def piece(x):
+        return 3 * x
+
+    @njit(pipeline_class=QuickCompiler, inline="always")
+    def stage(x):
+        if x > 10:
+            return piece(x)
+        return x
+
+    @njit(pipeline_class=QuickCompiler)
+    def whole(x):
+        return stage(x) + piece(x)
+
+    assert (whole(4), whole(20)) == (16, 120)
+    assert seen == [(QuickLowering.level, False)] * 2  # the stage is part of the kernel
+    assert config.OPT is level
+    assert gc.isenabled() == is_collecting
+
+
+def test_what_cannot_be_compiled_leaves_no_trace(is_collecting):
+    level = config.OPT
+
+    @njit(pipeline_class=QuickCompiler)
+    def broken(x):
+        return x.nothing
+
+    with pytest.raises(TypingError):
+        broken(1)
+    assert config.OPT is level
+    assert gc.isenabled() == is_collecting
+
+
+def test_a_lower_level_of_the_user_stays(seen, monkeypatch):
+    monkeypatch.setattr(config, "OPT", type(config.OPT)(0))
+
+    @njit(pipeline_class=QuickCompiler)
+    def whole(x):
+        return x + 1
+
+    assert whole(1) == 2
+    assert seen == [(0, False)]
