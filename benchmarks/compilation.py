@@ -10,6 +10,8 @@ Nothing is taken from the cache of kernels, and nothing is put into it. Compilat
 from __future__ import annotations
 
 import argparse
+import gc
+import itertools
 import os
 import tempfile
 import time
@@ -40,7 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--game", default="connectfour", help="name or rule sheet")
+    parser.add_argument("--games", nargs="+", default=["connectfour", "pentago", "checkers"])
     parser.add_argument("--level", type=int, help="of LLVM's optimizer")
     parser.add_argument("--collect", action="store_true", help="collect garbage while compiling")
     parser.add_argument("--functions", type=int, default=0, help="how many functions to list")
@@ -59,20 +61,20 @@ def measure(arguments: argparse.Namespace) -> None:
     if arguments.level is not None:
         quick_compiler.QuickLowering.level = arguments.level
     if arguments.collect:
-        quick_compiler.gc.disable = lambda: None  # type: ignore[assignment]
+        gc.disable = lambda: None  # type: ignore[assignment]
     times = CompileTimes()
     event.register("numba:compile", times)
-    game = load(arguments.game, engine="lanes")
+    games = [load(name, engine="lanes") for name in arguments.games]
     wall, cpu = time.perf_counter(), time.process_time()
-    measure_search(game, "uniform", seconds=0.05, calibration_seconds=0.05)
+    measure_search(games[0], "uniform", seconds=0.05, calibration_seconds=0.05)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(f"compiled in {wall:.1f} s, {cpu:.1f} CPU seconds, {len(times.seconds)} functions")
     for name in sorted(times.seconds, key=lambda name: -times.seconds[name])[: arguments.functions]:
         print(f"{times.seconds[name]:6.2f} s {name}")
-    for policy in arguments.policies:
+    for game, policy in itertools.product(games, arguments.policies):
         speed = measure_search(game, policy, seconds=1.0, calibration_seconds=0.5)
         playouts, descents = speed.playouts_per_cpu_second, speed.descents_per_cpu_second
-        print(f"{policy}: {playouts:,.0f} playouts and {descents:,.0f} descents per CPU second")
+        print(f"{game.name}, {policy}: {playouts:,.0f} playouts and {descents:,.0f} descents per CPU second")
 
 
 if __name__ == "__main__":

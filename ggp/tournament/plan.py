@@ -110,7 +110,7 @@ class Plan:
         return found
 
     def settings(self) -> dict[str, str]:
-        """What the matches mean, piece by piece: a run that has matches cannot change any of these.
+        """What the matches mean, piece by piece: a run cannot change those that it has matches of.
 
         Repetitions, who meets whom and when to stop are not among them: they only decide how many matches
         are played.

@@ -65,22 +65,27 @@ def test_changed_settings_are_refused_once_there_are_matches(store, tmp_path):
 def test_what_was_not_played_may_change(store, tmp_path):
     games = {"small": {"rules": str(tmp_path / "small.kif")}, "later": {"rules": str(tmp_path / "small.kif")}}
     agents = {"a": "random", "b": "legal", "c": "random"}
-    plan = small_plan(tmp_path, games=games, agents=agents)
-    task = next(task for task in first_tasks(plan, None) if task.game == "small" and "c" not in task.seats)
+    conditions = {"now": {}, "then": {"simulations": 5}}
+    plan = small_plan(tmp_path, games=games, agents=agents, conditions=conditions)
+    tasks = [task for task in first_tasks(plan, None) if (task.condition, task.game) == ("now", "small")]
+    task = next(task for task in tasks if "c" not in task.seats)
     store.add(store.begin(plan), result_of(task, [100, 0]))
     changed = small_plan(
         tmp_path,
         games={**games, "later": {**games["later"], "simulations": 5}},
         agents={**agents, "c": "mcts"},
+        conditions={"now": {}, "then": {"simulations": 7}},
     )
     assert store.begin(changed).plan.settings() == changed.settings()
+    same = {"games": games, "agents": agents, "conditions": conditions}
     for refused in (
-        small_plan(tmp_path, games={**games, "small": {**games["small"], "simulations": 5}}, agents=agents),
-        small_plan(tmp_path, games=games, agents={**agents, "a": "mcts"}),
-        small_plan(tmp_path, games=games, agents=agents, seed=7),
+        {"games": {**games, "small": {**games["small"], "simulations": 5}}},
+        {"agents": {**agents, "a": "mcts"}},
+        {"conditions": {**conditions, "now": {"simulations": 5}}},
+        {"seed": 7},
     ):
         with pytest.raises(SettingsChangedError):
-            store.begin(refused)
+            store.begin(small_plan(tmp_path, **{**same, **refused}))
 
 
 def test_a_new_run_takes_a_name_of_its_own(store, tmp_path):
