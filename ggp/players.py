@@ -18,7 +18,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from ggp.game import Game, GameError, Move, Role
-from ggp.search.options import MctsOptions, OptionError, default_options, parse_number, parse_options
+from ggp.search.options import (
+    MctsOptions,
+    OptionError,
+    check_weights,
+    default_options,
+    parse_number,
+    parse_options,
+    parse_switch,
+)
 from ggp.search.report import SearchReport
 
 if TYPE_CHECKING:
@@ -157,16 +165,22 @@ class MctsPlayer(LocalPlayer):
         search: str = "auto",
         options: MctsOptions | None = None,
         ponders: bool = False,
+        has_head_start: bool = True,
         on_progress: Progress | None = None,
         on_report: Reporting | None = None,
     ) -> None:
-        """`margin` seconds are left of each clock; `search` is auto, lanes or reference."""
+        """`margin` seconds are left of each clock; `search` is auto, lanes or reference.
+
+        Without `has_head_start` it gets ready in the start clock, and learns what its policy must know, but
+        searches from the first play clock on only.
+        """
         super().__init__()
         self.simulations = simulations
         self.margin_seconds = margin
         self.kind = search
         self.options = options or default_options(simulations)
         self.ponders = ponders
+        self.has_head_start = has_head_start
         self.on_progress = on_progress
         self.on_report = on_report
         self.last_report: SearchReport | None = None
@@ -198,10 +212,12 @@ class MctsPlayer(LocalPlayer):
         self.best_move = self.last_report = self._made = None
         self._search = self._make_search(setup)
         self._search.move_to(setup.game.initial_state(), None)
-        if self.simulations is None:
+        if self.simulations is not None:
+            self._search.warm_up()
+        elif self.has_head_start:
             self._search.run(deadline=deadline - self.margin_seconds)
         else:
-            self._search.warm_up()
+            self._search.warm_up(deadline - self.margin_seconds)
 
     def _make_search(self, setup: MatchSetup) -> AnySearch:
         from ggp.search.reference import Search
@@ -302,7 +318,8 @@ def make_player(
     `alphabeta`, `solving` and `tablebase` (see `ggp.exact_players`).
 
     Options of `mcts`: `simulations` (per move, instead of the clock), `margin` (seconds left of each
-    clock), `search` (lanes or reference), `ponder` (on or off), and those of `ggp.search.options`.
+    clock), `search` (lanes or reference), `ponder` and `head_start` (on or off), and those of
+    `ggp.search.options`.
     Raises PlayerSpecError.
     """
     if spec.startswith("http://"):
@@ -353,17 +370,6 @@ def _parse_options(spec: str, text: str) -> dict[str, str]:
     return options
 
 
-def _check_weights(path: str) -> None:
-    """Raises OSError or OptionError where FAST cannot read them."""
-    # Not at the top: a player that listens for matches does not need numpy, its search processes do.
-    from ggp.search.evaluation import EvaluationFileError, LinearEvaluation
-
-    try:
-        LinearEvaluation.load(path)
-    except EvaluationFileError as error:
-        raise OptionError(str(error)) from None
-
-
 def _mcts_player(
     spec: str, options: Mapping[str, str], on_progress: Progress | None, on_report: Reporting | None
 ) -> MctsPlayer:
@@ -376,12 +382,11 @@ def _mcts_player(
         search = given.pop("search", "auto")
         if search not in SEARCHES:
             raise OptionError(f"search is one of {', '.join(SEARCHES)}, not {search!r}")
-        ponder = given.pop("ponder", "off")
-        if ponder not in ("on", "off"):
-            raise OptionError(f"ponder is on or off, not {ponder!r}")
+        ponders = parse_switch("ponder", given.pop("ponder", "off"))
+        has_head_start = parse_switch("head_start", given.pop("head_start", "on"))
         chosen = parse_options(given, default_options(simulations))
         if chosen.weights is not None:
-            _check_weights(chosen.weights)
+            check_weights(chosen.weights)
     except (OptionError, OSError) as error:
         raise PlayerSpecError(f"player {spec!r}: {error}") from None
     return MctsPlayer(
@@ -389,7 +394,8 @@ def _mcts_player(
         margin=margin,
         search=search,
         options=chosen,
-        ponders=ponder == "on",
+        ponders=ponders,
+        has_head_start=has_head_start,
         on_progress=on_progress,
         on_report=on_report,
     )

@@ -111,11 +111,14 @@ class LanesSearch:
         except IllegalMoveError:  # the match went on without us for a while
             return None
 
-    def warm_up(self) -> None:
-        """Get ready for the first search: kernels compiled, or loaded, and features learned."""
+    def warm_up(self, deadline: float = math.inf) -> None:
+        """Get ready for the first search: kernels compiled, or loaded, and features learned.
+
+        Only learning is cut by the deadline (clock seconds).
+        """
         with announced_compilation():
             self.engines[0].run(0)
-        self._prepare(math.inf)
+        self._prepare(deadline - self._clock())
 
     def _prepare(self, seconds: float) -> None:
         """For FAST: recognize features and learn what they are worth, in about so many seconds; once."""

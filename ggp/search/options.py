@@ -210,6 +210,13 @@ def parse_number(name: str, text: str, least: int | float) -> Any:
     return value
 
 
+def parse_switch(name: str, text: str) -> bool:
+    """Whether `text` is `on`. Raises OptionError where it is not `off` either."""
+    if text not in ("on", "off"):
+        raise OptionError(f"{name} is on or off, not {text!r}")
+    return text == "on"
+
+
 _NUMBERS: Mapping[str, tuple[str, int | float]] = {
     "c": ("exploration", 0.0),
     "tau": ("temperature", 0.01),
@@ -240,7 +247,7 @@ _TEXTS = {
     "weights": "weights",
 }
 _SWITCHES = {"solver": "is_solving", "decisive": "is_decisive", "reuse": "is_reusing"}
-OPTION_NAMES = ("simulations", "margin", "search", "ponder", *_TEXTS, *_SWITCHES, *_NUMBERS)
+OPTION_NAMES = ("simulations", "margin", "search", "ponder", "head_start", *_TEXTS, *_SWITCHES, *_NUMBERS)
 
 
 def parse_options(given: Mapping[str, str], defaults: MctsOptions) -> MctsOptions:
@@ -253,12 +260,21 @@ def parse_options(given: Mapping[str, str], defaults: MctsOptions) -> MctsOption
         elif name in _TEXTS:
             changes[_TEXTS[name]] = text
         elif name in _SWITCHES:
-            if text not in ("on", "off"):
-                raise OptionError(f"{name} is on or off, not {text!r}")
-            changes[_SWITCHES[name]] = text == "on"
+            changes[_SWITCHES[name]] = parse_switch(name, text)
         else:
             raise OptionError(f"no option {name!r}; there are {', '.join(OPTION_NAMES)}")
     return replace(defaults, **changes)
+
+
+def check_weights(path: str) -> None:
+    """Raises OSError or OptionError where FAST cannot read them."""
+    # Not at the top: a player that listens for matches does not need numpy, its search processes do.
+    from ggp.search.evaluation import EvaluationFileError, LinearEvaluation
+
+    try:
+        LinearEvaluation.load(path)
+    except EvaluationFileError as error:
+        raise OptionError(str(error)) from None
 
 
 __all__ = [
@@ -268,7 +284,9 @@ __all__ = [
     "MctsOptions",
     "OptionError",
     "available_cores",
+    "check_weights",
     "default_options",
     "parse_number",
     "parse_options",
+    "parse_switch",
 ]

@@ -103,9 +103,9 @@ class Search:
         self.node_count = count_nodes(self.root)
         self._begin_report()
 
-    def warm_up(self) -> None:
+    def warm_up(self, deadline: float = math.inf) -> None:
         """Let the policy learn what it must know beforehand; the search on lanes compiles its kernels too."""
-        self.policy.prepare(math.inf)
+        self.policy.prepare(deadline - self._clock())
 
     def run(
         self,

@@ -83,6 +83,7 @@ def test_python_m_ggp_works():
         (["match", "tictactoe", "--repeat", "2", "--record", "x.json"], "--record"),
         (["match", "tictactoe", "human", "--json"], "--json"),
         (["match", "tictactoe", "mcts:ponder=1"], "ponder is on or off"),
+        (["match", "tictactoe", "mcts:head_start=no"], "head_start is on or off"),
         (["replay", "tictactoe", "no-such-trace.gz"], "does not exist"),
         (["bench", "tictactoe", "--policy", "mast"], "--policy goes with --search"),
         (["bench", "tictactoe", "--search", "--engine", "reasoner"], "on lanes"),

@@ -154,6 +154,74 @@ def test_minichess_pawns_promote_to_queens() -> None:
     assert {"(cell 1 6 white_queen)", "(quiet 0)"} <= facts(game, state)
 
 
+SKIRMISH_COUNTS = ("(taken white 3)", "(taken black 4)", "(turn 20)")
+
+
+def test_skirmish_pawns_go_two_rows_from_home_where_both_are_empty() -> None:
+    pawns = (
+        "(cell 1 2 white_pawn)",
+        "(cell 2 2 white_pawn)",
+        "(cell 3 2 white_pawn)",
+        "(cell 4 3 white_pawn)",
+    )
+    black = ("(cell 2 3 black_knight)", "(cell 3 4 black_rook)")
+    game = starting_from("skirmish", *pawns, *black, *SKIRMISH_COUNTS, "(control white)")
+    steps = {"(move 1 2 1 3)", "(move 1 2 1 4)", "(move 3 2 3 3)", "(move 4 3 4 4)"}
+    assert legal(game, game.initial_state(), 0) == steps | {
+        "(move 1 2 2 3)",
+        "(move 3 2 2 3)",
+        "(move 4 3 3 4)",
+    }
+
+
+def test_skirmish_kings_are_taken_and_counted_like_all_others() -> None:
+    pieces = (
+        "(cell 4 4 black_rook)",
+        "(cell 4 8 white_king)",
+        "(cell 1 1 white_knight)",
+        "(cell 8 8 black_king)",
+    )
+    game = starting_from("skirmish", *pieces, *SKIRMISH_COUNTS, "(control black)")
+    state = play(game, "noop|(move 4 4 4 8)")
+    assert not game.is_terminal(state)
+    assert facts(game, state) == {
+        *("(cell 4 8 black_rook)", "(cell 1 1 white_knight)", "(cell 8 8 black_king)"),
+        *("(taken white 3)", "(taken black 5)", "(turn 21)", "(control white)"),
+    }
+
+
+def test_skirmish_pawn_takes_and_becomes_a_queen() -> None:
+    pieces = ("(cell 2 7 white_pawn)", "(cell 2 8 black_king)", "(cell 3 8 black_rook)")
+    game = starting_from("skirmish", *pieces, *SKIRMISH_COUNTS, "(control white)")
+    assert legal(game, game.initial_state(), 0) == {"(move 2 7 3 8)"}
+    state = play(game, "(move 2 7 3 8)|noop")
+    assert {"(cell 3 8 white_queen)", "(taken white 4)"} <= facts(game, state)
+
+
+@pytest.mark.parametrize(("white", "black", "goals"), [(3, 4, [0, 100]), (4, 4, [50, 50]), (15, 0, [100, 0])])
+def test_skirmish_goes_to_who_captured_more_in_100_turns(white: int, black: int, goals: list[int]) -> None:
+    counts = (f"(taken white {white})", f"(taken black {black})", "(turn 99)")
+    game = starting_from(
+        "skirmish", "(cell 1 1 white_rook)", "(cell 8 7 black_rook)", *counts, "(control white)"
+    )
+    state = play(game, "(move 1 1 1 5)|noop")
+    assert game.is_terminal(state)
+    assert final_goals(game, state) == goals
+
+
+def test_skirmish_ends_with_the_last_piece_and_where_nobody_can_move() -> None:
+    counts = ("(taken white 15)", "(taken black 15)", "(turn 60)")
+    game = starting_from(
+        "skirmish", "(cell 1 1 white_rook)", "(cell 1 7 black_rook)", *counts, "(control white)"
+    )
+    state = play(game, "(move 1 1 1 7)|noop")
+    assert game.is_terminal(state)
+    assert final_goals(game, state) == [100, 0]
+    blocked = ("(cell 5 4 white_pawn)", "(cell 5 5 black_pawn)")
+    game = starting_from("skirmish", *blocked, *SKIRMISH_COUNTS, "(control white)")
+    assert game.is_terminal(game.initial_state())
+
+
 def test_nineboard_place_names_the_next_board() -> None:
     game = rules("nineboard")
     state = play(game, "(mark 6 2)|noop")

@@ -21,11 +21,13 @@ PERFT = {
     "nineboard": [81, 81 * 9 - 9],
     "pentago": [36, 36 * 8],
     "minichess": [7, 49],
+    "skirmish": [20, 400, 8902],
     "dotsandboxes": [24, 24 * 23],
     "hex_7x7": [49, 49 * 48],
     "amazons": [2176],
 }
-"""Move sequences by length. Othello, checkers, breakthrough and amazons: published counts; the others
+"""Move sequences by length. Othello, checkers, breakthrough and amazons: published counts; skirmish: those
+of chess, whose rules of check and castling nobody meets in three moves; the others
 follow from the number of columns, pieces and cells."""
 
 

@@ -122,6 +122,16 @@ def test_mcts_player_reports_its_search():
     assert player.last_report is None  # nothing to search for
 
 
+@pytest.mark.parametrize(("head_start", "has_searched"), [("on", True), ("off", False)])
+def test_mcts_player_searches_in_the_start_clock_unless_told_not_to(head_start, has_searched):
+    player = make_player(f"mcts:search=reference,head_start={head_start}")
+    game = Nim(30)
+    player.start(MatchSetup("match", game, game.roles[0], 0.0, 0.0, 1), time.monotonic() + 0.05)
+    assert (player.search.simulation_count > 0) == has_searched
+    player.choose(game.initial_state(), time.monotonic() + 0.05, None)
+    assert player.search.simulation_count > 0
+
+
 def ponder(player, simulations):
     asked = itertools.count()
     player.ponder(lambda: next(asked) >= simulations, later())

@@ -207,7 +207,8 @@ def test_plain_search_of_a_game_that_is_not_compiled_says_that_it_plays_mast(cap
     assert "MAST instead" in caplog.text
 
 
-def test_search_against_the_clock_learns_within_it():
+@pytest.mark.parametrize("is_searching", [True, False])
+def test_search_against_the_clock_learns_within_it(is_searching):
     game = compiled("breakthrough_small")
     prepared = LanesSearch(game, game.roles[0], options=MctsOptions(policy="fast", memory_mebibytes=16))
     prepared.move_to(game.initial_state(), None)
@@ -217,7 +218,11 @@ def test_search_against_the_clock_learns_within_it():
     search = LanesSearch(game, game.roles[0], options=options, seed=77)
     search.move_to(game.initial_state(), None)
     begin = time.monotonic()
-    assert search.run(deadline=begin + 6.0) > 0
+    if is_searching:
+        assert search.run(deadline=begin + 6.0) > 0
+    else:
+        search.warm_up(begin + 6.0)
+        assert search.simulation_count == 0
     assert time.monotonic() - begin < 30
     assert search.options.parts == {"fast"}
 
