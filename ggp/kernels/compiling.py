@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from numba import config, njit
 
-from ggp.kernels.quick_compiler import QuickCompiler
+from ggp.kernels.quick_compiler import QuickCompiler, without_literals
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _logger = logging.getLogger("ggp.kernels")
@@ -104,8 +104,8 @@ def _compiled(function: _Function, **options: Any) -> _Function:
     # Without numba's runtime nothing can be allocated, and arrays taken out of a NamedTuple cost no atomic
     # reference counts: in code that works lane by lane that is a factor of three to seven.
     settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, **options}
-    compiled: Any = njit(pipeline_class=QuickCompiler, **settings)(function)
-    return compiled  # type: ignore[no-any-return]
+    compiled: _Function = without_literals(njit(pipeline_class=QuickCompiler, **settings)(function))
+    return compiled
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from numba import config
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+from numba.core.types import unliteral
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -60,3 +61,20 @@ class QuickCompiler(CompilerBase):
         finally:
             if was_collecting:
                 gc.enable()
+
+
+def without_literals(compiled: Any) -> Any:
+    """Have `compiled` take constants that kernels call it with for numbers like others.
+
+    Numba would compile it once for every constant; LLVM knows the constants anyway where it becomes part of
+    the kernel.
+    """
+    resolve = compiled.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return resolve(
+            tuple(unliteral(each) for each in args), {name: unliteral(each) for name, each in kws.items()}
+        )
+
+    compiled.get_call_template = get_call_template
+    return compiled

@@ -25,7 +25,7 @@ from ggp.kernels.policies import choose_playout_moves
 from ggp.kernels.policies_ngrams import record_choices
 from ggp.kernels.policies_past import record_states
 from ggp.kernels.rows import Index, any_lane, literal, load, set_word, word_count
-from ggp.kernels.settle import settle_phases
+from ggp.kernels.settle import settle_apart
 from ggp.kernels.tree import add_child, child_of, random_below, select_edge
 from ggp.kernels.tree_amaf import reference_at
 from ggp.kernels.tree_arrays import (
@@ -248,7 +248,7 @@ def search_tree(
     is_pairing = settings.playout == PAST
     is_counting_choices = settings.playout == NGRAMS or settings.playout == GREEDY_NGRAMS
     for _ in range(ticks):
-        settle_phases(tables, value, 0, 2)
+        settle_apart(tables, value, 0, 2)
         busy = load(arrays.mask, BUSY)
         over = literal(value, np.int64(tables.terminal)) & busy
         over = over | lanes_to_cut(arrays, walkers, settings)
@@ -266,7 +266,7 @@ def search_tree(
             _record_moves(tables, arrays)
         moved = load(arrays.mask, BUSY)
         _launch(arrays, tree, walkers, settings)
-        settle_phases(tables, value, 2, 3)
+        settle_apart(tables, value, 2, 3)
         step_lanes(tables, value, arrays.aside, arrays.root, ~moved)
         counter[TICK] += 1
         if counter[LANES_BUSY] == 0:

@@ -8,7 +8,7 @@ from numba.core.errors import TypingError
 from numba.core.typed_passes import NativeLowering
 
 from ggp.kernels.compiling import IS_COMPILED
-from ggp.kernels.quick_compiler import QuickCompiler, QuickLowering
+from ggp.kernels.quick_compiler import QuickCompiler, QuickLowering, without_literals
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="kernels run as plain Python")
 
@@ -56,6 +56,23 @@ def test_pieces_and_kernels_are_compiled_alike(seen, is_collecting):
     assert seen == [(QuickLowering.level, False)] * 2  # the stage is part of the kernel
     assert config.OPT is level
     assert gc.isenabled() == is_collecting
+
+
+@pytest.mark.parametrize("inline", ["never", "always"])
+def test_pieces_are_compiled_once_whatever_constants_they_are_called_with(seen, inline):
+    @without_literals
+    @njit(pipeline_class=QuickCompiler, inline=inline)
+    def piece(x, y):
+        return 10 * x + y
+
+    @without_literals
+    @njit(pipeline_class=QuickCompiler)
+    def whole(x):
+        return piece(1, 2) + piece(y=3, x=40) + piece(x, 1)
+
+    assert whole(100) == 12 + 403 + 1001
+    assert whole(5) == 12 + 403 + 51
+    assert len(seen) == (1 if inline == "always" else 2)
 
 
 def test_what_cannot_be_compiled_leaves_no_trace(is_collecting):
