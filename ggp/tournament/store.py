@@ -158,9 +158,20 @@ class Store:
         return int(self._link.execute("pragma user_version").fetchone()[0])
 
     def runs(self) -> list[Run]:
-        """All runs, oldest first."""
+        """All runs, oldest first. Raises StoreError where a later version made one that is not understood."""
         rows = self._link.execute("select id, name, created_ms, plan from run order by id")
-        return [Run(number, name, created, Plan.from_json(plan)) for number, name, created, plan in rows]
+        return [
+            Run(number, name, created, self._read_plan(name, plan)) for number, name, created, plan in rows
+        ]
+
+    def _read_plan(self, name: str, text: str) -> Plan:
+        try:
+            return Plan.from_json(text)
+        except (TypeError, KeyError, ValueError):
+            raise StoreError(
+                f"{self.path}: run {name!r} has settings that this version of the program does not know;"
+                " was it made by a later one?"
+            ) from None
 
     def run(self, name: str | None = None) -> Run:
         """The run of that name, or the latest. Raises StoreError."""

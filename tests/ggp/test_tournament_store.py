@@ -128,6 +128,15 @@ def test_other_files_are_refused(tmp_path):
     assert not (tmp_path / "missing.sqlite").exists()
 
 
+@pytest.mark.parametrize(("known", "later"), [('"seed"', '"seeds"'), ('"repetitions"', '"rounds"')])
+def test_plans_of_a_later_version_are_refused_in_a_sentence(store, tmp_path, known, later):
+    store.begin(small_plan(tmp_path))
+    with sqlite3.connect(store.path) as link:
+        link.execute("update run set plan = replace(plan, ?, ?)", (known, later))
+    with pytest.raises(StoreError, match=r"run 'small' has settings .* a later one\?"):
+        store.run()
+
+
 def test_an_empty_store_has_no_run(store):
     with pytest.raises(StoreError, match="no run"):
         store.run()
