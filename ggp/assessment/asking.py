@@ -98,6 +98,10 @@ class Asker:
         """The player's answer to one position. Raises what loading the game raises."""
         place = position.place
         game = load(rules_at(place), self.terms.engine, name=place.game)
+        # As in matches: what must be compiled once is, before a clock runs.
+        prepare = getattr(self.make_player(), "prepare", None)
+        if prepare is not None:
+            prepare(game)
         if isinstance(position, PlayOut):
             return self._play_out(position, game)
         asks = MIXTURE_ASKS if isinstance(position, Mixture) else 1

@@ -75,6 +75,18 @@ def test_a_right_and_a_wrong_choice():
     assert score(game).value == 0
 
 
+def test_players_get_ready_before_their_clock_starts():
+    class Slow(Scripted):
+        def prepare(self, game):
+            self.heard.append(("prepare", len(game.roles)))
+
+    position = first(PlayOut)
+    player = Slow(*position.solution)
+    _, asker = ask(position, player)
+    assert player.heard[:3] == [("prepare", 1), "start", None]
+    assert asker.faults.count == 0
+
+
 def test_illegal_late_and_missing_moves_are_faults():
     position = first(Choice)
     _, asker = ask(position, Scripted("(dance)"))
