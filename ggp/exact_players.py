@@ -4,9 +4,10 @@ alphabeta[:option=value,…]    depth-limited search within the clock, proven pl
                               it judges the horizon it finds out in the start clock (`ggp.search.judging`)
 tablebase:file=PATH[,…]       plays from a solution that `ggp solve --save` wrote; other games as `mcts` with
                               the options that follow
-solving[:option=value,…]      `mcts` with the same options, while a solver works on another core; moves are
-                              proven ones from the moment there is a proof. Options of its own: mebibytes (for
-                              solving, 0: no solving) and mixed (0: no mixed strategies at simultaneous moves)
+solving[:option=value,…]      `mcts` with the same options, while a solver works on another core, from the
+                              start clock on whatever `head_start` says; moves are proven ones from the moment
+                              there is a proof. Options of its own: mebibytes (for solving, 0: no solving) and
+                              mixed (0: no mixed strategies at simultaneous moves)
 """
 
 from __future__ import annotations

@@ -135,10 +135,15 @@ def play_match(
         seed=seed,
     )
     for seat in seats:
-        prepare = getattr(seat, "prepare", None)
-        if prepare is not None:
-            prepare(game)
+        prepare_player(seat, game)
     return _Referee(game, seats, record, seed, watch, grace_seconds, step_limit, clock).run()
+
+
+def prepare_player(player: Player | None, game: Game[Any]) -> None:
+    """Let a player that has something to compile do so, before a clock starts."""
+    prepare = getattr(player, "prepare", None)
+    if prepare is not None:
+        prepare(game)
 
 
 class _Referee:

@@ -171,8 +171,7 @@ class MctsPlayer(LocalPlayer):
     ) -> None:
         """`margin` seconds are left of each clock; `search` is auto, lanes or reference.
 
-        Without `has_head_start` it gets ready in the start clock, and learns what its policy must know, but
-        searches from the first play clock on only.
+        Without `has_head_start` nothing but FAST's learning happens before the first move is asked for.
         """
         super().__init__()
         self.simulations = simulations
@@ -264,7 +263,7 @@ class MctsPlayer(LocalPlayer):
 
         The next `choose` finds the tree. Ends within a slice of the search once `is_over()` says so.
         """
-        if self._search is None:
+        if self._search is None or not (self.has_head_start or self._made or self._search.simulation_count):
             return
         self._is_pondering = True
         try:
@@ -319,8 +318,7 @@ def make_player(
 
     Options of `mcts`: `simulations` (per move, instead of the clock), `margin` (seconds left of each
     clock), `search` (lanes or reference), `ponder` and `head_start` (on or off), and those of
-    `ggp.search.options`.
-    Raises PlayerSpecError.
+    `ggp.search.options`. Raises PlayerSpecError.
     """
     if spec.startswith("http://"):
         from ggp.http_client import RemotePlayer

@@ -15,7 +15,7 @@ from typing import Any
 from ggp.assessment.positions import Choice, Mixture, Place, PlayOut, Position, rules_at
 from ggp.game import Game, Move
 from ggp.loading import load
-from ggp.match import derived_seed
+from ggp.match import derived_seed, prepare_player
 from ggp.players import MatchSetup, Player, PlayerFaultError
 
 GRACE_SECONDS = 0.5
@@ -98,10 +98,7 @@ class Asker:
         """The player's answer to one position. Raises what loading the game raises."""
         place = position.place
         game = load(rules_at(place), self.terms.engine, name=place.game)
-        # As in matches: what must be compiled once is, before a clock runs.
-        prepare = getattr(self.make_player(), "prepare", None)
-        if prepare is not None:
-            prepare(game)
+        prepare_player(self.make_player(), game)
         if isinstance(position, PlayOut):
             return self._play_out(position, game)
         asks = MIXTURE_ASKS if isinstance(position, Mixture) else 1

@@ -212,8 +212,8 @@ def show_command(
     console = Console(highlight=False)
     with _open_store(store, must_exist=True) as opened:
         if lists_runs:
-            for run in opened.runs():
-                click.echo(f"{run.name}: {opened.match_count(run)} matches")
+            for name, count in opened.run_sizes().items():
+                click.echo(f"{name}: {count} matches")
             return
         _find_run(opened, run_name)
         if is_watching:

@@ -85,7 +85,7 @@ def inlined(function: _Function) -> _Function:
 
 
 def piece(function: _Function) -> _Function:
-    """A piece of a kernel that runs rarely: compiled once, called or inlined as LLVM sees fit."""
+    """A piece of a kernel that runs rarely, or long: compiled once, called or inlined as LLVM sees fit."""
     return _compiled(function, **_FOR_KERNELS_ONLY)
 
 

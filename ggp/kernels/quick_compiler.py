@@ -64,10 +64,10 @@ class QuickCompiler(CompilerBase):
 
 
 def without_literals(compiled: Any) -> Any:
-    """Have `compiled` take constants that kernels call it with for numbers like others.
+    """Compile `compiled` once for all constants it is called with: they are typed as numbers like others.
 
-    Numba would compile it once for every constant; LLVM knows the constants anyway where it becomes part of
-    the kernel.
+    Numba has no option for that and would compile it for each of them. Where it becomes part of a kernel,
+    LLVM knows the constants anyway.
     """
     resolve = compiled.get_call_template
 

@@ -157,42 +157,43 @@ class Store:
     def _version(self) -> int:
         return int(self._link.execute("pragma user_version").fetchone()[0])
 
-    def runs(self) -> list[Run]:
-        """All runs, oldest first. Raises StoreError where a later version made one that is not understood."""
-        rows = self._link.execute("select id, name, created_ms, plan from run order by id")
-        return [
-            Run(number, name, created, self._read_plan(name, plan)) for number, name, created, plan in rows
-        ]
+    def run_sizes(self) -> dict[str, int]:
+        """How many matches each run has, oldest run first."""
+        return dict(
+            self._link.execute(
+                "select name, count(match.id) from run left join match on match.run = run.id"
+                " group by run.id order by run.id"
+            )
+        )
 
-    def _read_plan(self, name: str, text: str) -> Plan:
+    def run(self, name: str | None = None) -> Run:
+        """The run of that name, or the latest. Raises StoreError."""
+        names = list(self.run_sizes())
+        if not names:
+            raise StoreError(f"{self.path}: no run in it yet")
+        if name is None:
+            name = names[-1]
+        if name not in names:
+            raise StoreError(f"{self.path}: no run {name!r}; there are {', '.join(names)}")
+        number, created, text = self._link.execute(
+            "select id, created_ms, plan from run where name = ?", (name,)
+        ).fetchone()
         try:
-            return Plan.from_json(text)
+            return Run(number, name, created, Plan.from_json(text))
         except (TypeError, KeyError, ValueError):
             raise StoreError(
                 f"{self.path}: run {name!r} has settings that this version of the program does not know;"
                 " was it made by a later one?"
             ) from None
 
-    def run(self, name: str | None = None) -> Run:
-        """The run of that name, or the latest. Raises StoreError."""
-        runs = self.runs()
-        if not runs:
-            raise StoreError(f"{self.path}: no run in it yet")
-        if name is None:
-            return runs[-1]
-        for run in runs:
-            if run.name == name:
-                return run
-        raise StoreError(f"{self.path}: no run {name!r}; there are {', '.join(run.name for run in runs)}")
-
     def begin(self, plan: Plan, *, is_new: bool = False) -> Run:
         """The run of the plan's name, made now or gone on with.
 
         With `is_new` another run is made where that name is taken, called `name-2` and so on. Raises
         SettingsChangedError where the run has matches under other settings; what no match was played of, an
-        agent, a game or a condition, may change.
+        agent, a game or a condition, may change. Raises StoreError as `run` does.
         """
-        taken = {run.name for run in self.runs()}
+        taken = self.run_sizes()
         name = plan.name
         if is_new:
             number = 2

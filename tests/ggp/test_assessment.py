@@ -76,15 +76,20 @@ def test_a_right_and_a_wrong_choice():
 
 
 def test_players_get_ready_before_their_clock_starts():
-    class Slow(Scripted):
+    now = 0.0
+
+    class Compiling(Scripted):
         def prepare(self, game):
+            nonlocal now
+            now += 60.0
             self.heard.append(("prepare", len(game.roles)))
 
     position = first(PlayOut)
-    player = Slow(*position.solution)
-    _, asker = ask(position, player)
+    player = Compiling(*position.solution)
+    answer, asker = ask(position, player, clock=lambda: now)
     assert player.heard[:3] == [("prepare", 1), "start", None]
     assert asker.faults.count == 0
+    assert answer.seconds == 0.0
 
 
 def test_illegal_late_and_missing_moves_are_faults():

@@ -174,6 +174,14 @@ def test_skirmish_pawns_go_two_rows_from_home_where_both_are_empty() -> None:
     }
 
 
+def test_skirmish_black_pawns_go_down() -> None:
+    pawns = ("(cell 1 7 black_pawn)", "(cell 4 2 black_pawn)", "(cell 8 8 white_rook)")
+    game = starting_from("skirmish", *pawns, *SKIRMISH_COUNTS, "(control black)")
+    moves = {"(move 1 7 1 6)", "(move 1 7 1 5)", "(move 4 2 4 1)"}
+    assert legal(game, game.initial_state(), 1) == moves
+    assert "(cell 4 1 black_queen)" in facts(game, play(game, "noop|(move 4 2 4 1)"))
+
+
 def test_skirmish_kings_are_taken_and_counted_like_all_others() -> None:
     pieces = (
         "(cell 4 4 black_rook)",
@@ -209,7 +217,7 @@ def test_skirmish_goes_to_who_captured_more_in_100_turns(white: int, black: int,
     assert final_goals(game, state) == goals
 
 
-def test_skirmish_ends_with_the_last_piece_and_where_nobody_can_move() -> None:
+def test_skirmish_ends_with_the_last_piece_and_where_the_one_in_control_cannot_move() -> None:
     counts = ("(taken white 15)", "(taken black 15)", "(turn 60)")
     game = starting_from(
         "skirmish", "(cell 1 1 white_rook)", "(cell 1 7 black_rook)", *counts, "(control white)"
@@ -217,9 +225,10 @@ def test_skirmish_ends_with_the_last_piece_and_where_nobody_can_move() -> None:
     state = play(game, "(move 1 1 1 7)|noop")
     assert game.is_terminal(state)
     assert final_goals(game, state) == [100, 0]
-    blocked = ("(cell 5 4 white_pawn)", "(cell 5 5 black_pawn)")
-    game = starting_from("skirmish", *blocked, *SKIRMISH_COUNTS, "(control white)")
-    assert game.is_terminal(game.initial_state())
+    blocked = ("(cell 5 4 white_pawn)", "(cell 5 5 black_pawn)", "(cell 8 8 black_king)")
+    for player, is_over in (("white", True), ("black", False)):
+        game = starting_from("skirmish", *blocked, *SKIRMISH_COUNTS, f"(control {player})")
+        assert game.is_terminal(game.initial_state()) == is_over
 
 
 def test_nineboard_place_names_the_next_board() -> None:

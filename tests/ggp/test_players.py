@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+import ggp.search.reference  # noqa: F401  (or it is imported while a clock runs)
 from gdl.terms import Compound, Symbol
 from ggp.human_player import HumanPlayer, find_move
 from ggp.loading import load
@@ -124,12 +125,17 @@ def test_mcts_player_reports_its_search():
 
 @pytest.mark.parametrize(("head_start", "has_searched"), [("on", True), ("off", False)])
 def test_mcts_player_searches_in_the_start_clock_unless_told_not_to(head_start, has_searched):
-    player = make_player(f"mcts:search=reference,head_start={head_start}")
+    player = make_player(f"mcts:search=reference,solver=off,head_start={head_start}")
     game = Nim(30)
-    player.start(MatchSetup("match", game, game.roles[0], 0.0, 0.0, 1), time.monotonic() + 0.05)
+    player.start(MatchSetup("match", game, game.roles[0], 0.0, 0.0, 1), later(0.2))
+    ponder(player, 50)
     assert (player.search.simulation_count > 0) == has_searched
-    player.choose(game.initial_state(), time.monotonic() + 0.05, None)
-    assert player.search.simulation_count > 0
+    move = player.choose(game.initial_state(), later(0.2), None)
+    assert move in game.legal_moves(game.initial_state(), game.roles[0])
+    before = player.search.simulation_count
+    assert before > 0
+    ponder(player, 50)
+    assert player.search.simulation_count > before
 
 
 def ponder(player, simulations):

@@ -7,8 +7,8 @@ from numba import config, njit
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NativeLowering
 
-from ggp.kernels.compiling import IS_COMPILED
-from ggp.kernels.quick_compiler import QuickCompiler, QuickLowering, without_literals
+from ggp.kernels.compiling import IS_COMPILED, inlined, piece
+from ggp.kernels.quick_compiler import QuickCompiler, QuickLowering
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="kernels run as plain Python")
 
@@ -58,21 +58,19 @@ def test_pieces_and_kernels_are_compiled_alike(seen, is_collecting):
     assert gc.isenabled() == is_collecting
 
 
-@pytest.mark.parametrize("inline", ["never", "always"])
-def test_pieces_are_compiled_once_whatever_constants_they_are_called_with(seen, inline):
-    @without_literals
-    @njit(pipeline_class=QuickCompiler, inline=inline)
-    def piece(x, y):
+@pytest.mark.parametrize("decorated", [inlined, piece])
+def test_pieces_are_compiled_once_whatever_constants_they_are_called_with(seen, decorated):
+    @decorated
+    def part(x, y):
         return 10 * x + y
 
-    @without_literals
     @njit(pipeline_class=QuickCompiler)
     def whole(x):
-        return piece(1, 2) + piece(y=3, x=40) + piece(x, 1)
+        return part(1, 2) + part(y=3, x=40) + part(x, 1)
 
     assert whole(100) == 12 + 403 + 1001
     assert whole(5) == 12 + 403 + 51
-    assert len(seen) == (1 if inline == "always" else 2)
+    assert len(seen) == 2
 
 
 def test_what_cannot_be_compiled_leaves_no_trace(is_collecting):

@@ -188,7 +188,11 @@ def test_a_killed_run_goes_on(tmp_path):
             time.sleep(0.1)
             if place.is_file():
                 with Store(place) as store:
-                    before = {m.id: m.stored_ms for run in store.runs() for m in store.matches(run)}
+                    before = {
+                        m.id: m.stored_ms
+                        for run in map(store.run, store.run_sizes())
+                        for m in store.matches(run)
+                    }
     finally:
         process.kill()
         process.communicate()

@@ -130,11 +130,16 @@ def test_other_files_are_refused(tmp_path):
 
 @pytest.mark.parametrize(("known", "later"), [('"seed"', '"seeds"'), ('"repetitions"', '"rounds"')])
 def test_plans_of_a_later_version_are_refused_in_a_sentence(store, tmp_path, known, later):
-    store.begin(small_plan(tmp_path))
+    plan = small_plan(tmp_path)
+    store.begin(plan)
     with sqlite3.connect(store.path) as link:
         link.execute("update run set plan = replace(plan, ?, ?)", (known, later))
-    with pytest.raises(StoreError, match=r"run 'small' has settings .* a later one\?"):
-        store.run()
+    for use in (store.run, lambda: store.begin(plan)):
+        with pytest.raises(StoreError, match=r"run 'small' has settings .* a later one\?"):
+            use()
+    other = store.begin(plan, is_new=True)
+    assert store.run("small-2").plan == other.plan == plan
+    assert store.run_sizes() == {"small": 0, "small-2": 0}
 
 
 def test_an_empty_store_has_no_run(store):
@@ -145,7 +150,7 @@ def test_an_empty_store_has_no_run(store):
 def test_many_may_create_the_file_at_the_same_time(tmp_path):
     def open_it(number):
         with Store(tmp_path / "results.sqlite") as store:
-            return store.runs()
+            return store.run_sizes()
 
     with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(open_it, range(16))) == [[]] * 16
+        assert list(pool.map(open_it, range(16))) == [{}] * 16
