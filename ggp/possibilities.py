@@ -7,6 +7,8 @@ against it. Q questions, A literals asked in each.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -47,11 +49,21 @@ class Question:
         )
 
 
-def possible(tables: CircuitTables, questions: Sequence[Question], asked: NDArray[np.int32]) -> BoolArray:
-    """bool[Q, A]: whether each literal of asked[Q, A] can be true."""
+def possible(
+    tables: CircuitTables,
+    questions: Sequence[Question],
+    asked: NDArray[np.int32],
+    deadline: float = math.inf,
+) -> BoolArray:
+    """bool[Q, A]: whether each literal of asked[Q, A] can be true.
+
+    Raises TimeoutError where the deadline (time.monotonic() seconds) passes before all was asked.
+    """
     words = max(1, min(64, MEMORY // (16 * tables.node_count)))
     answers = np.zeros(asked.shape, np.bool_)
     for first in range(0, len(questions), 64 * words):
+        if time.monotonic() > deadline:
+            raise TimeoutError
         part = questions[first : first + 64 * words]
         can = _known(tables, part)
         spread_possibilities(

@@ -125,7 +125,10 @@ def _read(game: CompiledGame, path: str, deadline: float) -> _Learned | None:
     features, kind, cases = _recognize(game, named.kind, deadline)
     weights = None if features is None else weights_by_name(game, features, named)
     if features is None or kind is None or weights is None:
-        _logger.warning("%s: the features in %s are those of another game", game.name, path)
+        if time.monotonic() > deadline:
+            _logger.warning("%s: no time to recognize the features in %s", game.name, path)
+        else:
+            _logger.warning("%s: the features in %s are those of another game", game.name, path)
         return None
     return features, weights, cases
 
@@ -136,9 +139,12 @@ def _recognize(game: CompiledGame, kind: str, deadline: float) -> _Recognized:
     if kind in known:
         return known[kind]
     features = recognize_features(game, deadline)
-    found: _Recognized = (
-        (None, None, ()) if features is None else (features, *find_cases(game, features, kind))
-    )
+    found: _Recognized = (None, None, ())
+    if features is not None:
+        try:
+            found = (features, *find_cases(game, features, kind, deadline))
+        except TimeoutError:
+            return found
     if time.monotonic() < deadline:
         known[kind] = found
     return found

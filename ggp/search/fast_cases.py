@@ -36,11 +36,12 @@ class Case:
 
 
 def find_cases(
-    game: CompiledGame, features: Features, kind: str = "auto"
+    game: CompiledGame, features: Features, kind: str = "auto", deadline: float = math.inf
 ) -> tuple[str | None, tuple[tuple[Case, ...], ...]]:
     """The form that suits the game (or the one asked for), and the cases of all moves in it.
 
-    (None, ()) where no move can be valued that way.
+    (None, ()) where no move can be valued that way. Raises TimeoutError where the deadline (time.monotonic()
+    seconds) passes meanwhile.
     """
     if kind == "auto":
         several = any(len(features.pieces_of(role)) > 1 for role in range(len(game.roles)))
@@ -48,7 +49,7 @@ def find_cases(
     else:
         kinds = [kind]
     for each in kinds:
-        cases = _capture_cases(game, features) if each == PIECES else _placement_cases(features)
+        cases = _capture_cases(game, features, deadline) if each == PIECES else _placement_cases(features)
         if any(case.pieces or case.target != NOTHING for of_move in cases for case in of_move):
             return each, cases
     return None, ()
@@ -68,10 +69,10 @@ def _cases_of_targets(features: Features, targets: Sequence[int]) -> Iterator[Ca
         yield Case(())
 
 
-def _capture_cases(game: CompiledGame, features: Features) -> tuple[tuple[Case, ...], ...]:
+def _capture_cases(game: CompiledGame, features: Features, deadline: float) -> tuple[tuple[Case, ...], ...]:
     cases: list[tuple[Case, ...]] = [(Case(()),)] * len(features.targets_of)
     for family in features.families:
-        for move, of_move in _Captures(game, features, family).cases():
+        for move, of_move in _Captures(game, features, family, deadline).cases():
             cases[move] = of_move
     return tuple(cases)
 
@@ -79,8 +80,9 @@ def _capture_cases(game: CompiledGame, features: Features) -> tuple[tuple[Case, 
 class _Captures:
     """What the moves of one family capture: by the piece that moves and what is taken."""
 
-    def __init__(self, game: CompiledGame, features: Features, family: MoveFamily) -> None:
-        self.tables, self.features, self.family = game.tables, features, family
+    def __init__(self, game: CompiledGame, features: Features, family: MoveFamily, deadline: float) -> None:
+        self.features, self.family = features, family
+        self.tables, self.deadline = game.tables, deadline
         owners = np.array([features.owner_of(f) for f in range(len(features.piece_of))])
         self.theirs = np.flatnonzero((owners != NOTHING) & (owners != family.role))
         self.is_theirs = frozenset(self.theirs.tolist())
@@ -175,7 +177,7 @@ class _Captures:
             questions[q].knowing(false=chain.from_iterable(taken.values())) for q, taken in by_mover.items()
         ]
         legal = self._legal([movers[q][0] for q in by_mover])
-        answers = possible(self.tables, without, legal)[:, 0]
+        answers = possible(self.tables, without, legal, self.deadline)[:, 0]
         can_spare = {q: bool(answer) for q, answer in zip(by_mover, answers, strict=True)}
         for number, mover in enumerate(movers):
             if is_legal[number]:
@@ -192,7 +194,7 @@ class _Captures:
         following = self.tables.next[self.theirs]
         contents = self.tables.next[self.on_board] ^ 1
         asked = np.column_stack((legal, np.tile(np.concatenate((following, contents)), (len(questions), 1))))
-        answers = possible(self.tables, questions, asked.astype(np.int32))
+        answers = possible(self.tables, questions, asked.astype(np.int32), self.deadline)
         can_last = answers[:, 1 : 1 + len(self.theirs)]
         is_sure = ~answers[:, 1 + len(self.theirs) :]
         starts = np.flatnonzero(np.diff(cell_of[self.on_board], prepend=NOTHING))
@@ -216,7 +218,7 @@ class _Captures:
             for q, f in zip(places, fluents, strict=True)
         ]
         legal = self._legal([moves[q] for q in places])
-        is_there = possible(self.tables, with_piece, legal)[:, 0]
+        is_there = possible(self.tables, with_piece, legal, self.deadline)[:, 0]
         return places[is_there], fluents[is_there]
 
     def _passed(
@@ -236,7 +238,7 @@ class _Captures:
         asked[:, 0] = self.tables.next[fluents]
         for row, others in enumerate(beside):
             asked[row, 1 : 1 + len(others)] = self.tables.next[others] ^ 1
-        answers = possible(self.tables, with_piece, asked)
+        answers = possible(self.tables, with_piece, asked, self.deadline)
         is_replaced = ~answers[:, 1:].all(axis=1) & self.features.single[self.features.cell_of[fluents]]
         is_gone = ~answers[:, 0] | is_replaced
         return places[is_gone], fluents[is_gone]

@@ -197,6 +197,17 @@ def test_search_falls_back_to_mast_and_says_so_once(caplog, monkeypatch):
     assert sum("MAST instead" in record.message for record in caplog.records) == 1
 
 
+def test_recognition_ends_at_the_deadline_and_is_done_anew_later():
+    game = compiled("minichess")
+    with pytest.raises(TimeoutError):
+        find_cases(game, recognize_features(game), deadline=time.monotonic() - 1.0)
+    late, options = time.monotonic() - 1.0, MctsOptions(policy="fast", episodes=64)
+    assert learn_fast(game, options, 4711, late) is None
+    model = learn_fast(game, options, 4711)
+    assert model is not None
+    assert model.weights.kind == "pieces"
+
+
 def test_plain_search_of_a_game_that_is_not_compiled_says_that_it_plays_mast(caplog):
     game = Nim(5)
     search = Search(game, game.roles[0], options=MctsOptions(policy="rave+fast"))
@@ -257,3 +268,6 @@ def test_weights_of_a_file_take_the_place_of_learning(tmp_path, caplog):
     other = compiled("connectfour_4x4")
     assert learn_fast(other, MctsOptions(policy="fast", weights=str(path)), 1) is None
     assert "are those of another game" in caplog.text
+    late = time.monotonic() - 1.0
+    assert learn_fast(compiled("minichess"), MctsOptions(policy="fast", weights=str(path)), 1, late) is None
+    assert "no time to recognize" in caplog.text
