@@ -171,7 +171,7 @@ class MctsPlayer(LocalPlayer):
     ) -> None:
         """`margin` seconds are left of each clock; `search` is auto, lanes or reference.
 
-        Without `has_head_start` nothing but FAST's learning happens before the first move is asked for.
+        Without `has_head_start` it gets ready, and FAST learns; nothing is searched before the first move.
         """
         super().__init__()
         self.simulations = simulations

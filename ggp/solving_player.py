@@ -21,6 +21,7 @@ from typing import Any
 from ggp.compiled_game import CompiledGame
 from ggp.exact_reports import alphabeta_report, stage_report
 from ggp.game import RANDOM_ROLE, Game, GameError, Move
+from ggp.match import prepare_player
 from ggp.players import MatchSetup, Player
 from ggp.search.alphabeta import AlphaBeta, AlphaBetaError, SearchResult
 from ggp.search.mcts import LanesSearch
@@ -93,9 +94,7 @@ class SolvingPlayer:
         prepare_alphabeta(game)
         if isinstance(game, CompiledGame) and len(game.roles) == 1:
             LanesRollouts(game).run(playouts=1)
-        prepare = getattr(self.other, "prepare", None)
-        if prepare is not None:
-            prepare(game)
+        prepare_player(self.other, game)
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         self._setup = setup

@@ -157,6 +157,10 @@ class Store:
     def _version(self) -> int:
         return int(self._link.execute("pragma user_version").fetchone()[0])
 
+    def run_names(self) -> list[str]:
+        """Oldest first."""
+        return [name for (name,) in self._link.execute("select name from run order by id")]
+
     def run_sizes(self) -> dict[str, int]:
         """How many matches each run has, oldest run first."""
         return dict(
@@ -168,7 +172,7 @@ class Store:
 
     def run(self, name: str | None = None) -> Run:
         """The run of that name, or the latest. Raises StoreError."""
-        names = list(self.run_sizes())
+        names = self.run_names()
         if not names:
             raise StoreError(f"{self.path}: no run in it yet")
         if name is None:
@@ -193,7 +197,7 @@ class Store:
         SettingsChangedError where the run has matches under other settings; what no match was played of, an
         agent, a game or a condition, may change. Raises StoreError as `run` does.
         """
-        taken = self.run_sizes()
+        taken = set(self.run_names())
         name = plan.name
         if is_new:
             number = 2

@@ -190,7 +190,7 @@ def test_a_killed_run_goes_on(tmp_path):
                 with Store(place) as store:
                     before = {
                         m.id: m.stored_ms
-                        for run in map(store.run, store.run_sizes())
+                        for run in map(store.run, store.run_names())
                         for m in store.matches(run)
                     }
     finally:

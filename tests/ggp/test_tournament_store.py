@@ -150,7 +150,7 @@ def test_an_empty_store_has_no_run(store):
 def test_many_may_create_the_file_at_the_same_time(tmp_path):
     def open_it(number):
         with Store(tmp_path / "results.sqlite") as store:
-            return store.run_sizes()
+            return store.run_names()
 
     with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(open_it, range(16))) == [{}] * 16
+        assert list(pool.map(open_it, range(16))) == [[]] * 16
