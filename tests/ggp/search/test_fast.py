@@ -1,6 +1,7 @@
 """FAST: learned weights, what moves are worth, and drawing by it in many lanes at once."""
 
 import logging
+import math
 import time
 
 import numpy as np
@@ -218,23 +219,38 @@ def test_plain_search_of_a_game_that_is_not_compiled_says_that_it_plays_mast(cap
     assert "MAST instead" in caplog.text
 
 
-@pytest.mark.parametrize("is_searching", [True, False])
-def test_search_against_the_clock_learns_within_it(is_searching):
+@pytest.mark.parametrize(("is_searching", "seconds"), [(True, 3.0), (False, 6.0)])
+def test_learning_gets_its_share_of_the_clock(monkeypatch, is_searching, seconds):
+    """Half of the first search, all of a clock in which nothing is searched."""
+    granted = []
+    prepare = LanesSearch._prepare
+
+    def watched(self, seconds):
+        granted.append(seconds)
+        prepare(self, math.inf)
+
+    monkeypatch.setattr(LanesSearch, "_prepare", watched)
     game = compiled("breakthrough_small")
-    prepared = LanesSearch(game, game.roles[0], options=MctsOptions(policy="fast", memory_mebibytes=16))
-    prepared.move_to(game.initial_state(), None)
-    prepared.warm_up()
-    # So many episodes take minutes; with a seed of their own they are not known from before.
-    options = MctsOptions(policy="fast", memory_mebibytes=16, episodes=5_000_000)
-    search = LanesSearch(game, game.roles[0], options=options, seed=77)
+    options = MctsOptions(policy="fast", memory_mebibytes=16, episodes=64)
+    search = LanesSearch(game, game.roles[0], options=options, clock=lambda: 100.0)
     search.move_to(game.initial_state(), None)
-    begin = time.monotonic()
     if is_searching:
-        assert search.run(deadline=begin + 6.0) > 0
+        search.run(deadline=106.0, is_stopped=lambda: True)
     else:
-        search.warm_up(begin + 6.0)
-        assert search.simulation_count == 0
-    assert time.monotonic() - begin < 30
+        search.warm_up(106.0)
+    assert search.simulation_count == 0
+    assert granted == [seconds]
+    assert search.options.parts == {"fast"}
+
+
+def test_search_against_the_clock_learns_before_it_searches():
+    game = compiled("breakthrough_small")
+    search = LanesSearch(
+        game, game.roles[0], options=MctsOptions(policy="fast", memory_mebibytes=16), seed=77
+    )
+    search.warm_up()
+    search.move_to(game.initial_state(), None)
+    assert search.run(deadline=time.monotonic() + 2.0) > 0
     assert search.options.parts == {"fast"}
 
 
