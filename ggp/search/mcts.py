@@ -69,6 +69,7 @@ class LanesSearch:
         ]
         self._seed = seed
         self._is_prepared = "fast" not in self.options.parts
+        self._fallback = ""
         self._pool = ThreadPoolExecutor(self.options.threads) if self.options.threads > 1 else None
         self._slice_ticks = [1] * self.options.threads
         self._begin_report()
@@ -129,6 +130,7 @@ class LanesSearch:
         model = learn_fast(self.game, self.options, self._seed, time.monotonic() + seconds)
         if model is None:
             self.options = self.options.without_fast()
+            self._fallback = self.options.policy
         for engine in self.engines:
             engine.use_policy(
                 self.options, None if model is None else feature_cases(model, self.options.words)
@@ -246,6 +248,7 @@ class LanesSearch:
             best_line=self._best_line(moves[0].move if moves else None),
             goal=root_goal,
             carried=self._carried,
+            fallback=self._fallback,
         )
 
     def _best_line(self, favorite: Move | None) -> tuple[tuple[Move, ...], ...]:

@@ -52,7 +52,12 @@ def gibbs_weight(value: float, best: float, temperature: float) -> int:
 
 
 class UniformPolicy:
-    """Every legal move alike. Base of the others."""
+    """Every legal move alike. Base of the others.
+
+    `fallback` is the policy that stands in for the one asked for, where that cannot be, else "".
+    """
+
+    fallback = ""
 
     def __init__(self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> None:
         self.game, self.options, self.lane, self.tree = game, options, lane, tree
@@ -311,6 +316,7 @@ class FastPolicy(MastPolicy):
             _logger.warning("%s is not compiled, which FAST needs; MAST instead", self.game.name)
         if model is None:
             self.options = self.options.without_fast()
+            self.fallback = self.options.policy
             return
         fluents = game.terms.fluents
         cases = iter(zip(model.cases, model.level, strict=True))

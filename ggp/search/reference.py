@@ -170,6 +170,7 @@ class Search:
             goal=None if root.proof is None else round(root.proof[role]),
             mode="reference",
             carried=self._carried,
+            fallback=self.policy.fallback,
         )
 
     def _begin_report(self) -> None:

@@ -58,6 +58,7 @@ class SearchReport:
     moves                          of the searching role in the root state, most visited first
     best_line                      joint moves along the most visited edges of one tree
     goal                           proven goal of the searching role, or None
+    fallback                       the policy that stands in for the one asked for, or ""
     """
 
     seconds: float
@@ -72,6 +73,7 @@ class SearchReport:
     goal: int | None
     mode: str = "lanes"
     carried: int = 0
+    fallback: str = ""
 
     @property
     def playouts_per_second(self) -> float:
@@ -100,6 +102,7 @@ class SearchReport:
             "descents": self.descents,
             "descents_per_second": round(self.descents_per_second),
             "carried": self.carried,
+            "fallback": self.fallback,
             "mean_depth": _rounded(self.mean_depth),
             "deepest": self.deepest,
             "nodes": self.nodes,
@@ -136,6 +139,8 @@ def report_text(report: dict[str, Any]) -> str:
         parts.append(f"proven {report['goal']}")
     elif report["expectation"] is not None:
         parts.append(f"expects {report['expectation']:.1f}")
+    if report["fallback"]:
+        parts.append(f"plays as {report['fallback']}")
     if report["is_full"]:
         parts.append("tree full")
     if report["line"]:

@@ -22,7 +22,7 @@ MATCH_COLUMNS = (
     "started_ms",
     "version",
 )
-SEAT_COLUMNS = ("agent", "goal", "late", "illegal", "lost", "think_seconds", "simulations")
+SEAT_COLUMNS = ("agent", "goal", "late", "illegal", "lost", "think_seconds", "simulations", "fallback")
 
 
 def write_csv(

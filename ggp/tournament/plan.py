@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
+from gdl.errors import GdlError
+from gdl.parser import parse
+from gdl.printer import to_kif
 from ggp.players import PlayerSpecError, make_player
 
 Lineups = Literal["pairs", "all"]
@@ -119,7 +122,7 @@ class Plan:
         for agent in self.agents:
             pieces[f"agent {agent.name}"] = agent.player
         for game in self.games:
-            digest = hashlib.sha256(game.rules.encode()).hexdigest()[:16]
+            digest = hashlib.sha256(_meaning(game.rules).encode()).hexdigest()[:16]
             own = "" if game.simulations is None else f", simulations {game.simulations}"
             pieces[f"game {game.name}"] = f"rules {digest}{own}"
         for condition in self.conditions:
@@ -150,6 +153,14 @@ class Plan:
                 "until": Until(**until) if until else None,
             }
         )
+
+
+def _meaning(rules: str) -> str:
+    """The rules as they are printed: comments and layout may change during a run."""
+    try:
+        return to_kif(parse(rules))
+    except GdlError:  # told where the game is loaded
+        return rules
 
 
 def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:

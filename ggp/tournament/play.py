@@ -36,6 +36,7 @@ class SeatResult:
     late, illegal, lost   moves that came too late, were not legal, or did not come for lack of connection
     think_seconds    start clock and moves together
     simulations      finished by its search; None where the player does not count them
+    fallback         the policy its search reports to have played by instead of the one asked for; mostly ""
     """
 
     role: str
@@ -48,6 +49,7 @@ class SeatResult:
     lost: int
     think_seconds: float
     simulations: int | None
+    fallback: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,13 @@ def _seat_result(task: MatchTask, record: MatchRecord, index: int, player: Playe
         lost=sum(code == "CE" for code in codes),
         think_seconds=round(sum(value or 0.0 for value in seconds), 4),
         simulations=getattr(player, "simulation_count", None),
+        fallback=_fallback(record, index),
     )
+
+
+def _fallback(record: MatchRecord, index: int) -> str:
+    told = (report["fallback"] for report in _column(record.reports, index, None) if report is not None)
+    return next(filter(None, told), "")
 
 
 def _column(rows: Sequence[Sequence[Any]], index: int, missing: Any) -> list[Any]:

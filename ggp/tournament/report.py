@@ -44,6 +44,7 @@ class Report:
             tables.mean_goals(results, name).upright(),
             tables.speeds(results, name).upright(),
             tables.faults(results, name),
+            tables.fallbacks(results, name),
         ]
         return [table for table in found if table.rows]
 
@@ -53,15 +54,21 @@ class Report:
         return [table for table in found if table.rows]
 
     @property
+    def fallback_count(self) -> int:
+        """Seats in which an agent played by another policy than its own."""
+        return sum(total.fallbacks.total() for total in self.results.agents.values())
+
+    @property
     def fault_count(self) -> int:
         return sum(total.faults for total in self.results.agents.values())
 
     def summary(self) -> str:
         """How many matches there are and what went wrong, in one line."""
         saved = f", {self.saved} not needed" if self.saved else ""
+        fallbacks = f", {self.fallback_count} seats played by a fallback" if self.fallback_count else ""
         return (
             f"{self.results.match_count} of {self.planned} matches{saved}; "
-            f"{self.fault_count} faults, {len(self.results.aborted)} aborted matches"
+            f"{self.fault_count} faults, {len(self.results.aborted)} aborted matches{fallbacks}"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -55,7 +55,10 @@ class PairScore:
 
 @dataclass
 class AgentTotals:
-    """What one agent did in one game under one condition, over all its seats."""
+    """What one agent did in one game under one condition, over all its seats.
+
+    fallbacks    by policy that stood in for the agent's own: in how many seats
+    """
 
     goals: list[int] = field(default_factory=list)
     seats: int = 0
@@ -66,6 +69,7 @@ class AgentTotals:
     think_seconds: float = 0.0
     simulations: int = 0
     counted_seconds: float = 0.0
+    fallbacks: Counter[str] = field(default_factory=Counter)
 
     def add(self, seat: SeatResult) -> None:
         self.seats += 1
@@ -74,6 +78,8 @@ class AgentTotals:
         self.illegal += seat.illegal
         self.lost += seat.lost
         self.think_seconds += seat.think_seconds
+        if seat.fallback:
+            self.fallbacks[seat.fallback] += 1
         if seat.goal is not None:
             self.goals.append(seat.goal)
         if seat.simulations is not None:

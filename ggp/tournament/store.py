@@ -20,7 +20,7 @@ from ggp.match_record import MatchRecord, now_ms
 from ggp.tournament.plan import Plan, changed_settings
 from ggp.tournament.play import MatchResult, SeatResult
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _SCHEMA = """
 create table run (
@@ -66,10 +66,15 @@ create table seat (
     lost integer not null,
     think_seconds real not null,
     simulations integer,
+    fallback text not null default '',
     primary key (run, match, number),
     foreign key (run, match) references match (run, id)
 ) without rowid;
 """
+
+
+_FROM_SCHEMA_1 = "alter table seat add column fallback text not null default ''"
+"""What older matches lack stays unknown: their agents may have played by another policy without saying so."""
 
 
 class StoreError(Exception):
@@ -150,9 +155,23 @@ class Store:
                 self._link.execute("rollback")
                 raise
             self._link.execute("commit")
+        if self._version() == 1:
+            self._extend()
         if self._version() != SCHEMA_VERSION:
             version = self._version()
             raise StoreError(f"{self.path}: written by another version of this program (schema {version})")
+
+    def _extend(self) -> None:
+        """Make a file of schema 1 one of schema 2; only one of several processes that open it does."""
+        self._link.execute("begin immediate")
+        try:
+            if self._version() == 1:
+                self._link.execute(_FROM_SCHEMA_1)
+                self._link.execute(f"pragma user_version = {SCHEMA_VERSION}")
+        except BaseException:
+            self._link.execute("rollback")
+            raise
+        self._link.execute("commit")
 
     def _version(self) -> int:
         return int(self._link.execute("pragma user_version").fetchone()[0])
@@ -272,6 +291,7 @@ class Store:
                 seat.lost,
                 seat.think_seconds,
                 seat.simulations,
+                seat.fallback,
             )
             for number, seat in enumerate(result.seats)
         ]
@@ -283,7 +303,7 @@ class Store:
                 f"insert into match ({names}) values ({marks}) on conflict do nothing", values
             ).rowcount
             if added:
-                self._link.executemany(f"insert into seat values ({', '.join('?' * 13)})", seats)
+                self._link.executemany(f"insert into seat values ({', '.join('?' * 14)})", seats)
         except BaseException:
             self._link.execute("rollback")
             raise
@@ -307,8 +327,8 @@ class Store:
         ).fetchall()
         seats: dict[str, list[SeatResult]] = {}
         for match, *fields in self._link.execute(
-            "select match, role, agent, player, goal, moves, late, illegal, lost, think_seconds, simulations"
-            " from seat where run = ? order by match, number",
+            "select match, role, agent, player, goal, moves, late, illegal, lost, think_seconds, simulations,"
+            " fallback from seat where run = ? order by match, number",
             (run.id,),
         ):
             seats.setdefault(match, []).append(SeatResult(*fields))

@@ -147,6 +147,18 @@ def faults(results: Results, condition: str) -> Table:
     return Table("Faults", header, tuple(rows), text_columns=2)
 
 
+def fallbacks(results: Results, condition: str) -> Table:
+    """Agents that played by another policy than their own; here too, no row is what one wants to see."""
+    rows = []
+    for agent in _agents(results, condition):
+        for game in _games(results, condition):
+            total = results.agents.get((condition, game, agent), AgentTotals())
+            for policy, count in sorted(total.fallbacks.items()):
+                rows.append((agent, game, policy, f"{count} of {total.seats}"))
+    header = ("agent", "game", "played as", "seats")
+    return Table("Not what they are called", header, tuple(rows), text_columns=3)
+
+
 def ratings(results: Results, condition: str) -> list[Rating]:
     """Bradley-Terry ratings over all games of a condition; the first baseline is 0, if there is one."""
     names = [agent.name for agent in results.plan.agents]

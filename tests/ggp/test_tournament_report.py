@@ -82,10 +82,26 @@ def test_aborted_matches_and_faults_are_told_and_not_counted(tmp_path, store):
     assert "broken" in text
 
 
+def test_agents_that_played_by_another_policy_are_named(tmp_path, store):
+    def fall_back(task):
+        return {"fallback": "rave+mast"} if task.repetition == 0 else {}
+
+    plan = small_plan(tmp_path, repetitions=2)
+    run = store.begin(plan)
+    for _, task in Schedule(plan).tasks():
+        store.add(run, result_of(task, [100, 0], **fall_back(task)))
+    report = make_report(store, run)
+    assert "0 faults, 0 aborted matches, 4 seats played by a fallback" in report.summary()
+    assert "| a | small | rave+mast | 2 of 4 |" in markdown(report)
+    assert "Not what they are called" in text_of(terminal_view(report))
+
+
 def test_report_is_the_same_in_terminal_and_markdown(tmp_path, store):
     run = fill(store, small_plan(tmp_path, repetitions=10), a_wins_as_first)
     report = make_report(store, run)
+    assert report.summary().endswith("0 aborted matches")
     for text in (text_of(terminal_view(report)), markdown(report)):
+        assert "Not what they are called" not in text
         assert "75.0 [53.1, 88.8] 20" in text
         assert "20 of 20 matches; 0 faults" in text
         assert "15 of 20" in text

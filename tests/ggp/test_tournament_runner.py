@@ -84,6 +84,15 @@ def test_counted_simulations_are_stored(store, tmp_path):
     assert counts == {"a": 20, "b": None}
 
 
+def test_an_agent_that_plays_by_another_policy_is_stored_with_it(store, tmp_path):
+    fast = "mcts:policy=rave+fast,simulations=20"  # which needs a board, and a compiled game
+    run = store.begin(small_plan(tmp_path, agents={"a": fast, "b": "mcts:simulations=20"}, repetitions=1))
+    Runner(store, run, Inline()).play()
+    seats = [seat for match in store.matches(run) for seat in match.seats]
+    assert [seat.fallback for seat in seats if seat.agent == "a"] == ["rave+mast"] * 2
+    assert [seat.fallback for seat in seats if seat.agent == "b"] == [""] * 2
+
+
 @pytest.mark.parametrize(("rules", "count"), [(ALONE, 6), (TRIO, 18)])
 def test_games_for_one_and_for_three(store, tmp_path, rules, count):
     run = store.begin(small_plan(tmp_path, rules=rules))

@@ -36,13 +36,14 @@ def test_everything_comes_back(store, tmp_path):
     run = store.begin(plan)
     tasks = first_tasks(plan, 3)
     for task in tasks:
-        store.add(run, result_of(task, [50, 50], simulations=7, late=1))
+        store.add(run, result_of(task, [50, 50], simulations=7, late=1, fallback="mast"))
     matches = {match.id: match for match in store.matches(run)}
     assert set(matches) == {task.id for task in tasks}
     match = matches[tasks[1].id]
     assert match.cell_agents == ("a", "b")
     assert tuple(seat.agent for seat in match.seats) == tasks[1].seats
     assert all((seat.simulations, seat.late, seat.think_seconds) == (7, 1, 0.5) for seat in match.seats)
+    assert all(seat.fallback == "mast" for seat in match.seats)
     assert store.record(run, tasks[0].id).rules == ONE_SHOT
     (detail, *_) = store.details(run)
     assert detail["seed"] in {task.seed for task in tasks}
@@ -126,6 +127,34 @@ def test_other_files_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError):
         Store(tmp_path / "missing.sqlite", must_exist=True)
     assert not (tmp_path / "missing.sqlite").exists()
+
+
+def test_a_store_of_the_first_schema_is_gone_on_with(store, tmp_path):
+    plan = small_plan(tmp_path)
+    first, second = first_tasks(plan, 2)
+    store.add(store.begin(plan), result_of(first, [100, 0]))
+    with sqlite3.connect(store.path) as link:
+        link.execute("alter table seat drop column fallback")
+        link.execute("pragma user_version = 1")
+    with Store(store.path) as extended:
+        run = extended.begin(plan)
+        extended.add(run, result_of(second, [0, 100], fallback="mast"))
+        found = {match.id: [seat.fallback for seat in match.seats] for match in extended.matches(run)}
+    assert found == {first.id: ["", ""], second.id: ["mast", "mast"]}
+    with sqlite3.connect(store.path) as link:
+        link.execute("pragma user_version = 3")
+    with pytest.raises(StoreError, match="another version"):
+        Store(store.path)
+
+
+def test_comments_and_layout_of_rules_may_change(store, tmp_path):
+    plan = small_plan(tmp_path)
+    (task,) = first_tasks(plan, 1)
+    store.add(store.begin(plan), result_of(task, [100, 0]))
+    told_better = "; the same\n" + ONE_SHOT.replace(" (role right)", "\n(ROLE right)")
+    store.begin(small_plan(tmp_path, rules=told_better))
+    with pytest.raises(SettingsChangedError, match="game small was"):
+        store.begin(small_plan(tmp_path, rules=ONE_SHOT.replace("(goal ?r 50)", "(goal ?r 40)")))
 
 
 @pytest.mark.parametrize(("known", "later"), [('"seed"', '"seeds"'), ('"repetitions"', '"rounds"')])

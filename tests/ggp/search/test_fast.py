@@ -195,6 +195,7 @@ def test_search_falls_back_to_mast_and_says_so_once(caplog, monkeypatch):
             assert search.run(simulations=50) == 50
             assert search.options.parts == {"rave", "mast"}
             assert search.options.gibbs_temperature == 10.0
+            assert search.report().fallback == "rave+mast"
     assert sum("MAST instead" in record.message for record in caplog.records) == 1
 
 
@@ -216,6 +217,7 @@ def test_plain_search_of_a_game_that_is_not_compiled_says_that_it_plays_mast(cap
     with caplog.at_level(logging.WARNING, "ggp.search"):
         assert search.run(simulations=20) == 20
     assert search.policy.options.parts == {"rave", "mast"}
+    assert search.report().fallback == "rave+mast"
     assert "MAST instead" in caplog.text
 
 

@@ -129,6 +129,7 @@ def test_report_stays_small_whatever_the_rules_are():
         ({"goal": 100}, "proven 100"),
         ({"moves": (MoveReport(Symbol("a"), 5, 33.333, None),)}, "expects 33.3"),
         ({"is_full": True}, "tree full"),
+        ({"fallback": "rave+mast"}, "plays as rave+mast"),
         ({"carried": 999}, "999 carried over"),
         ({"best_line": ((Symbol("noop"), Symbol("noop")),)}, "line noop"),
     ],
