@@ -1,6 +1,6 @@
 """Mutated rule sheets through parser, validator, formatter and normalizer: only RuleSheetError may come out.
 
-    python benchmarks/fuzz_parser.py --count 10000 --seed 1 games ../shared/corpus/open/games
+    python benchmarks/fuzz_parser.py --count 10000 --seed 1 games $GGP_CORPUS/open/games
 
 Half of the mutations start from a sheet in KIF, half from the same sheet in infix form. Prints what came
 out, the slowest text and the growth of memory; exits with 1 at the first other exception, after

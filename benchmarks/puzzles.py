@@ -1,11 +1,11 @@
 """What the means of the player `solving` make of games of one role in a given time.
 
-    python benchmarks/puzzles.py games ../shared/corpus/open/games --cpu-seconds 20
+    python benchmarks/puzzles.py games $GGP_CORPUS/open/games --cpu-seconds 20
 
 For every sheet of one role in the folders: the best goal of a line that was found and its length, the CPU
 seconds after which it was found, whether it was proven best, and by what:
 
-    rules        no sheet offers more
+    rules        the goal found is the greatest that the rules name
     solution     all states were found
     search       branch and bound proved it
 
