@@ -4,8 +4,9 @@
         mcts:simulations=10000,lanes_per_leaf=1 --matches 100
 
 The games must have two roles. Prints one JSON object. A result is the share of points of the first player,
-a point being 100 goals, so that 50 is even where goals add up to 100. Players without chance of their own play the
-same match again and again: give them `--opening`, random moves to begin with, the same ones in both matches of a pair.
+a point being 100 goals, so that 50 is even where goals add up to 100. Players without chance of their own
+play the same match again and again: give them `--opening`, random moves to begin with, the same ones in both
+matches of a pair.
 """
 
 from __future__ import annotations
