@@ -151,8 +151,7 @@ def refresh_weights(arrays: SearchArrays, statistics: MoveStatistics, settings: 
             if is_as_before and key == statistics.key[move]:
                 continue  # a playout makes few of the moves, and computing weights takes longest here
             statistics.key[move] = key
-            if settings.playout != GREEDY:
-                statistics.weight[move] = gibbs_weight(key, best, settings.temperature, end - first)
+            statistics.weight[move] = gibbs_weight(key, best, settings.temperature, end - first)
         if settings.playout == GREEDY:
             _sort_by_key(statistics, first, end)
 

@@ -67,7 +67,7 @@ def _value_of(
         f = arrays.fact[i]
         visits = statistics.pair_visits[move, f]
         if visits >= settings.past_visits:
-            best = max(best, np.float64(statistics.pair_total[move, f]) / np.float64(visits))
+            best = max(best, statistics.pair_total[move, f] / visits)
     return best if best >= 0.0 else statistics.key[move]
 
 
@@ -139,8 +139,8 @@ def learn_pairs(
         facts = _read_facts(arrays, tick, lane)
         for role in range(arrays.history.shape[1]):
             move = arrays.history[tick & (ticks - 1), role, lane]
-            goal = np.float32(arrays.goal[role])
+            goal = arrays.goal[role]
             for i in range(facts):
                 f = arrays.fact[i]
-                statistics.pair_visits[move, f] += np.float32(1.0)
+                statistics.pair_visits[move, f] += 1.0
                 statistics.pair_total[move, f] += goal

@@ -214,7 +214,7 @@ class MoveStatistics(NamedTuple):
     key            float64[M]: the means as of the last refresh; the best of the role where there is none
     best           float64[R]: the best of these means, -1 before the first refresh
     stamp          int64[M], epoch int64[1]: scratch of RAVE
-    pair_visits, pair_total   float32[M, F]: PAST, by move and fluent
+    pair_visits, pair_total   float64[M, F]: PAST, by move and fluent
     cases          FAST: what moves are worth
     gram_key       uint32[power of two]: NGRAMS, hash table; 0: nothing there
     gram           float64[twice as many]: visits and total of each N-gram in turn
@@ -229,8 +229,8 @@ class MoveStatistics(NamedTuple):
     best: Float64Array
     stamp: NDArray[np.int64]
     epoch: NDArray[np.int64]
-    pair_visits: NDArray[np.float32]
-    pair_total: NDArray[np.float32]
+    pair_visits: NDArray[np.float64]
+    pair_total: NDArray[np.float64]
     cases: FeatureCases
     gram_key: NDArray[np.uint32]
     gram: Float64Array

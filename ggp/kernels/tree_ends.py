@@ -13,6 +13,7 @@ from ggp.kernels.tree_arrays import (
     CUT,
     DESCENDING,
     HAS_OTHER_SUMS,
+    IS_CONSTANT_SUM,
     MISSING,
     NEXT_CUT,
     TICK,
@@ -24,7 +25,7 @@ from ggp.kernels.tree_arrays import (
     Walkers,
 )
 from ggp.kernels.tree_backup import end_lane
-from ggp.kernels.tree_proofs import note_terminal
+from ggp.kernels.tree_proofs import note_terminal, stop_proving
 
 
 @inlined
@@ -47,6 +48,15 @@ def _read_goals_of_end(
         read_goals(tables, arrays, settings, lane)
     if settings.cutoff > 0 and has_other_sum(arrays, settings):
         counter[HAS_OTHER_SUMS] = 1
+
+
+@inlined
+def _watch_sum(tables: LaneTables, arrays: SearchArrays, tree: Tree, settings: Settings, lane: Index) -> None:
+    """Proofs are sound while the goals of two roles, now in arrays.goal, sum up to 100 at every end."""
+    if settings.is_solving == 0 or arrays.counter[IS_CONSTANT_SUM] == 0:
+        return
+    if has_other_sum(arrays, settings) and literal_in_lane(arrays.value, tables.terminal, lane):
+        stop_proving(arrays, tree)
 
 
 @inlined
@@ -94,6 +104,7 @@ def end_lanes(
                     arrays.goal[1] = BEST_GOAL - arrays.goal[0]
             else:
                 _read_goals_of_end(tables, arrays, walkers, settings, walker, lane)
+                _watch_sum(tables, arrays, tree, settings, lane)
                 is_leaf = arrays.counter[TICK] == walkers.start[lane] + walkers.depth[walker]
                 if settings.is_solving != 0 and is_leaf:
                     note_terminal(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))

@@ -2,8 +2,8 @@
 
 Used with one role, or with two whose goals sum up to 100 in every terminal state seen; then a value proven
 for the one proves the other's. Nodes where both have a choice are never proven, so simultaneous moves
-stay sound; games with chance are left alone. Meeting any other sum turns the solver off for good and
-forgets what was proven.
+stay sound; games with chance are left alone. Any other sum, in the tree or at the end of a playout, turns
+the solver off for good and forgets what was proven.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ from ggp.kernels.tree_arrays import (
 
 
 @piece
-def _forget_proofs(tree: Tree, nodes: Index, edges: Index) -> None:
-    for node in range(nodes):
+def stop_proving(arrays: SearchArrays, tree: Tree) -> None:
+    """Forget all proofs, and make no more."""
+    counter = arrays.counter
+    counter[IS_CONSTANT_SUM] = 0
+    for node in range(counter[NODES]):
         tree.proof[node] = UNPROVEN
-    for e in range(edges):
+    for e in range(counter[EDGES]):
         tree.goal[e] = UNPROVEN
 
 
@@ -58,8 +61,7 @@ def note_terminal(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: In
         return
     roles = arrays.goal.shape[0]
     if roles == 2 and arrays.goal[0] + arrays.goal[1] != float(BEST_GOAL):
-        counter[IS_CONSTANT_SUM] = 0
-        _forget_proofs(tree, counter[NODES], counter[EDGES])
+        stop_proving(arrays, tree)
         return
     tree.proof[leaf] = np.int64(arrays.goal[0])
     proof = np.int64(tree.proof[leaf])

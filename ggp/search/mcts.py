@@ -7,6 +7,7 @@ plain-Python search with the same methods is `ggp.search.reference`.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Hashable
@@ -18,7 +19,7 @@ from ggp.game import IllegalMoveError, Move, Role
 from ggp.kernels.compiling import announced_compilation
 from ggp.search.options import MctsOptions
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
-from ggp.search.tree_engine import ENDLESS, TreeEngine
+from ggp.search.tree_engine import ENDLESS, TreeEngine, has_room_for_past
 
 SLICE_SECONDS = 0.01
 """What a call of the kernel should take; in it nothing can stop the search."""
@@ -27,6 +28,8 @@ PROGRESS_SECONDS = 0.05
 
 LEARNING_SHARE = 0.5
 """How much of the time of the first search may go into learning beforehand."""
+
+_logger = logging.getLogger("ggp.search")
 
 
 class LanesSearch:
@@ -62,14 +65,19 @@ class LanesSearch:
         self._state: bytes | None = None
         self._leader: Move | None = None
         self._move_index = [{move: i for i, move in enumerate(moves)} for moves in game.moves]
+        self._fallback = ""
         played = (self.options.is_decisive and decisive_game(game)) or game
+        if self.options.learns == "past" and not has_room_for_past(played.lane_tables, self.options):
+            _logger.warning(
+                "%s: no room for PAST in memory=%d; MAST instead", game.name, self.options.memory_mebibytes
+            )
+            self._play_mast_instead()
         self.engines = [
             TreeEngine(played.tables, played.lane_tables, game.terms, self.options, seed=seed, stream=stream)
             for stream in range(self.options.threads)
         ]
         self._seed = seed
         self._is_prepared = "fast" not in self.options.parts
-        self._fallback = ""
         self._pool = ThreadPoolExecutor(self.options.threads) if self.options.threads > 1 else None
         self._slice_ticks = [1] * self.options.threads
         self._begin_report()
@@ -129,13 +137,16 @@ class LanesSearch:
 
         model = learn_fast(self.game, self.options, self._seed, time.monotonic() + seconds)
         if model is None:
-            self.options = self.options.without_fast()
-            self._fallback = self.options.policy
+            self._play_mast_instead()
         for engine in self.engines:
             engine.use_policy(
                 self.options, None if model is None else feature_cases(model, self.options.words)
             )
         self._is_prepared = True
+
+    def _play_mast_instead(self) -> None:
+        self.options = self.options.with_mast_instead()
+        self._fallback = self.options.policy
 
     def run(
         self,
@@ -156,6 +167,7 @@ class LanesSearch:
         if self.game.is_terminal(self._state):
             return 0
         self._prepare(math.inf if simulations is not None else LEARNING_SHARE * (deadline - self._clock()))
+        self._share_other_sums()
         before = self._finished()
         begin = self._running_since = self._reported_at = time.perf_counter()
         count = len(self.engines)
@@ -165,11 +177,14 @@ class LanesSearch:
         with announced_compilation():
             self.engines[0].run(0)
         is_stopped = is_stopped or _never
+        # Lanes of a counted search are filled by visits alone: its result must not depend on the clock.
+        filling = 0.0 if simulations is not None else self.options.fill * (deadline - self._clock())
         if self._pool is None:
-            self._run_engine(0, deadline, is_stopped, self._tell)
+            self._run_engine(0, deadline, filling, is_stopped, self._tell)
         else:
             jobs = [
-                self._pool.submit(self._run_engine, i, deadline, is_stopped, _nothing) for i in range(count)
+                self._pool.submit(self._run_engine, i, deadline, filling, is_stopped, _nothing)
+                for i in range(count)
             ]
             while wait(jobs, timeout=PROGRESS_SECONDS).not_done:
                 self._tell()
@@ -183,19 +198,24 @@ class LanesSearch:
         return done
 
     def _run_engine(
-        self, index: int, deadline: float, is_stopped: Callable[[], bool], tell: Callable[[], None]
+        self,
+        index: int,
+        deadline: float,
+        filling: float,
+        is_stopped: Callable[[], bool],
+        tell: Callable[[], None],
     ) -> None:
+        """`filling`: seconds until all lanes are allowed; 0: never by time."""
         engine = self.engines[index]
         ticks = self._slice_ticks[index]
         spent = 0.0
         started = self._clock()
-        seconds_to_fill = self.options.fill * (deadline - started)
         while (left := deadline - (now := self._clock())) > 0 and not is_stopped():
             if spent > left:
                 if ticks == 1:
                     break
                 ticks = max(1, int(ticks * left / spent))
-            share = (now - started) / seconds_to_fill if seconds_to_fill > 0 else 0.0
+            share = (now - started) / filling if filling > 0 else 0.0
             engine.allow_in_flight(min(1.0, share))
             begin = time.perf_counter()
             if engine.run(ticks):
@@ -211,7 +231,10 @@ class LanesSearch:
         self._slice_ticks[index] = ticks
 
     def best_move(self) -> Move:
-        """The root move most playouts took, unless a proof knows better; the first legal one before any."""
+        """The root move most playouts took, unless a proof knows better; the first legal one before any.
+
+        A move that is proven to give nothing is made only where all are: any other is as good at least.
+        """
         assert self._state is not None, "move_to comes first"
         moves = self._merged_moves()
         if not moves:
@@ -221,7 +244,7 @@ class LanesSearch:
         proven = [m for m in moves if m.goal is not None]
         favorite = max(opened, key=lambda m: (m.visits, m.mean), default=None)
         surest = max(proven, key=lambda m: m.goal or 0, default=None)
-        if favorite is None or (surest is not None and (surest.goal or 0) >= favorite.mean):
+        if favorite is None or (surest is not None and surest.goal and surest.goal >= favorite.mean):
             assert surest is not None
             return surest.move
         return favorite.move
@@ -231,7 +254,8 @@ class LanesSearch:
         engines = self.engines
         playouts = self._finished() - self._first_playouts
         depth_sum = sum(engine.depth_sum for engine in engines) - self._first_depth_sum
-        root_goal = next((e.root_goal for e in engines if e.root_goal is not None), None)
+        proofs = [e.root_goal for e in engines if e.root_goal is not None]
+        root_goal = proofs[0] if proofs and self._has_proofs() else None
         if root_goal is not None and self.role_index == 1:
             root_goal = 100 - root_goal
         since = self._running_since
@@ -287,17 +311,27 @@ class LanesSearch:
         visits: dict[int, int] = {}
         totals: dict[int, float] = {}
         goals: dict[int, int] = {}
+        has_proofs = self._has_proofs()
         for engine in self.engines:
             for edge in engine.root_edges(self.role_index):
                 visits[edge.move] = visits.get(edge.move, 0) + edge.visits
                 totals[edge.move] = totals.get(edge.move, 0.0) + edge.total
-                if edge.goal is not None:
+                if edge.goal is not None and has_proofs:
                     goals[edge.move] = edge.goal
         moves = self.game.moves[self.role_index]
         return [
             MoveReport(moves[i], n, totals[i] / n if n else 0.0, goals.get(i))
             for i, n in sorted(visits.items())
         ]
+
+    def _has_proofs(self) -> bool:
+        """Whether proofs are sound: no tree has seen goals of two roles that do not sum up to 100."""
+        return all(engine.is_constant_sum for engine in self.engines)
+
+    def _share_other_sums(self) -> None:
+        if not self._has_proofs():
+            for engine in self.engines:
+                engine.stop_proving()
 
     def _tell(self) -> None:
         if self._on_progress is not None and (best := self.best_move()) != self._leader:

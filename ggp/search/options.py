@@ -163,10 +163,11 @@ class MctsOptions:
     def epsilon_in_1024ths(self) -> int:
         return round(1024 * self.epsilon)
 
-    def without_fast(self) -> MctsOptions:
-        """The same search with MAST, and MAST's temperature, for games without features."""
-        parts = ["mast" if part == "fast" else part for part in self.policy.split("+")]
-        return replace(self, policy="+".join(parts), temperature=None)
+    def with_mast_instead(self) -> MctsOptions:
+        """The same search with MAST, and MAST's temperature, where FAST has no features or PAST no room."""
+        parts = ["mast" if part in ("fast", "past") else part for part in self.policy.split("+")]
+        temperature = self.temperature if "past" in self.parts else None
+        return replace(self, policy="+".join(parts), temperature=temperature, weights=None)
 
     def with_one_lane(self) -> MctsOptions:
         """The same search with one descent at a time: what the plain-Python search does."""

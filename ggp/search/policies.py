@@ -160,7 +160,10 @@ class MastPolicy(UniformPolicy):
 
 
 class GreedyPolicy(MastPolicy):
-    """The move with the best mean, the first of equals; with probability epsilon all roles move uniformly."""
+    """The move with the best mean, the first of equals; with probability epsilon all roles move uniformly.
+
+    Untried edges in the tree are drawn by MAST.
+    """
 
     def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
         is_uniform = self.lane.chance(self.options.epsilon_in_1024ths)
@@ -173,9 +176,6 @@ class GreedyPolicy(MastPolicy):
             else max(range(len(options)), key=lambda i: (self.key(role, options[i]), -i))
             for role, options in enumerate(moves)
         )
-
-    def weight(self, role: int, move: Move) -> int:
-        return 1
 
 
 class PastPolicy(MastPolicy):
@@ -315,7 +315,7 @@ class FastPolicy(MastPolicy):
         else:
             _logger.warning("%s is not compiled, which FAST needs; MAST instead", self.game.name)
         if model is None:
-            self.options = self.options.without_fast()
+            self.options = self.options.with_mast_instead()
             self.fallback = self.options.policy
             return
         fluents = game.terms.fluents

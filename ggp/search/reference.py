@@ -180,7 +180,10 @@ class Search:
         self._carried = 0 if self.root is None else self.root.visit_count
 
     def best_move(self) -> Move:
-        """The root move most simulations took, unless a proof knows better; of equals the first."""
+        """The root move most simulations took, unless a proof knows better; of equals the first.
+
+        A move that is proven to give nothing is made only where all are.
+        """
         root = self._require_root()
         role = self.role_index
         moves, visits, totals = root.moves[role], root.visits[role], root.totals[role]
@@ -188,12 +191,12 @@ class Search:
         opened = [m for m in range(len(moves)) if m not in goals]
         favorite = max(opened, key=lambda m: (visits[m], totals[m], -m), default=None)
         surest = max(goals, key=lambda m: (goals[m], -m), default=None)
-        if favorite is None:
-            assert surest is not None
-            return moves[surest]
-        if surest is not None and goals[surest] >= totals[favorite] / max(1, visits[favorite]):
-            return moves[surest]
-        return moves[favorite]
+        if surest is None or (favorite is not None and goals[surest] == 0):
+            assert favorite is not None
+            return moves[favorite]
+        if favorite is not None and totals[favorite] / max(1, visits[favorite]) > goals[surest]:
+            return moves[favorite]
+        return moves[surest]
 
     def simulate(self, deadline: float = math.inf) -> None:
         """One simulation. Raises OutOfTimeError, statistics untouched, once `deadline` has passed."""
@@ -304,7 +307,7 @@ class Search:
             steps.append(Step(state, joint_move))
             state = game.next_state(state, joint_move)
             if game.is_terminal(state):
-                break
+                return self._watched(goals_of(game, state))
             moves = tuple(legal_or_none(game, state, role) for role in game.roles)
         else:
             if 0 < cutoff <= limit:
@@ -323,24 +326,25 @@ class Search:
             return known
         return tuple(0.0 if role == RANDOM_ROLE else NEUTRAL_GOAL for role in self.game.roles)
 
+    def _watched(self, goals: Goals) -> Goals:
+        """The goals of an end; proofs are sound while those of two roles sum up to 100 at each."""
+        if self.is_solving and self._has_other_sum(goals):
+            self.is_solving = False
+            forget_proofs(self._require_root())
+        return goals
+
     def _has_other_sum(self, goals: Goals) -> bool:
         """Whether there are two players, and their goals do not sum up to 100."""
         return len(goals) == 2 and self.chance_index < 0 and sum(goals) != BEST_GOAL
 
     def prove(self, path: Path, leaf: Node) -> None:
-        """`leaf` is an end: pass its goals up as far as they prove anything (MCTS-Solver).
-
-        With two roles this is sound while their goals sum up to 100; the first other sum ends all proving.
-        """
+        """`leaf` is an end: pass its goals up as far as they prove anything (MCTS-Solver)."""
         parent, indices = path[-1]
-        if parent.children.get(indices) is not leaf:
-            return
         assert leaf.goals is not None
-        if len(leaf.goals) == 2 and sum(leaf.goals) != BEST_GOAL:
-            self.is_solving = False
-            forget_proofs(self._require_root())
+        goals = self._watched(leaf.goals)
+        if not self.is_solving or parent.children.get(indices) is not leaf:
             return
-        leaf.proof = leaf.goals
+        leaf.proof = goals
         for node, _ in reversed(path):
             if not prove_node(node):
                 return

@@ -14,6 +14,7 @@ from ggp.kernels.policies_fast import FeatureCases
 from ggp.kernels.rows import ALL_ONES, words_of
 from ggp.kernels.tree_allocation import (
     BYTES_PER_GRAM,
+    BYTES_PER_PAIR,
     bytes_per_edge,
     bytes_per_node,
     bytes_per_table,
@@ -100,6 +101,22 @@ class RootEdge:
     goal: int | None
 
 
+def memory_of_a_tree(options: MctsOptions) -> int:
+    """Bytes for one tree and what is learned beside it."""
+    return options.memory_mebibytes * 2**20 // options.threads
+
+
+def past_bytes(tables: LaneTables, words: int) -> int:
+    """What PAST takes beside one tree: its pairs of facts and moves, and the last states of all lanes."""
+    states = HISTORY_TICKS * -(-tables.fluent_count // 64) * 64 * words * 8
+    return states + BYTES_PER_PAIR * tables.move_count * tables.fluent_count
+
+
+def has_room_for_past(tables: LaneTables, options: MctsOptions) -> bool:
+    """Whether PAST leaves the tree half of the memory."""
+    return 2 * past_bytes(tables, options.words) <= memory_of_a_tree(options)
+
+
 class TreeEngine:
     """One tree of a `LanesSearch`. Belongs to one thread at a time.
 
@@ -122,11 +139,11 @@ class TreeEngine:
         self.options = options
         self._first_move = tables.first_move
         self._chance = terms.roles.index(RANDOM_ROLE) if RANDOM_ROLE in terms.roles else -1
+        lanes = 64 * options.words
+        self.usable_lanes = min(lanes, options.lanes or lanes)
         self.settings = self._make_settings()
         self._planes = choice_planes(lane_tables)
         roles = lane_tables.role_count
-        lanes = 64 * options.words
-        self.usable_lanes = min(lanes, options.lanes or lanes)
         values = lane_tables.goal_value
         in_range = (values >= 0) & (values <= 100)
         self.arrays = make_search_arrays(
@@ -140,8 +157,10 @@ class TreeEngine:
             has_states=options.learns == "past",
             has_grams=options.learns == "nst",
         )
-        memory = options.memory_mebibytes * 2**20 // options.threads
+        memory = memory_of_a_tree(options)
         grams = 0
+        if options.learns == "past":
+            memory -= past_bytes(lane_tables, options.words)
         if options.learns == "nst":
             grams = min(MOST_GRAMS, 1 << (memory // 4 // BYTES_PER_GRAM).bit_length() - 1)
             memory -= grams * BYTES_PER_GRAM
@@ -173,7 +192,8 @@ class TreeEngine:
         players = len(self.terms.roles) - (self._chance >= 0)
         return Settings(
             exploration=float(options.exploration),
-            lanes_per_leaf=options.lanes_per_leaf,
+            # A descent waits until so many lanes are free.
+            lanes_per_leaf=min(options.lanes_per_leaf, self.usable_lanes),
             leaf_growth=options.leaf_growth,
             ramp=options.ramp,
             in_flight=_IN_FLIGHT[options.in_flight],
@@ -240,6 +260,17 @@ class TreeEngine:
         """The proven goal of role 0 in the root state, or None."""
         proof = int(self.tree.proof[ROOT])
         return None if proof == UNPROVEN else proof
+
+    @property
+    def is_constant_sum(self) -> bool:
+        """Whether no end was seen yet at which the goals of two roles do not sum up to 100."""
+        return bool(self.arrays.counter[IS_CONSTANT_SUM])
+
+    def stop_proving(self) -> None:
+        """Forget what was proven, for good: another tree of the search has seen such an end."""
+        self.arrays.counter[IS_CONSTANT_SUM] = 0
+        self.tree.proof[: self.node_count] = UNPROVEN
+        self.tree.goal[: self.edge_count] = UNPROVEN
 
     def set_root(self, fluents: NDArray[np.bool_]) -> None:
         """Begin an empty tree at a state (bool[F])."""

@@ -289,3 +289,8 @@ def test_weights_of_a_file_take_the_place_of_learning(tmp_path, caplog):
     late = time.monotonic() - 1.0
     assert learn_fast(compiled("minichess"), MctsOptions(policy="fast", weights=str(path)), 1, late) is None
     assert "no time to recognize" in caplog.text
+    for kind in (LanesSearch, Search):
+        search = kind(other, other.roles[0], options=MctsOptions(policy="rave+fast", weights=str(path)))
+        search.move_to(other.initial_state(), None)
+        assert search.run(simulations=20) == 20
+        assert search.report().fallback == "rave+mast"

@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +10,11 @@ import pytest
 
 from gdl.parser import parse_term
 from ggp.commands.bench import command
+from ggp.loading import load
 from ggp.search.mcts import LanesSearch
 from ggp.search.options import MctsOptions, OptionError, default_options, parse_options
 from ggp.search.reference import Search
+from ggp.search.report import MoveReport
 from ggp.search_bench import measure_search
 from tests.ggp.search.golden import compiled
 
@@ -244,11 +245,145 @@ def test_search_starts_afresh_where_it_was_left_behind():
     assert search.best_move() in game.legal_moves(state, game.roles[0])
 
 
-def test_search_abandons_what_is_in_flight_at_its_deadline():
-    search = search_of("connectfour_4x4")
-    search.run(deadline=time.monotonic() + 0.05)
-    search.move_to(compiled("connectfour_4x4").initial_state(), None)
-    assert search.run(simulations=200) >= 200
+@pytest.mark.parametrize("policy", ["uniform", "rave", "grave", "nst"])
+def test_search_abandons_what_is_in_flight_when_the_match_goes_on(policy):
+    game = compiled("connectfour_4x4")
+    search = search_of("connectfour_4x4", policy=policy)
+    engine = search.engines[0]
+    search.run(simulations=2000)
+    engine.begin(5000)
+    engine.run(3)
+    assert engine.tree.flight[: engine.edge_count].any()
+    joint_move = (search.best_move(), game.legal_moves(game.initial_state(), game.roles[1])[0])
+    search.move_to(game.next_state(game.initial_state(), joint_move), joint_move)
+    assert engine.node_count > 1
+    assert not engine.tree.flight[: engine.edge_count].any()
+    before = sum(visits for _, visits, _ in statistics(search)[0])
+    assert search.run(simulations=200) == 200
+    assert not engine.tree.flight[: engine.edge_count].any()
+    assert sum(visits for _, visits, _ in statistics(search)[0]) == before + 200
+
+
+def test_counted_searches_do_not_depend_on_the_clock():
+    """Lanes fill with the time only where there is no number of simulations."""
+    found = []
+    for seconds_a_look in (0.0, 20.0):
+        game = compiled("connectfour_4x4")
+        ticking = itertools.count(0.0, seconds_a_look) if seconds_a_look else itertools.repeat(0.0)
+        search = LanesSearch(
+            game, game.roles[0], options=replace(SMALL, fill=0.2), clock=lambda t=ticking: next(t)
+        )
+        search.move_to(game.initial_state(), None)
+        assert search.run(deadline=1000.0, simulations=3000) == 3000
+        found.append(statistics(search))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_descent_takes_no_more_lanes_than_there_are(lanes):
+    search = search_of("connectfour_4x4", words=1, lanes=lanes, lanes_per_leaf=8, leaf_growth=0, ramp=0)
+    assert search.run(simulations=500) == 500
+
+
+def test_past_without_room_gives_way_to_mast(caplog):
+    search = search_of("breakthrough_small", policy="past+rave", memory_mebibytes=1)
+    assert search.report().fallback == "mast+rave"
+    assert "no room for PAST" in caplog.text
+    assert search.run(simulations=50) == 50
+    assert search_of("breakthrough_small", policy="past+rave").report().fallback == ""
+
+
+def test_past_counts_on_beyond_what_small_floats_can():
+    search = search_of("connectfour_4x4", policy="past", words=1)
+    search.run(simulations=100)
+    learned = search.engines[0].statistics
+    many = 2.0**24
+    learned.pair_visits[:] = many
+    learned.pair_total[:] = 50 * many
+    search.run(simulations=100)
+    counted = learned.pair_visits - many
+    assert counted.max() > 20
+    assert (np.abs(learned.pair_total / learned.pair_visits - 50) < 0.01).all()
+
+
+def test_a_loss_that_is_proven_is_not_preferred_to_a_move_without_points():
+    """What is proven to give nothing cannot be better than anything else."""
+    game = compiled("tictactoe")
+    search = search_of("tictactoe")
+    open_move, lost = game.legal_moves(game.initial_state(), game.roles[0])[:2]
+    for visits in (0, 900):
+        found = [MoveReport(open_move, visits, 0.0, None), MoveReport(lost, 10, 0.0, 0)]
+        search._merged_moves = lambda found=found: found
+        assert search.best_move() == open_move
+    search._merged_moves = lambda: [MoveReport(lost, 10, 0.0, 0)]
+    assert search.best_move() == lost
+
+    twin = Search(game, game.roles[0])
+    twin.move_to(game.initial_state(), None)
+    root = twin.root
+    for m, move in enumerate(root.moves[0]):
+        if move != open_move:
+            child = twin.expand([(root, (m, 0))])
+            child.proof = (0.0, 100.0)
+    assert twin.best_move() == open_move
+
+
+SUM_OF_200 = """
+(role x) (role o) (init (at s))
+(<= (legal o b1) (true (at s))) (<= (legal o b2) (true (at s))) (<= (legal x noop) (true (at s)))
+(<= (legal x a1) (true (at p))) (<= (legal x a2) (true (at p))) (<= (legal o noop) (true (at p)))
+(<= (legal ?r noop) (role ?r) (true (at q)))
+(<= (next (at p)) (does o b1))
+(<= (next (at q)) (does o b2))
+(<= (next (at e1)) (does x a1))
+(<= (next (at e2)) (does x a2))
+(<= (next (at e3)) (true (at q)))
+(end e1 100 0) (end e2 100 100) (end e3 90 10)
+(<= terminal (true (at ?e)) (end ?e ?x ?o))
+(<= (goal x ?x) (true (at ?e)) (end ?e ?x ?o))
+(<= (goal o ?o) (true (at ?e)) (end ?e ?x ?o))
+"""
+"""Both win where x, who does not care, is kind: o's b1 is better than the sure 10 of b2."""
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_end_with_another_sum_ends_proving_wherever_it_is_seen(seed):
+    game = load(SUM_OF_200, "lanes", name="sum_of_200")
+    options = MctsOptions(memory_mebibytes=16, is_solving=True).with_one_lane()
+    lanes = LanesSearch(game, game.roles[1], seed=seed, options=options)
+    twin = Search(game, game.roles[1], seed=seed, options=options)
+    has_seen = False
+    for search in (lanes, twin):
+        search.move_to(game.initial_state(), None)
+    for _ in range(40):
+        for search in (lanes, twin):
+            search.run(simulations=1)
+        root = twin.root
+        has_seen = has_seen or sum(map(sum, root.totals)) != 100 * root.visit_count
+        assert lanes.report().goal == twin.report().goal
+        assert lanes.best_move() == twin.best_move()
+        assert not has_seen or lanes.report().goal is None
+        assert not has_seen or all(move.goal is None for move in lanes.report().moves)
+
+
+def test_an_end_with_another_sum_that_one_tree_has_seen_counts_for_all():
+    search = search_of("connectfour_4x4", is_solving=True, threads=2)
+    game = compiled("connectfour_4x4")
+    state = game.initial_state()
+    for drop in (1, 2, 1, 2, 1, 2):
+        role = game.roles.index(next(r for r in game.roles if len(game.legal_moves(state, r)) > 1))
+        joint_move = tuple(
+            parse_term(f"(drop {drop})") if i == role else parse_term("noop") for i in range(2)
+        )
+        state = game.next_state(state, joint_move)
+    search.move_to(state, None)
+    search.run(simulations=2000)
+    assert search.report().goal == 100
+    search.engines[1].stop_proving()
+    assert search.report().goal is None
+    assert all(move.goal is None for move in search.report().moves)
+    search.run(simulations=100)
+    assert all(engine.root_goal is None for engine in search.engines)
 
 
 def test_full_tree_stops_growing_and_search_goes_on():

@@ -59,15 +59,23 @@ def test_paranoid_is_what_the_role_can_be_sure_of():
 
 
 def test_expectimax_and_star1_agree_with_the_solver():
+    """Near the end of the race exactly, and farther from it, at a horizon, with each other."""
     game = load("dicerace", "lanes")
     red = game.roles[0]
-    state = game.initial_state()
-    for _ in range(60):
-        joint = [game.legal_moves(state, role)[-1] for role in game.roles]
-        following = game.next_state(state, joint)
+    states = [game.initial_state()]
+    while True:
+        joint = [game.legal_moves(states[-1], role)[-1] for role in game.roles]
+        following = game.next_state(states[-1], joint)
         if game.is_terminal(following):
             break
-        state = following
+        states.append(following)
+    solution = solve(game)
+    for state in states[-6:]:
+        for star1 in (False, True):
+            search = MultiRoleSearch(game, red, star1=star1)
+            assert search.value(state, 14)[0] == pytest.approx(solution.values(state)[0])
+            assert not search.is_cut
+    state = states[-8]
     nodes, values = [], []
     for star1 in (False, True):
         search = MultiRoleSearch(game, red, star1=star1)
