@@ -18,7 +18,8 @@ from ggp.tournament.pool import WorkersError, open_workers
 from ggp.tournament.report import make_report, markdown, terminal_view, write_report
 from ggp.tournament.runner import Progress, Runner
 from ggp.tournament.schedule import SelectionError
-from ggp.tournament.store import Run, Store, StoreError
+from ggp.tournament.schema import StoreError
+from ggp.tournament.store import Run, Store
 
 DEFAULT_STORE = Path("tournament.sqlite")
 SHOWN_FAILURES = 3

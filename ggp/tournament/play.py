@@ -36,7 +36,8 @@ class SeatResult:
     late, illegal, lost   moves that came too late, were not legal, or did not come for lack of connection
     think_seconds    start clock and moves together
     simulations      finished by its search; None where the player does not count them
-    fallback         the policy its search reports to have played by instead of the one asked for; mostly ""
+    fallback         the policy its search reports to have played by instead of the one asked for, mostly "";
+                     None where nobody told: players over HTTP, and matches of earlier versions
     """
 
     role: str
@@ -49,7 +50,7 @@ class SeatResult:
     lost: int
     think_seconds: float
     simulations: int | None
-    fallback: str = ""
+    fallback: str | None = ""
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def _seat_result(task: MatchTask, record: MatchRecord, index: int, player: Playe
         lost=sum(code == "CE" for code in codes),
         think_seconds=round(sum(value or 0.0 for value in seconds), 4),
         simulations=getattr(player, "simulation_count", None),
-        fallback=_fallback(record, index),
+        fallback=None if getattr(player, "is_remote", False) else _fallback(record, index),
     )
 
 

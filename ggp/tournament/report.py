@@ -160,6 +160,9 @@ def _notes(report: Report) -> list[str]:
     if len(results.versions) > 1:
         notes.append("the program changed during this run: compare with care")
     notes += results.processors
+    untold = sum(total.seats - total.told for total in results.agents.values())
+    if untold:
+        notes.append(f"in {untold} seats nobody told what was played by: over HTTP or by an earlier version")
     for match in results.aborted[:ABORTED_SHOWN]:
         notes.append(f"aborted: {match.id}: {match.fault}")
     return notes

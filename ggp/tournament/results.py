@@ -58,6 +58,7 @@ class AgentTotals:
     """What one agent did in one game under one condition, over all its seats.
 
     fallbacks    by policy that stood in for the agent's own: in how many seats
+    told         seats in which the agent told what it played by
     """
 
     goals: list[int] = field(default_factory=list)
@@ -70,6 +71,7 @@ class AgentTotals:
     simulations: int = 0
     counted_seconds: float = 0.0
     fallbacks: Counter[str] = field(default_factory=Counter)
+    told: int = 0
 
     def add(self, seat: SeatResult) -> None:
         self.seats += 1
@@ -78,6 +80,7 @@ class AgentTotals:
         self.illegal += seat.illegal
         self.lost += seat.lost
         self.think_seconds += seat.think_seconds
+        self.told += seat.fallback is not None
         if seat.fallback:
             self.fallbacks[seat.fallback] += 1
         if seat.goal is not None:

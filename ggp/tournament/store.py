@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,66 +19,7 @@ from typing import Any, Self
 from ggp.match_record import MatchRecord, now_ms
 from ggp.tournament.plan import Plan, changed_settings
 from ggp.tournament.play import MatchResult, SeatResult
-
-SCHEMA_VERSION = 2
-
-_SCHEMA = """
-create table run (
-    id integer primary key,
-    name text not null unique,
-    created_ms integer not null,
-    plan text not null
-);
-create table match (
-    run integer not null references run,
-    id text not null,
-    condition text not null,
-    game text not null,
-    cell_agents text not null,      -- JSON list, in the plan's order
-    seats text not null,            -- JSON list: agent per role, null for random
-    repetition integer not null,
-    seed integer not null,
-    is_completed integer not null,
-    fault text not null,
-    start_clock_seconds real not null,
-    play_clock_seconds real not null,
-    started_ms integer not null,
-    seconds real not null,
-    steps integer not null,
-    stored_ms integer not null,
-    version text not null,
-    host text not null,
-    processor text not null,
-    record blob not null,           -- the match record as JSON without its rules, zlib
-    primary key (run, id)
-) without rowid;
-create table seat (
-    run integer not null,
-    match text not null,
-    number integer not null,        -- of the role, in rule-sheet order
-    role text not null,
-    agent text,
-    player text,                    -- settings in full, as make_player takes them
-    goal integer,
-    moves integer not null,
-    late integer not null,
-    illegal integer not null,
-    lost integer not null,
-    think_seconds real not null,
-    simulations integer,
-    fallback text not null default '',
-    primary key (run, match, number),
-    foreign key (run, match) references match (run, id)
-) without rowid;
-"""
-
-
-_FROM_SCHEMA_1 = "alter table seat add column fallback text not null default ''"
-"""What older matches lack stays unknown: their agents may have played by another policy without saying so."""
-
-
-class StoreError(Exception):
-    """The file is no store of results, or has no such run."""
+from ggp.tournament.schema import StoreError, extend, make_tables, schema_version, transaction
 
 
 class SettingsChangedError(StoreError):
@@ -127,7 +68,7 @@ class Store:
             self._link.execute("pragma journal_mode = wal")
             self._link.execute("pragma synchronous = normal")
             self._link.execute("pragma foreign_keys = on")
-            self._prepare()
+            make_tables(self._link, path)
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{path}: no tournament results: {error}") from None
 
@@ -138,43 +79,6 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._link.close()
-
-    def _prepare(self) -> None:
-        """Make the tables where the file is new; only one of several processes that open it does."""
-        if self._version() == 0:
-            self._link.execute("begin immediate")
-            try:
-                if self._version() == 0:
-                    (tables,) = self._link.execute("select count(*) from sqlite_master").fetchone()
-                    if tables:
-                        raise StoreError(f"{self.path}: this SQLite file holds something else")
-                    for statement in _SCHEMA.split(";\n"):
-                        self._link.execute(statement)
-                    self._link.execute(f"pragma user_version = {SCHEMA_VERSION}")
-            except BaseException:
-                self._link.execute("rollback")
-                raise
-            self._link.execute("commit")
-        if self._version() == 1:
-            self._extend()
-        if self._version() != SCHEMA_VERSION:
-            version = self._version()
-            raise StoreError(f"{self.path}: written by another version of this program (schema {version})")
-
-    def _extend(self) -> None:
-        """Make a file of schema 1 one of schema 2; only one of several processes that open it does."""
-        self._link.execute("begin immediate")
-        try:
-            if self._version() == 1:
-                self._link.execute(_FROM_SCHEMA_1)
-                self._link.execute(f"pragma user_version = {SCHEMA_VERSION}")
-        except BaseException:
-            self._link.execute("rollback")
-            raise
-        self._link.execute("commit")
-
-    def _version(self) -> int:
-        return int(self._link.execute("pragma user_version").fetchone()[0])
 
     def run_names(self) -> list[str]:
         """Oldest first."""
@@ -223,6 +127,7 @@ class Store:
             while name in taken:
                 name, number = f"{plan.name}-{number}", number + 1
         if name not in taken:
+            extend(self._link)
             self._link.execute(
                 "insert into run (name, created_ms, plan) values (?, ?, ?)", (name, now_ms(), plan.to_json())
             )
@@ -235,6 +140,7 @@ class Store:
                 + "\n  ".join(changes)
                 + "\nTake the old settings again, or start a new run (--new)."
             )
+        extend(self._link)
         self._link.execute("update run set plan = ? where id = ?", (plan.to_json(), run.id))
         return self.run(name)
 
@@ -277,37 +183,16 @@ class Store:
             "record": zlib.compress(result.record.encode()),
         }
         seats = [
-            (
-                run.id,
-                task.id,
-                number,
-                seat.role,
-                seat.agent,
-                seat.player,
-                seat.goal,
-                seat.moves,
-                seat.late,
-                seat.illegal,
-                seat.lost,
-                seat.think_seconds,
-                seat.simulations,
-                seat.fallback,
-            )
+            {"run": run.id, "match": task.id, "number": number, **asdict(seat)}
             for number, seat in enumerate(result.seats)
         ]
-        names = ", ".join(values)
-        marks = ", ".join(f":{name}" for name in values)
-        self._link.execute("begin immediate")
-        try:
+        extend(self._link)
+        with transaction(self._link):
             added = self._link.execute(
-                f"insert into match ({names}) values ({marks}) on conflict do nothing", values
+                f"{_insertion('match', values)} on conflict do nothing", values
             ).rowcount
             if added:
-                self._link.executemany(f"insert into seat values ({', '.join('?' * 14)})", seats)
-        except BaseException:
-            self._link.execute("rollback")
-            raise
-        self._link.execute("commit")
+                self._link.executemany(_insertion("seat", seats[0]), seats)
         return bool(added)
 
     def finished_ids(self, run: Run) -> set[str]:
@@ -320,6 +205,7 @@ class Store:
 
     def matches(self, run: Run) -> list[StoredMatch]:
         """Every match of the run, in the order of their ids."""
+        fallback = "fallback" if schema_version(self._link) > 1 else "null"
         rows = self._link.execute(
             "select id, condition, game, cell_agents, repetition, is_completed, fault, seconds, steps,"
             " stored_ms, version, processor from match where run = ? order by id",
@@ -328,7 +214,7 @@ class Store:
         seats: dict[str, list[SeatResult]] = {}
         for match, *fields in self._link.execute(
             "select match, role, agent, player, goal, moves, late, illegal, lost, think_seconds, simulations,"
-            " fallback from seat where run = ? order by match, number",
+            f" {fallback} from seat where run = ? order by match, number",
             (run.id,),
         ):
             seats.setdefault(match, []).append(SeatResult(*fields))
@@ -365,7 +251,8 @@ class Store:
             match = {key: row[key] for key in row.keys() if key not in ("run", "record")}  # noqa: SIM118
             match["cell_agents"] = json.loads(match["cell_agents"])
             match["seats"] = [
-                {key: seat[key] for key in seat.keys() if key not in ("run", "match", "number")}  # noqa: SIM118
+                {"fallback": None}  # which files of schema 1 do not have
+                | {key: seat[key] for key in seat.keys() if key not in ("run", "match", "number")}  # noqa: SIM118
                 for seat in seat_cursor.execute(
                     "select * from seat where run = ? and match = ? order by number", (run.id, row["id"])
                 )
@@ -382,3 +269,8 @@ class Store:
         record = MatchRecord.from_json(zlib.decompress(row[0]).decode())
         record.rules = next((game.rules for game in run.plan.games if game.name == row[1]), "")
         return record
+
+
+def _insertion(table: str, columns: Collection[str]) -> str:
+    """Columns are named: files of earlier versions have theirs in another order."""
+    return f"insert into {table} ({', '.join(columns)}) values ({', '.join(f':{name}' for name in columns)})"

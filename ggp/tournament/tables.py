@@ -154,7 +154,7 @@ def fallbacks(results: Results, condition: str) -> Table:
         for game in _games(results, condition):
             total = results.agents.get((condition, game, agent), AgentTotals())
             for policy, count in sorted(total.fallbacks.items()):
-                rows.append((agent, game, policy, f"{count} of {total.seats}"))
+                rows.append((agent, game, policy, f"{count} of {total.told}"))
     header = ("agent", "game", "played as", "seats")
     return Table("Not what they are called", header, tuple(rows), text_columns=3)
 

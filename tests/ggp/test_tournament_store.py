@@ -1,12 +1,15 @@
 """The store: a match counts once, settings cannot change under it, and it tells other files from its own."""
 
+import io
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from ggp.tournament.export import write_csv, write_json_lines
 from ggp.tournament.schedule import Schedule
-from ggp.tournament.store import SettingsChangedError, Store, StoreError
+from ggp.tournament.schema import StoreError
+from ggp.tournament.store import SettingsChangedError, Store
 from tests.ggp.tournament_plans import ONE_SHOT, result_of, small_plan
 
 
@@ -129,18 +132,45 @@ def test_other_files_are_refused(tmp_path):
     assert not (tmp_path / "missing.sqlite").exists()
 
 
-def test_a_store_of_the_first_schema_is_gone_on_with(store, tmp_path):
-    plan = small_plan(tmp_path)
-    first, second = first_tasks(plan, 2)
-    store.add(store.begin(plan), result_of(first, [100, 0]))
+def make_first_schema(store, run, results):
+    """What a program of schema 1 would have left."""
+    for result in results:
+        store.add(run, result)
     with sqlite3.connect(store.path) as link:
         link.execute("alter table seat drop column fallback")
         link.execute("pragma user_version = 1")
+
+
+@pytest.mark.parametrize("goes_on", [Store.begin, Store.add])
+def test_a_store_of_the_first_schema_is_gone_on_with(store, tmp_path, goes_on):
+    plan = small_plan(tmp_path)
+    first, second = first_tasks(plan, 2)
+    make_first_schema(store, store.begin(plan), [result_of(first, [100, 0])])
     with Store(store.path) as extended:
-        run = extended.begin(plan)
+        run = extended.begin(plan) if goes_on is Store.begin else extended.run()
         extended.add(run, result_of(second, [0, 100], fallback="mast"))
         found = {match.id: [seat.fallback for seat in match.seats] for match in extended.matches(run)}
-    assert found == {first.id: ["", ""], second.id: ["mast", "mast"]}
+    assert found == {first.id: [None, None], second.id: ["mast", "mast"]}
+
+
+def test_looking_at_a_store_of_the_first_schema_leaves_it_as_it_is(store, tmp_path):
+    plan = small_plan(tmp_path)
+    (task,) = first_tasks(plan, 1)
+    make_first_schema(store, store.begin(plan), [result_of(task, [100, 0])])
+    with Store(store.path) as reader:
+        run = reader.run()
+        (match,) = reader.matches(run)
+        assert [seat.fallback for seat in match.seats] == [None, None]
+        table, lines = io.StringIO(), io.StringIO()
+        assert write_csv(reader, run, table) == write_json_lines(reader, run, lines) == 1
+        assert "fallback2" in table.getvalue()
+        assert '"fallback": null' in lines.getvalue()
+    with sqlite3.connect(store.path) as link:
+        assert link.execute("pragma user_version").fetchone() == (1,)
+        assert len(link.execute("select * from seat").fetchone()) == 13  # as many as an older program writes
+
+
+def test_a_store_of_a_later_schema_is_refused(store):
     with sqlite3.connect(store.path) as link:
         link.execute("pragma user_version = 3")
     with pytest.raises(StoreError, match="another version"):
