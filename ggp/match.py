@@ -31,6 +31,7 @@ from ggp.players import MatchQuitError, MatchSetup, Player, PlayerFaultError
 __all__ = [
     "MatchRecord",
     "Moment",
+    "NotStartedError",
     "RecordError",
     "Watcher",
     "derived_seed",
@@ -43,6 +44,18 @@ __all__ = [
     "state_text",
     "write_record",
 ]
+
+
+class NotStartedError(Exception):
+    """A player did not get ready for a match that is nothing without it.
+
+    index   of its seat
+    """
+
+    def __init__(self, message: str, index: int) -> None:
+        super().__init__(message)
+        self.index = index
+
 
 STEP_LIMIT = 10_000
 """Steps after which the referee gives up on a match that does not end."""
@@ -108,11 +121,13 @@ def play_match(
     watch: Watcher | None = None,
     grace_seconds: float = 0.5,
     step_limit: int = STEP_LIMIT,
+    all_must_start: bool = False,
     clock: Callable[[], float] = time.monotonic,
 ) -> MatchRecord:
     """Play one match to its end and return its record.
 
-    players   one per role, in rule-sheet order; None lets chance play, as it always does for `random`
+    players          one per role, in rule-sheet order; None lets chance play, as it always does for `random`
+    all_must_start   whether a fault at START ends the match: all are told, and NotStartedError is raised
 
     A move that is late by more than `grace_seconds`, illegal or missing is replaced by a random legal
     one and noted in the record. The match is aborted where a person quits or interrupts it, or the rules
@@ -136,7 +151,9 @@ def play_match(
     )
     for seat in seats:
         prepare_player(seat, game)
-    return _Referee(game, seats, record, seed, watch, grace_seconds, step_limit, clock).run()
+    referee = _Referee(game, seats, record, seed, watch, grace_seconds, step_limit, clock)
+    referee.all_must_start = all_must_start
+    return referee.run()
 
 
 def prepare_player(player: Player | None, game: Game[Any]) -> None:
@@ -163,6 +180,7 @@ class _Referee:
         self.game, self.seats, self.record, self.seed = game, seats, record, seed
         self.step_limit = step_limit
         self.watch, self.grace_seconds, self.clock = watch, grace_seconds, clock
+        self.all_must_start = False
         self.chance = random.Random(derived_seed(seed, "chance"))
         self.state: Hashable = game.initial_state()
         self.step = 0
@@ -170,6 +188,7 @@ class _Referee:
 
     def run(self) -> MatchRecord:
         record = self.record
+        not_started: NotStartedError | None = None
         with ThreadPoolExecutor(max_workers=max(1, len(self.seats))) as pool:
             try:
                 record.add_state(self.game.facts(self.state), now_ms())
@@ -183,6 +202,9 @@ class _Referee:
                 else:
                     record.complete(goals_or_none(self.game, self.state))
                     record.fault = "; ".join(goal_faults(self.game, self.state))
+            except NotStartedError as error:
+                record.abort(str(error))
+                not_started = error
             except MatchQuitError as error:
                 record.abort(str(error))
             except KeyboardInterrupt:
@@ -195,6 +217,8 @@ class _Referee:
                 if seat is not None:
                     seat.stop(self.joint_move)
         self.show(is_over=True)
+        if not_started is not None:
+            raise not_started
         return record
 
     def start_players(self, pool: ThreadPoolExecutor) -> None:
@@ -208,7 +232,12 @@ class _Referee:
                 self.record.play_clock,
                 derived_seed(self.seed, f"player {index}"),
             )
-            seat.start(setup, deadline)
+            try:
+                seat.start(setup, deadline)
+            except PlayerFaultError as fault:
+                if self.all_must_start:
+                    raise NotStartedError(f"{seat.name} did not start: {fault}", index) from None
+                raise
 
         _, errors, seconds = self.ask_all(pool, start, self.record.start_clock)
         self.record.errors.append(errors)

@@ -14,7 +14,7 @@ from ggp.tournament.config import ConfigError, plan_from_data, read_config
 from ggp.tournament.export import MATCH_COLUMNS, SEAT_COLUMNS, write_csv, write_json_lines
 from ggp.tournament.live import RunView, watch
 from ggp.tournament.plan import Plan
-from ggp.tournament.pool import WorkersError, open_workers
+from ggp.tournament.pool import Workers, WorkersError, open_workers
 from ggp.tournament.report import make_report, markdown, terminal_view, write_report
 from ggp.tournament.runner import Progress, Runner
 from ggp.tournament.schedule import SelectionError
@@ -292,8 +292,7 @@ def _play(
     code = 0
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with pool, RunView(console, store, run) as view:
-            progress = Runner(store, run, pool, view.show, only=only).play()
+        progress = _play_all(console, store, run, pool, only)
         code = _tell_failures(console, progress)
     except SelectionError as error:
         raise click.UsageError(str(error)) from None
@@ -308,6 +307,17 @@ def _play(
     if report_folder is not None:
         _announce(console, write_report(report, report_folder))
     return code
+
+
+def _play_all(console: Console, store: Store, run: Run, workers: Workers, only: tuple[str, ...]) -> Progress:
+    runner: Runner | None = None
+    try:
+        with workers, RunView(console, store, run) as view:
+            runner = Runner(store, run, workers, view.show, only=only)
+            return runner.play()
+    finally:
+        if runner is not None:
+            runner.abandon()
 
 
 def _tell_failures(console: Console, progress: Progress) -> int:

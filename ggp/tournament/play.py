@@ -5,12 +5,14 @@ Only plain data goes in and out. A worker keeps the games it has loaded.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import functools
 import hashlib
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -18,9 +20,14 @@ from typing import Any
 
 from ggp.game import Game
 from ggp.loading import load
-from ggp.match import MatchRecord, play_match, program_version
-from ggp.players import Player, make_player
+from ggp.match import MatchRecord, NotStartedError, play_match, program_version
+from ggp.players import Player, PlayerFaultError, make_player
+from ggp.protocol import Abort
+from ggp.tournament.pool import CallError
 from ggp.tournament.schedule import MatchTask
+
+ABORT_SECONDS = 2.0
+"""How long players over HTTP may take to hear that their match is over: somebody waits at the keyboard."""
 
 GAMES_KEPT = 16
 """Loaded games a worker keeps: more than most tournaments have, few enough for its memory."""
@@ -73,18 +80,39 @@ class MatchResult:
     processor: str
 
 
+class UnplayableError(CallError):
+    """The match cannot be played.
+
+    agent   who did not get ready for it; None where that is not the reason
+    """
+
+    def __init__(self, why: str, agent: str | None = None) -> None:
+        super().__init__(why, agent)  # both, so that it can be pickled
+        self.agent = agent
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 def play_task(task: MatchTask) -> MatchResult:
-    """Play the match. Raises what loading the game raises."""
+    """Play the match. Raises UnplayableError, and what loading the game raises.
+
+    Without one of its players it would be a match of random moves: it is not played then.
+    """
     game = load_game(task.rules, task.game, task.engine)
     players = [None if player is None else make_player(player) for player in task.players]
-    record = play_match(
-        game,
-        players,
-        start_clock_seconds=task.start_clock_seconds,
-        play_clock_seconds=task.play_clock_seconds,
-        seed=task.seed,
-        match_id=wire_id(task),
-    )
+    try:
+        record = play_match(
+            game,
+            players,
+            start_clock_seconds=task.start_clock_seconds,
+            play_clock_seconds=task.play_clock_seconds,
+            seed=task.seed,
+            match_id=wire_id(task),
+            all_must_start=True,
+        )
+    except NotStartedError as error:
+        raise UnplayableError(str(error), task.seats[error.index]) from None
     seats = tuple(_seat_result(task, record, index, players[index]) for index in range(len(players)))
     record.tournament_name = task.condition
     data = record.to_dict()
@@ -93,7 +121,7 @@ def play_task(task: MatchTask) -> MatchResult:
         task=task,
         seats=seats,
         is_completed=record.is_completed,
-        fault=record.fault,
+        fault="; ".join(filter(None, [record.fault, *_late_starts(record)])),
         started_ms=record.start_time,
         seconds=round((record.state_times[-1] - record.start_time) / 1000, 3),
         steps=len(record.moves),
@@ -102,6 +130,22 @@ def play_task(task: MatchTask) -> MatchResult:
         host=platform.node(),
         processor=processor(),
     )
+
+
+def abort_tasks(tasks: Iterable[MatchTask]) -> None:
+    """Tell players over HTTP that these matches are over, so that they take others. Best effort."""
+    from ggp.http_client import ask, parse_address  # loads aiohttp
+
+    async def tell(address: str, match_id: str) -> None:
+        with contextlib.suppress(PlayerFaultError):
+            await ask(parse_address(address), Abort(match_id), ABORT_SECONDS)
+
+    async def tell_all() -> None:
+        await asyncio.gather(
+            *(tell(address, wire_id(task)) for task in tasks for address in task.remote_addresses)
+        )
+
+    asyncio.run(tell_all())
 
 
 def wire_id(task: MatchTask) -> str:
@@ -117,7 +161,7 @@ def load_game(rules: str, name: str, engine: str) -> Game[Any]:
 
 
 def _seat_result(task: MatchTask, record: MatchRecord, index: int, player: Player | None) -> SeatResult:
-    codes = _column(record.errors, index, "")
+    codes = _column(record.errors[1:], index, "")  # the first row is START's
     seconds = _column(record.move_seconds, index, 0.0)
     return SeatResult(
         role=record.roles[index],
@@ -132,6 +176,11 @@ def _seat_result(task: MatchTask, record: MatchRecord, index: int, player: Playe
         simulations=getattr(player, "simulation_count", None),
         fallback=None if getattr(player, "is_remote", False) else _fallback(record, index),
     )
+
+
+def _late_starts(record: MatchRecord) -> list[str]:
+    codes = record.errors[0] if record.errors else []
+    return [f"{role} was late at START" for role, code in zip(record.roles, codes, strict=True) if code]
 
 
 def _fallback(record: MatchRecord, index: int) -> str:

@@ -30,6 +30,13 @@ BLAS_THREADS = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """A worker has one core: NumPy's matrix products must not wait for threads on those of the others."""
 
 
+class CallError(Exception):
+    """What calls raise to tell a person in a sentence why they failed: it comes back as it is.
+
+    Its arguments must be plain data.
+    """
+
+
 class WorkerDiedError(RuntimeError):
     """A call took its worker down with it, `ATTEMPTS` times."""
 
@@ -230,6 +237,8 @@ def _serve_calls(link: Connection) -> None:
 
 def _portable(error: Exception) -> Exception:
     """`error` with its traceback in the text, as an exception that every process can unpickle."""
+    if isinstance(error, CallError):
+        return error
     return RuntimeError("".join(traceback.format_exception(error)).rstrip())
 
 

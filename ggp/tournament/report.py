@@ -22,7 +22,7 @@ from ggp.tournament.tables import Table
 BY_SIMULATIONS = "by number of simulations"
 
 ABORTED_SHOWN = 10
-"""Aborted matches that a report lists."""
+"""Aborted matches that a report lists, and as many that were played although something was wrong."""
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,10 @@ def _notes(report: Report) -> list[str]:
     untold = sum(total.seats - total.told for total in results.agents.values())
     if untold:
         notes.append(f"in {untold} seats nobody told what was played by: over HTTP or by an earlier version")
-    for match in results.aborted[:ABORTED_SHOWN]:
-        notes.append(f"aborted: {match.id}: {match.fault}")
+    for word, found in (("aborted", results.aborted), ("flawed", results.flawed)):
+        notes += [f"{word}: {match.id}: {match.fault}" for match in found[:ABORTED_SHOWN]]
+        if len(found) > ABORTED_SHOWN:
+            notes.append(f"{word}: {len(found) - ABORTED_SHOWN} more matches")
     return notes
 
 

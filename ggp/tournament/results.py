@@ -112,6 +112,7 @@ class AgentTotals:
 class Results:
     """Everything a report shows. Aborted matches are in `aborted` and in the agents' faults only.
 
+    flawed        matches that were played to the end, although something was wrong with them
     pairs         scores of who is measured against whom, in the directions of `Plan.pairs`
     agents        by condition, game and agent
     """
@@ -121,6 +122,7 @@ class Results:
     pairs: dict[PairKey, PairScore]
     agents: dict[tuple[str, str, str], AgentTotals]
     aborted: list[StoredMatch]
+    flawed: list[StoredMatch]
     versions: list[str]
     processors: list[str]
 
@@ -146,7 +148,7 @@ def collect(plan: Plan, matches: Iterable[StoredMatch]) -> Results:
     agents: dict[tuple[str, str, str], AgentTotals] = defaultdict(AgentTotals)
     alone: dict[tuple[str, str, str], dict[int, int]] = defaultdict(dict)
     wanted = set(plan.pairs())
-    aborted, versions, processors, count = [], set(), set(), 0
+    aborted, flawed, versions, processors, count = [], [], set(), set(), 0
     for match in matches:
         count += 1
         versions.add(match.version)
@@ -157,6 +159,8 @@ def collect(plan: Plan, matches: Iterable[StoredMatch]) -> Results:
         if not match.is_completed:
             aborted.append(match)
             continue
+        if match.fault:
+            flawed.append(match)
         scores = dict(pair_scores(match))
         for (a, b), score in scores.items():
             if (a, b) in wanted:
@@ -172,6 +176,7 @@ def collect(plan: Plan, matches: Iterable[StoredMatch]) -> Results:
         dict(pairs),
         dict(agents),
         aborted,
+        flawed,
         sorted(versions),
         sorted(processors),
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 
-from ggp.tournament.play import MatchResult, play_task
+from ggp.tournament.play import MatchResult, abort_tasks, play_task
 from ggp.tournament.pool import Workers
 from ggp.tournament.results import pair_scores
 from ggp.tournament.schedule import Cell, MatchTask, Schedule
@@ -96,6 +96,11 @@ class Runner:
                 self._finish(future)
         self._tell()
         return self.progress
+
+    def abandon(self) -> None:
+        """Tell the HTTP players of unfinished matches that these are over, once the workers are gone."""
+        abort_tasks(task for _, task in self._running.values())
+        self._running.clear()
 
     def _open_tasks(self) -> Iterator[tuple[Cell, MatchTask]]:
         return ((cell, task) for cell, task in self.schedule.tasks() if task.id not in self.finished)

@@ -82,6 +82,19 @@ def test_aborted_matches_and_faults_are_told_and_not_counted(tmp_path, store):
     assert "broken" in text
 
 
+def test_matches_in_which_something_was_wrong_are_named(tmp_path, store):
+    plan = small_plan(tmp_path, repetitions=6)
+    run = store.begin(plan)
+    for _, task in Schedule(plan).tasks():
+        result = result_of(task, [100, 0])
+        object.__setattr__(result, "fault", "left was late at START")
+        store.add(run, result)
+    text = markdown(make_report(store, run))
+    assert "* flawed: default|small|a b|0: left was late at START" in text
+    assert text.count("late at START") == 10
+    assert "* flawed: 2 more matches" in text
+
+
 def test_agents_that_played_by_another_policy_are_named(tmp_path, store):
     def fall_back(task):
         return {"fallback": "rave+mast"} if task.repetition == 0 else {}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from ggp.http_front import HttpFront, Request, Response
 from ggp.http_player import PlayerOptions, PlayerServer
@@ -69,6 +71,29 @@ async def scripted_player(script: Script, name: str = "script") -> AsyncIterator
         yield f"127.0.0.1:{port}", heard
     finally:
         await front.close()
+
+
+Result = TypeVar("Result")
+
+
+@contextmanager
+def scripted_player_aside(script: Script) -> Iterator[tuple[str, list[Message]]]:
+    """`scripted_player` in a thread of its own, for tests of what blocks while it asks."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+
+    def call(coroutine: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(10)
+
+    player = scripted_player(script)
+    try:
+        yield call(player.__aenter__())
+    finally:
+        call(player.__aexit__(None, None, None))
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 def answering(*moves: str) -> Script:

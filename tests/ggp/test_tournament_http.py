@@ -1,0 +1,173 @@
+"""Tournaments with players over HTTP: without them nothing is stored, and none is left busy."""
+
+from concurrent.futures import Future
+
+import pytest
+from click.testing import CliRunner
+
+from ggp.cli import app
+from ggp.protocol import Abort, Play, Start, Stop
+from ggp.tournament import play as play_module
+from ggp.tournament.play import UnplayableError, play_task
+from ggp.tournament.pool import ProcessWorkers
+from ggp.tournament.runner import Runner
+from ggp.tournament.schedule import Schedule
+from ggp.tournament.store import Store
+from tests.ggp.tournament_plans import small_plan
+from tests.ggp.wire import answering, scripted_player_aside
+
+
+def tasks_with(tmp_path, address, **changes):
+    plan = small_plan(tmp_path, agents={"far": f"http://{address}", "b": "legal"}, **changes)
+    return [task for _, task in Schedule(plan).tasks()]
+
+
+async def busy(message):
+    return "busy"
+
+
+def test_a_match_over_http_is_played_and_its_policy_is_not_told(tmp_path):
+    with scripted_player_aside(answering("2")) as (address, heard):
+        result = play_task(tasks_with(tmp_path, address)[0])
+    assert [type(message) for message in heard] == [Start, Play, Stop]
+    assert [(seat.agent, seat.goal, seat.fallback) for seat in result.seats] == [
+        ("far", 100, None),
+        ("b", 0, ""),
+    ]
+    assert [seat.late + seat.illegal + seat.lost for seat in result.seats] == [0, 0]
+
+
+def test_a_player_that_refuses_start_gets_no_match(tmp_path):
+    words = r"did not start: .* answers START with 'busy'"
+    with (
+        scripted_player_aside(busy) as (address, heard),
+        pytest.raises(UnplayableError, match=words) as caught,
+    ):
+        play_task(tasks_with(tmp_path, address)[0])
+    assert [type(message) for message in heard] == [Start, Abort]
+    assert caught.value.agent == "far"
+
+
+def test_who_is_ready_is_told_when_another_is_not(tmp_path):
+    with scripted_player_aside(answering("2")) as (ready, heard), scripted_player_aside(busy) as (other, _):
+        agents = {"far": f"http://{ready}", "b": f"http://{other}"}
+        task = next(Schedule(small_plan(tmp_path, agents=agents)).tasks())[1]
+        with pytest.raises(UnplayableError) as caught:
+            play_task(task)
+    assert caught.value.agent == "b"
+    assert [type(message) for message in heard] == [Start, Abort]
+
+
+def test_the_sentence_comes_back_from_a_worker(tmp_path):
+    (task, *_) = tasks_with(tmp_path, "127.0.0.1:1")
+    with ProcessWorkers(1) as workers:
+        error = workers.submit(play_task, task).exception(60)
+    assert isinstance(error, UnplayableError)
+    assert error.agent == "far"
+    assert str(error).startswith("127.0.0.1:1 did not start: ")
+    assert "\n" not in str(error)
+
+
+def test_a_tournament_against_nobody_ends_and_stores_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small_plan(tmp_path)
+    agents = ["--agents", "http://127.0.0.1:1", "legal"]
+    options = ["--repetitions", "2", "--engine", "reasoner", "--workers", "1"]
+    result = CliRunner().invoke(app, ["tournament", "--game", "small.kif", *agents, *options])
+    assert result.exit_code == 1
+    assert "127.0.0.1:1 did not start: " in result.output
+    assert "4 matches could not be played" in result.output
+    with Store(tmp_path / "tournament.sqlite") as store:
+        assert store.match_count(store.run()) == 0
+
+
+def test_faults_at_start_are_no_faults_of_moves(tmp_path, monkeypatch):
+    def late_at_start(*arguments, **settings):
+        record = play_match(*arguments, **settings)
+        record.errors[0] = ["TO", ""]
+        return record
+
+    play_match = play_module.play_match
+    monkeypatch.setattr(play_module, "play_match", late_at_start)
+    plan = small_plan(tmp_path)
+    result = play_task(next(Schedule(plan).tasks())[1])
+    assert [seat.late for seat in result.seats] == [0, 0]
+    assert result.fault == "left was late at START"
+
+
+class Stuck:
+    """One worker that never gets ready; the second look at it is interrupted."""
+
+    def __init__(self):
+        self.looks = 0
+
+    def size(self):
+        self.looks += 1
+        if self.looks > 1:
+            raise KeyboardInterrupt
+        return 1
+
+    def submit(self, function, task):
+        return Future()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.looks = -1
+
+
+def test_players_of_interrupted_matches_are_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small_plan(tmp_path)
+    workers = Stuck()
+
+    async def script(message):
+        assert workers.looks == -1, "while workers might still ask it something"
+        return "aborted"
+
+    monkeypatch.setattr("ggp.commands.tournament.open_workers", lambda text: workers)
+    with scripted_player_aside(script) as (address, heard):
+        agents = ["--agents", f"http://{address}", "legal"]
+        result = CliRunner().invoke(
+            app, ["tournament", "--game", "small.kif", *agents, "--engine", "reasoner"]
+        )
+    assert result.exit_code == 130
+    (message,) = heard
+    assert isinstance(message, Abort)
+    assert message.match_id.startswith("small.")
+
+
+def test_nobody_to_abort_is_no_trouble(tmp_path):
+    play_module.abort_tasks(tasks_with(tmp_path, "127.0.0.1:1"))
+
+
+def test_a_refused_run_can_go_on(tmp_path):
+    with Store(tmp_path / "results.sqlite") as store:
+
+        class Here:
+            def size(self):
+                return 1
+
+            def submit(self, function, task):
+                future = Future()
+                try:
+                    future.set_result(function(task))
+                except UnplayableError as error:
+                    future.set_exception(error)
+                return future
+
+        is_busy = True
+        ready = answering("2")
+
+        async def script(message):
+            return "busy" if is_busy else await ready(message)
+
+        with scripted_player_aside(script) as (address, _):
+            plan = small_plan(tmp_path, agents={"far": f"http://{address}", "b": "legal"}, repetitions=2)
+            run = store.begin(plan)
+            progress = Runner(store, run, Here()).play()
+            assert (progress.stored, len(progress.failures)) == (0, 4)
+            is_busy = False
+            progress = Runner(store, run, Here()).play()
+            assert (progress.stored, progress.failures) == (4, {})
