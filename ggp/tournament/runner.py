@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 
+from ggp.tournament.plan import Until
 from ggp.tournament.play import MatchResult, abort_tasks, play_task
 from ggp.tournament.pool import Workers
 from ggp.tournament.results import pair_scores
@@ -155,6 +157,7 @@ class Stopping:
         self.cells = {cell.key: cell for cell in schedule.cells}
         self.decisions: dict[CellKey, Decision] = {}
         self._scores: dict[CellKey, dict[int, list[float | None]]] = {key: {} for key in self.cells}
+        self._means: dict[CellKey, list[float | None]] = {key: [] for key in self.cells}
         self._played: Counter[CellKey] = Counter()
 
     def add(self, match: StoredMatch) -> None:
@@ -168,7 +171,7 @@ class Stopping:
             return
         score = dict(pair_scores(match)).get((cell.agents[0], cell.agents[1])) if match.is_completed else None
         self._scores[key].setdefault(match.repetition, []).append(score)
-        self.decisions[key] = decide(self.until, self._whole_repetitions(cell), len(cell.seatings))
+        self._test_whole_repetitions(cell, self.until)
 
     def is_decided(self, cell: Cell) -> bool:
         decision = self.decisions.get(cell.key)
@@ -186,18 +189,21 @@ class Stopping:
             if decision.is_final
         )
 
-    def _whole_repetitions(self, cell: Cell) -> list[float]:
-        """Mean scores of the repetitions before the first unfinished one; those with a gap are left out."""
-        scores = self._scores[cell.key]
-        means = []
-        for repetition in range(cell.condition.repetitions):
-            found = scores.get(repetition, [])
+    def _test_whole_repetitions(self, cell: Cell, until: Until) -> None:
+        """Test what is known after each repetition before the first unfinished one, until that decides.
+
+        One by one, as a test that looks only at the end of what several workers finished, or at what a store
+        gives back in another order, misses decisions: what is decided depends on the set of matches alone.
+        """
+        scores, means = self._scores[cell.key], self._means[cell.key]
+        while len(means) < cell.condition.repetitions and not self.is_decided(cell):
+            found = scores.get(len(means), [])
             if len(found) < len(cell.seatings):
                 break
             known = [score for score in found if score is not None]
-            if len(known) == len(found):
-                means.append(sum(known) / len(known))
-        return means
+            means.append(math.fsum(known) / len(known) if len(known) == len(found) else None)
+            without_gaps = [mean for mean in means if mean is not None]
+            self.decisions[cell.key] = decide(until, without_gaps, len(cell.seatings))
 
 
 def _as_stored(result: MatchResult) -> StoredMatch:

@@ -1,6 +1,7 @@
 """Runs: everything is played once, killed workers and killed runs cost nothing that was finished."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -14,8 +15,9 @@ from ggp.tournament.plan import Until
 from ggp.tournament.play import play_task
 from ggp.tournament.pool import ProcessWorkers
 from ggp.tournament.report import make_report
-from ggp.tournament.runner import Runner
+from ggp.tournament.runner import Runner, Stopping
 from ggp.tournament.schedule import Schedule
+from ggp.tournament.sequential import decide
 from ggp.tournament.store import Store
 from tests.ggp.tournament_plans import ALONE, TRIO, result_of, small_plan
 
@@ -138,6 +140,29 @@ def test_a_decided_cell_is_played_no_further(store, tmp_path):
     Runner(store, run, again).play()
     assert again.tasks == []
     assert "30 Elo better" in make_report(store, run).decisions["default", "small", ("a", "b")].verdict
+
+
+def wins_at_first_only(task):
+    """Goals by which the test of `until` is passed after some repetitions, and would not be at the end."""
+    wins = task.repetition < 10 or task.repetition % 3 == 0
+    return result_of(task, [100 if (seat == "a") == wins else 0 for seat in task.seats])
+
+
+@pytest.mark.parametrize("repetitions", [40, 12])  # a decision stands however many matches came after it
+@pytest.mark.parametrize("seed", range(4))
+def test_a_decision_depends_on_the_set_of_matches_alone(store, tmp_path, seed, repetitions):
+    plan = small_plan(tmp_path, repetitions=repetitions, until={"rule": "sprt", "elo1": 200})
+    tasks = [task for _, task in Schedule(plan).tasks()]
+    random.Random(seed).shuffle(tasks)
+    run = store.begin(plan)
+    stopping = Stopping(Schedule(plan))
+    for task in tasks:
+        store.add(run, wins_at_first_only(task))
+        stopping.add(next(match for match in store.matches(run) if match.id == task.id))
+    (decision,) = stopping.decisions.values()
+    assert decision.is_final
+    assert decision == decide(plan.until, [1.0] * 8, 2)
+    assert make_report(store, run).decisions == stopping.decisions
 
 
 def test_an_http_player_plays_one_match_at_a_time(store, tmp_path):
