@@ -14,7 +14,7 @@ from ggp.tournament import charts, tables
 from ggp.tournament.plan import Condition
 from ggp.tournament.results import Results, collect
 from ggp.tournament.runner import Stopping
-from ggp.tournament.schedule import Schedule
+from ggp.tournament.schedule import CellKey, Schedule
 from ggp.tournament.sequential import Decision
 from ggp.tournament.store import Run, Store
 from ggp.tournament.tables import Table
@@ -33,7 +33,7 @@ class Report:
     results: Results
     planned: int
     saved: int
-    decisions: dict[tables.CellKey, Decision]
+    decisions: dict[CellKey, Decision]
 
     def condition_tables(self, condition: Condition) -> list[Table]:
         """The tables of one condition; those without rows are left out."""

@@ -13,7 +13,7 @@ from ggp.tournament.plan import Until
 from ggp.tournament.play import MatchResult, abort_tasks, play_task
 from ggp.tournament.pool import Workers
 from ggp.tournament.results import pair_scores
-from ggp.tournament.schedule import Cell, MatchTask, Schedule
+from ggp.tournament.schedule import Cell, CellKey, MatchTask, Schedule, cell_key
 from ggp.tournament.sequential import Decision, decide
 from ggp.tournament.store import Run, Store, StoredMatch
 
@@ -25,8 +25,6 @@ FAILURE_LIMIT = 10
 
 LOOK_AHEAD = 200
 """Scheduled matches that are held back at most while the HTTP players they need are busy."""
-
-CellKey = tuple[str, str, tuple[str, ...]]
 
 
 @dataclass
@@ -162,7 +160,7 @@ class Stopping:
 
     def add(self, match: StoredMatch) -> None:
         """Count a match, and decide its cell anew unless that is decided. Aborted matches leave gaps."""
-        key = (match.condition, match.game, match.cell_agents)
+        key = cell_key(match.condition, match.game, match.cell_agents)
         cell = self.cells.get(key)
         if cell is None:
             return

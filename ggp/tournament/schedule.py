@@ -15,11 +15,19 @@ from ggp.match import derived_seed
 from ggp.tournament.config import role_names
 from ggp.tournament.plan import Condition, GameEntry, Plan, player_spec
 
+CellKey = tuple[str, str, tuple[str, ...]]
+
+
+def cell_key(condition: str, game: str, agents: Collection[str]) -> CellKey:
+    """What identifies a cell: the order in which a plan names its agents may change and does not count."""
+    return (condition, game, tuple(sorted(agents)))
+
 
 @dataclass(frozen=True)
 class Cell:
     """Agents that meet in one game under one condition.
 
+    agents     whose score is told first, then against whom
     seatings   every assignment: the agent of each role that is not `random`, in rule-sheet order
     """
 
@@ -29,8 +37,8 @@ class Cell:
     seatings: tuple[tuple[str, ...], ...]
 
     @property
-    def key(self) -> tuple[str, str, tuple[str, ...]]:
-        return (self.condition.name, self.game.name, self.agents)
+    def key(self) -> CellKey:
+        return cell_key(self.condition.name, self.game.name, self.agents)
 
     @property
     def match_count(self) -> int:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from ggp.tournament.plan import Condition, GameEntry, Plan
 from ggp.tournament.ratings import Rating, rate
 from ggp.tournament.results import AgentTotals, PairScore, Results, points_between
+from ggp.tournament.schedule import CellKey
 from ggp.tournament.sequential import Decision
 
 MOST_COLUMNS = 5
 """Numbers side by side that a terminal has room for."""
-
-CellKey = tuple[str, str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -180,9 +179,10 @@ def ratings_table(results: Results, condition: str) -> Table:
 
 
 def decisions(plan: Plan, found: dict[CellKey, Decision]) -> Table:
-    """Cells that were stopped, and why."""
+    """Cells that were stopped, and why; the verdict is on the agent that stands first."""
+    directed = {frozenset(pair): pair for pair in plan.pairs()}
     rows = [
-        (condition, game, " vs ".join(agents), decision.verdict)
+        (condition, game, " vs ".join(directed[frozenset(agents)]), decision.verdict)
         for (condition, game, agents), decision in found.items()
         if decision.is_final
     ]

@@ -14,7 +14,7 @@ from ggp.tournament import runner as runner_module
 from ggp.tournament.plan import Until
 from ggp.tournament.play import play_task
 from ggp.tournament.pool import ProcessWorkers
-from ggp.tournament.report import make_report
+from ggp.tournament.report import make_report, markdown
 from ggp.tournament.runner import Runner, Stopping
 from ggp.tournament.schedule import Schedule
 from ggp.tournament.sequential import decide
@@ -140,6 +140,18 @@ def test_a_decided_cell_is_played_no_further(store, tmp_path):
     Runner(store, run, again).play()
     assert again.tasks == []
     assert "30 Elo better" in make_report(store, run).decisions["default", "small", ("a", "b")].verdict
+
+
+@pytest.mark.parametrize("change", [{"agents": {"b": "legal", "a": "random"}}, {"against": ["a"]}])
+def test_the_order_of_agents_may_change(store, tmp_path, change):
+    settings = {"repetitions": 20, "until": {"rule": "sprt"}}
+    Runner(store, store.begin(small_plan(tmp_path, **settings)), Inline(first_agent_wins)).play()
+    run = store.begin(small_plan(tmp_path, **settings, **change))
+    again = Inline()
+    progress = Runner(store, run, again).play()
+    assert again.tasks == []
+    assert (progress.stored + progress.saved, progress.left) == (40, 0)
+    assert "| b vs a | at most 0 Elo better |" in markdown(make_report(store, run))
 
 
 def wins_at_first_only(task):
