@@ -26,6 +26,7 @@ import os
 import re
 import tomllib
 from collections.abc import Collection, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from gdl.errors import GdlError
 from ggp.game import RANDOM_ROLE
 from ggp.loading import ENGINES, find_rules, make_game, read_program
 from ggp.players import PlayerSpecError, make_player
-from ggp.tournament.plan import Agent, Condition, GameEntry, Plan, Until, with_option
+from ggp.tournament.plan import Agent, Condition, GameEntry, Plan, Until, player_spec, with_option
 
 DEFAULT_REPETITIONS = 10
 DEFAULT_CLOCK_SECONDS = 1.0
@@ -44,6 +45,8 @@ _CONDITION_KEYS = ("repetitions", "start_clock", "play_clock", "simulations")
 _UNTIL_KEYS = ("rule", "elo0", "elo1", "alpha", "beta", "width")
 _TOP_KEYS = {"name", "seed", "engine", "games", "agents", "options", "against", "lineups"}
 _TABLES = {"conditions", "until"}
+_SEARCHING = re.compile(r"mcts|alphabeta|solving|tablebase")
+_LIMIT = re.compile(r"[:,](simulations|depth|nodes)=")
 _NAME = re.compile(r"[^\s/|]+")
 
 
@@ -247,13 +250,17 @@ def _until(table: Mapping[str, Any]) -> Until | None:
 
 
 def _check_clocks(plan: Plan) -> None:
-    """That no HTTP player, which cannot be told to count, gets the endless clock of those who count."""
-    remote = [agent.name for agent in plan.agents if agent.is_remote]
+    """That nobody who searches by the clock gets the endless one of those who count."""
     for condition in plan.conditions:
-        if remote and condition.play_clock_seconds == SIMULATION_CLOCK_SECONDS:
-            raise ConfigError(
-                f"the HTTP player {remote[0]} needs a play_clock beside simulations", ("simulations",)
-            )
+        if condition.simulations is None or condition.play_clock_seconds != SIMULATION_CLOCK_SECONDS:
+            continue
+        for agent, game in product(plan.agents, plan.games):
+            spec = player_spec(agent, game, condition)
+            if agent.is_remote or (_SEARCHING.match(spec) and not _LIMIT.search(spec)):
+                raise ConfigError(
+                    f"{agent.name} cannot be told to count simulations: it needs a play_clock beside them",
+                    ("simulations",),
+                )
 
 
 def _check_seats(plan: Plan) -> None:

@@ -173,6 +173,22 @@ def test_an_http_player_needs_a_clock(tmp_path):
     assert plan.conditions[0].play_clock_seconds == 2
 
 
+@pytest.mark.parametrize("spec", ["alphabeta", "alphabeta:killers=0"])
+def test_who_cannot_count_simulations_needs_a_clock_beside_them(tmp_path, spec):
+    agents = {"a": "random", "deep": spec}
+    with pytest.raises(ConfigError, match="deep cannot be told to count simulations: it needs"):
+        small_plan(tmp_path, agents=agents, simulations=10)
+    small_plan(tmp_path, agents=agents, simulations=10, play_clock=2)
+    small_plan(tmp_path, agents=agents, play_clock=3600)
+    small_plan(tmp_path, agents=agents, conditions={"c": {"simulations": 10, "options": {"depth": 3}}})
+
+
+@pytest.mark.parametrize("spec", ["alphabeta:depth=3", "alphabeta:nodes=500", "solving", "mcts", "legal"])
+def test_who_counts_something_needs_no_clock_beside_simulations(tmp_path, spec):
+    plan = small_plan(tmp_path, agents={"a": "random", "b": spec}, simulations=10)
+    assert plan.conditions[0].play_clock_seconds == 3600
+
+
 def test_an_http_player_cannot_take_two_seats(tmp_path):
     agents = {"a": "random", "far": "http://localhost:9147", "b": "legal"}
     with pytest.raises(ConfigError, match="several seats"):
