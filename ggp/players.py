@@ -239,17 +239,17 @@ class MctsPlayer(LocalPlayer):
 
     @property
     def search(self) -> AnySearch:
-        """The search of the match that is being played."""
-        assert self._search is not None, "choose before start"
+        """The search of the match that is being played. Raises PlayerFaultError where START failed."""
+        if self._search is None:
+            raise PlayerFaultError("TO", f"{self.name} did not get ready for this match")
         return self._search
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         legal = self.legal_moves(state)
-        self.last_report = None
-        self._note(legal[0])
+        move, self.last_report = legal[0], None
+        self._note(move)
         # Also before a forced move: the search follows the match by one joint move at a time.
         self.search.move_to(state, joint_move)
-        move = legal[0]
         if len(legal) > 1:
             self.search.run(deadline=deadline - self.margin_seconds, simulations=self.simulations)
             move = self.search.best_move()

@@ -45,8 +45,9 @@ class Faults:
     start: int = 0
     examples: list[str] = field(default_factory=list)
 
-    def note(self, code: str, where: str, *, is_start: bool = False) -> None:
-        """Count one fault by the code of the match record."""
+    def note(self, fault: PlayerFaultError, where: str, *, is_start: bool = False) -> None:
+        """Count one fault by its code, as in the match record."""
+        code = fault.code
         if is_start:
             self.start += 1
         elif code == "TO":
@@ -55,7 +56,7 @@ class Faults:
             self.lost += 1
         else:
             self.illegal += 1
-        self.examples.append(f"{where}: {code}")
+        self.examples.append(f"{where}: {fault}")
 
     @property
     def count(self) -> int:
@@ -156,7 +157,7 @@ class _Sitting:
         try:
             self.player.start(setup, begin + terms.start_clock_seconds)
         except PlayerFaultError as fault:
-            self.asker.faults.note(fault.code, f"{self.place.id}: START", is_start=True)
+            self.asker.faults.note(fault, f"{self.place.id}: START", is_start=True)
 
     def choose(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> Move | None:
         """The player's move, or None where it made a fault."""
@@ -171,7 +172,7 @@ class _Sitting:
             if late > GRACE_SECONDS and not getattr(self.player, "is_remote", False):
                 raise PlayerFaultError("TO")
         except PlayerFaultError as fault:
-            self.asker.faults.note(fault.code, self.place.id)
+            self.asker.faults.note(fault, self.place.id)
             return None
         return move
 

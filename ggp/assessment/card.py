@@ -11,7 +11,7 @@ from ggp.assessment.asking import Asker, Faults, Terms, ask_count
 from ggp.assessment.manners import Examination, Manner
 from ggp.assessment.positions import SKILLS, Position
 from ggp.assessment.scoring import Score, score
-from ggp.players import make_player
+from ggp.players import PlayerSpecError, make_player
 
 Listener = Callable[[int, int, Score], None]
 """Hears of every answer: its number from 1, how many there are, and its score."""
@@ -88,7 +88,8 @@ def assess(
 
     Raises PlayerSpecError, NoAnswerError (an HTTP player that is not there), and what loading a game raises.
     """
-    make_player(player)
+    if getattr(make_player(player), "is_human", False):
+        raise PlayerSpecError(f"player {player!r}: a person cannot be assessed here")
     card = ScoreCard(player, terms)
     if with_manners and player.startswith("http://"):
         clocks = {

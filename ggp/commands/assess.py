@@ -16,6 +16,7 @@ from ggp.assessment.card import ScoreCard, assess, longest_seconds, skill_percen
 from ggp.assessment.manners import NoAnswerError
 from ggp.assessment.positions import SKILLS, load_positions
 from ggp.assessment.scoring import Score
+from ggp.commands.options import Seconds
 from ggp.loading import ENGINES
 from ggp.players import PlayerSpecError
 
@@ -24,8 +25,8 @@ SHOWN_FAULTS = 5
 
 @click.command("assess")
 @click.argument("player")
-@click.option("--start-clock", default=1.0, show_default=True, type=click.FloatRange(0), help="Seconds.")
-@click.option("--play-clock", default=1.0, show_default=True, type=click.FloatRange(0.01), help="Seconds.")
+@click.option("--start-clock", default=1.0, show_default=True, type=Seconds(0.0), help="Seconds.")
+@click.option("--play-clock", default=1.0, show_default=True, type=Seconds(0.01), help="Seconds.")
 @click.option("--skill", "skills", multiple=True, help=f"Only these; of {', '.join(SKILLS)}.")
 @click.option("--engine", default="auto", show_default=True, type=click.Choice(ENGINES))
 @click.option("--seed", default=0, show_default=True, type=int, help="Of players in this process.")

@@ -81,6 +81,7 @@ def command(
             players = (*players, *[tablebase_spec(tablebase)] * (count - len(players)))
             chosen.append(make_player(tablebase_spec(tablebase)))
         require_tablebase_rules(chosen, game)
+        _require_lanes(chosen, game)
     except (PlayerSpecError, ValueError) as error:
         raise click.UsageError(str(error)) from None
     if play_clock is None:
@@ -141,6 +142,11 @@ def seat_players(
         )
         for seat, role in enumerate(game.roles)
     ]
+
+
+def _require_lanes(players: list[Player], game: Game[Any]) -> None:
+    if not hasattr(game, "lane_tables") and any(getattr(each, "kind", "") == "lanes" for each in players):
+        raise PlayerSpecError(f"{game.name} is not compiled: there is no search on lanes")
 
 
 def _check_count(game: Game[Any], specs: tuple[str, ...]) -> None:

@@ -22,6 +22,7 @@ rule = "sprt"
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tomllib
@@ -34,6 +35,7 @@ from gdl.errors import GdlError
 from ggp.game import RANDOM_ROLE
 from ggp.loading import ENGINES, find_rules, make_game, read_program
 from ggp.players import PlayerSpecError, make_player
+from ggp.protocol import MAX_CLOCK_SECONDS
 from ggp.tournament.plan import Agent, Condition, GameEntry, Plan, Until, player_spec, with_option
 
 DEFAULT_REPETITIONS = 10
@@ -209,10 +211,10 @@ def _condition(name: str, table: Mapping[str, Any], key: tuple[str, ...]) -> Con
     repetitions = _positive(_need(table, "repetitions", int, key, DEFAULT_REPETITIONS), (*key, "repetitions"))
     play_clock = float(_need(table, "play_clock", (int, float), key, usual))
     start_clock = float(_need(table, "start_clock", (int, float), key, play_clock))
-    if play_clock <= 0:
-        raise ConfigError("play_clock is more than 0 seconds", (*key, "play_clock"))
-    if start_clock < 0:
-        raise ConfigError("start_clock is at least 0 seconds", (*key, "start_clock"))
+    if not 0 < play_clock <= MAX_CLOCK_SECONDS:
+        raise ConfigError("play_clock is more than 0 seconds and at most a week", (*key, "play_clock"))
+    if not 0 <= start_clock <= MAX_CLOCK_SECONDS:
+        raise ConfigError("start_clock is at least 0 seconds and at most a week", (*key, "start_clock"))
     assert repetitions is not None
     options = _need(table, "options", dict, key, {})
     texts = tuple((option, _option_text(value)) for option, value in options.items())
@@ -238,6 +240,9 @@ def _until(table: Mapping[str, Any]) -> Until | None:
     numbers = {
         name: float(_need(table, name, (int, float), ("until",))) for name in _UNTIL_KEYS[1:] if name in table
     }
+    for name, number in numbers.items():
+        if not math.isfinite(number):
+            raise ConfigError(f"{name} is a finite number, not {number}", ("until", name))
     until = Until(rule, **numbers)  # type: ignore[arg-type]
     if until.elo0 >= until.elo1:
         raise ConfigError("elo0 is less than elo1", ("until", "elo1"))

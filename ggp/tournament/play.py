@@ -18,10 +18,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ggp.game import Game
+from gdl.errors import GdlError
+from ggp.game import Game, GameError
 from ggp.loading import load
 from ggp.match import MatchRecord, NotStartedError, play_match, program_version
-from ggp.players import Player, PlayerFaultError, make_player
+from ggp.players import Player, PlayerError, PlayerFaultError, make_player
 from ggp.protocol import Abort
 from ggp.tournament.pool import CallError
 from ggp.tournament.schedule import MatchTask
@@ -95,24 +96,30 @@ class UnplayableError(CallError):
 
 
 def play_task(task: MatchTask) -> MatchResult:
-    """Play the match. Raises UnplayableError, and what loading the game raises.
+    """Play the match. Raises UnplayableError.
 
     Without one of its players it would be a match of random moves: it is not played then.
     """
-    game = load_game(task.rules, task.game, task.engine)
-    players = [None if player is None else make_player(player) for player in task.players]
     try:
-        record = play_match(
-            game,
-            players,
-            start_clock_seconds=task.start_clock_seconds,
-            play_clock_seconds=task.play_clock_seconds,
-            seed=task.seed,
-            match_id=wire_id(task),
-            all_must_start=True,
-        )
+        return _play(task)
     except NotStartedError as error:
         raise UnplayableError(str(error), task.seats[error.index]) from None
+    except (GdlError, GameError, OSError) as error:
+        raise UnplayableError(str(error)) from None
+
+
+def _play(task: MatchTask) -> MatchResult:
+    game = load_game(task.rules, task.game, task.engine)
+    players = [_player(task, index) for index in range(len(task.players))]
+    record = play_match(
+        game,
+        players,
+        start_clock_seconds=task.start_clock_seconds,
+        play_clock_seconds=task.play_clock_seconds,
+        seed=task.seed,
+        match_id=wire_id(task),
+        all_must_start=True,
+    )
     seats = tuple(_seat_result(task, record, index, players[index]) for index in range(len(players)))
     record.tournament_name = task.condition
     data = record.to_dict()
@@ -130,6 +137,14 @@ def play_task(task: MatchTask) -> MatchResult:
         host=platform.node(),
         processor=processor(),
     )
+
+
+def _player(task: MatchTask, index: int) -> Player | None:
+    spec = task.players[index]
+    try:
+        return None if spec is None else make_player(spec)
+    except PlayerError as error:  # a file is gone, or is not on this machine
+        raise UnplayableError(str(error), task.seats[index]) from None
 
 
 def abort_tasks(tasks: Iterable[MatchTask]) -> None:

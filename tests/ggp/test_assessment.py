@@ -13,7 +13,7 @@ from ggp.assessment.manners import Examination, NoAnswerError
 from ggp.assessment.positions import Choice, Mixture, Place, PlayOut, load_positions
 from ggp.assessment.scoring import best_mixture, chance_loss, exploitability, score
 from ggp.cli import app
-from ggp.players import PlayerFaultError
+from ggp.players import PlayerFaultError, make_player
 from ggp.protocol import Play, Start
 from tests.ggp.wire import running_player, scripted_player
 
@@ -218,12 +218,23 @@ def test_command_prints_a_card_and_json():
         (["nobody"], "no player 'nobody'"),
         (["random", "--skill", "magic"], "no skill 'magic'"),
         (["http://127.0.0.1:1", "--skill", "tactics 1"], "no connection"),
+        (["human", "--skill", "tactics 1"], "a person cannot be assessed"),
+        (["random", "--play-clock", "nan"], "no finite number"),
+        (["random", "--start-clock", "inf"], "no finite number"),
     ],
 )
 def test_command_tells_mistakes(arguments, words):
     result = CliRunner().invoke(app, ["assess", *arguments])
     assert result.exit_code == 2
     assert words in result.output
+
+
+def test_a_player_that_cannot_search_the_game_makes_faults():
+    position = first(Choice)
+    asker = Asker(lambda: make_player("mcts:search=lanes"), TERMS)
+    assert score(asker.ask(position)).value == 0
+    assert (asker.faults.start, asker.faults.late) == (1, 1)
+    assert "there is no search on lanes" in asker.faults.examples[0]
 
 
 # Manners

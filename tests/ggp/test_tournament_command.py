@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -82,6 +83,8 @@ def test_config_file_is_played_and_exported(ggp, tmp_path):
         ((*PLAY, "--repetitions", "0"), "at least 1"),
         ((*PLAY, "--workers", "none"), "number of processes"),
         ((*PLAY, "--workers", "1", "--only", "chess"), "no condition, game or agent 'chess'"),
+        ((*PLAY, "--play-clock", "nan"), "more than 0"),
+        ((*PLAY, "--start-clock", "inf"), "at most a week"),
         (("missing.toml",), "missing.toml"),
         (("show", "missing.sqlite"), "missing.sqlite"),
         (("show", "small.kif"), "no tournament results"),
@@ -109,6 +112,20 @@ def test_mistakes_in_a_file_are_told_with_their_line(ggp, tmp_path):
     code, output = ggp("t.toml")
     assert code == 2
     assert "t.toml:3: agent a" in output
+
+
+def test_what_a_match_cannot_be_played_for_is_told_in_a_sentence(ggp):
+    agents = ("--agents", "random", "mcts:search=lanes", "--engine", "reasoner")
+    code, output = ggp("--game", "small.kif", *agents, *PLAY[5:])
+    assert code == 1
+    assert "mcts did not start: small is not compiled: there is no search on lanes" in output
+    assert "0 of 4 matches" in output
+    growing = "(role a) (role b) (init (n z)) (<= (next (n (s ?x))) (true (n ?x))) (legal a x) (legal b x)"
+    Path("growing.kif").write_text(f"{growing} (goal a 0) (goal b 0) (<= terminal (true (n (s z))))")
+    code, output = ggp("--game", "growing.kif", *PLAY[2:], "--engine", "lanes", "--store", "other.sqlite")
+    assert code == 1
+    assert "terms may grow without limit" in output
+    assert "Traceback" not in output
 
 
 def test_failed_matches_are_told(ggp, tmp_path):
