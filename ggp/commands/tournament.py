@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -49,12 +50,18 @@ class _ListOptions(click.Command):
 
 
 class _TournamentGroup(click.Group):
-    """A group that plays where its first word is none of its commands."""
+    """A group that plays where its first word is none of its commands, and tells faults of stores."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = ["run", *args]
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (StoreError, sqlite3.Error) as error:
+            raise click.ClickException(str(error)) from None
 
 
 @click.group("tournament", cls=_TournamentGroup)
@@ -128,11 +135,8 @@ def run_command(
     except ConfigError as error:
         raise click.UsageError(str(error)) from None
     place = store or (Path(f"{config.stem}.sqlite") if config else DEFAULT_STORE)
-    with _open_store(place) as opened:
-        try:
-            run = opened.begin(plan, is_new=is_new)
-        except StoreError as error:
-            raise click.ClickException(str(error)) from None
+    with Store(place) as opened:
+        run = opened.begin(plan, is_new=is_new)
         sys.exit(_play(opened, run, only, workers, report_folder))
 
 
@@ -190,8 +194,8 @@ def resume_command(
     report_folder: Path | None,
 ) -> None:
     """Go on with a run of STORE; everything it needs is in there."""
-    with _open_store(store, must_exist=True) as opened:
-        sys.exit(_play(opened, _find_run(opened, run_name), only, workers, report_folder))
+    with Store(store, must_exist=True) as opened:
+        sys.exit(_play(opened, opened.run(run_name), only, workers, report_folder))
 
 
 @command.command("show")
@@ -211,18 +215,18 @@ def show_command(
 ) -> None:
     """Show the results in STORE, also while they are being played."""
     console = Console(highlight=False)
-    with _open_store(store, must_exist=True) as opened:
+    with Store(store, must_exist=True) as opened:
         if lists_runs:
             for name, count in opened.run_sizes().items():
                 click.echo(f"{name}: {count} matches")
             return
-        _find_run(opened, run_name)
+        opened.run(run_name)
         if is_watching:
             try:
                 watch(console, opened, run_name)
             except KeyboardInterrupt:
                 return
-        report = make_report(opened, _find_run(opened, run_name))
+        report = make_report(opened, opened.run(run_name))
         if is_markdown:
             click.echo(markdown(report), nl=False)
         else:
@@ -258,26 +262,12 @@ def export_command(
     unknown = set(wanted) - {*MATCH_COLUMNS, *SEAT_COLUMNS}
     if unknown:
         raise click.BadParameter(f"no column {min(unknown)!r}", param_hint="--columns")
-    with _open_store(store, must_exist=True) as opened:
-        run = _find_run(opened, run_name)
+    with Store(store, must_exist=True) as opened:
+        run = opened.run(run_name)
         if kind == "csv":
             write_csv(opened, run, output, wanted)
         else:
             write_json_lines(opened, run, output, records=records)
-
-
-def _open_store(path: Path, *, must_exist: bool = False) -> Store:
-    try:
-        return Store(path, must_exist=must_exist)
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _find_run(store: Store, name: str | None) -> Run:
-    try:
-        return store.run(name)
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _play(
@@ -290,14 +280,17 @@ def _play(
     except WorkersError as error:
         raise click.UsageError(str(error)) from None
     code = 0
+    again = f"ggp tournament resume {store.path} --run {run.name}"
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         progress = _play_all(console, store, run, pool, only)
         code = _tell_failures(console, progress)
     except SelectionError as error:
         raise click.UsageError(str(error)) from None
+    except StoreError as error:
+        console.print(f"{error}; what was stored before is safe, go on with: {again}", soft_wrap=True)
+        code = 1
     except KeyboardInterrupt:
-        again = f"ggp tournament resume {store.path} --run {run.name}"
         console.print(f"stopped; go on with: {again}", soft_wrap=True)
         code = 130
     finally:

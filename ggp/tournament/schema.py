@@ -67,7 +67,16 @@ _FROM_SCHEMA_1 = "alter table seat add column fallback text"
 
 
 class StoreError(Exception):
-    """The file is no store of results, or has no such run."""
+    """The file is no store of results, or has no such run, or cannot be read or written."""
+
+
+@contextmanager
+def told_by_store(path: Path) -> Iterator[None]:
+    """What SQLite has to say, as a StoreError in a sentence."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: {error}") from None
 
 
 @contextmanager
@@ -76,10 +85,11 @@ def transaction(link: sqlite3.Connection) -> Iterator[None]:
     link.execute("begin immediate")
     try:
         yield
+        link.execute("commit")
     except BaseException:
-        link.execute("rollback")
+        if link.in_transaction:  # SQLite has ended it by itself where the disk is full
+            link.execute("rollback")
         raise
-    link.execute("commit")
 
 
 def schema_version(link: sqlite3.Connection) -> int:

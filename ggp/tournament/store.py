@@ -19,7 +19,7 @@ from typing import Any, Self
 from ggp.match_record import MatchRecord, now_ms
 from ggp.tournament.plan import Plan, changed_settings
 from ggp.tournament.play import MatchResult, SeatResult
-from ggp.tournament.schema import StoreError, extend, make_tables, schema_version, transaction
+from ggp.tournament.schema import StoreError, extend, make_tables, schema_version, told_by_store, transaction
 
 
 class SettingsChangedError(StoreError):
@@ -69,6 +69,8 @@ class Store:
             self._link.execute("pragma synchronous = normal")
             self._link.execute("pragma foreign_keys = on")
             make_tables(self._link, path)
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"{path}: {error}") from None
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{path}: no tournament results: {error}") from None
 
@@ -126,23 +128,25 @@ class Store:
             number = 2
             while name in taken:
                 name, number = f"{plan.name}-{number}", number + 1
-        if name not in taken:
+        if name in taken:
+            self._check_settings(self.run(name), plan)
+        with told_by_store(self.path):
             extend(self._link)
             self._link.execute(
-                "insert into run (name, created_ms, plan) values (?, ?, ?)", (name, now_ms(), plan.to_json())
+                "insert into run (name, created_ms, plan) values (?, ?, ?)"
+                " on conflict (name) do update set plan = excluded.plan",
+                (name, now_ms(), plan.to_json()),
             )
-            return self.run(name)
-        run = self.run(name)
+        return self.run(name)
+
+    def _check_settings(self, run: Run, plan: Plan) -> None:
         changes = changed_settings(self._played_settings(run), plan.settings())
         if changes:
             raise SettingsChangedError(
-                f"{self.path}: run {name!r} has {self.match_count(run)} matches under other settings:\n  "
+                f"{self.path}: run {run.name!r} has {self.match_count(run)} matches under other settings:\n  "
                 + "\n  ".join(changes)
                 + "\nTake the old settings again, or start a new run (--new)."
             )
-        extend(self._link)
-        self._link.execute("update run set plan = ? where id = ?", (plan.to_json(), run.id))
-        return self.run(name)
 
     def _played_settings(self, run: Run) -> dict[str, str]:
         """Those settings of the run that its matches were played under."""
@@ -158,7 +162,7 @@ class Store:
         return {key: value for key, value in run.plan.settings().items() if key in played}
 
     def add(self, run: Run, result: MatchResult) -> bool:
-        """Store a match; false where it was there before, which then stays as it is."""
+        """Store a match; false where it was there before, which then stays as it is. Raises StoreError."""
         task = result.task
         values = {
             "run": run.id,
@@ -186,13 +190,13 @@ class Store:
             {"run": run.id, "match": task.id, "number": number, **asdict(seat)}
             for number, seat in enumerate(result.seats)
         ]
-        extend(self._link)
-        with transaction(self._link):
-            added = self._link.execute(
-                f"{_insertion('match', values)} on conflict do nothing", values
-            ).rowcount
-            if added:
-                self._link.executemany(_insertion("seat", seats[0]), seats)
+        with told_by_store(self.path):
+            extend(self._link)
+            with transaction(self._link):
+                insertion = f"{_insertion('match', values)} on conflict do nothing"
+                added = self._link.execute(insertion, values).rowcount
+                if added:
+                    self._link.executemany(_insertion("seat", seats[0]), seats)
         return bool(added)
 
     def finished_ids(self, run: Run) -> set[str]:

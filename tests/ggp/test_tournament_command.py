@@ -2,12 +2,15 @@
 
 import csv
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from ggp.cli import app
+from ggp.tournament.schema import StoreError
+from ggp.tournament.store import Store
 from tests.ggp.tournament_plans import ONE_SHOT
 
 
@@ -126,6 +129,32 @@ def test_what_a_match_cannot_be_played_for_is_told_in_a_sentence(ggp):
     assert code == 1
     assert "terms may grow without limit" in output
     assert "Traceback" not in output
+
+
+def test_a_store_that_cannot_be_written_is_told_with_how_to_go_on(ggp, monkeypatch):
+    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+
+    def fail(self, run, result):
+        raise StoreError("tournament.sqlite: database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "add", fail)
+        code, output = ggp(*PLAY[:6], "3", *PLAY[7:], "--engine", "reasoner")
+    assert code == 1
+    assert "database or disk is full; what was stored before is safe" in output
+    assert "go on with: ggp tournament resume tournament.sqlite --run small" in output
+    assert "4 of 6 matches" in output
+    assert ggp("resume", "tournament.sqlite", "--workers", "1")[0] == 0
+
+
+def test_a_store_that_cannot_be_read_is_told(ggp, monkeypatch):
+    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+
+    def fail(self, run):
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    monkeypatch.setattr(Store, "matches", fail)
+    assert ggp("show", "tournament.sqlite") == (1, "Error: database disk image is malformed\n")
 
 
 def test_failed_matches_are_told(ggp, tmp_path):

@@ -1,6 +1,7 @@
 """The store: a match counts once, settings cannot change under it, and it tells other files from its own."""
 
 import io
+import random
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
@@ -115,6 +116,34 @@ def test_another_reader_sees_matches_at_once(store, tmp_path):
     with Store(store.path, must_exist=True) as reader:
         store.add(run, result_of(first_tasks(plan, 1)[0], [100, 0]))
         assert reader.match_count(reader.run("small")) == 1
+
+
+def test_what_hinders_writing_is_told_and_passes(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    first, second, third = (result_of(task, [100, 0]) for task in first_tasks(plan, 3))
+    store._link.execute("pragma busy_timeout = 0")
+    with sqlite3.connect(store.path, isolation_level=None) as other:
+        other.execute("begin immediate")
+        for write in (
+            lambda: store.add(run, first),
+            lambda: store.begin(small_plan(tmp_path, repetitions=9)),
+        ):
+            with pytest.raises(StoreError, match=r"results\.sqlite: database is locked"):
+                write()
+        other.execute("rollback")
+    assert store.add(run, first)
+    store._link.execute("pragma max_page_count = 1")  # which is as many as there are
+    object.__setattr__(second, "record", "".join(random.Random(1).choices("abcdefgh", k=100_000)))
+    with pytest.raises(StoreError, match=r"results\.sqlite: database or disk is full"):
+        store.add(run, second)
+    store._link.execute("pragma max_page_count = 1000000")
+    store._link.execute("pragma query_only = on")
+    with pytest.raises(StoreError, match=r"results\.sqlite: attempt to write a readonly database"):
+        store.add(run, third)
+    store._link.execute("pragma query_only = off")
+    assert store.add(run, second)
+    assert store.match_count(run) == 2
 
 
 def test_other_files_are_refused(tmp_path):
