@@ -287,7 +287,7 @@ def _play(
         code = _tell_failures(console, progress)
     except SelectionError as error:
         raise click.UsageError(str(error)) from None
-    except StoreError as error:
+    except (StoreError, WorkersError) as error:
         console.print(f"{error}; what was stored before is safe, go on with: {again}", soft_wrap=True)
         code = 1
     except KeyboardInterrupt:
@@ -316,6 +316,11 @@ def _play_all(console: Console, store: Store, run: Run, workers: Workers, only: 
 def _tell_failures(console: Console, progress: Progress) -> int:
     for match, reason in list(progress.failures.items())[:SHOWN_FAILURES]:
         console.print(f"could not play {match}: {reason}", soft_wrap=True, markup=False)
+    for obstacle, count in progress.given_up.items():
+        failed = progress.obstacles[obstacle]
+        console.print(
+            f"gave up on {obstacle} after {failed} failures; {count} matches not tried", markup=False
+        )
     if progress.failures:
         console.print(f"{len(progress.failures)} matches could not be played", markup=False)
     return 1 if progress.failures else 0

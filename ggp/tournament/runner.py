@@ -10,8 +10,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 
 from ggp.tournament.plan import Until
-from ggp.tournament.play import MatchResult, abort_tasks, play_task
-from ggp.tournament.pool import Workers
+from ggp.tournament.play import MatchResult, UnplayableError, abort_tasks, play_task
+from ggp.tournament.pool import Workers, WorkersError
 from ggp.tournament.results import pair_scores
 from ggp.tournament.schedule import Cell, CellKey, MatchTask, Schedule, cell_key
 from ggp.tournament.sequential import Decision, decide
@@ -21,10 +21,24 @@ TICK_SECONDS = 0.5
 """How often the caller hears from a run in which nothing happens."""
 
 FAILURE_LIMIT = 10
-"""Matches that cannot be played at all before the run gives up."""
+"""Matches that one obstacle may keep from being played before it is taken to keep all others too."""
 
 LOOK_AHEAD = 200
 """Scheduled matches that are held back at most while the HTTP players they need are busy."""
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """What matches cannot be played for: a game, an agent (in all games), or an agent in a game."""
+
+    game: str | None
+    agent: str | None = None
+
+    def hinders(self, task: MatchTask) -> bool:
+        return self.game in (None, task.game) and (self.agent is None or self.agent in task.seats)
+
+    def __str__(self) -> str:
+        return " in ".join(filter(None, (self.agent, self.game)))
 
 
 @dataclass
@@ -36,6 +50,8 @@ class Progress:
     stored       all in the store
     new          stored by this process
     failures     match → why it could not be played; it stays open for the next time
+    obstacles    how many of `failures` each explains
+    given_up     obstacles that were in the way too often: how many matches were not tried for them
     """
 
     total: int
@@ -45,6 +61,8 @@ class Progress:
     saved: int = 0
     began: float = field(default_factory=time.monotonic)
     failures: dict[str, str] = field(default_factory=dict)
+    obstacles: Counter[Obstacle] = field(default_factory=Counter)
+    given_up: dict[Obstacle, int] = field(default_factory=dict)
     decisions: dict[CellKey, Decision] = field(default_factory=dict)
 
     @property
@@ -84,9 +102,9 @@ class Runner:
         self._held: list[tuple[Cell, MatchTask]] = []
 
     def play(self) -> Progress:
-        """Play until nothing is left, and return how it went. Raises what the store raises."""
+        """Play until nothing is left, and return how it went. Raises StoreError, WorkersError."""
         tasks = self._open_tasks()
-        while len(self.progress.failures) < FAILURE_LIMIT:
+        while True:
             self._fill(tasks)
             self._tell()
             if not self._running:
@@ -116,7 +134,7 @@ class Runner:
             cell, task = next(source, None) or next(tasks, None) or (None, None)
             if cell is None or task is None:
                 break
-            if self.stopping.is_decided(cell):
+            if self.stopping.is_decided(cell) or self._is_given_up(task):
                 continue
             if task.remote_addresses & busy:
                 self._held.append((cell, task))
@@ -129,16 +147,34 @@ class Runner:
         self._held += source
 
     def _finish(self, future: Future[MatchResult]) -> None:
+        if future.cancelled():
+            raise WorkersError("the workers are gone: their scheduler does not answer any more")
         _, task = self._running.pop(future)
         error = future.exception()
         if error is not None:
-            self.progress.failures[task.id] = str(error) or type(error).__name__
+            self._note_failure(task, error)
             return
         result = future.result()
         if self.store.add(self.run, result):
             self.progress.new += 1
             self.progress.stored += 1
             self.stopping.add(_as_stored(result))
+
+    def _note_failure(self, task: MatchTask, error: BaseException) -> None:
+        agent = error.agent if isinstance(error, UnplayableError) else None
+        is_remote = agent is not None and self.run.plan.agent(agent).is_remote
+        obstacle = Obstacle(None if is_remote else task.game, agent)
+        self.progress.failures[task.id] = str(error) or type(error).__name__
+        self.progress.obstacles[obstacle] += 1
+        if self.progress.obstacles[obstacle] >= FAILURE_LIMIT:
+            self.progress.given_up.setdefault(obstacle, 0)
+
+    def _is_given_up(self, task: MatchTask) -> bool:
+        for obstacle in self.progress.given_up:
+            if obstacle.hinders(task):
+                self.progress.given_up[obstacle] += 1
+                return True
+        return False
 
     def _tell(self) -> None:
         self.progress.running = len(self._running)

@@ -125,8 +125,11 @@ def test_what_a_match_cannot_be_played_for_is_told_in_a_sentence(ggp):
     assert "0 of 4 matches" in output
     growing = "(role a) (role b) (init (n z)) (<= (next (n (s ?x))) (true (n ?x))) (legal a x) (legal b x)"
     Path("growing.kif").write_text(f"{growing} (goal a 0) (goal b 0) (<= terminal (true (n (s z))))")
-    code, output = ggp("--game", "growing.kif", *PLAY[2:], "--engine", "lanes", "--store", "other.sqlite")
+    games = ("--game", "growing.kif", "tictactoe", *PLAY[2:6], "6", "--store", "other.sqlite")
+    code, output = ggp(*games, "--engine", "lanes", "--workers", "1")
     assert code == 1
+    assert "gave up on growing after 10 failures; 2 matches not tried" in output
+    assert "12 of 24 matches" in output
     assert "terms may grow without limit" in output
     assert "Traceback" not in output
 

@@ -12,7 +12,7 @@ import pytest
 
 from ggp.tournament import runner as runner_module
 from ggp.tournament.plan import Until
-from ggp.tournament.play import play_task
+from ggp.tournament.play import UnplayableError, play_task
 from ggp.tournament.pool import ProcessWorkers
 from ggp.tournament.report import make_report, markdown
 from ggp.tournament.runner import Runner, Stopping
@@ -127,6 +127,40 @@ def test_a_run_gives_up_when_nothing_works(store, tmp_path):
     progress = Runner(store, run, workers).play()
     assert progress.stored == 0
     assert len(workers.tasks) <= runner_module.FAILURE_LIMIT + workers.size()
+
+
+def test_one_unplayable_game_costs_only_its_matches(store, tmp_path):
+    games = {name: {"rules": str(tmp_path / "small.kif")} for name in ("bad", "good")}
+    plan = small_plan(tmp_path, games=games, repetitions=50)
+
+    def script(task):
+        if task.game == "bad":
+            raise OSError("out of memory")
+        return first_agent_wins(task)
+
+    progress = Runner(store, store.begin(plan), Inline(script)).play()
+    assert progress.stored == 100
+    ((obstacle, not_tried),) = progress.given_up.items()
+    assert (str(obstacle), len(progress.failures) + not_tried) == ("bad", 100)
+    assert len(progress.failures) == progress.obstacles[obstacle]
+    limit = runner_module.FAILURE_LIMIT
+    assert limit <= len(progress.failures) < limit + 2
+
+
+@pytest.mark.parametrize(("player", "name"), [("http://localhost:1", "c"), ("legal", "c in small")])
+def test_an_agent_that_does_not_start_costs_only_its_matches(store, tmp_path, player, name):
+    agents = {"a": "random", "b": "legal", "c": player}
+    games = {name: {"rules": str(tmp_path / "small.kif")} for name in ("small", "other")}
+    plan = small_plan(tmp_path, agents=agents, games=games, repetitions=50)
+
+    def script(task):
+        if "c" in task.seats and (task.game == "small" or player != "legal"):
+            raise UnplayableError("c did not start", "c")
+        return first_agent_wins(task)
+
+    progress = Runner(store, store.begin(plan), Inline(script)).play()
+    assert [str(obstacle) for obstacle in progress.given_up] == [name]
+    assert progress.stored == (400 if player == "legal" else 200)
 
 
 def test_a_decided_cell_is_played_no_further(store, tmp_path):
