@@ -8,6 +8,7 @@ altogether in that case. `DaskWorkers` are those of an existing Dask cluster.
 from __future__ import annotations
 
 import contextlib
+import logging
 import multiprocessing
 import os
 import queue
@@ -21,6 +22,8 @@ from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 Result = TypeVar("Result")
+
+_logger = logging.getLogger("ggp")
 
 ATTEMPTS = 3
 """How often a call is made before the death of its workers is taken to be its own fault."""
@@ -46,7 +49,10 @@ class WorkersError(Exception):
 
 
 class Workers(Protocol):
-    """Something that makes calls elsewhere. Leaving the `with` block drops calls that are not finished."""
+    """Something that makes calls elsewhere. Leaving the `with` block drops calls that are not finished.
+
+    Futures that are cancelled before that mean that there are no workers any more.
+    """
 
     def size(self) -> int:
         """How many calls are made at the same time, at the moment."""
@@ -268,7 +274,11 @@ class DaskWorkers:
         self._executor = self._client.get_executor(pure=False)
 
     def size(self) -> int:
-        cores: int = sum(self._client.ncores().values())
+        """Raises WorkersError where the scheduler is gone."""
+        try:
+            cores: int = sum(self._client.ncores().values())
+        except OSError as error:
+            raise WorkersError(f"the Dask scheduler is gone: {error}") from None
         return max(1, cores)
 
     def submit(self, function: Callable[..., Result], /, *arguments: Any) -> Future[Result]:
@@ -281,5 +291,8 @@ class DaskWorkers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._executor.shutdown(wait=False)
-        self._client.close()
+        try:
+            self._executor.shutdown(wait=False)
+            self._client.close()
+        except Exception as trouble:  # of several kinds, where there is no scheduler any more
+            _logger.info("the Dask cluster was not told to drop its calls: %s", trouble)

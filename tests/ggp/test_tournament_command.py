@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ggp.cli import app
+from ggp.tournament.pool import WorkersError
 from ggp.tournament.schema import StoreError
 from ggp.tournament.store import Store
 from tests.ggp.tournament_plans import ONE_SHOT
@@ -148,6 +149,17 @@ def test_a_store_that_cannot_be_written_is_told_with_how_to_go_on(ggp, monkeypat
     assert "go on with: ggp tournament resume tournament.sqlite --run small" in output
     assert "4 of 6 matches" in output
     assert ggp("resume", "tournament.sqlite", "--workers", "1")[0] == 0
+
+
+def test_workers_that_are_gone_are_told_with_how_to_go_on(ggp, monkeypatch):
+    def fail(self):
+        raise WorkersError("the Dask scheduler is gone")
+
+    monkeypatch.setattr("ggp.tournament.pool.ProcessWorkers.size", fail)
+    code, output = ggp(*PLAY, "--engine", "reasoner")
+    assert code == 1
+    assert "the Dask scheduler is gone; what was stored before is safe, go on with: ggp tournament" in output
+    assert "0 of 4 matches" in output
 
 
 def test_a_store_that_cannot_be_read_is_told(ggp, monkeypatch):

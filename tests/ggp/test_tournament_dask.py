@@ -9,7 +9,7 @@ from ggp.tournament.pool import WorkersError, open_workers
 from ggp.tournament.runner import Runner
 from ggp.tournament.store import Store
 from tests.ggp.tournament_plans import small_plan
-from tests.ggp.worker_calls import add, fail
+from tests.ggp.worker_calls import add, fail, slow_process_id
 
 distributed = pytest.importorskip("distributed", reason="Dask workers need the extra `distributed`")
 
@@ -49,6 +49,21 @@ def test_a_killed_worker_costs_only_its_match(cluster, tmp_path):
         progress = Runner(store, run, workers, listen).play()
     assert len(killed) == 1
     assert (progress.stored, progress.failures) == (8, {})
+
+
+def test_a_scheduler_that_dies_ends_the_run(tmp_path):
+    one = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0", "host": "127.0.0.1"}
+    with Store(tmp_path / "results.sqlite") as store, distributed.LocalCluster(**one) as dying:
+        run = store.begin(small_plan(tmp_path, agents={"a": "mcts:simulations=3000", "b": "random"}))
+        with open_workers(address(dying)) as workers, pytest.raises(WorkersError, match="gone"):
+            Runner(store, run, workers, lambda progress: dying.close()).play()
+
+
+def test_leaving_workers_whose_scheduler_is_gone_is_quiet(cluster):
+    with open_workers(address(cluster)) as workers:
+        workers.submit(slow_process_id, 1)
+        workers._client.close()  # as it does by itself after some time
+    assert workers._client.status == "closed"
 
 
 def test_nobody_there_is_told():

@@ -13,7 +13,7 @@ import pytest
 from ggp.tournament import runner as runner_module
 from ggp.tournament.plan import Until
 from ggp.tournament.play import UnplayableError, play_task
-from ggp.tournament.pool import ProcessWorkers
+from ggp.tournament.pool import ProcessWorkers, WorkersError
 from ggp.tournament.report import make_report, markdown
 from ggp.tournament.runner import Runner, Stopping
 from ggp.tournament.schedule import Schedule
@@ -127,6 +127,22 @@ def test_a_run_gives_up_when_nothing_works(store, tmp_path):
     progress = Runner(store, run, workers).play()
     assert progress.stored == 0
     assert len(workers.tasks) <= runner_module.FAILURE_LIMIT + workers.size()
+
+
+def test_workers_that_are_gone_end_the_run(store, tmp_path):
+    class Gone(Inline):
+        def submit(self, function, task):
+            future = super().submit(function, task)
+            if len(self.tasks) > 2:
+                future = Future()
+                future.cancel()
+                future.set_running_or_notify_cancel()
+            return future
+
+    run = store.begin(small_plan(tmp_path))
+    with pytest.raises(WorkersError, match="the workers are gone"):
+        Runner(store, run, Gone(first_agent_wins)).play()
+    assert store.match_count(run) == 2
 
 
 def test_one_unplayable_game_costs_only_its_matches(store, tmp_path):
