@@ -81,7 +81,8 @@ def command(
 
 def show_card(console: Console, card: ScoreCard) -> None:
     """Print the score card."""
-    table = Table(title=f"{card.player}: {card.total:.0f} of 100", title_justify="left", box=box.SIMPLE_HEAD)
+    title = Text(f"{card.player}: {card.total:.0f} of 100", style="italic")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for name, justify in (("skill", "left"), ("", "left"), ("right", "right"), ("score %", "right")):
         table.add_column(name, justify="left" if justify == "left" else "right")
     for skill in card.skills:

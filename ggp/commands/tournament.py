@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sqlite3
 import sys
@@ -160,6 +161,8 @@ def _plan_from_flags(flags: dict[str, Any]) -> Plan:
     if len(data["agents"]) < len(flags["agents"]):
         raise click.UsageError("an agent is named twice")
     data["games"] = {Path(game).stem: {"rules": game} for game in flags["games"]}
+    if len(data["games"]) < len(flags["games"]):
+        raise click.UsageError("two games have the same name; name them in a CONFIG file: [games.NAME]")
     data.setdefault("name", "+".join(data["games"]))
     if flags["until"] is not None:
         data["until"] = _until_from_flags(flags)
@@ -280,7 +283,7 @@ def _play(
     except WorkersError as error:
         raise click.UsageError(str(error)) from None
     code = 0
-    again = f"ggp tournament resume {store.path} --run {run.name}"
+    again = f"ggp tournament resume {shlex.quote(str(store.path))} --run {shlex.quote(run.name)}"
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         progress = _play_all(console, store, run, pool, only)
@@ -288,10 +291,11 @@ def _play(
     except SelectionError as error:
         raise click.UsageError(str(error)) from None
     except (StoreError, WorkersError) as error:
-        console.print(f"{error}; what was stored before is safe, go on with: {again}", soft_wrap=True)
+        told = f"{error}; what was stored before is safe, go on with: {again}"
+        console.print(told, soft_wrap=True, markup=False)
         code = 1
     except KeyboardInterrupt:
-        console.print(f"stopped; go on with: {again}", soft_wrap=True)
+        console.print(f"stopped; go on with: {again}", soft_wrap=True, markup=False)
         code = 130
     finally:
         signal.signal(signal.SIGTERM, previous)

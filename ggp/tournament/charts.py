@@ -13,8 +13,9 @@ _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.size": 9,
     "axes.spines.top": False,
+    "text.parse_math": False,
 }
-"""The salt makes the same results the same file."""
+"""The salt makes the same results the same file; dollar signs in names are dollar signs."""
 
 
 ChartNames = dict[str | None, list[str]]

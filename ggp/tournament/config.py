@@ -86,6 +86,7 @@ def plan_from_data(data: Mapping[str, Any], *, folder: Path = Path()) -> Plan:
     for name in against:
         if name not in names:
             raise ConfigError(f"against names no agent {name!r}; there are {', '.join(names)}", ("against",))
+    _check_once(list(against), "against", "once is enough")
     conditions = _conditions(data)
     _check_options(agents, conditions)
     plan = Plan(
@@ -158,7 +159,15 @@ def _games(entries: object, folder: Path) -> tuple[GameEntry, ...]:
         raise ConfigError('games is a list of names or a table of tables: games = ["tictactoe"]', ("games",))
     if not tables:
         raise ConfigError("a tournament needs games", ("games",))
-    return tuple(_game(name, table, folder) for name, table in tables.items())
+    games = tuple(_game(name, table, folder) for name, table in tables.items())
+    _check_once([game.name for game in games], "games", "give them names: [games.NAME] with rules = PATH")
+    return games
+
+
+def _check_once(names: list[str], key: str, advice: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{name!r} stands twice in {key}; {advice}", (key,))
 
 
 def _game(name: str, table: object, folder: Path) -> GameEntry:

@@ -103,9 +103,10 @@ def terminal_view(report: Report) -> RenderableType:
 
 def rich_table(table: Table) -> RichTable:
     """A table for a terminal."""
-    view = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD)
+    title = Text(table.title, style="italic")  # no markup: brackets may be in the names of games and agents
+    view = RichTable(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for number, name in enumerate(table.header):
-        view.add_column(name, justify="left" if number < table.text_columns else "right")
+        view.add_column(Text(name), justify="left" if number < table.text_columns else "right")
     for row in table.rows:
         view.add_row(*map(Text, row))
     return view

@@ -81,6 +81,10 @@ def test_config_file_is_played_and_exported(ggp, tmp_path):
         (("--game", "small.kif"), "name a CONFIG file, or both"),
         (("--game", "small.kif", "--agents", "random"), "needs 2 agents"),
         (("--game", "small.kif", "--agents", "random", "random"), "named twice"),
+        (
+            ("--game", "small.kif", "./small.kif", "--agents", "random", "legal"),
+            "two games have the same name",
+        ),
         (("--game", "small.kif", "--agents", "--repetitions", "1"), "needs at least one word"),
         (("--game", "nowhere", "--agents", "random", "legal"), "no such file or game"),
         ((*PLAY, "--until", "soon"), "sprt or a width"),
@@ -160,6 +164,8 @@ def test_workers_that_are_gone_are_told_with_how_to_go_on(ggp, monkeypatch):
     assert code == 1
     assert "the Dask scheduler is gone; what was stored before is safe, go on with: ggp tournament" in output
     assert "0 of 4 matches" in output
+    _, output = ggp(*PLAY, "--engine", "reasoner", "--store", "[old] results.sqlite", "--name", "a b")
+    assert "go on with: ggp tournament resume '[old] results.sqlite' --run 'a b'" in output
 
 
 def test_a_store_that_cannot_be_read_is_told(ggp, monkeypatch):

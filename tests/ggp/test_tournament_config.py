@@ -169,6 +169,24 @@ def test_one_agent_is_not_enough_for_two_roles(tmp_path):
         small_plan(tmp_path, agents={"a": "random"})
 
 
+def test_sheets_of_the_same_name_are_a_mistake(tmp_path):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        small_plan(tmp_path / folder)
+    both = ["x/small.kif", "y/small.kif"]
+    config = {"name": "x", "agents": {"a": "random", "b": "legal"}}
+    with pytest.raises(ConfigError, match="'small' stands twice in games; give them names") as caught:
+        plan_from_data({**config, "games": both}, folder=tmp_path)
+    assert caught.value.key == ("games",)
+    named = {"one": {"rules": both[0]}, "two": {"rules": both[1]}}
+    assert len(plan_from_data({**config, "games": named}, folder=tmp_path).games) == 2
+
+
+def test_a_baseline_named_twice_is_a_mistake(tmp_path):
+    with pytest.raises(ConfigError, match="'a' stands twice in against"):
+        small_plan(tmp_path, against=["a", "a"])
+
+
 def test_an_http_player_needs_a_clock(tmp_path):
     agents = {"a": "random", "far": "http://localhost:9147"}
     with pytest.raises(ConfigError, match="needs a play_clock"):

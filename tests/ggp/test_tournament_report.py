@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ggp.tournament.export import write_csv, write_json_lines
 from ggp.tournament.live import duration_text, progress_line, recent_rate, standings, watch
-from ggp.tournament.report import make_report, markdown, terminal_view, write_report
+from ggp.tournament.report import make_report, markdown, rich_table, terminal_view, write_report
 from ggp.tournament.results import PairScore, collect, pair_scores
 from ggp.tournament.schedule import Schedule
 from ggp.tournament.store import Store
@@ -130,6 +130,32 @@ def test_report_is_the_same_in_terminal_and_markdown(tmp_path, store):
         assert "75.0 [53.1, 88.8] 20" in text
         assert "20 of 20 matches; 0 faults" in text
         assert "15 of 20" in text
+
+
+def odd_plan(tmp_path):
+    """Names that mean something to who sets terminals or charts."""
+    small_plan(tmp_path)
+    games = {name: {"rules": str(tmp_path / "small.kif")} for name in ("chess[v1]", "x[/b]")}
+    return small_plan(tmp_path, agents={"a[b]": "random", "$\\frac$": "legal"}, games=games, repetitions=1)
+
+
+def test_names_are_no_markup(tmp_path, store):
+    report = make_report(store, fill(store, odd_plan(tmp_path), lambda task: [100, 0]))
+    text = text_of(terminal_view(report))
+    assert "chess[v1]" in text
+    assert "a[b] vs $\\frac$" in text
+    title = text_of(rich_table(Table("Win rates on chess[v1]", ("x[/b]", "y"), (("a", "1"),))))
+    assert "chess[v1]" in title
+    assert "x[/b]" in title
+
+
+def test_names_are_no_formulas_in_charts(tmp_path, store):
+    pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
+    report = make_report(store, fill(store, odd_plan(tmp_path), lambda task: [100, 0]))
+    assert write_report(report, tmp_path / "out") == []
+    drawn = ElementTree.parse(tmp_path / "out" / "win-rates-default.svg").getroot()
+    texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert "a[b] vs $\\frac$" in texts
 
 
 def test_report_names_changed_programs(tmp_path, store):
