@@ -26,12 +26,30 @@ class RulesNotFoundError(GdlError):
     """No file and no game of that name."""
 
 
-def game_folders() -> Iterator[Path]:
-    """Where games are looked up by name: `games/` here, beside the sources, or in the installed package."""
+def own_game_folders() -> Iterator[Path]:
+    """Where the games of this package are: beside the sources, or in the installed package."""
     here = Path(__file__).resolve().parent
-    for folder in (Path("games"), here.parent / "games", here / "games"):
+    for folder in (here.parent / "games", here / "games"):
         if folder.is_dir():
             yield folder
+
+
+def game_folders() -> Iterator[Path]:
+    """Where games are looked up by name: `games/` here, then those of this package."""
+    if Path("games").is_dir():
+        yield Path("games")
+    yield from own_game_folders()
+
+
+def find_own_rules(name: str) -> Path:
+    """The rule sheet of that name in this package, whatever is in the current folder.
+
+    Raises RulesNotFoundError.
+    """
+    for folder in own_game_folders():
+        if (folder / f"{name}.kif").is_file():
+            return folder / f"{name}.kif"
+    raise RulesNotFoundError(f"{name}: this package has no such game")
 
 
 def find_rules(name: str | Path) -> Path:

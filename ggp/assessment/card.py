@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ggp.assessment.asking import Asker, Faults, Terms, ask_count
-from ggp.assessment.manners import Examination, Manner
+from ggp.assessment.manners import Examination, Manner, greet
 from ggp.assessment.positions import SKILLS, Position
 from ggp.assessment.scoring import Score, score
 from ggp.players import PlayerSpecError, make_player
@@ -91,7 +91,9 @@ def assess(
     if getattr(make_player(player), "is_human", False):
         raise PlayerSpecError(f"player {player!r}: a person cannot be assessed here")
     card = ScoreCard(player, terms)
-    if with_manners and player.startswith("http://"):
+    if not with_manners and player.startswith("http://"):
+        asyncio.run(greet(player))
+    elif player.startswith("http://"):
         clocks = {
             "start_clock": _whole(terms.start_clock_seconds),
             "play_clock": _whole(terms.play_clock_seconds),

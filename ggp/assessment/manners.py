@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from ggp.http_client import parse_address, rules_on_wire
-from ggp.loading import load
+from ggp.loading import find_own_rules, load
 
 REPLY_SECONDS = 5.0
 """How long an answer that needs no thinking may take."""
@@ -58,6 +58,11 @@ async def post(url: str, text: str, limit_seconds: float | None = None) -> str:
     return reply.strip()
 
 
+async def greet(address: str) -> str:
+    """What the player at `address` answers to INFO. Raises NoAnswerError, and ValueError for no address."""
+    return await post(parse_address(address), "( INFO )")
+
+
 async def _exchange(url: str, data: bytes) -> bytes:
     parts = urlsplit(url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
@@ -88,7 +93,7 @@ class Examination:
         """Raises ValueError for what is no address."""
         self.url = parse_address(address)
         self.start_clock, self.play_clock = start_clock, play_clock
-        game = load("tictactoe", "reasoner")
+        game = load(find_own_rules("tictactoe"), "reasoner")
         self.rules = rules_on_wire(game.program)
         self.legal = {
             "".join(str(move).split()) for move in game.legal_moves(game.initial_state(), game.roles[0])

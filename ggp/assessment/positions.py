@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from gdl.parser import parse_term
 from gdl.printer import to_kif
 from gdl.terms import Compound
-from ggp.loading import read_program
+from ggp.loading import find_own_rules, read_program
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,11 @@ def position_to_data(position: Position) -> dict[str, Any]:
 
 
 def rules_at(place: Place) -> str:
-    """The rules of the place's game with its facts as the initial state."""
-    program, _ = read_program(place.game)
+    """The rules of the place's game with its facts as the initial state.
+
+    Whatever lies in the current folder: the answers are known for the sheets of this package only.
+    """
+    program, _ = read_program(find_own_rules(place.game))
     kept = [to_kif(rule) for rule in program.rules if rule.predicate != ("init", 1)]
     state = parse_term(f"(state {place.facts.strip()[1:-1]})")
     assert isinstance(state, Compound)

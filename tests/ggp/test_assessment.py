@@ -10,7 +10,7 @@ from gdl.parser import parse_term
 from ggp.assessment.asking import MIXTURE_ASKS, Answer, Asker, Terms, ask_count
 from ggp.assessment.card import assess, longest_seconds
 from ggp.assessment.manners import Examination, NoAnswerError
-from ggp.assessment.positions import Choice, Mixture, Place, PlayOut, load_positions
+from ggp.assessment.positions import Choice, Mixture, Place, PlayOut, load_positions, rules_at
 from ggp.assessment.scoring import best_mixture, chance_loss, exploitability, score
 from ggp.cli import app
 from ggp.players import PlayerFaultError, make_player
@@ -218,6 +218,7 @@ def test_command_prints_a_card_and_json():
         (["nobody"], "no player 'nobody'"),
         (["random", "--skill", "magic"], "no skill 'magic'"),
         (["http://127.0.0.1:1", "--skill", "tactics 1"], "no connection"),
+        (["http://127.0.0.1:1", "--skill", "tactics 1", "--no-manners"], "no connection"),
         (["human", "--skill", "tactics 1"], "a person cannot be assessed"),
         (["random", "--play-clock", "nan"], "no finite number"),
         (["random", "--start-clock", "inf"], "no finite number"),
@@ -235,6 +236,17 @@ def test_a_player_that_cannot_search_the_game_makes_faults():
     assert score(asker.ask(position)).value == 0
     assert (asker.faults.start, asker.faults.late) == (1, 1)
     assert "there is no search on lanes" in asker.faults.examples[0]
+
+
+def test_sheets_in_the_current_folder_are_not_asked_about(tmp_path, monkeypatch):
+    before = rules_at(POSITIONS[0].place)
+    (tmp_path / "games").mkdir()
+    for name in ("tictactoe", POSITIONS[0].place.game):
+        for place in (tmp_path / name, tmp_path / "games" / f"{name}.kif"):
+            place.write_text("(role me)")
+    monkeypatch.chdir(tmp_path)
+    assert rules_at(POSITIONS[0].place) == before
+    assert len(Examination("127.0.0.1:1").legal) == 9
 
 
 # Manners
