@@ -57,13 +57,15 @@ class PairScore:
 class AgentTotals:
     """What one agent did in one game under one condition, over all its seats.
 
-    fallbacks    by policy that stood in for the agent's own: in how many seats
-    told         seats in which the agent told what it played by
+    moves, asked   moves of matches that were played to their end, and of all
+    fallbacks      by policy that stood in for the agent's own: in how many seats
+    told           seats in which the agent told what it played by
     """
 
     goals: list[int] = field(default_factory=list)
     seats: int = 0
     moves: int = 0
+    asked: int = 0
     late: int = 0
     illegal: int = 0
     lost: int = 0
@@ -74,11 +76,10 @@ class AgentTotals:
     told: int = 0
 
     def add(self, seat: SeatResult) -> None:
+        """Count a seat of a match that was played to its end."""
+        self.add_faults(seat)
         self.seats += 1
         self.moves += seat.moves
-        self.late += seat.late
-        self.illegal += seat.illegal
-        self.lost += seat.lost
         self.think_seconds += seat.think_seconds
         self.told += seat.fallback is not None
         if seat.fallback:
@@ -88,6 +89,13 @@ class AgentTotals:
         if seat.simulations is not None:
             self.simulations += seat.simulations
             self.counted_seconds += seat.think_seconds
+
+    def add_faults(self, seat: SeatResult) -> None:
+        """Count what went wrong, which is all that counts of an aborted match."""
+        self.asked += seat.moves
+        self.late += seat.late
+        self.illegal += seat.illegal
+        self.lost += seat.lost
 
     @property
     def faults(self) -> int:
@@ -155,7 +163,8 @@ def collect(plan: Plan, matches: Iterable[StoredMatch]) -> Results:
         processors.add(match.processor)
         for seat in match.seats:
             if seat.agent is not None:
-                agents[match.condition, match.game, seat.agent].add(seat)
+                totals = agents[match.condition, match.game, seat.agent]
+                (totals.add if match.is_completed else totals.add_faults)(seat)
         if not match.is_completed:
             aborted.append(match)
             continue

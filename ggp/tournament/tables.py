@@ -140,7 +140,7 @@ def faults(results: Results, condition: str) -> Table:
         for game in _games(results, condition):
             total = results.agents.get((condition, game, agent), AgentTotals())
             if total.faults:
-                row = (agent, game, *map(str, (total.moves, total.late, total.illegal, total.lost)))
+                row = (agent, game, *map(str, (total.asked, total.late, total.illegal, total.lost)))
                 rows.append(row)
     header = ("agent", "game", "moves", "time-outs", "illegal", "no connection")
     return Table("Faults", header, tuple(rows), text_columns=2)

@@ -1,4 +1,4 @@
-"""Reports: the numbers are those of the matches, in every form, and quickly for many matches."""
+"""Reports: the numbers are those of the matches, in every form, and of very many matches too."""
 
 import csv
 import io
@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from rich.console import Console
 
+from ggp.tournament import tables
 from ggp.tournament.export import write_csv, write_json_lines
 from ggp.tournament.live import duration_text, progress_line, recent_rate, standings, watch
 from ggp.tournament.report import make_report, markdown, rich_table, terminal_view, write_report
@@ -73,13 +74,30 @@ def test_agents_that_play_alone_are_compared_by_repetition(tmp_path, store):
 
 def test_aborted_matches_and_faults_are_told_and_not_counted(tmp_path, store):
     plan = small_plan(tmp_path)
-    run = fill(store, plan, lambda task: [None, None], is_completed=False, late=2)
+    run = fill(store, plan, lambda task: [None, None], is_completed=False, late=2, fallback="mast")
     report = make_report(store, run)
     assert report.results.pairs == {}
     assert "24 faults, 6 aborted matches" in report.summary()
     text = text_of(terminal_view(report))
     assert "time-outs" in text
     assert "broken" in text
+    assert "fallback" not in report.summary()
+    assert tables.speeds(report.results, "default").rows == (("a", "-"), ("b", "-"))
+
+
+def test_aborted_matches_do_not_slow_anybody_down(tmp_path, store):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    for _, task in Schedule(plan).tasks():
+        is_completed = task.repetition > 0
+        facts = (
+            {"simulations": 100} if is_completed else {"simulations": 0, "moves": 9, "think_seconds": 60.0}
+        )
+        store.add(run, result_of(task, [100, 0], is_completed=is_completed, late=1, **facts))
+    report = make_report(store, run)
+    totals = report.results.agents["default", "small", "a"]
+    assert (totals.simulations_per_second, totals.seconds_per_move, totals.seats) == (200, 0.5, 4)
+    assert "| a | small | 22 | 6 | 0 | 0 |" in markdown(report)
 
 
 def test_matches_in_which_something_was_wrong_are_named(tmp_path, store):
