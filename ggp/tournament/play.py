@@ -104,7 +104,7 @@ def play_task(task: MatchTask) -> MatchResult:
         return _play(task)
     except NotStartedError as error:
         raise UnplayableError(str(error), task.seats[error.index]) from None
-    except (GdlError, GameError, OSError) as error:
+    except (GdlError, GameError, PlayerError, OSError) as error:
         raise UnplayableError(str(error)) from None
 
 

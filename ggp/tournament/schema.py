@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _SCHEMA = """
 create table run (
@@ -62,8 +62,19 @@ create table seat (
 ) without rowid;
 """
 
-_FROM_SCHEMA_1 = "alter table seat add column fallback text"
-"""What older matches lack stays unknown: their agents may have played by another policy without saying so."""
+_EXTENSIONS = {
+    1: ("alter table seat add column fallback text",),
+    2: (  # where it could not be null; the order of the columns stays
+        "alter table seat rename column fallback to told",
+        "alter table seat add column fallback text",
+        "update seat set fallback = told",
+        "alter table seat drop column told",
+    ),
+}
+"""By schema, what makes it the present one.
+
+What matches of schema 1 lack stays unknown: their agents may have played by another policy without saying so.
+"""
 
 
 class StoreError(Exception):
@@ -117,10 +128,12 @@ def make_tables(link: sqlite3.Connection, path: Path) -> None:
 
 
 def extend(link: sqlite3.Connection) -> None:
-    """Make a file of schema 1 one of schema 2; only one of several processes that write to it does."""
-    if schema_version(link) == SCHEMA_VERSION:
+    """Make a file of an earlier schema one of the present; only one of several processes that write does."""
+    if schema_version(link) not in _EXTENSIONS:
         return
     with transaction(link):
-        if schema_version(link) == 1:
-            link.execute(_FROM_SCHEMA_1)
+        statements = _EXTENSIONS.get(schema_version(link), ())
+        for statement in statements:
+            link.execute(statement)
+        if statements:
             link.execute(f"pragma user_version = {SCHEMA_VERSION}")
