@@ -321,10 +321,10 @@ def _tell_failures(console: Console, progress: Progress) -> int:
     for match, reason in list(progress.failures.items())[:SHOWN_FAILURES]:
         console.print(f"could not play {match}: {reason}", soft_wrap=True, markup=False)
     for obstacle, count in progress.given_up.items():
-        failed = progress.obstacles[obstacle]
-        console.print(
-            f"gave up on {obstacle} after {failed} failures; {count} matches not tried", markup=False
+        told = (
+            f"gave up on {obstacle} after {progress.obstacles[obstacle]} failures; {count} matches not tried"
         )
+        console.print(told, soft_wrap=True, markup=False)
     if progress.failures:
         console.print(f"{len(progress.failures)} matches could not be played", markup=False)
     return 1 if progress.failures else 0
