@@ -163,7 +163,7 @@ def _notes(report: Report) -> list[str]:
     notes += results.processors
     untold = sum(total.seats - total.told for total in results.agents.values())
     if untold:
-        notes.append(f"in {untold} seats nobody told what was played by: over HTTP or by an earlier version")
+        notes.append(f"seats that do not tell their policy (HTTP, earlier versions): {untold}")
     for word, found in (("aborted", results.aborted), ("flawed", results.flawed)):
         notes += [f"{word}: {match.id}: {match.fault}" for match in found[:ABORTED_SHOWN]]
         if len(found) > ABORTED_SHOWN:

@@ -124,7 +124,7 @@ def test_agents_that_played_by_another_policy_are_named(tmp_path, store):
     report = make_report(store, run)
     assert "0 faults, 0 aborted matches, 4 seats played by a fallback" in report.summary()
     assert "| a | small | rave+mast | 2 of 4 |" in markdown(report)
-    assert "nobody told" not in markdown(report)
+    assert "do not tell" not in markdown(report)
     assert "Not what they are called" in text_of(terminal_view(report))
 
 
@@ -136,7 +136,7 @@ def test_seats_that_do_not_tell_their_policy_are_not_taken_for_sound(tmp_path, s
         store.add(run, result_of(task, [100, 0], fallback=fallback))
     text = markdown(make_report(store, run))
     assert "| a | small | mast | 2 of 2 |" in text
-    assert "in 4 seats nobody told what was played by" in text
+    assert "do not tell their policy (HTTP, earlier versions): 4" in text
 
 
 def test_report_is_the_same_in_terminal_and_markdown(tmp_path, store):
