@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 2
 
 _SCHEMA = """
 create table run (
@@ -62,19 +62,8 @@ create table seat (
 ) without rowid;
 """
 
-_EXTENSIONS = {
-    1: ("alter table seat add column fallback text",),
-    2: (  # where it could not be null; the order of the columns stays
-        "alter table seat rename column fallback to told",
-        "alter table seat add column fallback text",
-        "update seat set fallback = told",
-        "alter table seat drop column told",
-    ),
-}
-"""By schema, what makes it the present one.
-
-What matches of schema 1 lack stays unknown: their agents may have played by another policy without saying so.
-"""
+_FROM_SCHEMA_1 = "alter table seat add column fallback text"
+"""What older matches lack stays unknown: their agents may have played by another policy without saying so."""
 
 
 class StoreError(Exception):
@@ -129,11 +118,9 @@ def make_tables(link: sqlite3.Connection, path: Path) -> None:
 
 def extend(link: sqlite3.Connection) -> None:
     """Make a file of an earlier schema one of the present; only one of several processes that write does."""
-    if schema_version(link) not in _EXTENSIONS:
+    if schema_version(link) == SCHEMA_VERSION:
         return
     with transaction(link):
-        statements = _EXTENSIONS.get(schema_version(link), ())
-        for statement in statements:
-            link.execute(statement)
-        if statements:
+        if schema_version(link) == 1:
+            link.execute(_FROM_SCHEMA_1)
             link.execute(f"pragma user_version = {SCHEMA_VERSION}")

@@ -199,24 +199,6 @@ def test_looking_at_a_store_of_the_first_schema_leaves_it_as_it_is(store, tmp_pa
         assert len(link.execute("select * from seat").fetchone()) == 13  # as many as an older program writes
 
 
-def test_a_store_of_the_second_schema_is_gone_on_with(store, tmp_path):
-    plan = small_plan(tmp_path)
-    first, second = first_tasks(plan, 2)
-    make_first_schema(store, store.begin(plan), [result_of(first, [100, 0])])
-    with sqlite3.connect(store.path) as link:
-        link.execute("alter table seat add column fallback text not null default 'mast'")
-        link.execute("pragma user_version = 2")
-    with Store(store.path) as extended:
-        run = extended.run()
-        assert [seat.fallback for seat in extended.matches(run)[0].seats] == ["mast", "mast"]
-        extended.add(run, result_of(second, [0, 100], fallback=None))
-        found = {match.id: [seat.fallback for seat in match.seats] for match in extended.matches(run)}
-    assert found == {first.id: ["mast", "mast"], second.id: [None, None]}
-    with sqlite3.connect(store.path) as link:
-        columns = [name for _, name, *_ in link.execute("pragma table_info(seat)")]
-    assert (len(columns), columns[-1]) == (14, "fallback")
-
-
 def test_a_store_of_a_later_schema_is_refused(store):
     with sqlite3.connect(store.path) as link:
         link.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
