@@ -180,21 +180,17 @@ class Search:
         self._carried = 0 if self.root is None else self.root.visit_count
 
     def best_move(self) -> Move:
-        """The root move most simulations took, unless a proof knows better; of equals the first.
-
-        A move that is proven to give nothing is made only where all are.
-        """
+        """The root move most simulations took, unless a proof knows better; see that of `LanesSearch`."""
         root = self._require_root()
         role = self.role_index
         moves, visits, totals = root.moves[role], root.visits[role], root.totals[role]
         goals = {m: goal for m in range(len(moves)) if (goal := proven_goal(root, role, m)) is not None}
         opened = [m for m in range(len(moves)) if m not in goals]
-        favorite = max(opened, key=lambda m: (visits[m], totals[m], -m), default=None)
-        surest = max(goals, key=lambda m: (goals[m], -m), default=None)
-        if surest is None or (favorite is not None and goals[surest] == 0):
-            assert favorite is not None
+        favorite = max(opened, key=lambda m: (visits[m], totals[m], -m), default=-1)
+        surest = max(goals, key=lambda m: (goals[m], -m), default=-1)
+        if favorite >= 0 and (surest < 0 or goals[surest] == 0):
             return moves[favorite]
-        if favorite is not None and totals[favorite] / max(1, visits[favorite]) > goals[surest]:
+        if favorite >= 0 and totals[favorite] / max(1, visits[favorite]) > goals[surest]:
             return moves[favorite]
         return moves[surest]
 
