@@ -9,7 +9,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -50,11 +50,12 @@ class NotStartedError(Exception):
     """A player did not get ready for a match that is nothing without it.
 
     index   of its seat
+    code    of the fault, as in the match record
     """
 
-    def __init__(self, message: str, index: int) -> None:
+    def __init__(self, message: str, index: int, code: str) -> None:
         super().__init__(message)
-        self.index = index
+        self.index, self.code = index, code
 
 
 STEP_LIMIT = 10_000
@@ -236,7 +237,7 @@ class _Referee:
                 seat.start(setup, deadline)
             except PlayerFaultError as fault:
                 if self.all_must_start:
-                    raise NotStartedError(f"{seat.name} did not start: {fault}", index) from None
+                    raise NotStartedError(f"{seat.name} did not start: {fault}", index, fault.code) from None
                 raise
 
         _, errors, seconds = self.ask_all(pool, start, self.record.start_clock)
@@ -290,16 +291,19 @@ class _Referee:
             if seat is not None and getattr(seat, "is_remote", False)
         }
         results: list[tuple[Any, str, float | None]] = []
-        for index, seat in enumerate(self.seats):
-            if seat is None:
-                results.append((None, "", None))
-                continue
-            self.show(thinking=self.game.roles[index], deadline=self.clock() + limit_seconds)
-            if index in futures:
-                results.append(futures[index].result())
-                continue
-            with self.others_pondering(pool, index, limit_seconds):
-                results.append(timed(index, seat))
+        try:
+            for index, seat in enumerate(self.seats):
+                if seat is None:
+                    results.append((None, "", None))
+                    continue
+                self.show(thinking=self.game.roles[index], deadline=self.clock() + limit_seconds)
+                if index in futures:
+                    results.append(futures[index].result())
+                    continue
+                with self.others_pondering(pool, index, limit_seconds):
+                    results.append(timed(index, seat))
+        finally:
+            wait(futures.values())  # who is still being asked must not be told before that it is over
         return (
             [answer for answer, _, _ in results],
             [code for _, code, _ in results],

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ggp.protocol import MAX_CLOCK_SECONDS
+
 
 class Seconds(click.FloatRange):
-    """A finite number of seconds, at least `min`."""
+    """A clock in seconds: at least `min`, at most what the protocol knows."""
 
     name = "seconds"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         seconds = super().convert(value, param, ctx)
-        if seconds is not None and not math.isfinite(seconds):
-            self.fail(f"{value} is no finite number of seconds", param, ctx)
+        if seconds is not None and not seconds <= MAX_CLOCK_SECONDS:
+            self.fail(f"a clock is at most a week, not {value} seconds", param, ctx)
         return seconds
 
 

@@ -167,7 +167,6 @@ class LanesSearch:
         if self.game.is_terminal(self._state):
             return 0
         self._prepare(math.inf if simulations is not None else LEARNING_SHARE * (deadline - self._clock()))
-        self._share_other_sums()
         before = self._finished()
         begin = self._running_since = self._reported_at = time.perf_counter()
         count = len(self.engines)
@@ -186,8 +185,14 @@ class LanesSearch:
                 self._pool.submit(self._run_engine, i, deadline, filling, is_stopped, _nothing)
                 for i in range(count)
             ]
-            while wait(jobs, timeout=PROGRESS_SECONDS).not_done:
+            while wait(jobs, timeout=PROGRESS_SECONDS).not_done or not self._has_shared_proofs():
                 self._tell()
+                for i, engine in enumerate(self.engines):
+                    if jobs[i].done() and engine.is_constant_sum and not self._has_proofs():
+                        engine.stop_proving()  # it may have ended on a proof that is none
+                        jobs[i] = self._pool.submit(
+                            self._run_engine, i, deadline, filling, is_stopped, _nothing
+                        )
             for job in jobs:
                 job.result()
         self._tell()
@@ -215,6 +220,8 @@ class LanesSearch:
                 if ticks == 1:
                     break
                 ticks = max(1, int(ticks * left / spent))
+            if engine.is_constant_sum and not self._has_proofs():
+                engine.stop_proving()
             share = (now - started) / filling if filling > 0 else 0.0
             engine.allow_in_flight(min(1.0, share))
             begin = time.perf_counter()
@@ -328,10 +335,9 @@ class LanesSearch:
         """Whether proofs are sound: no tree has seen goals of two roles that do not sum up to 100."""
         return all(engine.is_constant_sum for engine in self.engines)
 
-    def _share_other_sums(self) -> None:
-        if not self._has_proofs():
-            for engine in self.engines:
-                engine.stop_proving()
+    def _has_shared_proofs(self) -> bool:
+        """Whether all trees prove, or none."""
+        return len({engine.is_constant_sum for engine in self.engines}) == 1
 
     def _tell(self) -> None:
         if self._on_progress is not None and (best := self.best_move()) != self._leader:

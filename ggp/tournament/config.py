@@ -272,7 +272,8 @@ def _check_clocks(plan: Plan) -> None:
             spec = player_spec(agent, game, condition)
             if agent.is_remote or (_SEARCHING.match(spec) and not _LIMIT.search(spec)):
                 raise ConfigError(
-                    f"{agent.name} cannot be told to count simulations: it needs a play_clock beside them",
+                    f"{agent.name} cannot be told to count simulations: it needs a play_clock beside them,"
+                    " and less than an hour",
                     ("simulations",),
                 )
 

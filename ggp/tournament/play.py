@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import platform
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -84,12 +85,13 @@ class MatchResult:
 class UnplayableError(CallError):
     """The match cannot be played.
 
-    agent   who did not get ready for it; None where that is not the reason
+    agent     who did not get ready for it; None where that is not the reason
+    is_gone   whether nobody answers where that agent should be
     """
 
-    def __init__(self, why: str, agent: str | None = None) -> None:
-        super().__init__(why, agent)  # both, so that it can be pickled
-        self.agent = agent
+    def __init__(self, why: str, agent: str | None = None, is_gone: bool = False) -> None:
+        super().__init__(why, agent, is_gone)  # all, so that it can be pickled
+        self.agent, self.is_gone = agent, is_gone
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -103,7 +105,7 @@ def play_task(task: MatchTask) -> MatchResult:
     try:
         return _play(task)
     except NotStartedError as error:
-        raise UnplayableError(str(error), task.seats[error.index]) from None
+        raise UnplayableError(str(error), task.seats[error.index], error.code == "CE") from None
     except (GdlError, GameError, PlayerError, OSError) as error:
         raise UnplayableError(str(error)) from None
 
@@ -155,17 +157,26 @@ def abort_tasks(tasks: Iterable[MatchTask]) -> None:
         with contextlib.suppress(PlayerFaultError):
             await ask(parse_address(address), Abort(match_id), ABORT_SECONDS)
 
-    async def tell_all() -> None:
-        await asyncio.gather(
-            *(tell(address, wire_id(task)) for task in tasks for address in task.remote_addresses)
-        )
+    told = [(address, wire_id(task)) for task in tasks for address in task.remote_addresses]
 
-    asyncio.run(tell_all())
+    async def tell_all() -> None:
+        await asyncio.gather(*(tell(*each) for each in told))
+
+    # In a thread, as looking up a name may take much longer and cannot be stopped.
+    thread = threading.Thread(target=lambda: asyncio.run(tell_all()), daemon=True)
+    if told:
+        thread.start()
+        thread.join(ABORT_SECONDS + 0.5)
 
 
 def wire_id(task: MatchTask) -> str:
-    """A match id that every HTTP player can take: a plain word, the same whenever this match is played."""
-    digest = hashlib.sha256(f"{task.seed}|{task.id}".encode()).hexdigest()[:12]
+    """A match id that every HTTP player can take: a plain word.
+
+    The same whenever this match is played, but with players over HTTP another one each time that a run goes
+    on: they may still hear of the match that was interrupted.
+    """
+    token = f"|{task.token}" if task.remote_addresses else ""
+    digest = hashlib.sha256(f"{task.seed}|{task.id}{token}".encode()).hexdigest()[:12]
     return f"{''.join(c if c.isalnum() else '_' for c in task.game)}.{digest}"
 
 

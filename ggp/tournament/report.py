@@ -65,10 +65,11 @@ class Report:
     def summary(self) -> str:
         """How many matches there are and what went wrong, in one line."""
         saved = f", {self.saved} not needed" if self.saved else ""
+        flawed = f", {len(self.results.flawed)} flawed" if self.results.flawed else ""
         fallbacks = f", {self.fallback_count} seats played by a fallback" if self.fallback_count else ""
         return (
             f"{self.results.match_count} of {self.planned} matches{saved}; "
-            f"{self.fault_count} faults, {len(self.results.aborted)} aborted matches{fallbacks}"
+            f"{self.fault_count} faults, {len(self.results.aborted)} aborted matches{flawed}{fallbacks}"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
@@ -21,7 +22,7 @@ TICK_SECONDS = 0.5
 """How often the caller hears from a run in which nothing happens."""
 
 FAILURE_LIMIT = 10
-"""Matches that one obstacle may keep from being played before it is taken to keep all others too."""
+"""Matches in a row that one obstacle may keep from being played before it is taken to keep all others too."""
 
 LOOK_AHEAD = 200
 """Scheduled matches that are held back at most while the HTTP players they need are busy."""
@@ -29,16 +30,25 @@ LOOK_AHEAD = 200
 
 @dataclass(frozen=True)
 class Obstacle:
-    """What matches cannot be played for: a game, an agent (in all games), or an agent in a game."""
+    """What matches cannot be played for: a game, an agent (in all games), or agents in a game."""
 
     game: str | None
-    agent: str | None = None
+    agents: tuple[str, ...] = ()
 
     def hinders(self, task: MatchTask) -> bool:
-        return self.game in (None, task.game) and (self.agent is None or self.agent in task.seats)
+        return self.game in (None, task.game) and set(self.agents) <= set(task.seats)
 
     def __str__(self) -> str:
-        return " in ".join(filter(None, (self.agent, self.game)))
+        return " in ".join(filter(None, (" and ".join(self.agents), self.game)))
+
+
+def obstacle_of(task: MatchTask, error: BaseException) -> Obstacle:
+    """What is to blame that a match could not be played: no more than is known."""
+    if not isinstance(error, UnplayableError):  # whoever of them crashed
+        return Obstacle(task.game, tuple(sorted(task.cell_agents)))
+    if error.agent is None:
+        return Obstacle(task.game)
+    return Obstacle(None if error.is_gone else task.game, (error.agent,))
 
 
 @dataclass
@@ -89,10 +99,11 @@ class Runner:
         listen: Listener = lambda _: None,
         *,
         only: Collection[str] = (),
+        token: str | None = None,
     ) -> None:
-        """Raises SelectionError."""
+        """`token`: of its own for every process that plays a run, unless told. Raises SelectionError."""
         self.store, self.run, self.workers, self.listen = store, run, workers, listen
-        self.schedule = Schedule(run.plan, only)
+        self.schedule = Schedule(run.plan, only, token=secrets.token_hex(4) if token is None else token)
         self.stopping = Stopping(self.schedule)
         for match in store.matches(run):
             self.stopping.add(match)
@@ -100,6 +111,7 @@ class Runner:
         self.progress = Progress(self.schedule.match_count, self.stopping.played())
         self._running: dict[Future[MatchResult], tuple[Cell, MatchTask]] = {}
         self._held: list[tuple[Cell, MatchTask]] = []
+        self._failed_in_a_row: Counter[Obstacle] = Counter()
 
     def play(self) -> Progress:
         """Play until nothing is left, and return how it went. Raises StoreError, WorkersError."""
@@ -154,6 +166,8 @@ class Runner:
         if error is not None:
             self._note_failure(task, error)
             return
+        for obstacle in [each for each in self._failed_in_a_row if each.hinders(task)]:
+            del self._failed_in_a_row[obstacle]
         result = future.result()
         if self.store.add(self.run, result):
             self.progress.new += 1
@@ -161,12 +175,11 @@ class Runner:
             self.stopping.add(_as_stored(result))
 
     def _note_failure(self, task: MatchTask, error: BaseException) -> None:
-        agent = error.agent if isinstance(error, UnplayableError) else None
-        is_remote = agent is not None and self.run.plan.agent(agent).is_remote
-        obstacle = Obstacle(None if is_remote else task.game, agent)
+        obstacle = obstacle_of(task, error)
         self.progress.failures[task.id] = str(error) or type(error).__name__
         self.progress.obstacles[obstacle] += 1
-        if self.progress.obstacles[obstacle] >= FAILURE_LIMIT:
+        self._failed_in_a_row[obstacle] += 1
+        if self._failed_in_a_row[obstacle] >= FAILURE_LIMIT:
             self.progress.given_up.setdefault(obstacle, 0)
 
     def _is_given_up(self, task: MatchTask) -> bool:

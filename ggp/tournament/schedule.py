@@ -51,6 +51,7 @@ class MatchTask:
 
     seats      agent per role; None for `random`
     players    what `make_player` makes of each seat
+    token      of the process that plays the run; players over HTTP tell its matches from others by it
     """
 
     id: str
@@ -65,6 +66,7 @@ class MatchTask:
     start_clock_seconds: float
     play_clock_seconds: float
     seed: int
+    token: str = ""
 
     @property
     def remote_addresses(self) -> frozenset[str]:
@@ -82,9 +84,9 @@ class Schedule:
     only   where not empty, names of conditions, games and agents: cells with one of each kind that is named
     """
 
-    def __init__(self, plan: Plan, only: Collection[str] = ()) -> None:
-        """Raises SelectionError."""
-        self.plan = plan
+    def __init__(self, plan: Plan, only: Collection[str] = (), *, token: str = "") -> None:
+        """`token`: see `MatchTask`. Raises SelectionError."""
+        self.plan, self.token = plan, token
         self.roles = {game.name: role_names(game) for game in plan.games}
         self.cells = tuple(_selected(plan, tuple(self._cells()), frozenset(only)))
 
@@ -130,6 +132,7 @@ class Schedule:
             start_clock_seconds=cell.condition.start_clock_seconds,
             play_clock_seconds=cell.condition.play_clock_seconds,
             seed=derived_seed(self.plan.seed, match_id),
+            token=self.token,
         )
 
 

@@ -83,6 +83,8 @@ def test_python_m_ggp_works():
         (["match", "tictactoe", "--repeat", "2", "--record", "x.json"], "--record"),
         (["match", "tictactoe", "human", "--json"], "--json"),
         (["match", "tictactoe", "mcts:search=lanes", "--engine", "reasoner"], "no search on lanes"),
+        (["match", "tictactoe", "solving:search=lanes", "--engine", "reasoner"], "no search on lanes"),
+        (["match", "tictactoe", "random", "--play-clock", "1e300"], "at most a week"),
         (["match", "tictactoe", "mcts:ponder=1"], "ponder is on or off"),
         (["match", "tictactoe", "mcts:head_start=no"], "head_start is on or off"),
         (["replay", "tictactoe", "no-such-trace.gz"], "does not exist"),

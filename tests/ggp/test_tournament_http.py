@@ -1,5 +1,6 @@
 """Tournaments with players over HTTP: without them nothing is stored, and none is left busy."""
 
+import asyncio
 from concurrent.futures import Future
 
 import pytest
@@ -45,7 +46,7 @@ def test_a_player_that_refuses_start_gets_no_match(tmp_path):
     ):
         play_task(tasks_with(tmp_path, address)[0])
     assert [type(message) for message in heard] == [Start, Abort]
-    assert caught.value.agent == "far"
+    assert (caught.value.agent, caught.value.is_gone) == ("far", False)
 
 
 def test_who_is_ready_is_told_when_another_is_not(tmp_path):
@@ -58,12 +59,36 @@ def test_who_is_ready_is_told_when_another_is_not(tmp_path):
     assert [type(message) for message in heard] == [Start, Abort]
 
 
+def test_who_is_still_starting_is_told_when_it_has_started(tmp_path):
+    """ABORT comes by another connection: before START is answered it might be read first."""
+    order = []
+
+    async def slow(message):
+        order.append(type(message).__name__)
+        if isinstance(message, Start):
+            for _ in range(50):
+                await asyncio.sleep(0.01)
+                if "Abort" in order:
+                    break
+            order.append("ready")
+            return "ready"
+        return "aborted"
+
+    with scripted_player_aside(busy) as (other, _), scripted_player_aside(slow) as (address, _):
+        agents = {"b": f"http://{other}", "far": f"http://{address}"}
+        task = next(Schedule(small_plan(tmp_path, agents=agents)).tasks())[1]
+        assert task.seats == ("b", "far")
+        with pytest.raises(UnplayableError):
+            play_task(task)
+    assert order == ["Start", "ready", "Abort"]
+
+
 def test_the_sentence_comes_back_from_a_worker(tmp_path):
     (task, *_) = tasks_with(tmp_path, "127.0.0.1:1")
     with ProcessWorkers(1) as workers:
         error = workers.submit(play_task, task).exception(60)
     assert isinstance(error, UnplayableError)
-    assert error.agent == "far"
+    assert (error.agent, error.is_gone) == ("far", True)
     assert str(error).startswith("127.0.0.1:1 did not start: ")
     assert "\n" not in str(error)
 

@@ -12,7 +12,7 @@ import pytest
 
 from ggp.tournament import runner as runner_module
 from ggp.tournament.plan import Until
-from ggp.tournament.play import UnplayableError, play_task
+from ggp.tournament.play import UnplayableError, play_task, wire_id
 from ggp.tournament.pool import ProcessWorkers, WorkersError
 from ggp.tournament.report import make_report, markdown
 from ggp.tournament.runner import Runner, Stopping
@@ -151,7 +151,7 @@ def test_one_unplayable_game_costs_only_its_matches(store, tmp_path):
 
     def script(task):
         if task.game == "bad":
-            raise OSError("out of memory")
+            raise UnplayableError("out of memory")
         return first_agent_wins(task)
 
     progress = Runner(store, store.begin(plan), Inline(script)).play()
@@ -163,20 +163,55 @@ def test_one_unplayable_game_costs_only_its_matches(store, tmp_path):
     assert limit <= len(progress.failures) < limit + 2
 
 
-@pytest.mark.parametrize(("player", "name"), [("http://localhost:1", "c"), ("legal", "c in small")])
-def test_an_agent_that_does_not_start_costs_only_its_matches(store, tmp_path, player, name):
-    agents = {"a": "random", "b": "legal", "c": player}
+@pytest.mark.parametrize(("is_gone", "name"), [(True, "c"), (False, "c in small")])
+def test_an_agent_that_does_not_start_costs_only_its_matches(store, tmp_path, is_gone, name):
+    agents = {"a": "random", "b": "legal", "c": "legal"}
     games = {name: {"rules": str(tmp_path / "small.kif")} for name in ("small", "other")}
     plan = small_plan(tmp_path, agents=agents, games=games, repetitions=50)
 
     def script(task):
-        if "c" in task.seats and (task.game == "small" or player != "legal"):
-            raise UnplayableError("c did not start", "c")
+        if "c" in task.seats and (task.game == "small" or is_gone):
+            raise UnplayableError("c did not start", "c", is_gone)
         return first_agent_wins(task)
 
     progress = Runner(store, store.begin(plan), Inline(script)).play()
     assert [str(obstacle) for obstacle in progress.given_up] == [name]
-    assert progress.stored == (400 if player == "legal" else 200)
+    assert progress.stored == (200 if is_gone else 400)
+
+
+def test_matches_that_crash_cost_only_their_cell(store, tmp_path):
+    plan = small_plan(tmp_path, agents={"a": "random", "b": "legal", "c": "random"}, repetitions=50)
+
+    def script(task):
+        if set(task.seats) == {"b", "c"}:
+            raise RuntimeError("out of memory")
+        return first_agent_wins(task)
+
+    progress = Runner(store, store.begin(plan), Inline(script)).play()
+    assert [str(obstacle) for obstacle in progress.given_up] == ["b and c in small"]
+    assert progress.stored == 200
+
+
+def test_failures_now_and_then_are_no_reason_to_give_up(store, tmp_path):
+    plan = small_plan(tmp_path, repetitions=500)
+
+    def script(task):
+        if task.repetition % 10 == 0:
+            raise UnplayableError("b was late at START", "b")
+        return first_agent_wins(task)
+
+    progress = Runner(store, store.begin(plan), Inline(script)).play()
+    assert (progress.stored, len(progress.failures), progress.given_up) == (900, 100, {})
+
+
+def test_only_players_over_http_can_tell_processes_that_play_a_run(tmp_path):
+    agents = {"a": "random", "b": "legal", "far": "http://localhost:1"}
+    plan = small_plan(tmp_path, agents=agents)
+    for (_, first), (_, second) in zip(
+        Schedule(plan, token="x").tasks(), Schedule(plan, token="y").tasks(), strict=True
+    ):
+        assert (first.id, first.seed) == (second.id, second.seed)
+        assert (wire_id(first) == wire_id(second)) == ("far" not in first.seats)
 
 
 def test_a_decided_cell_is_played_no_further(store, tmp_path):
