@@ -20,7 +20,7 @@ from ggp.tournament.pool import Workers, WorkersError, open_workers
 from ggp.tournament.report import make_report, markdown, terminal_view, write_report
 from ggp.tournament.runner import Progress, Runner
 from ggp.tournament.schedule import SelectionError
-from ggp.tournament.schema import StoreError
+from ggp.tournament.schema import OWN_MISTAKES, StoreError
 from ggp.tournament.store import Run, Store
 
 DEFAULT_STORE = Path("tournament.sqlite")
@@ -61,6 +61,8 @@ class _TournamentGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except OWN_MISTAKES:
+            raise
         except (StoreError, sqlite3.Error) as error:
             raise click.ClickException(str(error)) from None
 

@@ -185,11 +185,14 @@ class LanesSearch:
                 self._pool.submit(self._run_engine, i, deadline, filling, is_stopped, _nothing)
                 for i in range(count)
             ]
-            while wait(jobs, timeout=PROGRESS_SECONDS).not_done or not self._has_shared_proofs():
+            is_running = True
+            while is_running:
+                is_running = bool(wait(jobs, timeout=PROGRESS_SECONDS).not_done)
                 self._tell()
                 for i, engine in enumerate(self.engines):
                     if jobs[i].done() and engine.is_constant_sum and not self._has_proofs():
                         engine.stop_proving()  # it may have ended on a proof that is none
+                        is_running = True
                         jobs[i] = self._pool.submit(
                             self._run_engine, i, deadline, filling, is_stopped, _nothing
                         )
@@ -334,10 +337,6 @@ class LanesSearch:
     def _has_proofs(self) -> bool:
         """Whether proofs are sound: no tree has seen goals of two roles that do not sum up to 100."""
         return all(engine.is_constant_sum for engine in self.engines)
-
-    def _has_shared_proofs(self) -> bool:
-        """Whether all trees prove, or none."""
-        return len({engine.is_constant_sum for engine in self.engines}) == 1
 
     def _tell(self) -> None:
         if self._on_progress is not None and (best := self.best_move()) != self._leader:

@@ -70,11 +70,17 @@ class StoreError(Exception):
     """The file is no store of results, or has no such run, or cannot be read or written."""
 
 
+OWN_MISTAKES = (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
+"""What SQLite says of statements that are wrong, not of files: never told as if a file were at fault."""
+
+
 @contextmanager
 def told_by_store(path: Path) -> Iterator[None]:
     """What SQLite has to say, as a StoreError in a sentence."""
     try:
         yield
+    except OWN_MISTAKES:
+        raise
     except sqlite3.Error as error:
         raise StoreError(f"{path}: {error}") from None
 

@@ -199,6 +199,14 @@ def test_looking_at_a_store_of_the_first_schema_leaves_it_as_it_is(store, tmp_pa
         assert len(link.execute("select * from seat").fetchone()) == 13  # as many as an older program writes
 
 
+def test_mistakes_of_this_program_are_not_told_as_faults_of_the_file(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    (task,) = first_tasks(plan, 1)
+    with pytest.raises(sqlite3.IntegrityError):
+        store.add(run, result_of(task, [100, 0], late=None))
+
+
 def test_a_store_of_a_later_schema_is_refused(store):
     with sqlite3.connect(store.path) as link:
         link.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
