@@ -51,16 +51,11 @@ def _read_goals_of_end(
 
 
 @inlined
-def _watch_sum(
-    tables: LaneTables, arrays: SearchArrays, tree: Tree, settings: Settings, lane: Index, is_leaf: bool
-) -> None:
-    """Proofs are sound while the goals of two roles, now in arrays.goal, sum up to 100 at every end.
-
-    Leaves are ends also where a role is stuck; playouts that were cut tell nothing.
-    """
-    if arrays.counter[IS_CONSTANT_SUM] == 0 or not has_other_sum(arrays, settings):
+def _watch_sum(tables: LaneTables, arrays: SearchArrays, tree: Tree, settings: Settings, lane: Index) -> None:
+    """Proofs are sound while the goals of two roles, now in arrays.goal, sum up to 100 at every end."""
+    if settings.is_solving == 0 or arrays.counter[IS_CONSTANT_SUM] == 0:
         return
-    if is_leaf or literal_in_lane(arrays.value, tables.terminal, lane):
+    if has_other_sum(arrays, settings) and literal_in_lane(arrays.value, tables.terminal, lane):
         stop_proving(arrays, tree)
 
 
@@ -109,11 +104,10 @@ def end_lanes(
                     arrays.goal[1] = BEST_GOAL - arrays.goal[0]
             else:
                 _read_goals_of_end(tables, arrays, walkers, settings, walker, lane)
+                _watch_sum(tables, arrays, tree, settings, lane)
                 is_leaf = arrays.counter[TICK] == walkers.start[lane] + walkers.depth[walker]
-                if settings.is_solving != 0:
-                    _watch_sum(tables, arrays, tree, settings, lane, is_leaf)
-                    if is_leaf:
-                        note_terminal(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
+                if settings.is_solving != 0 and is_leaf:
+                    note_terminal(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
             end_lane(arrays, tree, walkers, statistics, settings, lane)
 
 

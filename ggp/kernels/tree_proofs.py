@@ -59,6 +59,10 @@ def note_terminal(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: In
     counter = arrays.counter
     if leaf == MISSING or tree.proof[leaf] != UNPROVEN or counter[IS_CONSTANT_SUM] == 0:
         return
+    roles = arrays.goal.shape[0]
+    if roles == 2 and arrays.goal[0] + arrays.goal[1] != float(BEST_GOAL):
+        stop_proving(arrays, tree)
+        return
     tree.proof[leaf] = np.int64(arrays.goal[0])
     proof = np.int64(tree.proof[leaf])
     for d in range(walkers.depth[walker] - 1, -1, -1):
