@@ -53,9 +53,14 @@ def planes_of_indices(value: Rows, first_node: Index, count: Index, planes: Rows
 
 @inlined
 def numbers_of_planes(
-    planes: Rows, used: Index, offset: Index, block: NDArray[np.uint64], numbers: Int32Array
+    planes: Rows,
+    first: Index,
+    used: Index,
+    offset: Index,
+    block: NDArray[np.uint64],
+    numbers: Int32Array,
 ) -> None:
-    """numbers[lane] = the number that the first `used` planes hold in the lane, plus offset."""
+    """numbers[lane] = the number that `used` planes from the first one on hold in the lane, plus offset."""
     group = 1
     spacing = 64
     while spacing > used and spacing > 1:
@@ -69,17 +74,17 @@ def numbers_of_planes(
         else (np.uint64(1) << np.uint64(spacing)) - np.uint64(1)
     )
     words = word_count(planes)
-    for first in range(0, words, group):
-        members = min(group, words - first)
+    for word in range(0, words, group):
+        members = min(group, words - word)
         for i in range(64):
             block[i] = np.uint64(0)
         for member in range(members):
             for p in range(used):
-                block[member * spacing + p] = get_word(planes, p, first + member)
+                block[member * spacing + p] = get_word(planes, first + p, word + member)
         transpose_bits(block)
         for member in range(members):
             shift = np.uint64(member * spacing)
-            start = 64 * (first + member)
+            start = 64 * (word + member)
             for lane in range(64):
                 numbers[start + lane] = np.int64((block[lane] >> shift) & mask) + offset
 
@@ -103,4 +108,4 @@ def selected_moves(
     """
     first = first_move[role]
     used = planes_of_indices(value, np.int64(tables.move0 + first), first_move[role + 1] - first, planes)
-    numbers_of_planes(planes, used, NO_MOVE, block, moves)
+    numbers_of_planes(planes, 0, used, NO_MOVE, block, moves)

@@ -5,8 +5,9 @@ first one whose conditions hold in a lane counts, and the last one of a move has
 *level*, its place among the different values of the role, best first. In a lane, Gibbs weights are relative
 to the best level that is legal there: otherwise moves far below the best of all states would weigh nothing.
 
-So a choice takes three walks over the legal moves: which levels are there; sum the weights, which are rows of
-bits per level now; draw, and walk again. Letters: L levels of a role at most, C cases.
+So a choice takes three walks over the legal moves: list their cases, and which levels are there; sum the
+weights, which are rows of bits per level now; draw, and walk again. Where cases hold in few lanes each, the
+last two go lane by lane (`ggp.kernels.lane_wheels`). Letters: L levels of a role at most, C cases.
 """
 
 from __future__ import annotations
@@ -14,24 +15,38 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ggp.kernels.choose import add_three, borrow_of
 from ggp.kernels.compiling import inlined, kernel, stage
 from ggp.kernels.lane_tables import LaneTables
-from ggp.kernels.roulette import DRAWN, SUM, draw_below_sums
+from ggp.kernels.lane_wheels import (
+    DRAWN,
+    LEFT,
+    SUM,
+    LegalMoves,
+    Wheel,
+    make_legal_moves,
+    select_in_lanes,
+    sum_in_lanes,
+)
+from ggp.kernels.roulette import draw_below_sums
 from ggp.kernels.rows import (
     ALL_ONES,
     Index,
     Row,
     Rows,
+    add,
     any_lane,
     fill,
     get_word,
     literal,
     load,
+    lowest_bit,
     make_rows,
+    popcount,
     store,
+    sum_words,
+    word_count,
 )
 from ggp.tables import Int32Array
 
@@ -45,10 +60,12 @@ class FeatureCases(NamedTuple):
     first_condition  int32[C+1], condition int32[*]: literals (of fluents) that hold in the case
     level            int32[C]: 0 is the best of the role
     level_count      int32[R]
-    weight           int32[R, L, L]: [r, level, top]: 0..1023 where `top` is the best level that is legal;
+    most_levels      L
+    weight           int32[R*L*L], as if [r, level, top]: 0..1023 where `top` is the best level that is legal;
                      1023 for the top itself
     rows             (2 + WEIGHT_PLANES) * L rows of scratch: lanes in which a level is legal, and in which it
                      is the best; then the weight of each level
+    legal            room for all cases
     """
 
     first_case: Int32Array
@@ -56,15 +73,25 @@ class FeatureCases(NamedTuple):
     condition: Int32Array
     level: Int32Array
     level_count: Int32Array
-    weight: NDArray[np.int32]
+    most_levels: int
+    weight: Int32Array
     rows: Rows
+    legal: LegalMoves
 
 
 def no_cases(words: int) -> FeatureCases:
     """For searches without FAST."""
     nothing = np.zeros(1, np.int32)
     return FeatureCases(
-        nothing, nothing, nothing, nothing, nothing, np.zeros((1, 1, 1), np.int32), make_rows(1, words)
+        first_case=nothing,
+        first_condition=nothing,
+        condition=nothing,
+        level=nothing,
+        level_count=nothing,
+        most_levels=1,
+        weight=nothing,
+        rows=make_rows(1, words),
+        legal=make_legal_moves(1, words),
     )
 
 
@@ -79,33 +106,54 @@ def _in_case(value: Rows, cases: FeatureCases, c: Index, lanes: Row) -> Row:
 @inlined
 def _weight_planes(cases: FeatureCases, level: Index) -> Index:
     """Where the bit planes of a level's weight begin among `cases.rows`."""
-    return 2 * np.int64(cases.weight.shape[1]) + WEIGHT_PLANES * np.int64(level)
+    return 2 * cases.most_levels + WEIGHT_PLANES * np.int64(level)
 
 
 @inlined
-def _find_levels(tables: LaneTables, value: Rows, role: Index, cases: FeatureCases, lanes: Row) -> None:
-    """For each level of the role: in which lanes it is legal, and in which it is the best legal one."""
+def _place_of_weight(cases: FeatureCases, role: Index, level: Index, top: Index) -> Index:
+    return (np.int64(role) * cases.most_levels + np.int64(level)) * cases.most_levels + np.int64(top)
+
+
+@inlined
+def _list_cases(
+    tables: LaneTables, value: Rows, role: Index, cases: FeatureCases, lanes: Row
+) -> tuple[Index, Index]:
+    """List the cases that hold in some of `lanes` for legal moves of the role; the rows of all its moves = 0.
+
+    Enter for each level in which lanes it is legal, and in which it is the best legal one. Returns how many
+    cases there are, and in how many lanes they hold, added up.
+    """
     zero = fill(value, np.uint64(0))
     rows = cases.rows
-    most = cases.weight.shape[1]
     levels = np.int64(cases.level_count[role])
     for level in range(levels):
         store(rows, level, zero)
+    counts = zero
+    n = 0
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
         x = literal(value, np.int64(tables.slot_literal[s])) & lanes
+        node = np.int64(tables.slot_node[s])
+        store(value, node, zero)
         if not any_lane(x):
             continue
-        move = np.int64(tables.slot_node[s]) - tables.move0
+        counts = add(counts, popcount(x))
+        move = node - tables.move0
         for c in range(cases.first_case[move], cases.first_case[move + 1]):
             y = _in_case(value, cases, c, x)
-            x = x & ~y
-            at = np.int64(cases.level[c])
-            store(rows, at, load(rows, at) | y)
+            if any_lane(y):
+                x = x & ~y
+                at = np.int64(cases.level[c])
+                store(rows, at, load(rows, at) | y)
+                cases.legal.node[n] = node
+                cases.legal.level[n] = at
+                store(cases.legal.lanes, n, y)
+                n += 1
     left = lanes
     for level in range(levels):
         y = load(rows, level) & left
-        store(rows, most + level, y)
+        store(rows, cases.most_levels + level, y)
         left = left & ~y
+    return n, sum_words(counts)
 
 
 @inlined
@@ -113,7 +161,6 @@ def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
     """The weight of each legal level as bit planes, by what the best level of the lane is."""
     zero = fill(value, np.uint64(0))
     rows = cases.rows
-    most = cases.weight.shape[1]
     for level in range(cases.level_count[role]):
         if not any_lane(load(rows, level)):
             continue
@@ -121,8 +168,8 @@ def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
         for p in range(WEIGHT_PLANES):
             store(rows, first + p, zero)
         for top in range(level + 1):
-            y = load(rows, most + top)
-            number = np.int64(cases.weight[role, level, top])
+            y = load(rows, cases.most_levels + top)
+            number = np.int64(cases.weight[_place_of_weight(cases, role, level, top)])
             if number == 0 or not any_lane(y):
                 continue
             for p in range(WEIGHT_PLANES):
@@ -131,92 +178,102 @@ def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
 
 
 @inlined
-def _sum_cases(
-    tables: LaneTables, value: Rows, role: Index, cases: FeatureCases, scratch: Rows, lanes: Row
-) -> Index:
-    """Sum the weights of legal moves in `lanes` into planes SUM ...; returns how many planes that takes."""
+def _read_tops(role: Index, cases: FeatureCases, top: Int32Array) -> None:
+    """top[lane] = the best level that is legal in the lane."""
+    rows = cases.rows
+    for level in range(cases.level_count[role]):
+        for w in range(word_count(rows)):
+            bits = get_word(rows, cases.most_levels + level, w)
+            while bits != np.uint64(0):
+                top[64 * w + lowest_bit(bits)] = level
+                bits = bits & (bits - np.uint64(1))
+
+
+@inlined
+def _sum_cases(value: Rows, cases: FeatureCases, count: Index, planes: Rows) -> Index:
+    """Sum the weights of the listed cases into planes SUM ...; returns how many planes that takes."""
     zero = fill(value, np.uint64(0))
     used = WEIGHT_PLANES
     for p in range(used):
-        store(scratch, SUM + p, zero)
-    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-        x = literal(value, np.int64(tables.slot_literal[s])) & lanes
-        if not any_lane(x):
-            continue
-        move = np.int64(tables.slot_node[s]) - tables.move0
-        for c in range(cases.first_case[move], cases.first_case[move + 1]):
-            y = _in_case(value, cases, c, x)
-            if not any_lane(y):
-                continue
-            x = x & ~y
-            first = _weight_planes(cases, cases.level[c])
-            carry = zero
-            for p in range(WEIGHT_PLANES):
-                total, carry = add_three(load(scratch, SUM + p), y & load(cases.rows, first + p), carry)
-                store(scratch, SUM + p, total)
-            p = WEIGHT_PLANES
-            while any_lane(carry):
-                if p == used:
-                    store(scratch, SUM + p, zero)
-                    used += 1
-                total = load(scratch, SUM + p)
-                store(scratch, SUM + p, total ^ carry)
-                carry = carry & total
-                p += 1
+        store(planes, SUM + p, zero)
+    for i in range(count):
+        y = load(cases.legal.lanes, i)
+        first = _weight_planes(cases, cases.legal.level[i])
+        carry = zero
+        for p in range(WEIGHT_PLANES):
+            total, carry = add_three(load(planes, SUM + p), y & load(cases.rows, first + p), carry)
+            store(planes, SUM + p, total)
+        p = WEIGHT_PLANES
+        while any_lane(carry):
+            if p == used:
+                store(planes, SUM + p, zero)
+                used += 1
+            total = load(planes, SUM + p)
+            store(planes, SUM + p, total ^ carry)
+            carry = carry & total
+            p += 1
     return used
 
 
 @inlined
 def _select_case(
-    tables: LaneTables,
-    value: Rows,
-    role: Index,
-    cases: FeatureCases,
-    scratch: Rows,
-    planes: Index,
-    left: Row,
+    value: Rows, cases: FeatureCases, count: Index, planes: Rows, used: Index, left: Row
 ) -> None:
     """Select, in the lanes `left`, the legal move in whose weight k falls; k's planes are used up."""
     zero = fill(value, np.uint64(0))
-    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-        node = np.int64(tables.slot_node[s])
-        x = literal(value, np.int64(tables.slot_literal[s])) & left
-        chosen = zero
-        if any_lane(x):
-            move = node - tables.move0
-            for c in range(cases.first_case[move], cases.first_case[move + 1]):
-                y = _in_case(value, cases, c, x)
-                if not any_lane(y):
-                    continue
-                x = x & ~y
-                first = _weight_planes(cases, cases.level[c])
-                borrow = zero
-                for p in range(planes):
-                    k = load(scratch, DRAWN + p)
-                    bit = zero
-                    if p < WEIGHT_PLANES:
-                        bit = y & load(cases.rows, first + p)
-                    store(scratch, DRAWN + p, k ^ bit ^ borrow)
-                    borrow = borrow_of(k, bit, borrow)
-                chosen = chosen | borrow
-        store(value, node, chosen)
-        left = left & ~chosen
+    for i in range(count):
+        y = load(cases.legal.lanes, i) & left
+        if not any_lane(y):
+            continue
+        first = _weight_planes(cases, cases.legal.level[i])
+        borrow = zero
+        for p in range(used):
+            k = load(planes, DRAWN + p)
+            bit = zero
+            if p < WEIGHT_PLANES:
+                bit = y & load(cases.rows, first + p)
+            store(planes, DRAWN + p, k ^ bit ^ borrow)
+            borrow = borrow_of(k, bit, borrow)
+        node = np.int64(cases.legal.node[i])
+        store(value, node, load(value, node) | borrow)
+        left = left & ~borrow
 
 
 @stage
 def choose_by_cases(
-    tables: LaneTables, value: Rows, cases: FeatureCases, scratch: Rows, random: Rows, lanes: Row
+    tables: LaneTables,
+    value: Rows,
+    cases: FeatureCases,
+    wheel: Wheel,
+    random: Rows,
+    lanes: Row,
+    sparse: Index,
+    fewest: Index,
 ) -> Row:
-    """Select one legal move per role in each of `lanes`; returns those in which some role has none."""
+    """Select one legal move per role in each of `lanes`; returns those in which some role has none.
+
+    sparse, fewest   as in `ggp.kernels.roulette.roulette_moves`, with cases for moves
+    """
     stuck = fill(value, np.uint64(0))
     older = load(random, 0)
     newer = load(random, 1)
+    columns = cases.most_levels
     for role in range(tables.role_count):
-        _find_levels(tables, value, role, cases, lanes)
-        _weigh_levels(value, role, cases)
-        planes = _sum_cases(tables, value, role, cases, scratch, lanes)
-        has_move, older, newer = draw_below_sums(value, scratch, planes, older, newer)
-        _select_case(tables, value, role, cases, scratch, planes, has_move)
+        count, pairs = _list_cases(tables, value, role, cases, lanes)
+        is_sparse = count >= fewest and pairs <= sparse * count
+        first = _place_of_weight(cases, role, 0, 0)
+        if is_sparse:
+            _read_tops(role, cases, wheel.top)
+            used = sum_in_lanes(wheel, cases.legal, count, cases.weight, first, columns)
+        else:
+            _weigh_levels(value, role, cases)
+            used = _sum_cases(value, cases, count, wheel.planes)
+        has_move, older, newer = draw_below_sums(value, wheel.planes, used, older, newer)
+        if is_sparse:
+            store(wheel.planes, LEFT, has_move)
+            select_in_lanes(value, wheel, cases.legal, count, cases.weight, first, columns, used)
+        else:
+            _select_case(value, cases, count, wheel.planes, used, has_move)
         stuck = stuck | (lanes & ~has_move)
     store(random, 0, older)
     store(random, 1, newer)
@@ -225,11 +282,18 @@ def choose_by_cases(
 
 @kernel
 def choose_cases(
-    tables: LaneTables, value: Rows, cases: FeatureCases, scratch: Rows, random: Rows, stuck: Rows
+    tables: LaneTables,
+    value: Rows,
+    cases: FeatureCases,
+    wheel: Wheel,
+    random: Rows,
+    stuck: Rows,
+    sparse: int,
+    fewest: int,
 ) -> None:
     """`choose_by_cases` in all lanes, for callers outside kernels; as `ggp.kernels.roulette.roulette`."""
     everywhere = fill(value, ALL_ONES)
-    store(stuck, 0, choose_by_cases(tables, value, cases, scratch, random, everywhere))
+    store(stuck, 0, choose_by_cases(tables, value, cases, wheel, random, everywhere, sparse, fewest))
 
 
 @inlined
@@ -251,5 +315,5 @@ def level_in_lane(value: Rows, cases: FeatureCases, move: Index, lane: Index) ->
 @inlined
 def weight_of_level(cases: FeatureCases, role: Index, level: Index, top: Index) -> Index:
     """The weight of an untried edge in the tree: at least 1, so that every edge is tried."""
-    weight = np.int64(cases.weight[role, level, top])
+    weight = np.int64(cases.weight[_place_of_weight(cases, role, level, top)])
     return weight if weight > 1 else np.int64(1)

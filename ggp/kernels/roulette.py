@@ -1,12 +1,12 @@
 """roulette: a weighted random legal move of every role in every lane, bit-sliced.
 
-Weights are one integer per move, the same in all lanes (Gibbs sampling over MAST, TO-MAST or FAST values).
+Weights are one integer per move, the same in all lanes (Gibbs sampling over MAST or TO-MAST values).
 As in `choose`: sum the weights of the legal moves in bit planes, draw k below the sum by rejection, then walk
 the moves again and subtract each legal one's weight from k; where that borrows, the move is found. Lanes
 that have their move go on subtracting nothing, so no selection between old and new planes is needed.
 
-Exact for the integer weights given. About 12 row operations per move and plane, so a few bits fewer in the
-weights are worth having.
+Exact for the integer weights given. About 12 row operations per move and plane, in however few lanes the move
+is legal: where those are few on average, `ggp.kernels.lane_wheels` sums and subtracts lane by lane.
 """
 
 from __future__ import annotations
@@ -20,17 +20,44 @@ from numpy.typing import NDArray
 from ggp.kernels.choose import add_three, borrow_of, draw_at_most
 from ggp.kernels.compiling import inlined, kernel, stage
 from ggp.kernels.lane_tables import LaneTables
-from ggp.kernels.rows import ALL_ONES, Index, Row, Rows, any_lane, fill, literal, load, store
+from ggp.kernels.lane_wheels import (
+    DRAWN,
+    LEFT,
+    PLANES,
+    SUM,
+    TRIAL,
+    LegalMoves,
+    Wheel,
+    select_in_lanes,
+    sum_in_lanes,
+)
+from ggp.kernels.rows import (
+    ALL_ONES,
+    Index,
+    Row,
+    Rows,
+    add,
+    any_lane,
+    fill,
+    literal,
+    load,
+    popcount,
+    store,
+    sum_words,
+)
 from ggp.tables import Int32Array
 
-PLANES = 31
-SCRATCH_ROWS = 3 * PLANES + 1
 LARGEST_TOTAL = 2**PLANES - 1
 LARGEST_WEIGHT = 2**16 - 1
 """Of Gibbs sampling: with tau = 10, a move that never won against one that always did still weighs 3."""
 
-SUM, DRAWN, _TRIAL = 0, PLANES, 2 * PLANES
-"""Where planes begin among the scratch rows: sums of weights, what was drawn below them, and a trial draw."""
+SPARSE = 4
+"""Lanes in which a move is legal, on average, up to which lane by lane is faster
+(`python benchmarks/weighted_draws.py`)."""
+
+FEWEST = 8
+"""Moves from which it is faster, times the words of a row: making numbers of planes, and planes of numbers,
+takes as long for few moves as for many."""
 
 
 def weights_of(
@@ -69,49 +96,67 @@ def _bit_row(value: Rows, number: Index, bit: Index) -> Row:
 
 
 @inlined
-def _sum_weights(
-    tables: LaneTables, value: Rows, role: Index, weight: Int32Array, scratch: Rows, lanes: Row
-) -> Index:
-    """Sum the weights of legal moves in `lanes` into planes SUM ...; returns how many planes that takes."""
-    used = 0
+def _list_legal(
+    tables: LaneTables, value: Rows, role: Index, wheel: Wheel, lanes: Row
+) -> tuple[Index, Index]:
+    """List the moves of the role that are legal in some of `lanes`, and clear the rows of all its moves.
+
+    Returns how many there are, and in how many lanes they are legal, added up.
+    """
+    zero = fill(value, np.uint64(0))
+    legal = wheel.legal
+    counts = zero
+    n = 0
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+        node = np.int64(tables.slot_node[s])
         x = literal(value, tables.slot_literal[s]) & lanes
-        if not any_lane(x):
-            continue
-        number = weight[tables.slot_node[s] - tables.move0]
+        store(value, node, zero)
+        if any_lane(x):
+            legal.node[n] = node
+            legal.level[n] = node - tables.move0
+            store(legal.lanes, n, x)
+            counts = add(counts, popcount(x))
+            n += 1
+    return n, sum_words(counts)
+
+
+@inlined
+def _sum_weights(value: Rows, legal: LegalMoves, count: Index, weight: Int32Array, planes: Rows) -> Index:
+    """Sum the weights of the listed moves into planes SUM ...; returns how many planes that takes."""
+    used = 0
+    for i in range(count):
+        x = load(legal.lanes, i)
+        number = weight[legal.level[i]]
         while (number >> used) != 0:
-            store(scratch, SUM + used, fill(value, np.uint64(0)))
+            store(planes, SUM + used, fill(value, np.uint64(0)))
             used += 1
         carry = fill(value, np.uint64(0))
         for p in range(used):
-            total, carry = add_three(load(scratch, SUM + p), x & _bit_row(value, number, p), carry)
-            store(scratch, SUM + p, total)
+            total, carry = add_three(load(planes, SUM + p), x & _bit_row(value, number, p), carry)
+            store(planes, SUM + p, total)
         if any_lane(carry):
-            store(scratch, SUM + used, carry)
+            store(planes, SUM + used, carry)
             used += 1
     return used
 
 
 @inlined
 def _select_weighted(
-    tables: LaneTables, value: Rows, role: Index, weight: Int32Array, scratch: Rows, planes: Index, left: Row
+    value: Rows, legal: LegalMoves, count: Index, weight: Int32Array, planes: Rows, used: Index, left: Row
 ) -> None:
-    """Select, in the lanes `left`, the legal move in whose weight k falls; k's planes are used up."""
-    zero = fill(value, np.uint64(0))
-    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-        node = np.int64(tables.slot_node[s])
-        x = literal(value, tables.slot_literal[s]) & left
+    """Select, in the lanes `left`, the listed move in whose weight k falls; k's planes are used up."""
+    for i in range(count):
+        x = load(legal.lanes, i) & left
         if not any_lane(x):
-            store(value, node, zero)
             continue
-        number = weight[node - tables.move0]
-        borrow = zero
-        for p in range(planes):
-            k = load(scratch, DRAWN + p)
+        number = weight[legal.level[i]]
+        borrow = fill(value, np.uint64(0))
+        for p in range(used):
+            k = load(planes, DRAWN + p)
             y = x & _bit_row(value, number, p)
-            store(scratch, DRAWN + p, k ^ y ^ borrow)
+            store(planes, DRAWN + p, k ^ y ^ borrow)
             borrow = borrow_of(k, y, borrow)
-        store(value, node, borrow)
+        store(value, np.int64(legal.node[i]), borrow)
         left = left & ~borrow
 
 
@@ -132,25 +177,45 @@ def draw_below_sums(
         x = load(scratch, SUM + p)
         store(scratch, SUM + p, x ^ borrow)
         borrow = borrow & ~x
-    older, newer = draw_at_most(value, scratch, SUM, DRAWN, _TRIAL, planes, older, newer)
+    older, newer = draw_at_most(value, scratch, SUM, DRAWN, TRIAL, planes, older, newer)
     return has_move, older, newer
 
 
 @stage
 def roulette_moves(
-    tables: LaneTables, value: Rows, weight: Int32Array, scratch: Rows, random: Rows, lanes: Row
+    tables: LaneTables,
+    value: Rows,
+    weight: Int32Array,
+    wheel: Wheel,
+    random: Rows,
+    lanes: Row,
+    sparse: Index,
+    fewest: Index,
 ) -> Row:
     """Select one legal move per role in each of `lanes`; returns those in which some role has none.
 
+    sparse, fewest   moves that are legal in at most `sparse` lanes on average are weighed lane by lane, where
+                     they are `fewest` or more; what is selected does not depend on it
     Other lanes get no move and have no influence on what is drawn.
     """
     stuck = fill(value, np.uint64(0))
     older = load(random, 0)
     newer = load(random, 1)
     for role in range(tables.role_count):
-        planes = _sum_weights(tables, value, role, weight, scratch, lanes)
-        has_move, older, newer = draw_below_sums(value, scratch, planes, older, newer)
-        _select_weighted(tables, value, role, weight, scratch, planes, has_move)
+        count, pairs = _list_legal(tables, value, role, wheel, lanes)
+        is_sparse = count >= fewest and pairs <= sparse * count
+        if is_sparse:
+            for lane in range(wheel.top.shape[0]):
+                wheel.top[lane] = 0
+            planes = sum_in_lanes(wheel, wheel.legal, count, weight, 0, 1)
+        else:
+            planes = _sum_weights(value, wheel.legal, count, weight, wheel.planes)
+        has_move, older, newer = draw_below_sums(value, wheel.planes, planes, older, newer)
+        if is_sparse:
+            store(wheel.planes, LEFT, has_move)
+            select_in_lanes(value, wheel, wheel.legal, count, weight, 0, 1, planes)
+        else:
+            _select_weighted(value, wheel.legal, count, weight, wheel.planes, planes, has_move)
         stuck = stuck | (lanes & ~has_move)
     store(random, 0, older)
     store(random, 1, newer)
@@ -159,15 +224,22 @@ def roulette_moves(
 
 @kernel
 def roulette(
-    tables: LaneTables, value: Rows, weight: Int32Array, scratch: Rows, random: Rows, stuck: Rows
+    tables: LaneTables,
+    value: Rows,
+    weight: Int32Array,
+    wheel: Wheel,
+    random: Rows,
+    stuck: Rows,
+    sparse: int,
+    fewest: int,
 ) -> None:
     """Select a random legal move of every role in every lane, with probability proportional to its weight.
 
     value     legality must be settled; the move rows are overwritten: one move for every role that has one
     weight    int32[M], each >= 1, the total of a role at most LARGEST_TOTAL
-    scratch   SCRATCH_ROWS rows
     random    2 rows, see `seeded_random`
     stuck     1 row: lanes in which some role has no legal move
+    sparse, fewest   as in `roulette_moves`
     """
     everywhere = fill(value, ALL_ONES)
-    store(stuck, 0, roulette_moves(tables, value, weight, scratch, random, everywhere))
+    store(stuck, 0, roulette_moves(tables, value, weight, wheel, random, everywhere, sparse, fewest))

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from ggp.kernels.choose import choice_scratch_rows
 from ggp.kernels.indices import INDEX_PLANES
 from ggp.kernels.lane_tables import LaneTables
+from ggp.kernels.lane_wheels import make_wheel
 from ggp.kernels.policies_fast import no_cases
 from ggp.kernels.random_rows import seeded_random
-from ggp.kernels.roulette import SCRATCH_ROWS
 from ggp.kernels.rows import ALL_ONES, make_rows, words_of
 from ggp.kernels.tree_arrays import (
     COUNTERS,
@@ -149,7 +149,7 @@ def make_search_arrays(
     return SearchArrays(
         value=value,
         scratch=make_rows(choice_scratch_rows(tables), words),
-        wheel=make_rows(SCRATCH_ROWS, words),
+        wheel=make_wheel(int(np.diff(tables.first_slot).max(initial=1)), words),
         aside=make_rows(len(tables.next_saved) + 1, words),
         random=seeded_random(words, seed, stream),
         root=np.zeros(tables.fluent_count, np.uint64),

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.kernels.lane_wheels import Wheel
 from ggp.kernels.policies_fast import FeatureCases
 from ggp.kernels.rows import Rows
 from ggp.tables import Int32Array
@@ -241,7 +242,7 @@ class SearchArrays(NamedTuple):
     """Rows and counters of one tree search.
 
     value      K+1 rows: the circuit in all lanes
-    scratch    rows for `choose`; wheel: rows for `roulette`
+    scratch    rows for `choose`; wheel: scratch of draws by weight
     aside      rows for fluents whose next value cannot be written in place
     random     2 rows
     root       uint64[F]: all ones where the fluent holds in the root state, else 0
@@ -262,7 +263,7 @@ class SearchArrays(NamedTuple):
 
     value: Rows
     scratch: Rows
-    wheel: Rows
+    wheel: Wheel
     aside: Rows
     random: Rows
     root: NDArray[np.uint64]

@@ -223,7 +223,7 @@ def _record_moves(tables: LaneTables, arrays: SearchArrays) -> None:
         first = arrays.first_move[role]
         count = arrays.first_move[role + 1] - first
         used = planes_of_indices(arrays.value, np.int64(tables.move0) + first, count, arrays.planes)
-        numbers_of_planes(arrays.planes, used, first - 1, arrays.block, arrays.history[t, role])
+        numbers_of_planes(arrays.planes, 0, used, first - 1, arrays.block, arrays.history[t, role])
 
 
 @kernel

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from ggp.compiled_game import CompiledGame
 from ggp.feature_recognition import recognize_features
 from ggp.features import NOTHING, Features
+from ggp.kernels.lane_wheels import make_legal_moves
 from ggp.kernels.policies_fast import WEIGHT_PLANES, FeatureCases
 from ggp.kernels.rows import make_rows
 from ggp.search.evaluation import EvaluationFileError, LinearEvaluation
@@ -226,8 +227,10 @@ def feature_cases(model: FastModel, words: int) -> FeatureCases:
         condition=np.array(conditions or [0], np.int32),
         level=np.array([level for of_move in model.level for level in of_move], np.int32),
         level_count=np.array([len(values) for values in model.values], np.int32),
-        weight=weight,
+        most_levels=most,
+        weight=weight.ravel(),
         rows=make_rows((2 + WEIGHT_PLANES) * most, words),
+        legal=make_legal_moves(len(cases), words),
     )
 
 

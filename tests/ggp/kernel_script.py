@@ -11,7 +11,9 @@ import numpy as np
 from ggp.kernels import plain_rows, rows
 from ggp.kernels.compiling import kernel
 from ggp.kernels.indices import INDEX_PLANES, selected_moves
-from ggp.kernels.roulette import SCRATCH_ROWS, roulette
+from ggp.kernels.lane_wheels import make_legal_moves, make_wheel
+from ggp.kernels.policies_fast import WEIGHT_PLANES, FeatureCases, choose_cases
+from ggp.kernels.roulette import roulette
 from ggp.kernels.rows import make_rows, words_of
 from ggp.lanes import Lanes
 from ggp.tables import CircuitTables
@@ -98,6 +100,23 @@ def racing_tables() -> CircuitTables:
     )
 
 
+def some_cases() -> FeatureCases:
+    """Each of 25 moves is worth something else where the next one is legal, too."""
+    moves, levels = 25, 4
+    weight = np.random.default_rng(1).integers(1, 1023, (2, levels, levels))
+    return FeatureCases(
+        first_case=np.arange(0, 2 * moves + 1, 2, dtype=np.int32),
+        first_condition=(np.arange(2 * moves + 1, dtype=np.int32) + 1) // 2,
+        condition=2 * (1 + (np.arange(moves, dtype=np.int32) + 1) % moves),
+        level=np.arange(2 * moves, dtype=np.int32) % levels,
+        level_count=np.full(2, levels, np.int32),
+        most_levels=levels,
+        weight=weight.astype(np.int32).ravel(),
+        rows=make_rows((2 + WEIGHT_PLANES) * levels, 1),
+        legal=make_legal_moves(2 * moves, 1),
+    )
+
+
 def report() -> dict[str, object]:
     """A little of everything, on one-word rows."""
     lanes = Lanes(racing_tables(), words=1, seed=11)
@@ -107,9 +126,11 @@ def report() -> dict[str, object]:
     choices.set_states(np.random.default_rng(0).random((25, 64)) < 0.7)
     weight = np.arange(1, 26, dtype=np.int32)
     stuck = make_rows(1, 1)
-    roulette(
-        choices.tables, choices.arrays.value, weight, make_rows(SCRATCH_ROWS, 1), choices.arrays.random, stuck
-    )
+    wheel = make_wheel(19, 1)
+    for sparse in (-1, 64):  # in all lanes at once, and lane by lane
+        value, random = choices.arrays.value, choices.arrays.random
+        roulette(choices.tables, value, weight, wheel, random, stuck, sparse, 0)
+        choose_cases(choices.tables, value, some_cases(), wheel, random, stuck, sparse, 0)
     moves = np.zeros(64, np.int32)
     selected_moves(
         choices.tables,

@@ -11,12 +11,24 @@ import pytest
 from numba import njit
 
 from ggp.kernels.choose import choice_planes, choice_scratch_rows, choose
+from ggp.kernels.compiling import kernel
 from ggp.kernels.indices import INDEX_PLANES, NO_MOVE, selected_moves
 from ggp.kernels.lane_tables import LaneTables, arrange, order_of_writing
+from ggp.kernels.lane_wheels import make_wheel
+from ggp.kernels.policies import sort_by_key
 from ggp.kernels.random_rows import seeded_random
-from ggp.kernels.roulette import LARGEST_TOTAL, SCRATCH_ROWS, gibbs_weight, roulette, weights_of
-from ggp.kernels.rows import ALIGNMENT, make_rows, width_of, words_of
+from ggp.kernels.roulette import (
+    FEWEST,
+    LARGEST_TOTAL,
+    SPARSE,
+    gibbs_weight,
+    roulette,
+    roulette_moves,
+    weights_of,
+)
+from ggp.kernels.rows import ALIGNMENT, load, make_rows, store, width_of, words_of
 from ggp.kernels.settle import settle
+from ggp.kernels.tree_allocation import make_statistics
 from ggp.lanes import Lanes
 from ggp.search.policies import gibbs_weight as twin_weight
 from tests import naive_lanes
@@ -51,7 +63,8 @@ class Choices:
         self.lanes = Lanes(self.layout, words=words)
         self.rng = np.random.default_rng(seed)
         self.random = seeded_random(words, seed)
-        self.scratch = make_rows(max(choice_scratch_rows(self.layout), SCRATCH_ROWS), words)
+        self.scratch = make_rows(choice_scratch_rows(self.layout), words)
+        self.wheel = make_wheel(max(moves), words)
         self.stuck = make_rows(1, words)
 
     def round(self, legal: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
@@ -62,7 +75,7 @@ class Choices:
             planes = choice_planes(self.layout)
             choose(self.layout, value, self.scratch, planes, self.random, self.stuck)
         else:
-            roulette(self.layout, value, weight, self.scratch, self.random, self.stuck)
+            roulette(self.layout, value, weight, self.wheel, self.random, self.stuck, SPARSE, FEWEST)
         moves = self.layout.move_count
         return lanes_of(value[self.layout.move0 : self.layout.move0 + moves])
 
@@ -210,6 +223,69 @@ def test_roulette_follows_the_weights_of_thousands_of_moves():
     weight = np.random.default_rng(1).integers(1, 1024, 2500).astype(np.int32)
     observed, expected = Choices((2500,), 8, seed=6).tally(40, 0.8, weight)
     assert is_plausible(observed, expected)
+
+
+@kernel
+def roulette_in(tables, value, weight, wheel, random, stuck, playing, sparse):
+    store(stuck, 0, roulette_moves(tables, value, weight, wheel, random, load(playing, 0), sparse, 0))
+
+
+@pytest.mark.parametrize("words", [1, 2, 8])
+@pytest.mark.parametrize(("moves", "density"), [((40,), 0.0), ((7, 300), 0.02), ((70, 3), 0.6)])
+def test_roulette_selects_the_same_lane_by_lane(moves, density, words):
+    """Stuck lanes, lanes that do not play, lanes with one move, and largest weights are among them."""
+    rng = np.random.default_rng(3)
+    playing = make_rows(1, words)
+    words_of(playing)[:] = rng.integers(2**64, size=(1, words), dtype=np.uint64)
+    plays = lanes_of(playing)[0]
+    every = [Choices(moves, words, seed=9) for _ in range(3)]
+    for largest in (1, 1000, LARGEST_TOTAL // max(moves)):
+        weight = rng.integers(1, largest, sum(moves), endpoint=True).astype(np.int32)
+        legal = rng.random((sum(moves), 64 * words)) < density
+        legal[:, rng.integers(64 * words, size=9)] = False
+        elsewhere = legal & (plays | (rng.random(plays.shape) < 0.5))
+        found = []
+        runs = zip(every, (legal, legal, elsewhere), (-1, 64 * words, -1), strict=True)
+        for choices, shown, sparse in runs:
+            choices.lanes.set_states(shown)
+            value = choices.lanes.arrays.value
+            roulette_in(
+                choices.layout, value, weight, choices.wheel, choices.random, choices.stuck, playing, sparse
+            )
+            chosen = value[choices.layout.move0 : choices.layout.move0 + choices.layout.move_count]
+            found.append((lanes_of(chosen), lanes_of(choices.stuck)[0], words_of(choices.random)))
+        sliced, *others = found
+        for other in others:
+            for array, expected in zip(other, sliced, strict=True):
+                np.testing.assert_array_equal(array, expected)
+        chosen, stuck, _ = sliced
+        is_stuck = np.zeros(64 * words, bool)
+        for first, end in itertools.pairwise(every[0].tables.first_move):
+            can_move = plays & legal[first:end].any(axis=0)
+            np.testing.assert_array_equal(chosen[first:end].sum(axis=0), can_move)
+            is_stuck |= plays & ~can_move
+        assert not (chosen & ~legal).any()
+        assert is_stuck.any()
+        np.testing.assert_array_equal(stuck, is_stuck)
+
+
+@kernel
+def sort_moves(statistics, first, end):
+    sort_by_key(statistics, first, end)
+
+
+@pytest.mark.parametrize("moves", [1, 2, 300, 5000])
+def test_moves_are_sorted_by_their_means(moves):
+    """From any order, near or far from the right one; moves of other roles stay where they are."""
+    rng = np.random.default_rng(moves)
+    others = 7
+    statistics = make_statistics(2, others + moves, 0, 1, 0)
+    for changed in (moves, 1, moves // 2, moves):
+        keys = rng.integers(0, max(2, moves // 3), changed)  # many are equal
+        statistics.key[others + rng.permutation(moves)[:changed]] = keys
+        sort_moves(statistics, others, others + moves)
+        expected = sorted(range(others, others + moves), key=lambda m: (-statistics.key[m], m))
+        assert statistics.order.tolist() == [*range(others), *expected]
 
 
 def test_weights_of_reach_the_top_for_every_role():

@@ -1,0 +1,146 @@
+"""Draws by weight, lane by lane: for moves that are legal in few lanes each.
+
+Bit planes weigh a move in all lanes at once, at the same price for one lane as for 512. In games with
+thousands of moves most are legal in a handful of lanes; there it is cheaper to add the weight up in those.
+Sums go into the same planes and are drawn from in the same way, so both find the same moves.
+Letters: L lanes, N moves at most.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.kernels.compiling import inlined, piece
+from ggp.kernels.indices import numbers_of_planes, transpose_bits
+from ggp.kernels.rows import Index, Rows, get_word, lowest_bit, make_rows, set_word, word_count
+from ggp.tables import Int32Array
+
+PLANES = 31
+SUM, DRAWN, TRIAL, LEFT = 0, PLANES, 2 * PLANES, 3 * PLANES
+"""Where planes begin among the rows of a wheel: sums of weights, what was drawn below them, and a trial draw;
+then a row of the lanes whose move is not found yet."""
+
+
+class LegalMoves(NamedTuple):
+    """Moves of one role in their order, each with the lanes in which it is legal; scratch.
+
+    node    int32[N]: the row of the move; with FAST one move has an entry for each of its cases
+    level   int32[N]: which weights it has
+    lanes   N rows
+    """
+
+    node: Int32Array
+    level: Int32Array
+    lanes: Rows
+
+
+class Wheel(NamedTuple):
+    """Scratch of draws by weight.
+
+    planes  3 * PLANES + 1 rows
+    legal   room for all moves of a role
+    top     int32[L]: which column of the weights counts in the lane
+    number  int32[L]
+    block   uint64[64]
+    """
+
+    planes: Rows
+    legal: LegalMoves
+    top: Int32Array
+    number: Int32Array
+    block: NDArray[np.uint64]
+
+
+def make_legal_moves(count: int, words: int) -> LegalMoves:
+    """Room for `count` moves."""
+    return LegalMoves(np.zeros(count, np.int32), np.zeros(count, np.int32), make_rows(count, words))
+
+
+def make_wheel(moves: int, words: int) -> Wheel:
+    """For roles of at most `moves` moves."""
+    return Wheel(
+        planes=make_rows(3 * PLANES + 1, words),
+        legal=make_legal_moves(moves, words),
+        top=np.zeros(64 * words, np.int32),
+        number=np.zeros(64 * words, np.int32),
+        block=np.zeros(64, np.uint64),
+    )
+
+
+@piece
+def sum_in_lanes(
+    wheel: Wheel, legal: LegalMoves, count: Index, weight: Int32Array, first: Index, columns: Index
+) -> Index:
+    """Sum the weights of the first `count` moves into planes SUM ...; returns how many planes that takes.
+
+    A move weighs weight[first + level * columns + top of the lane].
+    """
+    number = wheel.number
+    for lane in range(number.shape[0]):
+        number[lane] = 0
+    for i in range(count):
+        own = first + np.int64(legal.level[i]) * columns
+        for w in range(word_count(legal.lanes)):
+            bits = get_word(legal.lanes, i, w)
+            while bits != np.uint64(0):
+                lane = 64 * w + lowest_bit(bits)
+                bits = bits & (bits - np.uint64(1))
+                number[lane] += weight[own + wheel.top[lane]]
+    largest = np.int64(0)
+    for lane in range(number.shape[0]):
+        largest = max(largest, np.int64(number[lane]))
+    used = 0
+    while (largest >> used) != 0:
+        used += 1
+    _planes_of_numbers(wheel, used)
+    return used
+
+
+@inlined
+def _planes_of_numbers(wheel: Wheel, used: Index) -> None:
+    """Planes SUM ... = wheel.number."""
+    for w in range(word_count(wheel.planes)):
+        for i in range(64):
+            wheel.block[i] = np.uint64(wheel.number[64 * w + i])
+        transpose_bits(wheel.block)
+        for p in range(used):
+            set_word(wheel.planes, SUM + p, w, wheel.block[p])
+
+
+@piece
+def select_in_lanes(
+    value: Rows,
+    wheel: Wheel,
+    legal: LegalMoves,
+    count: Index,
+    weight: Int32Array,
+    first: Index,
+    columns: Index,
+    used: Index,
+) -> None:
+    """Select, in the lanes of row LEFT, the move in whose weight k falls, k being in planes DRAWN ...
+
+    Rows of moves that are not selected anywhere must be zero, and so must LEFT be in lanes without a move.
+    """
+    number = wheel.number
+    numbers_of_planes(wheel.planes, DRAWN, used, 0, wheel.block, number)
+    for i in range(count):
+        own = first + np.int64(legal.level[i]) * columns
+        node = np.int64(legal.node[i])
+        for w in range(word_count(legal.lanes)):
+            left = get_word(wheel.planes, LEFT, w)
+            bits = get_word(legal.lanes, i, w) & left
+            chosen = np.uint64(0)
+            while bits != np.uint64(0):
+                bit = lowest_bit(bits)
+                bits = bits & (bits - np.uint64(1))
+                lane = 64 * w + bit
+                k = number[lane] - weight[own + wheel.top[lane]]
+                number[lane] = k
+                chosen = chosen | (np.uint64(k < 0) << np.uint64(bit))
+            if chosen != np.uint64(0):
+                set_word(value, node, w, get_word(value, node, w) | chosen)
+                set_word(wheel.planes, LEFT, w, left & ~chosen)
