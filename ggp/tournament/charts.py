@@ -18,6 +18,8 @@ _STYLE: dict[Any, Any] = {
 """The salt makes the same results the same file; dollar signs in names are dollar signs."""
 
 
+PANELS_A_ROW = 5
+
 ChartNames = dict[str | None, list[str]]
 """File names by condition; None for what is over several conditions."""
 
@@ -51,7 +53,7 @@ def _save(drawn: dict[str, Any], folder: Path) -> list[str]:
 
 
 def draw_win_rates(results: Results, condition: str) -> Any:
-    """One panel per game: every pair's win rate with its interval, beside the line of equal strength."""
+    """A panel per game, some to a row: every pair's win rate with its interval, beside that of equals."""
     from matplotlib.figure import Figure
 
     pairs = results.met(condition)
@@ -60,9 +62,14 @@ def draw_win_rates(results: Results, condition: str) -> Any:
         for game in results.plan.games
         if any((condition, game.name, a, b) in results.pairs for a, b in pairs)
     ]
-    figure = Figure(figsize=(1.6 + 2.2 * len(games), 0.9 + 0.26 * len(pairs)))
-    panels = figure.subplots(1, len(games), sharey=True, squeeze=False)[0]
-    for panel, game in zip(panels, games, strict=True):
+    across = min(len(games), PANELS_A_ROW)
+    down = -(-len(games) // across)
+    size = (1.6 + 2.2 * across, down * (0.9 + 0.26 * len(pairs)))
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
+    for panel in panels[len(games) :]:
+        panel.set_axis_off()
+    for panel, game in zip(panels, games, strict=False):
         panel.axvline(50, color="0.6", linewidth=0.8)
         for row, (a, b) in enumerate(pairs):
             score = results.pairs.get((condition, game, a, b), PairScore())

@@ -206,6 +206,25 @@ def test_charts_are_svg_and_the_same_each_time(tmp_path, store):
     assert "![ratings-default.svg]" in (tmp_path / "one" / "report.md").read_text()
 
 
+def test_chart_of_many_games_has_several_rows_of_panels(tmp_path, store):
+    pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
+    sizes = {}
+    for count in (5, 7):
+        names = [f"game{number}" for number in range(count)]
+        for name in names:
+            (tmp_path / f"{name}.kif").write_text(ONE_SHOT, encoding="utf-8")
+        games = {name: {"rules": str(tmp_path / f"{name}.kif")} for name in names}
+        plan = small_plan(tmp_path, name=f"of {count}", games=games)
+        out = tmp_path / str(count)
+        assert write_report(make_report(store, fill(store, plan, a_wins_as_first)), out) == []
+        drawn = ElementTree.parse(out / "win-rates-default.svg").getroot()
+        texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+        assert [text for text in texts if text.startswith("game")] == names
+        sizes[count] = [float(drawn.attrib[side].removesuffix("pt")) for side in ("width", "height")]
+    assert sizes[7][0] == pytest.approx(sizes[5][0], rel=0.02)
+    assert sizes[7][1] > 1.7 * sizes[5][1]
+
+
 def counted_plan(tmp_path):
     """Two numbers of simulations, the larger one first; one of three games has a number of its own."""
     (tmp_path / "same.kif").write_text(ONE_SHOT, encoding="utf-8")
