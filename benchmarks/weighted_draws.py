@@ -1,8 +1,8 @@
-"""Draws by the weights of MAST and FAST, in all lanes at once and lane by lane: what `SPARSE` was chosen by.
+"""Draws by the weights of MAST, in all lanes at once and lane by lane: what `SPARSE` was chosen by.
 
     python benchmarks/weighted_draws.py skirmish breakthrough --words 1 8
 
-A row per game, policy and width: in how many lanes a move that is legal somewhere is legal on average, and
+A row per game and width: in how many lanes a move that is legal somewhere is legal on average, and
 microseconds of one draw, over moments of a search.
 """
 
@@ -17,7 +17,6 @@ from rich.console import Console
 from rich.table import Table
 
 import ggp
-from ggp.kernels.policies_fast import choose_cases
 from ggp.kernels.roulette import roulette
 from ggp.kernels.rows import ALL_ONES, make_rows, words_of
 from ggp.kernels.settle import settle
@@ -36,42 +35,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("games", nargs="+", help="names or rule sheets")
     parser.add_argument("--words", nargs="+", type=int, default=[1, 8])
-    parser.add_argument("--policies", nargs="+", default=["mast", "fast"])
     arguments = parser.parse_args()
-    table = Table("game", "policy", "words", "lanes a move", "all at once", "lane by lane")
+    table = Table("game", "words", "lanes a move", "all at once", "lane by lane")
     for name in arguments.games:
-        for policy in arguments.policies:
-            for words in arguments.words:
-                row = (f"{number:.1f}" for number in costs(name, policy, words))
-                table.add_row(name, policy, str(words), *row)
+        for words in arguments.words:
+            table.add_row(name, str(words), *(f"{number:.1f}" for number in costs(name, words)))
     Console().print(table)
 
 
-def costs(name: str, policy: str, words: int) -> tuple[float, ...]:
-    """Lanes a move, and microseconds of a draw in all lanes at once and lane by lane.
-
-    Nothing where FAST finds no features.
-    """
+def costs(name: str, words: int) -> tuple[float, float, float]:
+    """Lanes a move, and microseconds of a draw in all lanes at once and lane by lane."""
     game = ggp.load(name, engine="lanes")
-    temperature = 1.0 if policy == "fast" else None
-    options = MctsOptions(policy=policy, words=words, temperature=temperature)
-    search = LanesSearch(game, game.roles[0], options=options)
+    search = LanesSearch(game, game.roles[0], options=MctsOptions(policy="mast", words=words))
     search.move_to(game.initial_state(), None)
     search.run(simulations=PLAYOUTS)
-    if search.options.policy != policy:
-        return ()
     engine = search.engines[0]
     engine.arrays.counter[LAUNCHES_LEFT] = 10**9
     random = np.random.default_rng(0)
     found = []
     for _ in range(MOMENTS):
         engine.run(int(random.integers(5, 40)))
-        found.append(costs_now(engine, policy))
+        found.append(costs_now(engine))
     held, moves, *times = np.array(found).T
     return float(held.sum() / moves.sum()), float(times[0].mean()), float(times[1].mean())
 
 
-def costs_now(engine: TreeEngine, policy: str) -> tuple[float, ...]:
+def costs_now(engine: TreeEngine) -> tuple[float, ...]:
     """Lanes in which moves are legal, added up; moves legal anywhere; and the microseconds.
 
     The search goes on as if nothing had been.
@@ -85,10 +74,7 @@ def costs_now(engine: TreeEngine, policy: str) -> tuple[float, ...]:
 
     def draw(sparse: int) -> None:
         value, wheel, random = arrays.value, arrays.wheel, arrays.random
-        if policy == "fast":
-            choose_cases(tables, value, statistics.cases, wheel, random, stuck, sparse, 0)
-        else:
-            roulette(tables, value, statistics.weight, wheel, random, stuck, sparse, 0)
+        roulette(tables, value, statistics.weight, wheel, random, stuck, sparse, 0)
 
     times = [microseconds(draw, sparse) for sparse in (IN_ALL_LANES, LANE_BY_LANE)]
     arrays.value[:], arrays.random[:] = before

@@ -28,7 +28,7 @@ class LegalMoves(NamedTuple):
     """Moves of one role in their order, each with the lanes in which it is legal; scratch.
 
     node    int32[N]: the row of the move; with FAST one move has an entry for each of its cases
-    level   int32[N]: which weights it has
+    level   int32[N]: where its weight is
     lanes   N rows
     """
 
@@ -42,14 +42,12 @@ class Wheel(NamedTuple):
 
     planes  3 * PLANES + 1 rows
     legal   room for all moves of a role
-    top     int32[L]: which column of the weights counts in the lane
     number  int32[L]
     block   uint64[64]
     """
 
     planes: Rows
     legal: LegalMoves
-    top: Int32Array
     number: Int32Array
     block: NDArray[np.uint64]
 
@@ -64,31 +62,26 @@ def make_wheel(moves: int, words: int) -> Wheel:
     return Wheel(
         planes=make_rows(3 * PLANES + 1, words),
         legal=make_legal_moves(moves, words),
-        top=np.zeros(64 * words, np.int32),
         number=np.zeros(64 * words, np.int32),
         block=np.zeros(64, np.uint64),
     )
 
 
 @piece
-def sum_in_lanes(
-    wheel: Wheel, legal: LegalMoves, count: Index, weight: Int32Array, first: Index, columns: Index
-) -> Index:
-    """Sum the weights of the first `count` moves into planes SUM ...; returns how many planes that takes.
-
-    A move weighs weight[first + level * columns + top of the lane].
-    """
+def sum_in_lanes(wheel: Wheel, count: Index, weight: Int32Array) -> Index:
+    """Sum the weights of the first `count` moves into planes SUM ...; returns how many planes that takes."""
+    legal = wheel.legal
     number = wheel.number
     for lane in range(number.shape[0]):
         number[lane] = 0
     for i in range(count):
-        own = first + np.int64(legal.level[i]) * columns
+        own = weight[legal.level[i]]
         for w in range(word_count(legal.lanes)):
             bits = get_word(legal.lanes, i, w)
             while bits != np.uint64(0):
                 lane = 64 * w + lowest_bit(bits)
                 bits = bits & (bits - np.uint64(1))
-                number[lane] += weight[own + wheel.top[lane]]
+                number[lane] += own
     largest = np.int64(0)
     for lane in range(number.shape[0]):
         largest = max(largest, np.int64(number[lane]))
@@ -111,24 +104,16 @@ def _planes_of_numbers(wheel: Wheel, used: Index) -> None:
 
 
 @piece
-def select_in_lanes(
-    value: Rows,
-    wheel: Wheel,
-    legal: LegalMoves,
-    count: Index,
-    weight: Int32Array,
-    first: Index,
-    columns: Index,
-    used: Index,
-) -> None:
+def select_in_lanes(value: Rows, wheel: Wheel, count: Index, weight: Int32Array, used: Index) -> None:
     """Select, in the lanes of row LEFT, the move in whose weight k falls, k being in planes DRAWN ...
 
     Rows of moves that are not selected anywhere must be zero, and so must LEFT be in lanes without a move.
     """
+    legal = wheel.legal
     number = wheel.number
     numbers_of_planes(wheel.planes, DRAWN, used, 0, wheel.block, number)
     for i in range(count):
-        own = first + np.int64(legal.level[i]) * columns
+        own = weight[legal.level[i]]
         node = np.int64(legal.node[i])
         for w in range(word_count(legal.lanes)):
             left = get_word(wheel.planes, LEFT, w)
@@ -138,9 +123,9 @@ def select_in_lanes(
                 bit = lowest_bit(bits)
                 bits = bits & (bits - np.uint64(1))
                 lane = 64 * w + bit
-                k = number[lane] - weight[own + wheel.top[lane]]
+                k = number[lane] - own
                 number[lane] = k
                 chosen = chosen | (np.uint64(k < 0) << np.uint64(bit))
             if chosen != np.uint64(0):
-                set_word(value, node, w, get_word(value, node, w) | chosen)
+                set_word(value, node, w, chosen)
                 set_word(wheel.planes, LEFT, w, left & ~chosen)

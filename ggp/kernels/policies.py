@@ -60,15 +60,14 @@ def choose_playout_moves(
 ) -> Row:
     """Select one move per role in each of `lanes` by the policy; returns the lanes that are stuck."""
     value = arrays.value
-    fewest = FEWEST * word_count(value)
     if settings.playout == GIBBS:
+        fewest = FEWEST * word_count(value)
         weight = statistics.weight
         return roulette_moves(tables, value, weight, arrays.wheel, arrays.random, lanes, SPARSE, fewest)
     if settings.playout == PAST:
         return choose_by_facts(tables, arrays, statistics, settings, lanes)
     if settings.playout == FAST:
-        cases = statistics.cases
-        return choose_by_cases(tables, value, cases, arrays.wheel, arrays.random, lanes, SPARSE, fewest)
+        return choose_by_cases(tables, value, statistics.cases, arrays.wheel.planes, arrays.random, lanes)
     if settings.playout == NGRAMS or settings.playout == GREEDY_NGRAMS:
         return choose_by_ngrams(tables, arrays, statistics, settings, walkers.start, lanes)
     greedy = lanes & ~lanes

@@ -6,8 +6,8 @@ first one whose conditions hold in a lane counts, and the last one of a move has
 to the best level that is legal there: otherwise moves far below the best of all states would weigh nothing.
 
 So a choice takes three walks over the legal moves: list their cases, and which levels are there; sum the
-weights, which are rows of bits per level now; draw, and walk again. Where cases hold in few lanes each, the
-last two go lane by lane (`ggp.kernels.lane_wheels`). Letters: L levels of a role at most, C cases.
+weights, which are rows of bits per level now; draw, and walk again. Letters: L levels of a role at most, C
+cases.
 """
 
 from __future__ import annotations
@@ -19,34 +19,20 @@ import numpy as np
 from ggp.kernels.choose import add_three, borrow_of
 from ggp.kernels.compiling import inlined, kernel, stage
 from ggp.kernels.lane_tables import LaneTables
-from ggp.kernels.lane_wheels import (
-    DRAWN,
-    LEFT,
-    SUM,
-    LegalMoves,
-    Wheel,
-    make_legal_moves,
-    select_in_lanes,
-    sum_in_lanes,
-)
+from ggp.kernels.lane_wheels import DRAWN, SUM, LegalMoves, make_legal_moves
 from ggp.kernels.roulette import draw_below_sums
 from ggp.kernels.rows import (
     ALL_ONES,
     Index,
     Row,
     Rows,
-    add,
     any_lane,
     fill,
     get_word,
     literal,
     load,
-    lowest_bit,
     make_rows,
-    popcount,
     store,
-    sum_words,
-    word_count,
 )
 from ggp.tables import Int32Array
 
@@ -115,20 +101,17 @@ def _place_of_weight(cases: FeatureCases, role: Index, level: Index, top: Index)
 
 
 @inlined
-def _list_cases(
-    tables: LaneTables, value: Rows, role: Index, cases: FeatureCases, lanes: Row
-) -> tuple[Index, Index]:
+def _list_cases(tables: LaneTables, value: Rows, role: Index, cases: FeatureCases, lanes: Row) -> Index:
     """List the cases that hold in some of `lanes` for legal moves of the role; the rows of all its moves = 0.
 
     Enter for each level in which lanes it is legal, and in which it is the best legal one. Returns how many
-    cases there are, and in how many lanes they hold, added up.
+    cases there are.
     """
     zero = fill(value, np.uint64(0))
     rows = cases.rows
     levels = np.int64(cases.level_count[role])
     for level in range(levels):
         store(rows, level, zero)
-    counts = zero
     n = 0
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
         x = literal(value, np.int64(tables.slot_literal[s])) & lanes
@@ -136,7 +119,6 @@ def _list_cases(
         store(value, node, zero)
         if not any_lane(x):
             continue
-        counts = add(counts, popcount(x))
         move = node - tables.move0
         for c in range(cases.first_case[move], cases.first_case[move + 1]):
             y = _in_case(value, cases, c, x)
@@ -153,7 +135,7 @@ def _list_cases(
         y = load(rows, level) & left
         store(rows, cases.most_levels + level, y)
         left = left & ~y
-    return n, sum_words(counts)
+    return n
 
 
 @inlined
@@ -175,18 +157,6 @@ def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
             for p in range(WEIGHT_PLANES):
                 if (number >> p) & 1:
                     store(rows, first + p, load(rows, first + p) | y)
-
-
-@inlined
-def _read_tops(role: Index, cases: FeatureCases, top: Int32Array) -> None:
-    """top[lane] = the best level that is legal in the lane."""
-    rows = cases.rows
-    for level in range(cases.level_count[role]):
-        for w in range(word_count(rows)):
-            bits = get_word(rows, cases.most_levels + level, w)
-            while bits != np.uint64(0):
-                top[64 * w + lowest_bit(bits)] = level
-                bits = bits & (bits - np.uint64(1))
 
 
 @inlined
@@ -241,39 +211,21 @@ def _select_case(
 
 @stage
 def choose_by_cases(
-    tables: LaneTables,
-    value: Rows,
-    cases: FeatureCases,
-    wheel: Wheel,
-    random: Rows,
-    lanes: Row,
-    sparse: Index,
-    fewest: Index,
+    tables: LaneTables, value: Rows, cases: FeatureCases, planes: Rows, random: Rows, lanes: Row
 ) -> Row:
     """Select one legal move per role in each of `lanes`; returns those in which some role has none.
 
-    sparse, fewest   as in `ggp.kernels.roulette.roulette_moves`, with cases for moves
+    planes   those of a wheel
     """
     stuck = fill(value, np.uint64(0))
     older = load(random, 0)
     newer = load(random, 1)
-    columns = cases.most_levels
     for role in range(tables.role_count):
-        count, pairs = _list_cases(tables, value, role, cases, lanes)
-        is_sparse = count >= fewest and pairs <= sparse * count
-        first = _place_of_weight(cases, role, 0, 0)
-        if is_sparse:
-            _read_tops(role, cases, wheel.top)
-            used = sum_in_lanes(wheel, cases.legal, count, cases.weight, first, columns)
-        else:
-            _weigh_levels(value, role, cases)
-            used = _sum_cases(value, cases, count, wheel.planes)
-        has_move, older, newer = draw_below_sums(value, wheel.planes, used, older, newer)
-        if is_sparse:
-            store(wheel.planes, LEFT, has_move)
-            select_in_lanes(value, wheel, cases.legal, count, cases.weight, first, columns, used)
-        else:
-            _select_case(value, cases, count, wheel.planes, used, has_move)
+        count = _list_cases(tables, value, role, cases, lanes)
+        _weigh_levels(value, role, cases)
+        used = _sum_cases(value, cases, count, planes)
+        has_move, older, newer = draw_below_sums(value, planes, used, older, newer)
+        _select_case(value, cases, count, planes, used, has_move)
         stuck = stuck | (lanes & ~has_move)
     store(random, 0, older)
     store(random, 1, newer)
@@ -282,18 +234,11 @@ def choose_by_cases(
 
 @kernel
 def choose_cases(
-    tables: LaneTables,
-    value: Rows,
-    cases: FeatureCases,
-    wheel: Wheel,
-    random: Rows,
-    stuck: Rows,
-    sparse: int,
-    fewest: int,
+    tables: LaneTables, value: Rows, cases: FeatureCases, planes: Rows, random: Rows, stuck: Rows
 ) -> None:
     """`choose_by_cases` in all lanes, for callers outside kernels; as `ggp.kernels.roulette.roulette`."""
     everywhere = fill(value, ALL_ONES)
-    store(stuck, 0, choose_by_cases(tables, value, cases, wheel, random, everywhere, sparse, fewest))
+    store(stuck, 0, choose_by_cases(tables, value, cases, planes, random, everywhere))
 
 
 @inlined

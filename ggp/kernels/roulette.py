@@ -205,15 +205,13 @@ def roulette_moves(
         count, pairs = _list_legal(tables, value, role, wheel, lanes)
         is_sparse = count >= fewest and pairs <= sparse * count
         if is_sparse:
-            for lane in range(wheel.top.shape[0]):
-                wheel.top[lane] = 0
-            planes = sum_in_lanes(wheel, wheel.legal, count, weight, 0, 1)
+            planes = sum_in_lanes(wheel, count, weight)
         else:
             planes = _sum_weights(value, wheel.legal, count, weight, wheel.planes)
         has_move, older, newer = draw_below_sums(value, wheel.planes, planes, older, newer)
         if is_sparse:
             store(wheel.planes, LEFT, has_move)
-            select_in_lanes(value, wheel, wheel.legal, count, weight, 0, 1, planes)
+            select_in_lanes(value, wheel, count, weight, planes)
         else:
             _select_weighted(value, wheel.legal, count, weight, wheel.planes, planes, has_move)
         stuck = stuck | (lanes & ~has_move)

@@ -130,7 +130,7 @@ def report() -> dict[str, object]:
     for sparse in (-1, 64):  # in all lanes at once, and lane by lane
         value, random = choices.arrays.value, choices.arrays.random
         roulette(choices.tables, value, weight, wheel, random, stuck, sparse, 0)
-        choose_cases(choices.tables, value, some_cases(), wheel, random, stuck, sparse, 0)
+    choose_cases(choices.tables, value, some_cases(), wheel.planes, random, stuck)
     moves = np.zeros(64, np.int32)
     selected_moves(
         choices.tables,
