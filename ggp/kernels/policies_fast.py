@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggp.kernels.choose import add_three, borrow_of
 from ggp.kernels.compiling import inlined, kernel, stage
@@ -46,8 +47,7 @@ class FeatureCases(NamedTuple):
     first_condition  int32[C+1], condition int32[*]: literals (of fluents) that hold in the case
     level            int32[C]: 0 is the best of the role
     level_count      int32[R]
-    most_levels      L
-    weight           int32[R*L*L], as if [r, level, top]: 0..1023 where `top` is the best level that is legal;
+    weight           int32[R, L, L]: [r, level, top]: 0..1023 where `top` is the best level that is legal;
                      1023 for the top itself
     rows             (2 + WEIGHT_PLANES) * L rows of scratch: lanes in which a level is legal, and in which it
                      is the best; then the weight of each level
@@ -59,8 +59,7 @@ class FeatureCases(NamedTuple):
     condition: Int32Array
     level: Int32Array
     level_count: Int32Array
-    most_levels: int
-    weight: Int32Array
+    weight: NDArray[np.int32]
     rows: Rows
     legal: LegalMoves
 
@@ -74,8 +73,7 @@ def no_cases(words: int) -> FeatureCases:
         condition=nothing,
         level=nothing,
         level_count=nothing,
-        most_levels=1,
-        weight=nothing,
+        weight=np.zeros((1, 1, 1), np.int32),
         rows=make_rows(1, words),
         legal=make_legal_moves(1, words),
     )
@@ -92,12 +90,7 @@ def _in_case(value: Rows, cases: FeatureCases, c: Index, lanes: Row) -> Row:
 @inlined
 def _weight_planes(cases: FeatureCases, level: Index) -> Index:
     """Where the bit planes of a level's weight begin among `cases.rows`."""
-    return 2 * cases.most_levels + WEIGHT_PLANES * np.int64(level)
-
-
-@inlined
-def _place_of_weight(cases: FeatureCases, role: Index, level: Index, top: Index) -> Index:
-    return (np.int64(role) * cases.most_levels + np.int64(level)) * cases.most_levels + np.int64(top)
+    return 2 * np.int64(cases.weight.shape[1]) + WEIGHT_PLANES * np.int64(level)
 
 
 @inlined
@@ -130,10 +123,11 @@ def _list_cases(tables: LaneTables, value: Rows, role: Index, cases: FeatureCase
                 cases.legal.level[n] = at
                 store(cases.legal.lanes, n, y)
                 n += 1
+    most = cases.weight.shape[1]
     left = lanes
     for level in range(levels):
         y = load(rows, level) & left
-        store(rows, cases.most_levels + level, y)
+        store(rows, most + level, y)
         left = left & ~y
     return n
 
@@ -143,6 +137,7 @@ def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
     """The weight of each legal level as bit planes, by what the best level of the lane is."""
     zero = fill(value, np.uint64(0))
     rows = cases.rows
+    most = cases.weight.shape[1]
     for level in range(cases.level_count[role]):
         if not any_lane(load(rows, level)):
             continue
@@ -150,8 +145,8 @@ def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
         for p in range(WEIGHT_PLANES):
             store(rows, first + p, zero)
         for top in range(level + 1):
-            y = load(rows, cases.most_levels + top)
-            number = np.int64(cases.weight[_place_of_weight(cases, role, level, top)])
+            y = load(rows, most + top)
+            number = np.int64(cases.weight[role, level, top])
             if number == 0 or not any_lane(y):
                 continue
             for p in range(WEIGHT_PLANES):
@@ -260,5 +255,5 @@ def level_in_lane(value: Rows, cases: FeatureCases, move: Index, lane: Index) ->
 @inlined
 def weight_of_level(cases: FeatureCases, role: Index, level: Index, top: Index) -> Index:
     """The weight of an untried edge in the tree: at least 1, so that every edge is tried."""
-    weight = np.int64(cases.weight[_place_of_weight(cases, role, level, top)])
+    weight = np.int64(cases.weight[role, level, top])
     return weight if weight > 1 else np.int64(1)

@@ -209,7 +209,7 @@ def _draw_untried_by_cases(
 ) -> Index:
     """An untried edge, by the weights that FAST gives the moves in the state of `lane`."""
     cases = statistics.cases
-    top: Index = cases.most_levels
+    top: Index = cases.weight.shape[1]
     for e in range(first, end):
         if _is_untried(tree, settings, e):
             level = level_in_lane(arrays.value, cases, np.int64(tree.move[e]), lane)

@@ -227,8 +227,7 @@ def feature_cases(model: FastModel, words: int) -> FeatureCases:
         condition=np.array(conditions or [0], np.int32),
         level=np.array([level for of_move in model.level for level in of_move], np.int32),
         level_count=np.array([len(values) for values in model.values], np.int32),
-        most_levels=most,
-        weight=weight.ravel(),
+        weight=weight,
         rows=make_rows((2 + WEIGHT_PLANES) * most, words),
         legal=make_legal_moves(len(cases), words),
     )

@@ -110,8 +110,7 @@ def some_cases() -> FeatureCases:
         condition=2 * (1 + (np.arange(moves, dtype=np.int32) + 1) % moves),
         level=np.arange(2 * moves, dtype=np.int32) % levels,
         level_count=np.full(2, levels, np.int32),
-        most_levels=levels,
-        weight=weight.astype(np.int32).ravel(),
+        weight=weight.astype(np.int32),
         rows=make_rows((2 + WEIGHT_PLANES) * levels, 1),
         legal=make_legal_moves(2 * moves, 1),
     )
