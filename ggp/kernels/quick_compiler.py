@@ -15,10 +15,50 @@ import gc
 from typing import Any
 
 from numba import config
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import unliteral
+
+
+class PieceLibrary(JITCodeLibrary):
+    """The code of a function that only kernels call: optimized, and without machine code of its own.
+
+    A kernel is made of the optimized code of its pieces; theirs would never run.
+    """
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """No address: there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """Whom Numba asks to set a function's environment, which is a variable in machine code."""
+        return self
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        """Nothing: kernels raise and print nothing, and so never read an environment."""
+
+
+class QuickFlags(Flags):
+    """Numba's flags, compared by those that are set.
+
+    Numba looks implementations up by flags, tens of thousands of times for a kernel, and would compare and
+    hash all options each time.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flags) and bool(self._values == other._values)
+
+    def __hash__(self) -> int:
+        return len(self._values)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -33,6 +73,9 @@ class QuickLowering(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         # Numba holds its lock of the compiler, and compiles nothing else while it lowers a function.
+        flags = state.flags
+        if flags.no_cpython_wrapper and flags.no_cfunc_wrapper:
+            state.library = PieceLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         settings: Any = config
         before = settings.OPT
         settings.OPT = min(before, type(before)(self.level))
@@ -54,6 +97,7 @@ class QuickCompiler(CompilerBase):
         return [manager]
 
     def compile_extra(self, func: Any) -> Any:
+        self.state.flags = QuickFlags(self.state.flags)
         was_collecting = gc.isenabled()
         gc.disable()
         try:

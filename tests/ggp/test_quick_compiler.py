@@ -2,13 +2,16 @@
 
 import gc
 
+import numpy as np
 import pytest
 from numba import config, njit
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Flags
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NativeLowering
 
 from ggp.kernels.compiling import IS_COMPILED, inlined, piece
-from ggp.kernels.quick_compiler import QuickCompiler, QuickLowering
+from ggp.kernels.quick_compiler import PieceLibrary, QuickCompiler, QuickFlags, QuickLowering
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="kernels run as plain Python")
 
@@ -71,6 +74,43 @@ def test_pieces_are_compiled_once_whatever_constants_they_are_called_with(seen, 
     assert whole(100) == 12 + 403 + 1001
     assert whole(5) == 12 + 403 + 51
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize("decorated", [inlined, piece])
+def test_only_kernels_get_machine_code(decorated, monkeypatch):
+    compiled = []
+    emit = JITCodeLibrary._finalize_specific
+    monkeypatch.setattr(
+        JITCodeLibrary, "_finalize_specific", lambda self: (compiled.append(self.name), emit(self))
+    )
+
+    @decorated
+    def part(values, x):
+        values[0] += x / 2
+        return values[0]
+
+    @njit(pipeline_class=QuickCompiler)
+    def whole(values, x):
+        return part(values, x) + part(values, 1.0)
+
+    values = np.array([10.0])
+    assert whole(values, 6.0) == 13 + 13.5
+    assert values[0] == 13.5
+    assert [name.rpartition(".")[2] for name in compiled] == ["whole"]
+    (of_part,) = part.overloads.values()
+    assert isinstance(of_part.library, PieceLibrary)
+
+
+def test_flags_are_alike_where_the_same_options_are_set():
+    first, second = QuickFlags(), QuickFlags()
+    first.nrt = second.nrt = False
+    assert first == second
+    assert hash(first) == hash(second)
+    assert {first: 1}[second.copy()] == 1
+    second.no_cpython_wrapper = True
+    assert first != second
+    assert first != Flags()
+    assert first != "flags"
 
 
 def test_what_cannot_be_compiled_leaves_no_trace(is_collecting):
