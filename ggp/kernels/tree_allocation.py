@@ -25,7 +25,7 @@ from ggp.kernels.tree_arrays import (
 from ggp.tables import Int32Array
 
 BYTES_PER_GRAM = 20
-BYTES_PER_PAIR = 16
+BYTES_PER_PAIR = 24
 
 
 def bytes_per_node(roles: int) -> int:
@@ -116,6 +116,7 @@ def make_statistics(roles: int, moves: int, fluents: int, words: int, grams: int
         epoch=np.zeros(1, np.int64),
         pair_visits=np.zeros((moves if fluents else 1, max(1, fluents)), np.float64),
         pair_total=np.zeros((moves if fluents else 1, max(1, fluents)), np.float64),
+        pair_mean=np.full((moves if fluents else 1, max(1, fluents)), -1.0),
         cases=no_cases(words),
         gram_key=np.zeros(max(1, grams), np.uint32),
         gram=np.zeros(2 * max(1, grams), np.float64),

@@ -216,6 +216,7 @@ class MoveStatistics(NamedTuple):
     best           float64[R]: the best of these means, -1 before the first refresh
     stamp          int64[M], epoch int64[1]: scratch of RAVE
     pair_visits, pair_total   float64[M, F]: PAST, by move and fluent
+    pair_mean      float64[M, F]: the mean goal, -1 below `past_visits` visits; read more than written
     cases          FAST: what moves are worth
     gram_key       uint32[power of two]: NGRAMS, hash table; 0: nothing there
     gram           float64[twice as many]: visits and total of each N-gram in turn
@@ -232,6 +233,7 @@ class MoveStatistics(NamedTuple):
     epoch: NDArray[np.int64]
     pair_visits: NDArray[np.float64]
     pair_total: NDArray[np.float64]
+    pair_mean: NDArray[np.float64]
     cases: FeatureCases
     gram_key: NDArray[np.uint32]
     gram: Float64Array

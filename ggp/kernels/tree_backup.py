@@ -80,7 +80,7 @@ def end_lane(
     elif settings.learning == TREE_MOVES:
         learn_tree_moves(arrays, tree, walkers, statistics, walker)
     if settings.playout == PAST:
-        learn_pairs(arrays, statistics, lane, walkers.start[lane], tick)
+        learn_pairs(arrays, statistics, settings, lane, walkers.start[lane], tick)
     if settings.playout == NGRAMS or settings.playout == GREEDY_NGRAMS:
         learn_ngrams(arrays, statistics, settings, lane, walkers.start[lane], tick)
     if settings.learning != NO_MOVES:

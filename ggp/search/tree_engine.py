@@ -299,6 +299,9 @@ class TreeEngine:
         learned = self.statistics
         for array in (learned.visits, learned.total, learned.pair_visits, learned.pair_total, learned.gram):
             array *= array.dtype.type(factor)
+        learned.pair_mean[:] = -1.0
+        is_known = learned.pair_visits >= self.settings.past_visits
+        np.divide(learned.pair_total, learned.pair_visits, out=learned.pair_mean, where=is_known)
 
     def begin(self, simulations: int) -> None:
         """So many playouts are to be started, beside those that are in flight."""

@@ -88,6 +88,7 @@ def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
         {"policy": "mast", "decay": 0.3},
         {"policy": "to-mast+greedy", "decay": 0.9},
         {"policy": "past", "decay": 0.5},
+        {"policy": "past", "decay": 0.7, "past_visits": 2},
         {"policy": "mast", "decay": 0.0},
         {"policy": "nst", "decay": 0.7, "nst_visits": 3},
     ],

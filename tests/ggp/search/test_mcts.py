@@ -293,6 +293,21 @@ def test_past_without_room_gives_way_to_mast(caplog):
     assert search_of("breakthrough_small", policy="past+rave").report().fallback == ""
 
 
+@pytest.mark.parametrize("decay", [1.0, 0.7, 0.0])
+def test_past_keeps_the_mean_of_every_pair_that_counts(decay):
+    search = search_of("connectfour_4x4", policy="past", words=1, past_visits=5)
+    search.run(simulations=40)
+    engine = search.engines[0]
+    learned = engine.statistics
+    engine.decay(decay)
+    is_known = learned.pair_visits >= 5
+    means = learned.pair_total[is_known] / learned.pair_visits[is_known]
+    assert is_known.any() == (decay > 0)
+    assert (learned.pair_mean[~is_known] == -1).all()
+    assert (learned.pair_mean[is_known] == means).all()
+    assert (learned.pair_visits[~is_known] > 0).any() == (decay > 0)
+
+
 def test_past_counts_on_beyond_what_small_floats_can():
     search = search_of("connectfour_4x4", policy="past", words=1)
     search.run(simulations=100)
