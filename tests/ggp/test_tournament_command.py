@@ -2,7 +2,9 @@
 
 import csv
 import json
+import runpy
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,57 @@ def test_config_file_is_played_and_exported(ggp, tmp_path):
     assert ggp("export", "t.sqlite", "all.jsonl", "--records")[0] == 0
     lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
     assert all(len(line["record"]["moves"]) == 1 for line in lines)
+
+
+PUBLISHED = ("--columns", "condition,game,repetition,agent,goal,steps,simulations")
+STORE_FROM_CSV = Path(__file__).parents[2] / "benchmarks" / "store_from_csv.py"
+
+
+@pytest.fixture
+def published(ggp, tmp_path, monkeypatch):
+    """t.toml, t.sqlite with its four matches, and all.csv as it is published; runs `store_from_csv.py`."""
+    (tmp_path / "t.toml").write_text(
+        'engine = "reasoner"\nrepetitions = 2\n[games.mine]\nrules = "small.kif"\n'
+        '[agents]\nr = "random"\nm = { player = "mcts", options = { search = "reference" } }\n'
+        "[conditions.default]\nsimulations = 5\n"
+    )
+    assert ggp("t.toml", "--workers", "1")[0] == 0
+    assert ggp("export", "t.sqlite", "all.csv", *PUBLISHED)[0] == 0
+
+    def store_from_csv(matches, store):
+        monkeypatch.setattr(sys, "argv", ["store_from_csv.py", "t.toml", matches, store])
+        runpy.run_path(str(STORE_FROM_CSV), run_name="__main__")
+
+    return store_from_csv
+
+
+def test_published_matches_make_the_store_they_came_from(ggp, published, tmp_path, capsys):
+    published("all.csv", "again.sqlite")
+    assert capsys.readouterr().out == "4 matches added; 0 of the file are not in the plan\n"
+    assert ggp("export", "again.sqlite", "again.csv", *PUBLISHED)[0] == 0
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "all.csv").read_bytes()
+
+
+def test_a_run_goes_on_where_published_matches_end(ggp, published, tmp_path, capsys):
+    lines = (tmp_path / "all.csv").read_text().splitlines(keepends=True)
+    strange = lines[1].replace("mine", "yours")
+    (tmp_path / "some.csv").write_text("".join([lines[0], lines[2], lines[3], strange]))
+    published("some.csv", "again.sqlite")
+    assert capsys.readouterr().out == "2 matches added; 1 of the file are not in the plan\n"
+    code, output = ggp("t.toml", "--store", "again.sqlite", "--workers", "1")
+    assert code == 0
+    assert "4 of 4 matches" in output
+    assert ggp("export", "again.sqlite", "again.csv", *PUBLISHED)[0] == 0
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "all.csv").read_bytes()
+
+
+def test_published_matches_with_faults_are_refused(published, tmp_path):
+    rows = list(csv.reader((tmp_path / "all.csv").open()))
+    rows[2][rows[0].index("goal1")] = ""
+    with (tmp_path / "faulty.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    with pytest.raises(SystemExit, match="matches with faults cannot be taken over"):
+        published("faulty.csv", "again.sqlite")
 
 
 @pytest.mark.parametrize(
