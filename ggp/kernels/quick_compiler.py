@@ -51,7 +51,8 @@ class QuickFlags(Flags):
     """Numba's flags, compared by those that are set.
 
     Numba looks implementations up by flags, tens of thousands of times for a kernel, and would compare and
-    hash all options each time.
+    hash all options each time. An option that is set to its default differs from one that is not: then Numba
+    compiles an implementation once more.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -75,7 +76,7 @@ class QuickLowering(NativeLowering):
         # Numba holds its lock of the compiler, and compiles nothing else while it lowers a function.
         flags = state.flags
         if flags.no_cpython_wrapper and flags.no_cfunc_wrapper:
-            state.library = PieceLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+            state["library"] = PieceLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         settings: Any = config
         before = settings.OPT
         settings.OPT = min(before, type(before)(self.level))

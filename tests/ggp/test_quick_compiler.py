@@ -98,7 +98,7 @@ def test_only_kernels_get_machine_code(decorated, monkeypatch):
     assert values[0] == 13.5
     assert [name.rpartition(".")[2] for name in compiled] == ["whole"]
     (of_part,) = part.overloads.values()
-    assert isinstance(of_part.library, PieceLibrary)
+    assert PieceLibrary in map(type, of_part)
 
 
 def test_flags_are_alike_where_the_same_options_are_set():
