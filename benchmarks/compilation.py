@@ -1,6 +1,7 @@
 """How long a first start compiles the kernels of the search, and how fast what comes out is.
 
-    python benchmarks/compilation.py
+    python benchmarks/compilation.py                        # uniform playouts, then MAST, then PAST
+    python benchmarks/compilation.py --first mast           # MAST alone
     python benchmarks/compilation.py --level 3 --collect    # what Numba does by itself, but for stages
     python benchmarks/compilation.py --functions 20         # where the time goes
 
@@ -46,6 +47,12 @@ def main() -> None:
     parser.add_argument("--level", type=int, help="of LLVM's optimizer")
     parser.add_argument("--collect", action="store_true", help="collect garbage while compiling")
     parser.add_argument("--functions", type=int, default=0, help="how many functions to list")
+    parser.add_argument(
+        "--first",
+        nargs="+",
+        default=["uniform", "mast", "past"],
+        help="policies to compile, one after the other",
+    )
     parser.add_argument("--policies", nargs="*", default=["uniform", "mast", "past", "fast"], help="to time")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -65,10 +72,12 @@ def measure(arguments: argparse.Namespace) -> None:
     times = CompileTimes()
     event.register("numba:compile", times)
     games = [load(name, engine="lanes") for name in arguments.games]
-    wall, cpu = time.perf_counter(), time.process_time()
-    measure_search(games[0], "uniform", seconds=0.05, calibration_seconds=0.05)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    print(f"compiled in {wall:.1f} s, {cpu:.1f} CPU seconds, {len(times.seconds)} functions")
+    for policy in arguments.first:
+        wall, cpu, functions = time.perf_counter(), time.process_time(), len(times.seconds)
+        measure_search(games[0], policy, seconds=0.05, calibration_seconds=0.05)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        functions = len(times.seconds) - functions
+        print(f"{policy}: {wall:.1f} s, {cpu:.1f} CPU seconds, {functions} more functions", flush=True)
     for name in sorted(times.seconds, key=lambda name: -times.seconds[name])[: arguments.functions]:
         print(f"{times.seconds[name]:6.2f} s {name}")
     for game, policy in itertools.product(games, arguments.policies):

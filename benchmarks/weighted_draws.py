@@ -66,6 +66,7 @@ def costs_now(engine: TreeEngine) -> tuple[float, ...]:
     The search goes on as if nothing had been.
     """
     tables, arrays, statistics = engine.tables, engine.arrays, engine.statistics
+    assert statistics is not None, "MAST learns about moves"
     before = arrays.value.copy(), arrays.random.copy()
     stuck = make_rows(1, arrays.value.dtype.itemsize // 8)
     settle(tables, arrays.value, 0, 2)

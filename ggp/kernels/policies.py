@@ -35,6 +35,7 @@ from ggp.kernels.tree_arrays import (
     NGRAMS,
     PAST,
     REFRESH_IN,
+    ContextStatistics,
     Float64Array,
     MoveStatistics,
     SearchArrays,
@@ -52,7 +53,8 @@ FEW_STEPS = 8
 def choose_playout_moves(
     tables: LaneTables,
     arrays: SearchArrays,
-    statistics: MoveStatistics,
+    statistics: MoveStatistics | None,
+    contexts: ContextStatistics | None,
     settings: Settings,
     walkers: Walkers,
     planes: Index,
@@ -60,21 +62,25 @@ def choose_playout_moves(
 ) -> Row:
     """Select one move per role in each of `lanes` by the policy; returns the lanes that are stuck."""
     value = arrays.value
-    if settings.playout == GIBBS:
-        fewest = FEWEST * word_count(value)
-        weight = statistics.weight
-        return roulette_moves(tables, value, weight, arrays.wheel, arrays.random, lanes, SPARSE, fewest)
-    if settings.playout == PAST:
-        return choose_by_facts(tables, arrays, statistics, settings, lanes)
-    if settings.playout == FAST:
-        return choose_by_cases(tables, value, statistics.cases, arrays.wheel.planes, arrays.random, lanes)
-    if settings.playout == NGRAMS or settings.playout == GREEDY_NGRAMS:
-        return choose_by_ngrams(tables, arrays, statistics, settings, walkers.start, lanes)
     greedy = lanes & ~lanes
-    if settings.playout == GREEDY and any_lane(lanes):
-        greedy = lanes & ~_draw_with_probability(arrays, settings.epsilon)
+    if statistics is not None:
+        if contexts is not None:
+            if settings.playout == PAST:
+                return choose_by_facts(tables, arrays, statistics, contexts, settings, lanes)
+            if settings.playout == FAST:
+                return choose_by_cases(
+                    tables, value, contexts.cases, arrays.wheel.planes, arrays.random, lanes
+                )
+            if settings.playout == NGRAMS or settings.playout == GREEDY_NGRAMS:
+                return choose_by_ngrams(tables, arrays, statistics, contexts, settings, walkers.start, lanes)
+        if settings.playout == GIBBS:
+            fewest = FEWEST * word_count(value)
+            weight = statistics.weight
+            return roulette_moves(tables, value, weight, arrays.wheel, arrays.random, lanes, SPARSE, fewest)
+        if settings.playout == GREEDY and any_lane(lanes):
+            greedy = lanes & ~_draw_with_probability(arrays, settings.epsilon)
     stuck = choose_moves(tables, value, arrays.scratch, planes, arrays.random, lanes)
-    if settings.playout == GREEDY:
+    if statistics is not None and settings.playout == GREEDY:
         _choose_best(tables, arrays, statistics, settings, greedy & ~stuck)
     return stuck
 

@@ -39,6 +39,7 @@ from ggp.kernels.tree_arrays import (
     GREEDY_NGRAMS,
     MISSING,
     TICK,
+    ContextStatistics,
     MoveStatistics,
     SearchArrays,
     Settings,
@@ -79,14 +80,14 @@ def _context(arrays: SearchArrays, lane: Index, tick: Index, length: Index, firs
 
 
 @inlined
-def _find_gram(statistics: MoveStatistics, context: np.uint64, move: Index) -> Index:
+def _find_gram(contexts: ContextStatistics, context: np.uint64, move: Index) -> Index:
     """Where the N-gram is in the table, or MISSING."""
     h = _mix(context, move)
     key = np.uint32(h >> np.uint64(32)) | np.uint32(1)
-    mask = statistics.gram_key.shape[0] - 1
+    mask = contexts.gram_key.shape[0] - 1
     for i in range(PROBES):
         g: Index = (np.int64(h & np.uint64(mask)) + i) & mask
-        found = statistics.gram_key[g]
+        found = contexts.gram_key[g]
         if found == key:
             return g
         if found == np.uint32(0):
@@ -96,68 +97,74 @@ def _find_gram(statistics: MoveStatistics, context: np.uint64, move: Index) -> I
 
 @inlined
 def _count_gram(
-    statistics: MoveStatistics, settings: Settings, context: np.uint64, move: Index, goal: float
+    contexts: ContextStatistics, settings: Settings, context: np.uint64, move: Index, goal: float
 ) -> None:
     """Enter one visit. Without room the N-gram with the fewest visits gives way, unless it has enough."""
     h = _mix(context, move)
     key = np.uint32(h >> np.uint64(32)) | np.uint32(1)
-    mask = statistics.gram_key.shape[0] - 1
+    mask = contexts.gram_key.shape[0] - 1
     least = np.float64(settings.gram_visits)
     chosen: Index = MISSING
     for i in range(PROBES):
         g = (np.int64(h & np.uint64(mask)) + i) & mask
-        found = statistics.gram_key[g]
+        found = contexts.gram_key[g]
         if found == key:
-            statistics.gram[2 * g] += 1.0
-            statistics.gram[2 * g + 1] += goal
+            contexts.gram[2 * g] += 1.0
+            contexts.gram[2 * g + 1] += goal
             return
         if found == np.uint32(0):
             chosen = g
             break
-        if statistics.gram[2 * g] < least:
-            least = statistics.gram[2 * g]
+        if contexts.gram[2 * g] < least:
+            least = contexts.gram[2 * g]
             chosen = g
     if chosen != MISSING:
-        statistics.gram_key[chosen] = key
-        statistics.gram[2 * chosen] = 1.0
-        statistics.gram[2 * chosen + 1] = goal
+        contexts.gram_key[chosen] = key
+        contexts.gram[2 * chosen] = 1.0
+        contexts.gram[2 * chosen + 1] = goal
 
 
 @inlined
 def _value_of(
-    statistics: MoveStatistics, settings: Settings, move: Index, shorter: np.uint64, longer: np.uint64
+    statistics: MoveStatistics,
+    contexts: ContextStatistics,
+    settings: Settings,
+    move: Index,
+    shorter: np.uint64,
+    longer: np.uint64,
 ) -> float:
     """The average of the means of the N-grams that end with `move` after these contexts."""
     value = float(statistics.key[move])
     if shorter == NO_CONTEXT:
         return value
-    g = _find_gram(statistics, shorter, move)
-    if g == MISSING or statistics.gram[2 * g] < settings.gram_visits:
+    g = _find_gram(contexts, shorter, move)
+    if g == MISSING or contexts.gram[2 * g] < settings.gram_visits:
         return value
-    value += float(statistics.gram[2 * g + 1] / statistics.gram[2 * g])
+    value += float(contexts.gram[2 * g + 1] / contexts.gram[2 * g])
     if longer != NO_CONTEXT:
-        g = _find_gram(statistics, longer, move)
-        if g != MISSING and statistics.gram[2 * g] >= settings.gram_visits:
-            return (value + float(statistics.gram[2 * g + 1] / statistics.gram[2 * g])) / 3.0
+        g = _find_gram(contexts, longer, move)
+        if g != MISSING and contexts.gram[2 * g] >= settings.gram_visits:
+            return (value + float(contexts.gram[2 * g + 1] / contexts.gram[2 * g])) / 3.0
     return value / 2.0
 
 
 @inlined
 def _ask_for_grams(
-    arrays: SearchArrays, statistics: MoveStatistics, context: np.uint64, first: Index, end: Index
+    arrays: SearchArrays, contexts: ContextStatistics, context: np.uint64, first: Index, end: Index
 ) -> None:
     """Have the memory of the N-grams of all options under way before the first is looked at."""
-    mask = np.uint64(statistics.gram_key.shape[0] - 1)
+    mask = np.uint64(contexts.gram_key.shape[0] - 1)
     for i in range(first, end):
         g = np.int64(_mix(context, np.int64(arrays.option[i])) & mask)
-        prefetch(statistics.gram_key, g)
-        prefetch(statistics.gram, 2 * g)
+        prefetch(contexts.gram_key, g)
+        prefetch(contexts.gram, 2 * g)
 
 
 @inlined
 def _draw_option(
     arrays: SearchArrays,
     statistics: MoveStatistics,
+    contexts: ContextStatistics,
     settings: Settings,
     role: Index,
     is_uniform: bool,
@@ -171,11 +178,11 @@ def _draw_option(
     if role == settings.chance or is_uniform:
         return np.int64(arrays.option[first + random_below(arrays.seed, end - first)])
     if shorter != NO_CONTEXT:
-        _ask_for_grams(arrays, statistics, shorter, first, end)
+        _ask_for_grams(arrays, contexts, shorter, first, end)
     best = -1.0
     chosen = first
     for i in range(first, end):
-        value = _value_of(statistics, settings, np.int64(arrays.option[i]), shorter, longer)
+        value = _value_of(statistics, contexts, settings, np.int64(arrays.option[i]), shorter, longer)
         arrays.score[i] = value
         if value > best:
             best = value
@@ -184,7 +191,7 @@ def _draw_option(
         return np.int64(arrays.option[chosen])
     total = 0
     for i in range(first, end):
-        weight = statistics.gibbs[np.int64(8.0 * (best - arrays.score[i]))]
+        weight = contexts.gibbs[np.int64(8.0 * (best - arrays.score[i]))]
         arrays.score[i] = float(weight)
         total += weight
     k = random_below(arrays.seed, total)
@@ -200,6 +207,7 @@ def choose_by_ngrams(
     tables: LaneTables,
     arrays: SearchArrays,
     statistics: MoveStatistics,
+    contexts: ContextStatistics,
     settings: Settings,
     start: NDArray[np.int64],
     lanes: Row,
@@ -231,7 +239,9 @@ def choose_by_ngrams(
             if settings.playout == GREEDY_NGRAMS:
                 is_uniform = bool(random_below(arrays.seed, 1024) < settings.epsilon)
             for role in range(tables.role_count):
-                chosen = _draw_option(arrays, statistics, settings, role, is_uniform, shorter, longer)
+                chosen = _draw_option(
+                    arrays, statistics, contexts, settings, role, is_uniform, shorter, longer
+                )
                 node = np.int64(tables.move0) + chosen
                 set_word(value, node, w, get_word(value, node, w) | bit)
     return load(arrays.mask, CUT)
@@ -240,7 +250,7 @@ def choose_by_ngrams(
 @inlined
 def learn_ngrams(
     arrays: SearchArrays,
-    statistics: MoveStatistics,
+    contexts: ContextStatistics,
     settings: Settings,
     lane: Index,
     first_tick: Index,
@@ -258,9 +268,9 @@ def learn_ngrams(
             if role == settings.chance or not has_lane(arrays.choosing, t * roles + role, lane):
                 continue
             move = np.int64(arrays.history[t, role, lane])
-            _count_gram(statistics, settings, shorter, move, arrays.goal[role])
+            _count_gram(contexts, settings, shorter, move, arrays.goal[role])
             if longer != NO_CONTEXT:
-                _count_gram(statistics, settings, longer, move, arrays.goal[role])
+                _count_gram(contexts, settings, longer, move, arrays.goal[role])
 
 
 __all__ = ["choose_by_ngrams", "learn_ngrams", "record_choices"]

@@ -27,7 +27,7 @@ from ggp.kernels.rows import (
     word_count,
 )
 from ggp.kernels.tree import random_below
-from ggp.kernels.tree_arrays import CUT, TICK, MoveStatistics, SearchArrays, Settings
+from ggp.kernels.tree_arrays import CUT, TICK, ContextStatistics, MoveStatistics, SearchArrays, Settings
 
 
 @inlined
@@ -59,8 +59,10 @@ def _read_facts(arrays: SearchArrays, tick: Index, lane: Index) -> Index:
 
 
 @inlined
-def _value_of(arrays: SearchArrays, statistics: MoveStatistics, move: Index, facts: Index) -> float:
-    mean, fact = statistics.pair_mean, arrays.fact
+def _value_of(
+    arrays: SearchArrays, statistics: MoveStatistics, contexts: ContextStatistics, move: Index, facts: Index
+) -> float:
+    mean, fact = contexts.pair_mean, arrays.fact
     # Four at a time: one after the other, each comparison would wait for the one before it.
     a, b, c, d = -1.0, -1.0, -1.0, -1.0
     for i in range(0, facts - 3, 4):
@@ -76,7 +78,12 @@ def _value_of(arrays: SearchArrays, statistics: MoveStatistics, move: Index, fac
 
 @inlined
 def _draw_option(
-    arrays: SearchArrays, statistics: MoveStatistics, settings: Settings, role: Index, facts: Index
+    arrays: SearchArrays,
+    statistics: MoveStatistics,
+    contexts: ContextStatistics,
+    settings: Settings,
+    role: Index,
+    facts: Index,
 ) -> Index:
     first = arrays.option_first[role]
     end = arrays.option_first[role + 1]
@@ -86,7 +93,7 @@ def _draw_option(
         return np.int64(arrays.option[first + random_below(arrays.seed, end - first)])
     best = -1.0
     for i in range(first, end):
-        value = _value_of(arrays, statistics, np.int64(arrays.option[i]), facts)
+        value = _value_of(arrays, statistics, contexts, np.int64(arrays.option[i]), facts)
         arrays.score[i] = value
         best = max(best, value)
     total: Index = 0
@@ -107,7 +114,12 @@ def _draw_option(
 
 @stage
 def choose_by_facts(
-    tables: LaneTables, arrays: SearchArrays, statistics: MoveStatistics, settings: Settings, lanes: Row
+    tables: LaneTables,
+    arrays: SearchArrays,
+    statistics: MoveStatistics,
+    contexts: ContextStatistics,
+    settings: Settings,
+    lanes: Row,
 ) -> Row:
     """Select one move per role in each of `lanes`; returns the lanes that are stuck."""
     value = arrays.value
@@ -127,7 +139,8 @@ def choose_by_facts(
                 continue
             facts = _read_facts(arrays, arrays.counter[TICK], 64 * w + number)
             for role in range(tables.role_count):
-                node = np.int64(tables.move0) + _draw_option(arrays, statistics, settings, role, facts)
+                chosen = _draw_option(arrays, statistics, contexts, settings, role, facts)
+                node = np.int64(tables.move0) + chosen
                 set_word(value, node, w, get_word(value, node, w) | bit)
     return load(arrays.mask, CUT)
 
@@ -135,7 +148,7 @@ def choose_by_facts(
 @inlined
 def learn_pairs(
     arrays: SearchArrays,
-    statistics: MoveStatistics,
+    contexts: ContextStatistics,
     settings: Settings,
     lane: Index,
     first_tick: Index,
@@ -150,9 +163,9 @@ def learn_pairs(
             goal = arrays.goal[role]
             for i in range(facts):
                 f = arrays.fact[i]
-                visits = statistics.pair_visits[move, f] + 1.0
-                total = statistics.pair_total[move, f] + goal
-                statistics.pair_visits[move, f] = visits
-                statistics.pair_total[move, f] = total
+                visits = contexts.pair_visits[move, f] + 1.0
+                total = contexts.pair_total[move, f] + goal
+                contexts.pair_visits[move, f] = visits
+                contexts.pair_total[move, f] = total
                 if visits >= settings.past_visits:
-                    statistics.pair_mean[move, f] = total / visits
+                    contexts.pair_mean[move, f] = total / visits

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ggp.kernels.compiling import inlined, stage
 from ggp.kernels.lane_bits import literal_in_lane
 from ggp.kernels.lane_tables import LaneTables
-from ggp.kernels.policies_fast import level_in_lane, weight_of_level
+from ggp.kernels.policies_fast import FeatureCases, level_in_lane, weight_of_level
 from ggp.kernels.rows import Index
 from ggp.kernels.tree_arrays import (
     EDGES,
@@ -27,6 +27,7 @@ from ggp.kernels.tree_arrays import (
     REFUSED,
     SEVERAL,
     UNPROVEN,
+    ContextStatistics,
     MoveStatistics,
     SearchArrays,
     Settings,
@@ -139,7 +140,8 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
 @stage
 def select_edge(
     tree: Tree,
-    statistics: MoveStatistics,
+    statistics: MoveStatistics | None,
+    contexts: ContextStatistics | None,
     arrays: SearchArrays,
     settings: Settings,
     node: Index,
@@ -160,12 +162,13 @@ def select_edge(
         return first + random_below(arrays.seed, end - first)
     all_visits, has_untried = count_visits(tree, settings, first, end)
     if has_untried:
-        if settings.playout == FAST:
-            return _draw_untried_by_cases(tree, statistics, arrays, settings, first, end, role, lane)
+        if contexts is not None and settings.playout == FAST:
+            return _draw_untried_by_cases(tree, contexts.cases, arrays, settings, first, end, role, lane)
         return _draw_untried(tree, statistics, arrays, settings, first, end)
     value = arrays.score[: end - first]
     put_means(tree, settings, first, end, value)
-    if settings.rave_k > 0.0 and (settings.grave_reference == 0 or reference != MISSING):
+    has_amaf = settings.grave_reference == 0 or reference != MISSING
+    if statistics is not None and settings.rave_k > 0.0 and has_amaf:
         mix_in_amaf(tree, settings, first, end, all_visits, reference, value)
     add_bonus(tree, settings, first, end, all_visits, value)
     if settings.is_solving != 0:
@@ -176,21 +179,21 @@ def select_edge(
 @stage
 def _draw_untried(
     tree: Tree,
-    statistics: MoveStatistics,
+    statistics: MoveStatistics | None,
     arrays: SearchArrays,
     settings: Settings,
     first: Index,
     end: Index,
 ) -> Index:
-    """An untried edge, by the weights of the moves."""
+    """An untried edge, by the weights of the moves; without statistics, all weigh the same."""
     total: Index = 0
     for e in range(first, end):
         if _is_untried(tree, settings, e):
-            total += statistics.weight[tree.move[e]]
+            total += 1 if statistics is None else statistics.weight[tree.move[e]]
     k = random_below(arrays.seed, total)
     for e in range(first, end):
         if _is_untried(tree, settings, e):
-            k -= statistics.weight[tree.move[e]]
+            k -= 1 if statistics is None else statistics.weight[tree.move[e]]
             if k < 0:
                 return e
     return first
@@ -199,7 +202,7 @@ def _draw_untried(
 @inlined
 def _draw_untried_by_cases(
     tree: Tree,
-    statistics: MoveStatistics,
+    cases: FeatureCases,
     arrays: SearchArrays,
     settings: Settings,
     first: Index,
@@ -208,7 +211,6 @@ def _draw_untried_by_cases(
     lane: Index,
 ) -> Index:
     """An untried edge, by the weights that FAST gives the moves in the state of `lane`."""
-    cases = statistics.cases
     top: Index = cases.weight.shape[1]
     for e in range(first, end):
         if _is_untried(tree, settings, e):

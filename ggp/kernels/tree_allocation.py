@@ -16,6 +16,7 @@ from ggp.kernels.tree_arrays import (
     COUNTERS,
     GIBBS_STEPS,
     MISSING,
+    ContextStatistics,
     Float64Array,
     MoveStatistics,
     SearchArrays,
@@ -100,11 +101,8 @@ def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
     )
 
 
-def make_statistics(roles: int, moves: int, fluents: int, words: int, grams: int) -> MoveStatistics:
-    """Nothing learned yet; the caller fills `gibbs`.
-
-    `fluents` 0: no room for PAST's pairs. `grams`, a power of two: room for N-grams, 0: none.
-    """
+def make_statistics(roles: int, moves: int) -> MoveStatistics:
+    """Nothing learned yet."""
     return MoveStatistics(
         visits=np.zeros(moves, np.float64),
         total=np.zeros(moves, np.float64),
@@ -114,6 +112,15 @@ def make_statistics(roles: int, moves: int, fluents: int, words: int, grams: int
         best=np.full(roles, -1.0),
         stamp=np.zeros(moves, np.int64),
         epoch=np.zeros(1, np.int64),
+    )
+
+
+def make_contexts(moves: int, fluents: int, words: int, grams: int) -> ContextStatistics:
+    """Nothing learned yet; the caller fills `gibbs`.
+
+    `fluents` 0: no room for PAST's pairs. `grams`, a power of two: room for N-grams, 0: none.
+    """
+    return ContextStatistics(
         pair_visits=np.zeros((moves if fluents else 1, max(1, fluents)), np.float64),
         pair_total=np.zeros((moves if fluents else 1, max(1, fluents)), np.float64),
         pair_mean=np.full((moves if fluents else 1, max(1, fluents)), -1.0),

@@ -138,16 +138,6 @@ def reference_at(tree: Tree, settings: Settings, node: Index, above: Index) -> I
 
 
 @inlined
-def free_all_tables(arrays: SearchArrays, tree: Tree) -> None:
-    """Take every node's table away."""
-    tables = tree.free_table.shape[0]
-    for table in range(tables):
-        tree.table_node[table] = MISSING
-        tree.free_table[table] = table
-    arrays.counter[FREE_TABLES] = tables
-
-
-@inlined
 def free_lost_tables(arrays: SearchArrays, tree: Tree, number: Int32Array) -> None:
     """Take the tables of the nodes that are not kept; number int32[N] = new number of a node, or MISSING."""
     free = 0

@@ -207,20 +207,14 @@ class Walkers(NamedTuple):
 
 
 class MoveStatistics(NamedTuple):
-    """What playouts teach about moves, whatever the state.
+    """What playouts teach about moves, whatever the state. A search by uniform playouts has none.
 
     visits, total  float64[M]
-    weight         int32[M]: what the roulette reads; 1 everywhere for uniform playouts
+    weight         int32[M]: what the roulette reads; 1 everywhere before anything is learned
     order          int32[M]: the moves of each role, best mean first
     key            float64[M]: the means as of the last refresh; the best of the role where there is none
     best           float64[R]: the best of these means, -1 before the first refresh
     stamp          int64[M], epoch int64[1]: scratch of RAVE
-    pair_visits, pair_total   float64[M, F]: PAST, by move and fluent
-    pair_mean      float64[M, F]: the mean goal, -1 below `past_visits` visits; read more than written
-    cases          FAST: what moves are worth
-    gram_key       uint32[power of two]: NGRAMS, hash table; 0: nothing there
-    gram           float64[twice as many]: visits and total of each N-gram in turn
-    gibbs          int32[GIBBS_STEPS+1]: weight by the distance to the best mean, in steps of 1/8 goal
     """
 
     visits: Float64Array
@@ -231,6 +225,19 @@ class MoveStatistics(NamedTuple):
     best: Float64Array
     stamp: NDArray[np.int64]
     epoch: NDArray[np.int64]
+
+
+class ContextStatistics(NamedTuple):
+    """What playouts teach about moves in their context: facts, features, or the moves before.
+
+    pair_visits, pair_total   float64[M, F]: PAST, by move and fluent
+    pair_mean      float64[M, F]: the mean goal, -1 below `past_visits` visits; read more than written
+    cases          FAST: what moves are worth
+    gram_key       uint32[power of two]: NGRAMS, hash table; 0: nothing there
+    gram           float64[twice as many]: visits and total of each N-gram in turn
+    gibbs          int32[GIBBS_STEPS+1]: weight by the distance to the best mean, in steps of 1/8 goal
+    """
+
     pair_visits: NDArray[np.float64]
     pair_total: NDArray[np.float64]
     pair_mean: NDArray[np.float64]

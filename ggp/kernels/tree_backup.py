@@ -30,6 +30,7 @@ from ggp.kernels.tree_arrays import (
     STEPS,
     TICK,
     TREE_MOVES,
+    ContextStatistics,
     MoveStatistics,
     SearchArrays,
     Settings,
@@ -66,7 +67,8 @@ def end_lane(
     arrays: SearchArrays,
     tree: Tree,
     walkers: Walkers,
-    statistics: MoveStatistics,
+    statistics: MoveStatistics | None,
+    contexts: ContextStatistics | None,
     settings: Settings,
     lane: Index,
 ) -> None:
@@ -75,20 +77,22 @@ def end_lane(
     tick = counter[TICK]
     walker = np.int64(walkers.of_lane[lane])
     back_up(arrays, tree, walkers, walker)
-    if settings.learning == ALL_MOVES:
-        learn_moves(arrays, statistics, lane, walkers.start[lane], tick)
-    elif settings.learning == TREE_MOVES:
-        learn_tree_moves(arrays, tree, walkers, statistics, walker)
-    if settings.playout == PAST:
-        learn_pairs(arrays, statistics, settings, lane, walkers.start[lane], tick)
-    if settings.playout == NGRAMS or settings.playout == GREEDY_NGRAMS:
-        learn_ngrams(arrays, statistics, settings, lane, walkers.start[lane], tick)
-    if settings.learning != NO_MOVES:
-        refresh_weights(arrays, statistics, settings)
-    if settings.grave_reference > 0:
-        back_up_grave(arrays, tree, walkers, statistics, settings, walker, lane, tick)
-    elif settings.rave_k > 0.0:
-        back_up_rave(arrays, tree, walkers, statistics, walker, lane, tick)
+    if statistics is not None:
+        if settings.learning == ALL_MOVES:
+            learn_moves(arrays, statistics, lane, walkers.start[lane], tick)
+        elif settings.learning == TREE_MOVES:
+            learn_tree_moves(arrays, tree, walkers, statistics, walker)
+        if settings.learning != NO_MOVES:
+            refresh_weights(arrays, statistics, settings)
+        if settings.grave_reference > 0:
+            back_up_grave(arrays, tree, walkers, statistics, settings, walker, lane, tick)
+        elif settings.rave_k > 0.0:
+            back_up_rave(arrays, tree, walkers, statistics, walker, lane, tick)
+    if contexts is not None:
+        if settings.playout == PAST:
+            learn_pairs(arrays, contexts, settings, lane, walkers.start[lane], tick)
+        if settings.playout == NGRAMS or settings.playout == GREEDY_NGRAMS:
+            learn_ngrams(arrays, contexts, settings, lane, walkers.start[lane], tick)
     depth = np.int64(walkers.depth[walker])
     counter[FINISHED] += 1
     counter[ROOT_VISITS] += 1

@@ -1,17 +1,26 @@
-"""Re-rooting: the subtree that is kept moves to the front of the arrays, in place."""
+"""Between two searches: what is in flight is given up, and the subtree that is kept moves to the front."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ggp.kernels.compiling import inlined, kernel
-from ggp.kernels.rows import Index
+from ggp.kernels.rows import Index, words_of
 from ggp.kernels.tree import find_bucket
-from ggp.kernels.tree_amaf import free_all_tables, free_lost_tables, give_table
+from ggp.kernels.tree_amaf import free_lost_tables, give_table
 from ggp.kernels.tree_arrays import (
+    BUSY,
+    DESCENDING,
     EDGES,
     EXPANSIONS,
+    FREE_LANES,
+    FREE_TABLES,
+    FREE_WALKERS,
+    IN_TREE,
+    LANES_BUSY,
+    LAUNCHES_LEFT,
     MISSING,
+    NEXT_CUT,
     NODES,
     ROOT,
     ROOT_VISITS,
@@ -19,26 +28,54 @@ from ggp.kernels.tree_arrays import (
     UNPROVEN,
     SearchArrays,
     Tree,
+    Walkers,
 )
 from ggp.tables import Int32Array
 
 
-@kernel
+def abandon(arrays: SearchArrays, tree: Tree, walkers: Walkers, usable: int) -> None:
+    """Give up everything in flight; afterwards all walkers and the first `usable` lanes are free.
+
+    This and `clear_tree` are no kernels: they run once a move, and each would take a second to compile, for
+    its many arguments.
+    """
+    counter = arrays.counter
+    if counter[LANES_BUSY] > 0:
+        busy = walkers.of_lane[walkers.of_lane != MISSING]
+        is_edge = np.arange(walkers.path_edge.shape[1]) < walkers.depth[busy][:, None]
+        np.subtract.at(tree.flight, walkers.path_edge[busy][is_edge], 1)
+    lanes = len(walkers.of_lane)
+    walkers.of_lane[:] = MISSING
+    walkers.free_lane[:] = usable - 1 - np.arange(lanes)
+    walkers.free[:] = lanes - 1 - np.arange(lanes)
+    walkers.left[:] = 0
+    words_of(arrays.mask)[[BUSY, IN_TREE]] = 0
+    counter[FREE_LANES] = usable
+    counter[FREE_WALKERS] = lanes
+    counter[[LANES_BUSY, DESCENDING, LAUNCHES_LEFT, NEXT_CUT]] = 0
+
+
 def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
     """Only a root, not expanded. Nothing may be in flight."""
-    _clear_buckets(tree, arrays.counter[NODES])
     counter = arrays.counter
+    expanded = tree.expanded[: counter[EXPANSIONS]]
+    if (tree.decider[expanded] == SEVERAL).any():
+        tree.bucket[:] = 0
     counter[NODES] = 1
-    counter[EDGES] = 0
-    counter[EXPANSIONS] = 0
-    counter[ROOT_VISITS] = 0
+    counter[[EDGES, EXPANSIONS, ROOT_VISITS]] = 0
     tree.first_edge[ROOT, 0] = MISSING
     tree.parent[ROOT] = MISSING
     tree.proof[ROOT] = UNPROVEN
-    if tree.playouts.shape[0] > 1:
-        free_all_tables(arrays, tree)
+    if len(tree.playouts) > 1:  # GRAVE: the last table is the root's, the others are free
+        last = len(tree.free_table) - 1
+        tree.free_table[:] = np.arange(last + 1)
+        counter[FREE_TABLES] = last
+        tree.table_node[:] = MISSING
+        tree.table_node[last] = ROOT
+        tree.table[ROOT] = last
         tree.playouts[ROOT] = 0
-        give_table(arrays, tree, ROOT)
+        for of_table in (tree.table_playouts, tree.table_visits, tree.table_total):
+            of_table[last] = 0
 
 
 @inlined

@@ -18,6 +18,7 @@ from ggp.kernels.tree_arrays import (
     NEXT_CUT,
     TICK,
     UNPROVEN,
+    ContextStatistics,
     MoveStatistics,
     SearchArrays,
     Settings,
@@ -85,7 +86,8 @@ def end_lanes(
     arrays: SearchArrays,
     tree: Tree,
     walkers: Walkers,
-    statistics: MoveStatistics,
+    statistics: MoveStatistics | None,
+    contexts: ContextStatistics | None,
     settings: Settings,
     ended: Row,
 ) -> None:
@@ -108,7 +110,7 @@ def end_lanes(
                 is_leaf = arrays.counter[TICK] == walkers.start[lane] + walkers.depth[walker]
                 if settings.is_solving != 0 and is_leaf:
                     note_terminal(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
-            end_lane(arrays, tree, walkers, statistics, settings, lane)
+            end_lane(arrays, tree, walkers, statistics, contexts, settings, lane)
 
 
 @stage

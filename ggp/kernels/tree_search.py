@@ -24,7 +24,7 @@ from ggp.kernels.playout import step_lanes
 from ggp.kernels.policies import choose_playout_moves
 from ggp.kernels.policies_ngrams import record_choices
 from ggp.kernels.policies_past import record_states
-from ggp.kernels.rows import Index, any_lane, literal, load, set_word, word_count
+from ggp.kernels.rows import Index, any_lane, literal, load
 from ggp.kernels.settle import settle_apart
 from ggp.kernels.tree import add_child, child_of, random_below, select_edge
 from ggp.kernels.tree_amaf import reference_at
@@ -41,13 +41,13 @@ from ggp.kernels.tree_arrays import (
     LAUNCHES_LEFT,
     LEAST_IN_FLIGHT,
     MISSING,
-    NEXT_CUT,
     NGRAMS,
     PAST,
     ROOT,
     ROOT_VISITS,
     TICK,
     UNPROVEN,
+    ContextStatistics,
     MoveStatistics,
     SearchArrays,
     Settings,
@@ -97,7 +97,8 @@ def _choose_in_tree(
     arrays: SearchArrays,
     tree: Tree,
     walkers: Walkers,
-    statistics: MoveStatistics,
+    statistics: MoveStatistics | None,
+    contexts: ContextStatistics | None,
     settings: Settings,
     walker: Index,
 ) -> None:
@@ -112,7 +113,7 @@ def _choose_in_tree(
         reference = reference_at(tree, settings, node, reference)
         walkers.reference[walker] = reference
     for role in range(tables.role_count):
-        e = select_edge(tree, statistics, arrays, settings, node, role, reference, lane)
+        e = select_edge(tree, statistics, contexts, arrays, settings, node, role, reference, lane)
         path_edge[role] = e
         tree.flight[e] += size
         _put_move(arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))
@@ -136,7 +137,8 @@ def _descend(
     arrays: SearchArrays,
     tree: Tree,
     walkers: Walkers,
-    statistics: MoveStatistics,
+    statistics: MoveStatistics | None,
+    contexts: ContextStatistics | None,
     settings: Settings,
 ) -> None:
     """One move of every walker in the tree; those that leave it are dropped from the list."""
@@ -151,7 +153,7 @@ def _descend(
             walkers.leaf[walker] = MISSING
             _leave_tree(arrays, walkers, walker)
         else:
-            _choose_in_tree(tables, arrays, tree, walkers, statistics, settings, walker)
+            _choose_in_tree(tables, arrays, tree, walkers, statistics, contexts, settings, walker)
         if walkers.node[walker] != MISSING:
             walkers.descending[kept] = walker
             kept += 1
@@ -232,14 +234,16 @@ def search_tree(
     arrays: SearchArrays,
     tree: Tree,
     walkers: Walkers,
-    statistics: MoveStatistics,
+    statistics: MoveStatistics | None,
+    contexts: ContextStatistics | None,
     settings: Settings,
     planes: int,
     ticks: int,
 ) -> bool:
     """Search for at most `ticks` ticks; whether nothing is in flight any more and nothing to be started.
 
-    planes   choice_planes(tables)
+    statistics, contexts   None where the policy needs none: what uses them is then not compiled
+    planes                 choice_planes(tables)
     Start with `abandon`, which frees all lanes, and with counter[LAUNCHES_LEFT] playouts to be started.
     """
     value = arrays.value
@@ -253,16 +257,17 @@ def search_tree(
         over = literal(value, np.int64(tables.terminal)) & busy
         over = over | lanes_to_cut(arrays, walkers, settings)
         playing = busy & ~load(arrays.mask, IN_TREE) & ~over
-        if is_pairing:
-            record_states(tables, arrays)
-        if is_counting_choices:
-            record_choices(tables, arrays)
-        stuck = choose_playout_moves(tables, arrays, statistics, settings, walkers, planes, playing)
+        if contexts is not None:
+            if is_pairing:
+                record_states(tables, arrays)
+            if is_counting_choices:
+                record_choices(tables, arrays)
+        stuck = choose_playout_moves(tables, arrays, statistics, contexts, settings, walkers, planes, playing)
         over = lanes_at_an_end(tables, arrays, tree, walkers, settings, over | stuck)
         if any_lane(over):
-            end_lanes(tables, arrays, tree, walkers, statistics, settings, over)
-        _descend(tables, arrays, tree, walkers, statistics, settings)
-        if is_recording:
+            end_lanes(tables, arrays, tree, walkers, statistics, contexts, settings, over)
+        _descend(tables, arrays, tree, walkers, statistics, contexts, settings)
+        if statistics is not None and is_recording:
             _record_moves(tables, arrays)
         moved = load(arrays.mask, BUSY)
         _launch(arrays, tree, walkers, settings)
@@ -272,33 +277,3 @@ def search_tree(
         if counter[LANES_BUSY] == 0:
             return True
     return False
-
-
-@kernel
-def abandon(arrays: SearchArrays, tree: Tree, walkers: Walkers, usable: int) -> None:
-    """Give up everything in flight; afterwards all walkers and the first `usable` lanes are free."""
-    counter = arrays.counter
-    lanes = walkers.of_lane.shape[0]
-    for lane in range(lanes):
-        walker = walkers.of_lane[lane]
-        if walker != MISSING and counter[LANES_BUSY] > 0:
-            for d in range(walkers.depth[walker]):
-                for role in range(arrays.goal.shape[0]):
-                    tree.flight[walkers.path_edge[walker, d, role]] -= 1
-    for lane in range(lanes):
-        walkers.of_lane[lane] = MISSING
-        walkers.free_lane[lane] = usable - 1 - lane
-        walkers.free[lane] = lanes - 1 - lane
-        walkers.left[lane] = 0
-    for w in range(word_count(arrays.mask)):
-        set_word(arrays.mask, BUSY, w, np.uint64(0))
-        set_word(arrays.mask, IN_TREE, w, np.uint64(0))
-    counter[FREE_LANES] = usable
-    counter[FREE_WALKERS] = lanes
-    counter[LANES_BUSY] = 0
-    counter[DESCENDING] = 0
-    counter[LAUNCHES_LEFT] = 0
-    counter[NEXT_CUT] = 0
-
-
-__all__ = ["abandon", "search_tree"]

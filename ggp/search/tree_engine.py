@@ -18,6 +18,7 @@ from ggp.kernels.tree_allocation import (
     bytes_per_edge,
     bytes_per_node,
     bytes_per_table,
+    make_contexts,
     make_search_arrays,
     make_statistics,
     make_tree,
@@ -54,10 +55,12 @@ from ggp.kernels.tree_arrays import (
     TREE_MOVES,
     UNIFORM,
     UNPROVEN,
+    ContextStatistics,
+    MoveStatistics,
     Settings,
 )
-from ggp.kernels.tree_compact import clear_tree, make_root
-from ggp.kernels.tree_search import abandon, search_tree
+from ggp.kernels.tree_compact import abandon, clear_tree, make_root
+from ggp.kernels.tree_search import search_tree
 from ggp.search.options import MctsOptions
 from ggp.search.policies import gibbs_weight
 from ggp.tables import CircuitTables, CircuitTerms
@@ -177,12 +180,26 @@ class TreeEngine:
             tables=max(1, int(table_share * memory) // bytes_per_table(moves)) if options.has_grave else 0,
         )
         self.walkers = make_walkers(roles, lanes, options.lanes_per_leaf, options.depth_limit)
-        fluents = lane_tables.fluent_count if options.learns == "past" else 0
-        self.statistics = make_statistics(roles, lane_tables.move_count, fluents, options.words, grams)
-        for i in range(GIBBS_STEPS + 1):
-            self.statistics.gibbs[i] = gibbs_weight(-i / 8, 0.0, options.gibbs_temperature)
+        self.statistics = self._make_statistics()
+        self.contexts = self._make_contexts(grams)
         self.arrays.counter[REFRESH_IN] = self.settings.refresh
         self.arrays.counter[IS_CONSTANT_SUM] = 1
+
+    def _make_statistics(self) -> MoveStatistics | None:
+        """None where nothing is learned about moves: then Numba compiles only what such a search needs."""
+        if self.settings.playout == UNIFORM and self.settings.rave_k == 0.0:
+            return None
+        return make_statistics(self.tables.role_count, self.tables.move_count)
+
+    def _make_contexts(self, grams: int) -> ContextStatistics | None:
+        """None for policies that do not look at states or earlier moves; compiled without those likewise."""
+        if self.settings.playout in (UNIFORM, GIBBS, GREEDY):
+            return None
+        fluents = self.tables.fluent_count if self.options.learns == "past" else 0
+        contexts = make_contexts(self.tables.move_count, fluents, self.options.words, grams)
+        for i in range(GIBBS_STEPS + 1):
+            contexts.gibbs[i] = gibbs_weight(-i / 8, 0.0, self.options.gibbs_temperature)
+        return contexts
 
     def _make_settings(self) -> Settings:
         options = self.options
@@ -216,8 +233,8 @@ class TreeEngine:
         """Go on with the policy of `options`; `cases` are those of FAST. Before the first `run`."""
         self.options = options
         self.settings = self._make_settings()
-        if cases is not None:
-            self.statistics = self.statistics._replace(cases=cases)
+        if self.contexts is not None:
+            self.contexts = None if cases is None else self.contexts._replace(cases=cases)
 
     @property
     def simulation_count(self) -> int:
@@ -296,12 +313,16 @@ class TreeEngine:
         Source: Tak, Winands & Björnsson, "Decaying Simulation Strategies" (2014), their move decay. Weights
         change with the next refresh.
         """
-        learned = self.statistics
-        for array in (learned.visits, learned.total, learned.pair_visits, learned.pair_total, learned.gram):
-            array *= array.dtype.type(factor)
-        learned.pair_mean[:] = -1.0
-        is_known = learned.pair_visits >= self.settings.past_visits
-        np.divide(learned.pair_total, learned.pair_visits, out=learned.pair_mean, where=is_known)
+        if self.statistics is not None:
+            for array in (self.statistics.visits, self.statistics.total):
+                array *= factor
+        if self.contexts is not None:
+            pairs = self.contexts
+            for array in (pairs.pair_visits, pairs.pair_total, pairs.gram):
+                array *= factor
+            pairs.pair_mean[:] = -1.0
+            is_known = pairs.pair_visits >= self.settings.past_visits
+            np.divide(pairs.pair_total, pairs.pair_visits, out=pairs.pair_mean, where=is_known)
 
     def begin(self, simulations: int) -> None:
         """So many playouts are to be started, beside those that are in flight."""
@@ -320,6 +341,7 @@ class TreeEngine:
                 self.tree,
                 self.walkers,
                 self.statistics,
+                self.contexts,
                 self.settings,
                 self._planes,
                 ticks,

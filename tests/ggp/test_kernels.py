@@ -279,7 +279,7 @@ def test_moves_are_sorted_by_their_means(moves):
     """From any order, near or far from the right one; moves of other roles stay where they are."""
     rng = np.random.default_rng(moves)
     others = 7
-    statistics = make_statistics(2, others + moves, 0, 1, 0)
+    statistics = make_statistics(2, others + moves)
     for changed in (moves, 1, moves // 2, moves):
         keys = rng.integers(0, max(2, moves // 3), changed)  # many are equal
         statistics.key[others + rng.permutation(moves)[:changed]] = keys

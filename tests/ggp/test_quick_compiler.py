@@ -10,7 +10,7 @@ from numba.core.compiler import Flags
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NativeLowering
 
-from ggp.kernels.compiling import IS_COMPILED, inlined, piece
+from ggp.kernels.compiling import IS_COMPILED, inlined, piece, stage
 from ggp.kernels.quick_compiler import PieceLibrary, QuickCompiler, QuickFlags, QuickLowering
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="kernels run as plain Python")
@@ -111,6 +111,29 @@ def test_flags_are_alike_where_the_same_options_are_set():
     assert first != second
     assert first != Flags()
     assert first != "flags"
+
+
+def test_what_needs_a_table_is_not_compiled_where_there_is_none():
+    @piece
+    def read(table):
+        return table[0]
+
+    @stage
+    def inner(table, x):
+        if x > 10:
+            if table is not None and x < 20:
+                return read(table) + x
+            x += 1 if table is None else table[1]
+        return x
+
+    @njit(pipeline_class=QuickCompiler)
+    def whole(table, x):
+        return 100 * inner(table, x) + inner(table, 11)
+
+    assert whole(None, 5) == 500 + 12
+    assert not read.overloads
+    assert whole(np.array([2, 3]), 20) == 2300 + 13
+    assert len(read.overloads) == 1
 
 
 def test_what_cannot_be_compiled_leaves_no_trace(is_collecting):

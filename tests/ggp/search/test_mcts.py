@@ -10,6 +10,7 @@ import pytest
 
 from gdl.parser import parse_term
 from ggp.commands.bench import command
+from ggp.kernels.tree_allocation import make_statistics
 from ggp.loading import load
 from ggp.search.mcts import LanesSearch
 from ggp.search.options import MctsOptions, OptionError, default_options, parse_options
@@ -264,6 +265,48 @@ def test_search_abandons_what_is_in_flight_when_the_match_goes_on(policy):
     assert sum(visits for _, visits, _ in statistics(search)[0]) == before + 200
 
 
+@pytest.mark.parametrize("policy", ["uniform", "grave"])
+@pytest.mark.parametrize("name", ["connectfour_4x4", "tron"])
+def test_a_search_that_begins_again_is_like_a_new_one(name, policy):
+    options = {"policy": policy, "is_solving": False, "ramp": 0, "lanes_per_leaf": 1, "grave_reference": 5}
+    used, new = (search_of(name, **options).engines[0] for _ in range(2))
+    used.begin(3000)
+    assert not used.run(60)
+    assert used.node_count > 500
+    new.arrays.random[:], new.arrays.seed[:] = used.arrays.random, used.arrays.seed
+    game = compiled(name)
+    used.set_root(game.unpack(game.initial_state()))
+    for engine in (used, new):
+        engine.begin(200)
+        while not engine.run(50):
+            pass
+    assert used.node_count == new.node_count > 100
+    assert used.edge_count == new.edge_count
+    for array in ("bucket", "table_node", "free_table"):
+        assert (getattr(used.tree, array) == getattr(new.tree, array)).all()
+    for array in ("visits", "total", "child", "flight"):
+        begun_again, fresh = getattr(used.tree, array), getattr(new.tree, array)
+        assert (begun_again[: used.edge_count] == fresh[: new.edge_count]).all()
+    for array in ("table", "playouts"):
+        begun_again, fresh = getattr(used.tree, array), getattr(new.tree, array)
+        assert (begun_again[: used.node_count] == fresh[: new.node_count]).all()
+
+
+def test_uniform_playouts_are_the_same_with_empty_statistics_and_without():
+    """Without them, a kernel is compiled that knows nothing of policies that learn."""
+    found = []
+    for has_statistics in (False, True):
+        search = search_of("connectfour_4x4")
+        engine = search.engines[0]
+        assert engine.statistics is None
+        assert engine.contexts is None
+        if has_statistics:
+            engine.statistics = make_statistics(2, engine.tables.move_count)
+        search.run(simulations=3000)
+        found.append((statistics(search), engine.tree.child[: engine.edge_count].tolist()))
+    assert found[0] == found[1]
+
+
 def test_counted_searches_do_not_depend_on_the_clock():
     """Lanes fill with the time only where there is no number of simulations."""
     found = []
@@ -298,7 +341,7 @@ def test_past_keeps_the_mean_of_every_pair_that_counts(decay):
     search = search_of("connectfour_4x4", policy="past", words=1, past_visits=5)
     search.run(simulations=40)
     engine = search.engines[0]
-    learned = engine.statistics
+    learned = engine.contexts
     engine.decay(decay)
     is_known = learned.pair_visits >= 5
     means = learned.pair_total[is_known] / learned.pair_visits[is_known]
@@ -311,7 +354,7 @@ def test_past_keeps_the_mean_of_every_pair_that_counts(decay):
 def test_past_counts_on_beyond_what_small_floats_can():
     search = search_of("connectfour_4x4", policy="past", words=1)
     search.run(simulations=100)
-    learned = search.engines[0].statistics
+    learned = search.engines[0].contexts
     many = 2.0**24
     learned.pair_visits[:] = many
     learned.pair_total[:] = 50 * many

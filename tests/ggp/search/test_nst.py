@@ -28,14 +28,14 @@ def test_search_with_ngrams_is_counted_and_reproducible(policy):
 def test_full_table_keeps_the_ngrams_with_many_visits(monkeypatch):
     monkeypatch.setattr(tree_engine, "MOST_GRAMS", 64)
     search = search_of("connectfour_4x4", policy="nst")
-    statistics = search.engines[0].statistics
-    assert len(statistics.gram_key) == 64
+    grams = search.engines[0].contexts
+    assert len(grams.gram_key) == 64
     search.run(simulations=2000)
-    keys, visits = statistics.gram_key.copy(), statistics.gram[::2].copy()
+    keys, visits = grams.gram_key.copy(), grams.gram[::2].copy()
     assert (keys != 0).sum() > 32
     known = visits >= 7
     assert known.sum() > 10
     search.run(simulations=2000)
-    assert (statistics.gram_key[known] == keys[known]).all()
-    assert (statistics.gram[::2][known] >= visits[known]).all()
-    assert (statistics.gram[1::2] <= 100 * statistics.gram[::2]).all()
+    assert (grams.gram_key[known] == keys[known]).all()
+    assert (grams.gram[::2][known] >= visits[known]).all()
+    assert (grams.gram[1::2] <= 100 * grams.gram[::2]).all()

@@ -17,10 +17,10 @@ RAVE_K = 50.0
 
 
 @kernel
-def _selected(tree, statistics, arrays, settings, first, end):
+def _selected(tree, statistics, contexts, arrays, settings, first, end):
     tree.first_edge[0, 0] = first
     tree.first_edge[0, 1] = end
-    return select_edge(tree, statistics, arrays, settings, 0, 0, MISSING, 0)
+    return select_edge(tree, statistics, contexts, arrays, settings, 0, 0, MISSING, 0)
 
 
 def _value(edge, in_flight, has_rave, everything):
@@ -78,7 +78,8 @@ def _put(engine, edges):
 
 
 def _select(engine, count):
-    return _selected(engine.tree, engine.statistics, engine.arrays, engine.settings, 0, count)
+    learned = engine.statistics, engine.contexts
+    return _selected(engine.tree, *learned, engine.arrays, engine.settings, 0, count)
 
 
 @pytest.mark.parametrize("policy", ["uniform", "rave"])
