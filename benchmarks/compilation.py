@@ -25,6 +25,7 @@ class CompileTimes(event.Listener):
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.count = 0
         self._under_way: list[list[float]] = []
 
     def on_start(self, event: event.Event) -> None:
@@ -35,6 +36,7 @@ class CompileTimes(event.Listener):
         whole = time.process_time() - began
         if self._under_way:
             self._under_way[-1][1] += whole
+        self.count += 1
         name = event.data["dispatcher"].py_func.__name__
         self.seconds[name] = self.seconds.get(name, 0.0) + whole - of_others
 
@@ -46,7 +48,7 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", default=["connectfour", "pentago", "checkers"])
     parser.add_argument("--level", type=int, help="of LLVM's optimizer")
     parser.add_argument("--collect", action="store_true", help="collect garbage while compiling")
-    parser.add_argument("--functions", type=int, default=0, help="how many functions to list")
+    parser.add_argument("--functions", type=int, default=0, help="how many to list, by name")
     parser.add_argument(
         "--first",
         nargs="+",
@@ -73,11 +75,12 @@ def measure(arguments: argparse.Namespace) -> None:
     event.register("numba:compile", times)
     games = [load(name, engine="lanes") for name in arguments.games]
     for policy in arguments.first:
-        wall, cpu, functions = time.perf_counter(), time.process_time(), len(times.seconds)
+        wall, cpu, functions = time.perf_counter(), time.process_time(), times.count
         measure_search(games[0], policy, seconds=0.05, calibration_seconds=0.05)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        functions = len(times.seconds) - functions
-        print(f"{policy}: {wall:.1f} s, {cpu:.1f} CPU seconds, {functions} more functions", flush=True)
+        print(
+            f"{policy}: {wall:.1f} s, {cpu:.1f} CPU seconds, {times.count - functions} functions", flush=True
+        )
     for name in sorted(times.seconds, key=lambda name: -times.seconds[name])[: arguments.functions]:
         print(f"{times.seconds[name]:6.2f} s {name}")
     for game, policy in itertools.product(games, arguments.policies):

@@ -46,7 +46,7 @@ from ggp.kernels.tree_arrays import (
 )
 
 PROBES = 8
-NO_CONTEXT = np.uint64(0)
+NOTHING_BEFORE = np.uint64(0)
 
 
 @inlined
@@ -67,10 +67,12 @@ def _mix(h: np.uint64, x: Index) -> np.uint64:
 
 
 @inlined
-def _context(arrays: SearchArrays, lane: Index, tick: Index, length: Index, first_tick: Index) -> np.uint64:
-    """Hash of the `length` joint moves before the one of `tick`; NO_CONTEXT where first_tick is later."""
+def _hash_of_moves_before(
+    arrays: SearchArrays, lane: Index, tick: Index, length: Index, first_tick: Index
+) -> np.uint64:
+    """Hash of the `length` joint moves before the one of `tick`; NOTHING_BEFORE where first_tick is later."""
     if tick - length < first_tick:
-        return NO_CONTEXT
+        return NOTHING_BEFORE
     ticks = arrays.history.shape[0]
     h = np.uint64(length)
     for t in range(tick - length, tick):
@@ -80,9 +82,9 @@ def _context(arrays: SearchArrays, lane: Index, tick: Index, length: Index, firs
 
 
 @inlined
-def _find_gram(contexts: ContextStatistics, context: np.uint64, move: Index) -> Index:
+def _find_gram(contexts: ContextStatistics, before: np.uint64, move: Index) -> Index:
     """Where the N-gram is in the table, or MISSING."""
-    h = _mix(context, move)
+    h = _mix(before, move)
     key = np.uint32(h >> np.uint64(32)) | np.uint32(1)
     mask = contexts.gram_key.shape[0] - 1
     for i in range(PROBES):
@@ -97,10 +99,10 @@ def _find_gram(contexts: ContextStatistics, context: np.uint64, move: Index) -> 
 
 @inlined
 def _count_gram(
-    contexts: ContextStatistics, settings: Settings, context: np.uint64, move: Index, goal: float
+    contexts: ContextStatistics, settings: Settings, before: np.uint64, move: Index, goal: float
 ) -> None:
     """Enter one visit. Without room the N-gram with the fewest visits gives way, unless it has enough."""
-    h = _mix(context, move)
+    h = _mix(before, move)
     key = np.uint32(h >> np.uint64(32)) | np.uint32(1)
     mask = contexts.gram_key.shape[0] - 1
     least = np.float64(settings.gram_visits)
@@ -133,15 +135,15 @@ def _value_of(
     shorter: np.uint64,
     longer: np.uint64,
 ) -> float:
-    """The average of the means of the N-grams that end with `move` after these contexts."""
+    """The average of the means of the N-grams that end with `move` after these joint moves."""
     value = float(statistics.key[move])
-    if shorter == NO_CONTEXT:
+    if shorter == NOTHING_BEFORE:
         return value
     g = _find_gram(contexts, shorter, move)
     if g == MISSING or contexts.gram[2 * g] < settings.gram_visits:
         return value
     value += float(contexts.gram[2 * g + 1] / contexts.gram[2 * g])
-    if longer != NO_CONTEXT:
+    if longer != NOTHING_BEFORE:
         g = _find_gram(contexts, longer, move)
         if g != MISSING and contexts.gram[2 * g] >= settings.gram_visits:
             return (value + float(contexts.gram[2 * g + 1] / contexts.gram[2 * g])) / 3.0
@@ -150,12 +152,12 @@ def _value_of(
 
 @inlined
 def _ask_for_grams(
-    arrays: SearchArrays, contexts: ContextStatistics, context: np.uint64, first: Index, end: Index
+    arrays: SearchArrays, contexts: ContextStatistics, before: np.uint64, first: Index, end: Index
 ) -> None:
     """Have the memory of the N-grams of all options under way before the first is looked at."""
     mask = np.uint64(contexts.gram_key.shape[0] - 1)
     for i in range(first, end):
-        g = np.int64(_mix(context, np.int64(arrays.option[i])) & mask)
+        g = np.int64(_mix(before, np.int64(arrays.option[i])) & mask)
         prefetch(contexts.gram_key, g)
         prefetch(contexts.gram, 2 * g)
 
@@ -177,7 +179,7 @@ def _draw_option(
         return np.int64(arrays.option[first])
     if role == settings.chance or is_uniform:
         return np.int64(arrays.option[first + random_below(arrays.seed, end - first)])
-    if shorter != NO_CONTEXT:
+    if shorter != NOTHING_BEFORE:
         _ask_for_grams(arrays, contexts, shorter, first, end)
     best = -1.0
     chosen = first
@@ -233,8 +235,8 @@ def choose_by_ngrams(
                 set_word(arrays.mask, CUT, w, get_word(arrays.mask, CUT, w) | bit)
                 continue
             lane = 64 * w + number
-            shorter = _context(arrays, lane, tick, 1, start[lane])
-            longer = _context(arrays, lane, tick, 2, start[lane])
+            shorter = _hash_of_moves_before(arrays, lane, tick, 1, start[lane])
+            longer = _hash_of_moves_before(arrays, lane, tick, 2, start[lane])
             is_uniform = False
             if settings.playout == GREEDY_NGRAMS:
                 is_uniform = bool(random_below(arrays.seed, 1024) < settings.epsilon)
@@ -262,14 +264,14 @@ def learn_ngrams(
     earliest = max(first_tick, end_tick - ticks)
     for tick in range(earliest + 1, end_tick):
         t = tick & (ticks - 1)
-        shorter = _context(arrays, lane, tick, 1, earliest)
-        longer = _context(arrays, lane, tick, 2, earliest)
+        shorter = _hash_of_moves_before(arrays, lane, tick, 1, earliest)
+        longer = _hash_of_moves_before(arrays, lane, tick, 2, earliest)
         for role in range(roles):
             if role == settings.chance or not has_lane(arrays.choosing, t * roles + role, lane):
                 continue
             move = np.int64(arrays.history[t, role, lane])
             _count_gram(contexts, settings, shorter, move, arrays.goal[role])
-            if longer != NO_CONTEXT:
+            if longer != NOTHING_BEFORE:
                 _count_gram(contexts, settings, longer, move, arrays.goal[role])
 
 

@@ -20,7 +20,6 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import unliteral
-from numba.core.untyped_passes import DeadBranchPrune, InlineInlinables
 
 
 class PieceLibrary(JITCodeLibrary):
@@ -88,18 +87,13 @@ class QuickLowering(NativeLowering):
 
 
 class QuickCompiler(CompilerBase):
-    """Numba's steps with the lowering above, and no garbage collected, up to a tenth of the time.
-
-    Branches on `x is None` are dropped also in stages: once these are part of the kernel, whose arguments'
-    types are known. So a kernel called without its optional tables is compiled without what needs them.
-    """
+    """Numba's steps with the lowering above, and no garbage collected, up to a tenth of the time."""
 
     def define_pipelines(self) -> list[Any]:
         manager: Any = DefaultPassBuilder.define_nopython_pipeline(self.state)
         manager.passes = [
             (QuickLowering if each is NativeLowering else each, why) for each, why in manager.passes
         ]
-        manager.add_pass_after(DeadBranchPrune, InlineInlinables)
         manager.finalize()
         return [manager]
 

@@ -207,7 +207,7 @@ class Walkers(NamedTuple):
 
 
 class MoveStatistics(NamedTuple):
-    """What playouts teach about moves, whatever the state. A search by uniform playouts has none.
+    """What playouts teach about moves, whatever the state. Plain UCT has none.
 
     visits, total  float64[M]
     weight         int32[M]: what the roulette reads; 1 everywhere before anything is learned

@@ -58,9 +58,7 @@ def abandon(arrays: SearchArrays, tree: Tree, walkers: Walkers, usable: int) -> 
 def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
     """Only a root, not expanded. Nothing may be in flight."""
     counter = arrays.counter
-    expanded = tree.expanded[: counter[EXPANSIONS]]
-    if (tree.decider[expanded] == SEVERAL).any():
-        tree.bucket[:] = 0
+    _clear_buckets(arrays, tree)
     counter[NODES] = 1
     counter[[EDGES, EXPANSIONS, ROOT_VISITS]] = 0
     tree.first_edge[ROOT, 0] = MISSING
@@ -78,17 +76,21 @@ def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
             of_table[last] = 0
 
 
-@inlined
-def _clear_buckets(tree: Tree, nodes: Index) -> None:
+def _clear_buckets(arrays: SearchArrays, tree: Tree) -> None:
     """Empty the hash table; where it was never used that costs nothing."""
-    is_used = False
-    for node in range(nodes):
-        if tree.first_edge[node, 0] != MISSING and tree.decider[node] == SEVERAL:
-            is_used = True
-            break
-    if is_used:
-        for b in range(tree.bucket.shape[0]):
-            tree.bucket[b] = 0
+    expanded = tree.expanded[: arrays.counter[EXPANSIONS]]
+    if (tree.decider[expanded] == SEVERAL).any():
+        tree.bucket[:] = 0
+
+
+def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
+    """Keep the subtree below `root`, which becomes node 0; everything else is room for new nodes.
+
+    Nothing may be in flight.
+    """
+    _clear_buckets(arrays, tree)
+    number = np.zeros(arrays.counter[NODES], np.int32)
+    _keep_subtree(arrays, tree, root, number, np.zeros(tree.came.shape[1], np.int32))
 
 
 @inlined
@@ -137,14 +139,10 @@ def _slide_edges(tree: Tree, expansions: Index, number: Int32Array) -> tuple[Ind
 
 
 @kernel
-def make_root(arrays: SearchArrays, tree: Tree, root: int, number: Int32Array, path: Int32Array) -> None:
-    """Keep the subtree below `root`, which becomes node 0; everything else is room for new nodes.
-
-    number   int32[N], path int32[R]: scratch. Nothing may be in flight.
-    """
+def _keep_subtree(arrays: SearchArrays, tree: Tree, root: int, number: Int32Array, path: Int32Array) -> None:
+    """`make_root` after the hash table was emptied. number int32[N], path int32[R]: scratch."""
     counter = arrays.counter
     nodes = counter[NODES]
-    _clear_buckets(tree, nodes)
     kept = _number_kept_nodes(tree, nodes, root, number)
     edges, expansions = _slide_edges(tree, counter[EXPANSIONS], number)
     roles = tree.came.shape[1]

@@ -244,7 +244,7 @@ def search_tree(
 
     statistics, contexts   None where the policy needs none: what uses them is then not compiled
     planes                 choice_planes(tables)
-    Start with `abandon`, which frees all lanes, and with counter[LAUNCHES_LEFT] playouts to be started.
+    Start with `tree_compact.abandon`, which frees all lanes, and counter[LAUNCHES_LEFT] playouts to start.
     """
     value = arrays.value
     counter = arrays.counter

@@ -19,7 +19,8 @@ from ggp.game import IllegalMoveError, Move, Role
 from ggp.kernels.compiling import announced_compilation
 from ggp.search.options import MctsOptions
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
-from ggp.search.tree_engine import ENDLESS, TreeEngine, has_room_for_past
+from ggp.search.tree_engine import ENDLESS, TreeEngine
+from ggp.search.tree_memory import has_room_for_past
 
 SLICE_SECONDS = 0.01
 """What a call of the kernel should take; in it nothing can stop the search."""
@@ -67,13 +68,22 @@ class LanesSearch:
         self._move_index = [{move: i for i, move in enumerate(moves)} for moves in game.moves]
         self._fallback = ""
         played = (self.options.is_decisive and decisive_game(game)) or game
+        has_contexts = self.options.looks_at_context
         if self.options.learns == "past" and not has_room_for_past(played.lane_tables, self.options):
             _logger.warning(
                 "%s: no room for PAST in memory=%d; MAST instead", game.name, self.options.memory_mebibytes
             )
             self._play_mast_instead()
         self.engines = [
-            TreeEngine(played.tables, played.lane_tables, game.terms, self.options, seed=seed, stream=stream)
+            TreeEngine(
+                played.tables,
+                played.lane_tables,
+                game.terms,
+                self.options,
+                seed=seed,
+                stream=stream,
+                has_contexts=has_contexts,
+            )
             for stream in range(self.options.threads)
         ]
         self._seed = seed

@@ -153,6 +153,11 @@ class MctsOptions:
         return next(iter(self.parts & set(LEARNING_PARTS)), "")
 
     @property
+    def looks_at_context(self) -> bool:
+        """Whether playouts choose by the state or by earlier moves, not by the moves alone."""
+        return self.learns in ("past", "nst", "fast")
+
+    @property
     def gibbs_temperature(self) -> float:
         """tau: as chosen, or the paper's for the policy."""
         if self.temperature is not None:

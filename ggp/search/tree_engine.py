@@ -13,11 +13,6 @@ from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.policies_fast import FeatureCases
 from ggp.kernels.rows import ALL_ONES, words_of
 from ggp.kernels.tree_allocation import (
-    BYTES_PER_GRAM,
-    BYTES_PER_PAIR,
-    bytes_per_edge,
-    bytes_per_node,
-    bytes_per_table,
     make_contexts,
     make_search_arrays,
     make_statistics,
@@ -63,20 +58,11 @@ from ggp.kernels.tree_compact import abandon, clear_tree, make_root
 from ggp.kernels.tree_search import search_tree
 from ggp.search.options import MctsOptions
 from ggp.search.policies import gibbs_weight
+from ggp.search.tree_memory import HISTORY_TICKS, room_of_a_tree
 from ggp.tables import CircuitTables, CircuitTerms
 
-HISTORY_TICKS = 1024
 ENDLESS = 2**60
 """More playouts than any search makes."""
-
-NODE_SHARE = 0.3
-"""Share of the memory for nodes; the rest is for edges."""
-
-TABLE_SHARE = 0.4
-"""Share of the memory for the tables of GRAVE, where there are any."""
-
-MOST_GRAMS = 2**17
-"""Room for N-grams of NST at most, and never over a quarter of the memory. Caches are fast."""
 
 _IN_FLIGHT = {"ignored": IGNORED, "losses": AS_LOSSES, "denominator": IN_DENOMINATOR}
 _LEARNING = {
@@ -104,27 +90,14 @@ class RootEdge:
     goal: int | None
 
 
-def memory_of_a_tree(options: MctsOptions) -> int:
-    """Bytes for one tree and what is learned beside it."""
-    return options.memory_mebibytes * 2**20 // options.threads
-
-
-def past_bytes(tables: LaneTables, words: int) -> int:
-    """What PAST takes beside one tree: its pairs of facts and moves, and the last states of all lanes."""
-    states = HISTORY_TICKS * -(-tables.fluent_count // 64) * 64 * words * 8
-    return states + BYTES_PER_PAIR * tables.move_count * tables.fluent_count
-
-
-def has_room_for_past(tables: LaneTables, options: MctsOptions) -> bool:
-    """Whether PAST leaves the tree half of the memory."""
-    return 2 * past_bytes(tables, options.words) <= memory_of_a_tree(options)
-
-
 class TreeEngine:
     """One tree of a `LanesSearch`. Belongs to one thread at a time.
 
     tables, lane_tables, terms    of the compiled game
     seed, stream                  with the options, all that the result of a counted search depends on
+    has_contexts                  whether kernels are compiled for policies that look at the context; None: if
+                                  the policy does. True where MAST plays for such a one: what was compiled
+                                  for the one serves the other
     """
 
     def __init__(
@@ -136,7 +109,9 @@ class TreeEngine:
         *,
         seed: int,
         stream: int = 0,
+        has_contexts: bool | None = None,
     ) -> None:
+        has_contexts = options.looks_at_context if has_contexts is None else has_contexts
         self.tables = lane_tables
         self.terms = terms
         self.options = options
@@ -160,41 +135,29 @@ class TreeEngine:
             has_states=options.learns == "past",
             has_grams=options.learns == "nst",
         )
-        memory = memory_of_a_tree(options)
-        grams = 0
-        if options.learns == "past":
-            memory -= past_bytes(lane_tables, options.words)
-        if options.learns == "nst":
-            grams = min(MOST_GRAMS, 1 << (memory // 4 // BYTES_PER_GRAM).bit_length() - 1)
-            memory -= grams * BYTES_PER_GRAM
-        nodes = max(64, int(NODE_SHARE * memory) // bytes_per_node(roles))
-        table_share = TABLE_SHARE if options.has_grave else 0.0
-        edges = int((1 - NODE_SHARE - table_share) * memory) // bytes_per_edge(options.has_rave)
-        moves = lane_tables.move_count
+        room = room_of_a_tree(lane_tables, options)
         self.tree = make_tree(
             roles,
-            nodes,
-            max(edges, 4 * moves + 64),
-            moves=moves,
+            room.nodes,
+            room.edges,
+            moves=lane_tables.move_count,
             has_rave=options.has_rave,
-            tables=max(1, int(table_share * memory) // bytes_per_table(moves)) if options.has_grave else 0,
+            tables=room.tables,
         )
         self.walkers = make_walkers(roles, lanes, options.lanes_per_leaf, options.depth_limit)
         self.statistics = self._make_statistics()
-        self.contexts = self._make_contexts(grams)
+        self.contexts = self._make_contexts(room.grams) if has_contexts else None
         self.arrays.counter[REFRESH_IN] = self.settings.refresh
         self.arrays.counter[IS_CONSTANT_SUM] = 1
 
     def _make_statistics(self) -> MoveStatistics | None:
-        """None where nothing is learned about moves: then Numba compiles only what such a search needs."""
-        if self.settings.playout == UNIFORM and self.settings.rave_k == 0.0:
+        """None for plain UCT: then Numba compiles nothing that learns from moves."""
+        settings = self.settings
+        if settings.playout == UNIFORM and settings.rave_k == 0.0 and settings.grave_reference == 0:
             return None
         return make_statistics(self.tables.role_count, self.tables.move_count)
 
-    def _make_contexts(self, grams: int) -> ContextStatistics | None:
-        """None for policies that do not look at states or earlier moves; compiled without those likewise."""
-        if self.settings.playout in (UNIFORM, GIBBS, GREEDY):
-            return None
+    def _make_contexts(self, grams: int) -> ContextStatistics:
         fluents = self.tables.fluent_count if self.options.learns == "past" else 0
         contexts = make_contexts(self.tables.move_count, fluents, self.options.words, grams)
         for i in range(GIBBS_STEPS + 1):
@@ -230,11 +193,12 @@ class TreeEngine:
         )
 
     def use_policy(self, options: MctsOptions, cases: FeatureCases | None) -> None:
-        """Go on with the policy of `options`; `cases` are those of FAST. Before the first `run`."""
+        """Go on with the policy of `options`; `cases` are those of FAST. Before the first playout."""
         self.options = options
         self.settings = self._make_settings()
-        if self.contexts is not None:
-            self.contexts = None if cases is None else self.contexts._replace(cases=cases)
+        if cases is not None:
+            assert self.contexts is not None, "made for another policy than FAST"
+            self.contexts = self.contexts._replace(cases=cases)
 
     @property
     def simulation_count(self) -> int:
@@ -297,8 +261,7 @@ class TreeEngine:
     def move_root(self, node: int, fluents: NDArray[np.bool_]) -> None:
         """Keep the subtree below `node`, whose state is given."""
         self._put_root(fluents)
-        number = np.zeros(self.node_count, np.int32)
-        make_root(self.arrays, self.tree, node, number, np.zeros(self.tables.role_count, np.int32))
+        make_root(self.arrays, self.tree, node)
 
     def _put_root(self, fluents: NDArray[np.bool_]) -> None:
         abandon(self.arrays, self.tree, self.walkers, self.usable_lanes)
@@ -316,13 +279,13 @@ class TreeEngine:
         if self.statistics is not None:
             for array in (self.statistics.visits, self.statistics.total):
                 array *= factor
-        if self.contexts is not None:
-            pairs = self.contexts
-            for array in (pairs.pair_visits, pairs.pair_total, pairs.gram):
+        contexts = self.contexts
+        if contexts is not None:
+            for array in (contexts.pair_visits, contexts.pair_total, contexts.gram):
                 array *= factor
-            pairs.pair_mean[:] = -1.0
-            is_known = pairs.pair_visits >= self.settings.past_visits
-            np.divide(pairs.pair_total, pairs.pair_visits, out=pairs.pair_mean, where=is_known)
+            contexts.pair_mean[:] = -1.0
+            is_known = contexts.pair_visits >= self.settings.past_visits
+            np.divide(contexts.pair_total, contexts.pair_visits, out=contexts.pair_mean, where=is_known)
 
     def begin(self, simulations: int) -> None:
         """So many playouts are to be started, beside those that are in flight."""

@@ -246,10 +246,14 @@ def test_search_starts_afresh_where_it_was_left_behind():
     assert search.best_move() in game.legal_moves(state, game.roles[0])
 
 
-@pytest.mark.parametrize("policy", ["uniform", "rave", "grave", "nst"])
-def test_search_abandons_what_is_in_flight_when_the_match_goes_on(policy):
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"policy": "rave"}, {"policy": "grave"}, {"policy": "nst"}, {"leaf_growth": 0}],
+    ids=str,
+)
+def test_search_abandons_what_is_in_flight_when_the_match_goes_on(options):
     game = compiled("connectfour_4x4")
-    search = search_of("connectfour_4x4", policy=policy)
+    search = search_of("connectfour_4x4", **options)
     engine = search.engines[0]
     search.run(simulations=2000)
     engine.begin(5000)
@@ -284,7 +288,7 @@ def test_a_search_that_begins_again_is_like_a_new_one(name, policy):
     assert used.edge_count == new.edge_count
     for array in ("bucket", "table_node", "free_table"):
         assert (getattr(used.tree, array) == getattr(new.tree, array)).all()
-    for array in ("visits", "total", "child", "flight"):
+    for array in ("visits", "total", "child"):
         begun_again, fresh = getattr(used.tree, array), getattr(new.tree, array)
         assert (begun_again[: used.edge_count] == fresh[: new.edge_count]).all()
     for array in ("table", "playouts"):
@@ -332,6 +336,7 @@ def test_past_without_room_gives_way_to_mast(caplog):
     search = search_of("breakthrough_small", policy="past+rave", memory_mebibytes=1)
     assert search.report().fallback == "mast+rave"
     assert "no room for PAST" in caplog.text
+    assert search.engines[0].contexts is not None  # so the kernel is the one that PAST was compiled with
     assert search.run(simulations=50) == 50
     assert search_of("breakthrough_small", policy="past+rave").report().fallback == ""
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ggp.search import tree_engine
+from ggp.search import tree_memory
 from ggp.search.mcts import LanesSearch
 from ggp.search.options import MctsOptions
 from tests.ggp.search.golden import compiled
@@ -26,7 +26,7 @@ def test_search_with_ngrams_is_counted_and_reproducible(policy):
 
 
 def test_full_table_keeps_the_ngrams_with_many_visits(monkeypatch):
-    monkeypatch.setattr(tree_engine, "MOST_GRAMS", 64)
+    monkeypatch.setattr(tree_memory, "MOST_GRAMS", 64)
     search = search_of("connectfour_4x4", policy="nst")
     grams = search.engines[0].contexts
     assert len(grams.gram_key) == 64
