@@ -2,7 +2,7 @@
 
 The cache lies in the user's cache folder, in a subfolder named after a digest of this package's sources:
 numba looks only at the file of the function itself when it decides whether a cached caller is stale.
-Numba keeps one entry per processor type, row width, and set of optional tables that are None, in it.
+Numba keeps one entry per processor type, row width and choice of optional tables in it.
 
     GGP_KERNEL_CACHE    another folder for compiled kernels; empty: do not cache
     NUMBA_DISABLE_JIT   1: kernels run as plain Python (hundreds of times slower; for debugging)
