@@ -18,8 +18,10 @@ from numba import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
+from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
-from numba.core.types import unliteral
+from numba.core.types import Array, BaseTuple, Integer, IntegerLiteral, Tuple, Type, uintp, unliteral
+from numba.core.typing.templates import signature
 
 
 class PieceLibrary(JITCodeLibrary):
@@ -62,6 +64,37 @@ class QuickFlags(Flags):
         return len(self._values)
 
 
+class IndexLowering(Lower):
+    """Lowering in which variables that index arrays count from the start: they must not be negative.
+
+    Numba asks of every index whether it is negative, and would then count from the end. Kernels look up some
+    three indices for a gate, and these questions took as long as all else that is done for it. A constant may
+    be negative.
+    """
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        return super().lower_getitem(resty, expr, value, index, self._from_start(value, index, signature))
+
+    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
+        return super().lower_setitem(target, index, value, self._from_start(target, index, signature))
+
+    def _from_start(self, array: Any, index: Any, by_numba: Any) -> Any:
+        """The signature of an access with its index as unsigned."""
+        if not isinstance(self.typeof(array.name), Array):
+            return by_numba
+        kind = _unsigned(self.typeof(index.name))
+        arguments = (by_numba.args[0], kind, *by_numba.args[2:])
+        return signature(by_numba.return_type, *arguments)
+
+
+def _unsigned(index: Type) -> Type:
+    """The type of an index without its sign. Constants, slices and whatever else is no number stay."""
+    if isinstance(index, BaseTuple):
+        return Tuple([_unsigned(each) for each in index])  # type: ignore[attr-defined]
+    is_variable = isinstance(index, Integer) and not isinstance(index, IntegerLiteral)
+    return uintp if is_variable else index
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class QuickLowering(NativeLowering):
     """Lowering with LLVM at `level`, or at that of NUMBA_OPT if it is lower.
@@ -71,6 +104,10 @@ class QuickLowering(NativeLowering):
 
     _name = "quick_lowering"
     level = 2
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        return IndexLowering
 
     def run_pass(self, state: Any) -> bool:
         # Numba holds its lock of the compiler, and compiles nothing else while it lowers a function.

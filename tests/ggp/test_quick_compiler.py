@@ -101,6 +101,38 @@ def test_only_kernels_get_machine_code(decorated, monkeypatch):
     assert PieceLibrary in map(type, of_part)
 
 
+def test_variables_that_index_arrays_count_from_the_start():
+    @njit(pipeline_class=QuickCompiler)
+    def read(values, i):
+        return values[i]
+
+    @njit(pipeline_class=QuickCompiler)
+    def read_pair(values, i, j):
+        return values[i, j]
+
+    @njit(pipeline_class=QuickCompiler)
+    def write(values, i, x):
+        values[i] = x
+
+    @njit(pipeline_class=QuickCompiler)
+    def last(values):
+        values[-2] = 7
+        return values[-1], values[1:][0], values[-2:].sum()
+
+    values = np.arange(10)
+    inside = values[4:8]  # what lies before is there, so that nothing is read from anywhere
+    assert [int(read(inside, i)) for i in (0, 3, np.int32(2), np.uint64(1))] == [4, 7, 6, 5]
+    assert int(read(inside, -1)) == 3  # Numba by itself: 7
+    table = np.arange(20).reshape(5, 4)
+    assert int(read_pair(table, 2, np.int32(3))) == 11
+    assert int(read_pair(table[2:], -1, 3)) == 7  # Numba by itself: 19
+    assert read(table, 2).tolist() == [8, 9, 10, 11]
+    write(inside, -1, 50)
+    write(inside, np.int32(2), 60)
+    assert values.tolist() == [0, 1, 2, 50, 4, 5, 60, 7, 8, 9]
+    assert last(values) == (9, 1, 7 + 9)  # constants and slices are as ever
+
+
 def test_flags_are_alike_where_the_same_options_are_set():
     first, second = QuickFlags(), QuickFlags()
     first.nrt = second.nrt = False
