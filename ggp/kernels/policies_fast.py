@@ -81,9 +81,11 @@ def no_cases(words: int) -> FeatureCases:
 
 @inlined
 def _in_case(value: Rows, cases: FeatureCases, c: Index, lanes: Row) -> Row:
-    """Those of `lanes` in which the conditions of case c hold."""
+    """Those of `lanes` in which the conditions of case c hold. Of most cases the first one holds nowhere."""
     for j in range(cases.first_condition[c], cases.first_condition[c + 1]):
         lanes = lanes & literal(value, np.int64(cases.condition[j]))
+        if not any_lane(lanes):
+            break
     return lanes
 
 
@@ -123,6 +125,8 @@ def _list_cases(tables: LaneTables, value: Rows, role: Index, cases: FeatureCase
                 cases.legal.level[n] = at
                 store(cases.legal.lanes, n, y)
                 n += 1
+                if not any_lane(x):
+                    break
     most = cases.weight.shape[1]
     left = lanes
     for level in range(levels):
