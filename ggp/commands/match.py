@@ -19,7 +19,7 @@ from ggp.commands.options import InputFile, OutputFile, Seconds
 from ggp.exact_players import require_tablebase_rules, tablebase_spec
 from ggp.game import RANDOM_ROLE, Game
 from ggp.live_view import MatchView, result_view
-from ggp.match import STEP_LIMIT, MatchRecord, play_match, write_record
+from ggp.match import STEP_LIMIT, MatchRecord, NotStartedError, play_match, write_record
 from ggp.players import Player, PlayerSpecError, make_player
 from ggp.search.report import SearchReport
 
@@ -89,7 +89,7 @@ def command(
     first_seed = random.SystemRandom().getrandbits(31) if seed is None else seed
     _check_count(game, players)
     console = Console(highlight=False)
-    records = []
+    records: list[MatchRecord] = []
     for number in range(repeat):
         view = MatchView(
             console,
@@ -99,16 +99,22 @@ def command(
             is_thinking=think,
         )
         seats = seat_players(game, players, view.show_report if think else None)
-        with view:
-            played = play_match(
-                game,
-                seats,
-                start_clock_seconds=start_clock,
-                play_clock_seconds=play_clock,
-                seed=first_seed + number,
-                step_limit=step_limit,
-                watch=view,
-            )
+        try:
+            with view:
+                played = play_match(
+                    game,
+                    seats,
+                    start_clock_seconds=start_clock,
+                    play_clock_seconds=play_clock,
+                    seed=first_seed + number,
+                    step_limit=step_limit,
+                    watch=view,
+                    all_must_start=True,
+                )
+        except NotStartedError as error:
+            if records and not is_json:
+                _print_totals(console, records)
+            raise PlayerNotThereError(str(error)) from None
         records.append(played)
         if is_json:
             click.echo(json.dumps(played.to_dict()))
@@ -121,6 +127,12 @@ def command(
     elif not is_json:
         _print_totals(console, records)
     sys.exit(0 if all(played.is_completed for played in records) else 1)
+
+
+class PlayerNotThereError(click.ClickException):
+    """A player did not take the match."""
+
+    exit_code = 2
 
 
 def seat_players(
@@ -166,12 +178,19 @@ def _result_line(number: int, record: MatchRecord) -> str:
         f"{role} {'-' if goal is None else goal}"
         for role, goal in zip(record.roles, record.goals or [None] * len(record.roles), strict=True)
     )
+    counts = [_faults(record, seat) for seat in range(len(record.roles))]
+    faults = "".join(f"   {role}: {n} faults" for role, n in zip(record.roles, counts, strict=True) if n)
     end = "" if record.is_completed else f"   aborted: {record.fault}"
-    return f"match {number:>3}   {len(record.moves):>4} steps   {goals}{end}"
+    return f"match {number:>3}   {len(record.moves):>4} steps   {goals}{faults}{end}"
+
+
+def _faults(record: MatchRecord, seat: int) -> int:
+    """Moves (and START) for which the referee had to stand in."""
+    return sum(bool(row[seat]) for row in record.errors)
 
 
 def _print_totals(console: Console, records: list[MatchRecord]) -> None:
-    """Mean goals and how often each role had how much."""
+    """Mean goals, how often each role had how much, and its faults."""
     complete = [record for record in records if record.goals is not None]
     for index, role in enumerate(records[0].roles):
         goals = [record.goals[index] for record in complete if record.goals is not None]
@@ -181,4 +200,6 @@ def _print_totals(console: Console, records: list[MatchRecord]) -> None:
                 f"{count} × {goal}" for goal, count in sorted(Counter(known).items(), reverse=True)
             )
             mean = sum(known) / len(known)
-            console.print(f"{role} ({records[0].player_names[index]}): mean goal {mean:.1f}   {spread}")
+            faults = sum(_faults(record, index) for record in records)
+            told = f"   {faults} faults: moves by chance instead" if faults else ""
+            console.print(f"{role} ({records[0].player_names[index]}): mean goal {mean:.1f}   {spread}{told}")

@@ -9,6 +9,7 @@ import pytest
 
 from ggp import cli
 from ggp.match import MatchRecord, read_record
+from ggp.players import LegalPlayer, LocalPlayer, PlayerFaultError
 from ggp.replay import text_hash
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -225,6 +226,45 @@ def test_match_repeats(ggp):
     assert code == 0
     assert out.count("steps") == 4
     assert "mean goal" in out
+
+
+def test_matches_tell_for_whom_chance_moved(ggp, monkeypatch):
+    def choose(self, state, deadline, joint_move):
+        raise PlayerFaultError("TO")
+
+    monkeypatch.setattr(LegalPlayer, "choose", choose)
+    code, out, _ = ggp("match", "rockpaperscissors", "random", "legal", "--seed", 3, "--repeat", 2)
+    assert code == 0
+    first, second, left, right = out.splitlines()
+    steps = int(first.split()[2]), int(second.split()[2])
+    assert first.endswith(f"   right: {steps[0]} faults")
+    assert right.endswith(f"   {sum(steps)} faults: moves by chance instead")
+    assert "faults" not in left
+
+
+@pytest.mark.parametrize("repeat", [1, 2])
+def test_match_needs_players_that_are_there(ggp, repeat):
+    code, out, err = ggp("match", "tictactoe", "random", "http://127.0.0.1:1", "--repeat", repeat)
+    assert code == 2
+    assert "goal" not in out
+    assert "127.0.0.1:1 did not start: " in err
+    assert "Traceback" not in err
+
+
+def test_match_tells_what_was_played_before_a_player_left(ggp, monkeypatch):
+    matches = iter([None, PlayerFaultError("CE", "gone")])
+
+    def start(self, setup, deadline):
+        LocalPlayer.start(self, setup, deadline)
+        if fault := next(matches):
+            raise fault
+
+    monkeypatch.setattr(LegalPlayer, "start", start, raising=False)
+    code, out, err = ggp("match", "tictactoe", "random", "legal", "--seed", 3, "--repeat", 3)
+    assert code == 2
+    assert out.count("steps") == 1
+    assert "mean goal" in out
+    assert "legal did not start: gone" in err
 
 
 def test_bench_prints_json_lines_and_reports_what_fails(ggp):
