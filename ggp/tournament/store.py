@@ -8,6 +8,7 @@ read while a run writes.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import zlib
 from collections.abc import Collection, Iterator
@@ -55,6 +56,20 @@ class StoredMatch:
     seats: tuple[SeatResult, ...]
 
 
+def _open_fixed(path: Path) -> sqlite3.Connection:
+    """To read a file in a folder where nothing can be written, not even the files that readers share.
+
+    Raises StoreError where matches are in the log beside it, which only a writer brings in.
+    """
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and log.stat().st_size:
+        raise StoreError(
+            f"{path}: its last matches are in {log.name} still, and its folder cannot be written:"
+            " copy both files to one that can be"
+        )
+    return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None)
+
+
 class Store:
     """An open file of results. One process should write to a run at a time; any number may read."""
 
@@ -63,11 +78,15 @@ class Store:
         if must_exist and not path.is_file():
             raise FileNotFoundError(2, "there is no such file", str(path))
         self.path = path
+        is_fixed = must_exist and not os.access(path.absolute().parent, os.W_OK)
         try:
-            self._link = sqlite3.connect(path, timeout=30, isolation_level=None)
-            self._link.execute("pragma journal_mode = wal")
-            self._link.execute("pragma synchronous = normal")
-            self._link.execute("pragma foreign_keys = on")
+            if is_fixed:
+                self._link = _open_fixed(path)
+            else:
+                self._link = sqlite3.connect(path, timeout=30, isolation_level=None)
+                self._link.execute("pragma journal_mode = wal")
+                self._link.execute("pragma synchronous = normal")
+                self._link.execute("pragma foreign_keys = on")
             make_tables(self._link, path)
         except sqlite3.OperationalError as error:
             raise StoreError(f"{path}: {error}") from None

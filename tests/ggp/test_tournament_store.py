@@ -199,6 +199,24 @@ def test_looking_at_a_store_of_the_first_schema_leaves_it_as_it_is(store, tmp_pa
         assert len(link.execute("select * from seat").fetchone()) == 13  # as many as an older program writes
 
 
+def test_a_store_is_read_where_nothing_can_be_written(store, tmp_path, monkeypatch):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    first, second = first_tasks(plan, 2)
+    store.add(run, result_of(first, [100, 0]))
+    monkeypatch.setattr("ggp.tournament.store.os.access", lambda path, mode: path != tmp_path)
+    with pytest.raises(StoreError, match=r"last matches are in results.sqlite-wal still.*copy both"):
+        Store(store.path, must_exist=True)
+    store._link.close()  # the last one to leave takes the log along
+    files = sorted(tmp_path.iterdir())
+    with Store(store.path, must_exist=True) as reader:
+        run = reader.run()
+        assert [match.id for match in reader.matches(run)] == [first.id]
+        with pytest.raises(StoreError, match="readonly"):
+            reader.add(run, result_of(second, [0, 100]))
+        assert sorted(tmp_path.iterdir()) == files
+
+
 def test_mistakes_of_this_program_are_not_told_as_faults_of_the_file(store, tmp_path):
     plan = small_plan(tmp_path)
     run = store.begin(plan)
