@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+TEST_PROCESSES ?= 2
 
 .PHONY: match test lint play bench setup
 
@@ -8,7 +9,7 @@ match: $(VENV)/.runtime ## two machine players play connect four
 	$(BIN)/ggp match connectfour
 
 test: $(VENV)/.development ## run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
 lint: $(VENV)/.development ## ruff and mypy
 	$(BIN)/ruff check .
