@@ -259,7 +259,6 @@ def result_view(record: MatchRecord) -> RenderableType:
         table.add_column(heading, justify="left" if heading in ("role", "player") else "right")
     goals = record.goals or [None] * len(record.roles)
     for seat, role in enumerate(record.roles):
-        faults = [row[seat] for row in record.errors if row[seat]]
         seconds = [row[seat] for row in record.move_seconds[1:]]
         known = [value for value in seconds if value is not None]
         goal = goals[seat]
@@ -267,7 +266,7 @@ def result_view(record: MatchRecord) -> RenderableType:
             Text(role),
             Text(record.player_names[seat]),
             "-" if goal is None else str(goal),
-            str(len(faults)),
+            str(record.fault_count(seat)),
             f"{max(known):.2f} s" if known else "-",
         )
     return Group(title, table)

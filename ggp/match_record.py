@@ -84,6 +84,10 @@ class MatchRecord:
         self.is_aborted = True
         self.fault = reason
 
+    def fault_count(self, seat: int) -> int:
+        """How often a seat gave no usable answer, to START or with a move."""
+        return sum(bool(row[seat]) for row in self.errors)
+
     def to_json(self) -> str:
         """This record as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)

@@ -178,15 +178,10 @@ def _result_line(number: int, record: MatchRecord) -> str:
         f"{role} {'-' if goal is None else goal}"
         for role, goal in zip(record.roles, record.goals or [None] * len(record.roles), strict=True)
     )
-    counts = [_faults(record, seat) for seat in range(len(record.roles))]
+    counts = [record.fault_count(seat) for seat in range(len(record.roles))]
     faults = "".join(f"   {role}: {n} faults" for role, n in zip(record.roles, counts, strict=True) if n)
     end = "" if record.is_completed else f"   aborted: {record.fault}"
     return f"match {number:>3}   {len(record.moves):>4} steps   {goals}{faults}{end}"
-
-
-def _faults(record: MatchRecord, seat: int) -> int:
-    """Moves (and START) for which the referee had to stand in."""
-    return sum(bool(row[seat]) for row in record.errors)
 
 
 def _print_totals(console: Console, records: list[MatchRecord]) -> None:
@@ -200,6 +195,6 @@ def _print_totals(console: Console, records: list[MatchRecord]) -> None:
                 f"{count} × {goal}" for goal, count in sorted(Counter(known).items(), reverse=True)
             )
             mean = sum(known) / len(known)
-            faults = sum(_faults(record, index) for record in records)
+            faults = sum(record.fault_count(index) for record in records)
             told = f"   {faults} faults: moves by chance instead" if faults else ""
             console.print(f"{role} ({records[0].player_names[index]}): mean goal {mean:.1f}   {spread}{told}")

@@ -21,7 +21,6 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import Array, BaseTuple, Integer, IntegerLiteral, Tuple, Type, uintp, unliteral
-from numba.core.typing.templates import signature
 
 
 class PieceLibrary(JITCodeLibrary):
@@ -83,8 +82,7 @@ class IndexLowering(Lower):
         if not isinstance(self.typeof(array.name), Array):
             return by_numba
         kind = _unsigned(self.typeof(index.name))
-        arguments = (by_numba.args[0], kind, *by_numba.args[2:])
-        return signature(by_numba.return_type, *arguments)
+        return by_numba.replace(args=(by_numba.args[0], kind, *by_numba.args[2:]))
 
 
 def _unsigned(index: Type) -> Type:

@@ -56,8 +56,23 @@ class StoredMatch:
     seats: tuple[SeatResult, ...]
 
 
+def _open(path: Path) -> sqlite3.Connection:
+    """With write-ahead logging, where it can be had. Raises sqlite3.Error, StoreError."""
+    link = sqlite3.connect(path, timeout=30, isolation_level=None)
+    try:
+        link.execute("pragma journal_mode = wal")
+    except sqlite3.OperationalError:
+        link.close()
+        if not path.is_file() or os.access(path.absolute().parent, os.W_OK):
+            raise
+        return _open_fixed(path)
+    link.execute("pragma synchronous = normal")
+    link.execute("pragma foreign_keys = on")
+    return link
+
+
 def _open_fixed(path: Path) -> sqlite3.Connection:
-    """To read a file in a folder where nothing can be written, not even the files that readers share.
+    """To read a file where nothing can be written and the files that readers share are not there.
 
     Raises StoreError where matches are in the log beside it, which only a writer brings in.
     """
@@ -78,15 +93,8 @@ class Store:
         if must_exist and not path.is_file():
             raise FileNotFoundError(2, "there is no such file", str(path))
         self.path = path
-        is_fixed = must_exist and not os.access(path.absolute().parent, os.W_OK)
         try:
-            if is_fixed:
-                self._link = _open_fixed(path)
-            else:
-                self._link = sqlite3.connect(path, timeout=30, isolation_level=None)
-                self._link.execute("pragma journal_mode = wal")
-                self._link.execute("pragma synchronous = normal")
-                self._link.execute("pragma foreign_keys = on")
+            self._link = _open(path)
             make_tables(self._link, path)
         except sqlite3.OperationalError as error:
             raise StoreError(f"{path}: {error}") from None

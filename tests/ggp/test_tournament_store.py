@@ -204,6 +204,17 @@ def test_a_store_is_read_where_nothing_can_be_written(store, tmp_path, monkeypat
     run = store.begin(plan)
     first, second = first_tasks(plan, 2)
     store.add(run, result_of(first, [100, 0]))
+    connect = sqlite3.connect
+
+    class Unwritable(sqlite3.Connection):
+        def execute(self, statement, *arguments):
+            if "journal_mode" in statement:
+                raise sqlite3.OperationalError("unable to open database file")
+            return super().execute(statement, *arguments)
+
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **({"factory": Unwritable} | k)))
+    with pytest.raises(StoreError, match="unable to open database file"):
+        Store(store.path, must_exist=True)  # the folder is not to blame
     monkeypatch.setattr("ggp.tournament.store.os.access", lambda path, mode: path != tmp_path)
     with pytest.raises(StoreError, match=r"last matches are in results.sqlite-wal still.*copy both"):
         Store(store.path, must_exist=True)
