@@ -18,6 +18,7 @@ from ggp.kernels.tree_arrays import (
     MISSING,
     ContextStatistics,
     Float64Array,
+    LaneOptions,
     MoveStatistics,
     SearchArrays,
     Tree,
@@ -27,6 +28,7 @@ from ggp.tables import Int32Array
 
 BYTES_PER_GRAM = 20
 BYTES_PER_PAIR = 24
+BYTES_PER_LANE_OPTION = 12
 
 
 def bytes_per_node(roles: int) -> int:
@@ -120,10 +122,10 @@ def make_contexts(moves: int, fluents: int, words: int, grams: int) -> ContextSt
 
     `fluents` 0: no room for PAST's pairs. `grams`, a power of two: room for N-grams, 0: none.
     """
+    pairs = (moves, fluents) if fluents else (1, 1)
     return ContextStatistics(
-        pair_visits=np.zeros((moves if fluents else 1, max(1, fluents)), np.float64),
-        pair_total=np.zeros((moves if fluents else 1, max(1, fluents)), np.float64),
-        pair_mean=np.full((moves if fluents else 1, max(1, fluents)), -1.0),
+        pair=np.zeros((pairs[0], 2 * pairs[1]), np.float64),
+        pair_mean=np.full(pairs, -1.0),
         cases=no_cases(words),
         gram_key=np.zeros(max(1, grams), np.uint32),
         gram=np.zeros(2 * max(1, grams), np.float64),
@@ -135,6 +137,18 @@ def _seeded_tree_random(seed: int, stream: int) -> NDArray[np.uint64]:
     """uint64[1]: another stream than that of the random rows."""
     sequence = np.random.SeedSequence([seed & (2**64 - 1), stream, 1])
     return sequence.generate_state(1, np.uint64).astype(np.uint64)
+
+
+def _make_lane_options(tables: LaneTables, moves: int) -> LaneOptions:
+    return LaneOptions(
+        fact=np.zeros((64, tables.fluent_count), np.int32),
+        facts=np.zeros(64, np.int64),
+        legal=np.zeros(moves, np.int32),
+        legal_lanes=np.zeros(moves, np.uint64),
+        move=np.zeros((moves, 64), np.int32),
+        value=np.zeros((moves, 64), np.float64),
+        first=np.zeros((tables.role_count + 1, 64), np.int64),
+    )
 
 
 def make_search_arrays(
@@ -174,7 +188,7 @@ def make_search_arrays(
         score=np.zeros(tables.move_count, np.float64),
         option=np.zeros(tables.move_count, np.int32),
         option_first=np.zeros(tables.role_count + 1, np.int64),
-        fact=np.zeros(tables.fluent_count, np.int32),
         legal=np.zeros((len(tables.slot_literal) // 64 + 1, 64), np.uint64),
+        lane_options=_make_lane_options(tables, tables.move_count if has_states else 1),
         first_move=first_move.astype(np.int64),
     )

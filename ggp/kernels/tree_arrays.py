@@ -230,7 +230,7 @@ class MoveStatistics(NamedTuple):
 class ContextStatistics(NamedTuple):
     """What playouts teach about moves in their context: facts, features, or the moves before.
 
-    pair_visits, pair_total   float64[M, F]: PAST, by move and fluent
+    pair           float64[M, 2F]: PAST, visits and total of each fluent in turn, by move
     pair_mean      float64[M, F]: the mean goal, -1 below `past_visits` visits; read more than written
     cases          FAST: what moves are worth
     gram_key       uint32[power of two]: NGRAMS, hash table; 0: nothing there
@@ -238,13 +238,30 @@ class ContextStatistics(NamedTuple):
     gibbs          int32[GIBBS_STEPS+1]: weight by the distance to the best mean, in steps of 1/8 goal
     """
 
-    pair_visits: NDArray[np.float64]
-    pair_total: NDArray[np.float64]
-    pair_mean: NDArray[np.float64]
+    pair: Float64Array
+    pair_mean: Float64Array
     cases: FeatureCases
     gram_key: NDArray[np.uint32]
     gram: Float64Array
     gibbs: Int32Array
+
+
+class LaneOptions(NamedTuple):
+    """Scratch of PAST: what 64 lanes can do, and what that is worth.
+
+    fact         int32[64, F]: the fluents that hold in each lane; facts int64[64]: how many
+    legal        int32[M], legal_lanes uint64[M]: the moves of one role that are legal in some lane, and where
+    move         int32[M, 64], value float64[M, 64]: the legal moves of each lane, of the first role first
+    first        int64[R+1, 64]: those of role r are first[r] .. first[r + 1] - 1; first[0] stays 0
+    """
+
+    fact: Int32Array
+    facts: NDArray[np.int64]
+    legal: Int32Array
+    legal_lanes: NDArray[np.uint64]
+    move: Int32Array
+    value: Float64Array
+    first: NDArray[np.int64]
 
 
 class SearchArrays(NamedTuple):
@@ -265,8 +282,8 @@ class SearchArrays(NamedTuple):
     goal       float64[R]: scratch
     goal_value float64[*]: goal of each goal literal; 0 where the rules write something else than 0..100
     score      float64[M], option int32[M]: scratch of PAST, FAST, NGRAMS and GRAVE
-    option_first int64[R+1]: scratch of PAST and NGRAMS; fact int32[F]: of PAST
-    legal      uint64[slots / 64, 64]: scratch of NGRAMS, the legal moves lane by lane
+    option_first int64[R+1], legal uint64[slots / 64, 64]: scratch of NGRAMS, the legal moves lane by lane
+    lane_options scratch of PAST
     first_move int64[R+1]
     """
 
@@ -289,6 +306,6 @@ class SearchArrays(NamedTuple):
     score: Float64Array
     option: Int32Array
     option_first: NDArray[np.int64]
-    fact: Int32Array
     legal: NDArray[np.uint64]
+    lane_options: LaneOptions
     first_move: NDArray[np.int64]

@@ -11,6 +11,7 @@ from ggp.game import RANDOM_ROLE
 from ggp.kernels.choose import choice_planes
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.policies_fast import FeatureCases
+from ggp.kernels.policies_past import refresh_means
 from ggp.kernels.rows import ALL_ONES, words_of
 from ggp.kernels.tree_allocation import (
     make_contexts,
@@ -281,11 +282,9 @@ class TreeEngine:
                 array *= factor
         contexts = self.contexts
         if contexts is not None:
-            for array in (contexts.pair_visits, contexts.pair_total, contexts.gram):
+            for array in (contexts.pair, contexts.gram):
                 array *= factor
-            contexts.pair_mean[:] = -1.0
-            is_known = contexts.pair_visits >= self.settings.past_visits
-            np.divide(contexts.pair_total, contexts.pair_visits, out=contexts.pair_mean, where=is_known)
+            refresh_means(contexts, self.settings.past_visits)
 
     def begin(self, simulations: int) -> None:
         """So many playouts are to be started, beside those that are in flight."""

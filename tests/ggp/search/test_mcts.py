@@ -348,25 +348,25 @@ def test_past_keeps_the_mean_of_every_pair_that_counts(decay):
     engine = search.engines[0]
     learned = engine.contexts
     engine.decay(decay)
-    is_known = learned.pair_visits >= 5
-    means = learned.pair_total[is_known] / learned.pair_visits[is_known]
+    visits, total = learned.pair[:, ::2], learned.pair[:, 1::2]
+    is_known = visits >= 5
+    means = total[is_known] / visits[is_known]
     assert is_known.any() == (decay > 0)
     assert (learned.pair_mean[~is_known] == -1).all()
     assert (learned.pair_mean[is_known] == means).all()
-    assert (learned.pair_visits[~is_known] > 0).any() == (decay > 0)
+    assert (visits[~is_known] > 0).any() == (decay > 0)
 
 
 def test_past_counts_on_beyond_what_small_floats_can():
     search = search_of("connectfour_4x4", policy="past", words=1)
     search.run(simulations=100)
-    learned = search.engines[0].contexts
+    pair = search.engines[0].contexts.pair
+    visits, total = pair[:, ::2], pair[:, 1::2]
     many = 2.0**24
-    learned.pair_visits[:] = many
-    learned.pair_total[:] = 50 * many
+    visits[:], total[:] = many, 50 * many
     search.run(simulations=100)
-    counted = learned.pair_visits - many
-    assert counted.max() > 20
-    assert (np.abs(learned.pair_total / learned.pair_visits - 50) < 0.01).all()
+    assert (visits - many).max() > 20
+    assert (np.abs(total / visits - 50) < 0.01).all()
 
 
 def test_a_loss_that_is_proven_is_not_preferred_to_a_move_without_points():
