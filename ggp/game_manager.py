@@ -29,7 +29,7 @@ from ggp.http_client import (
 )
 from ggp.match import MatchRecord, Moment, Watcher, derived_seed, goals_or_none, new_record, now_ms
 from ggp.players import PlayerFaultError
-from ggp.protocol import Abort, Info, Message, Play, ProtocolError, Start, Stop, parse_info_reply
+from ggp.protocol import Abort, Info, Message, Play, ProtocolError, Start, Stop, is_word, parse_info_reply
 from ggp.scrambling import Scrambler
 from ggp.tracking import has_percepts
 
@@ -104,8 +104,10 @@ async def manage_match(
     record   given the record as soon as it exists; it then grows in place
 
     Always returns a record; cancelling aborts the match, tells the players, and still raises.
-    Raises ValueError for a wrong number of players or what is no address.
+    Raises ValueError for a wrong number of players, what is no address, or a match id of more than one word.
     """
+    if terms.match_id and not is_word(terms.match_id):
+        raise ValueError(f"a match id is one word without parentheses, not {terms.match_id!r}")
     seats = take_seats(game, addresses)
     names = await asyncio.gather(*map(_player_name, seats))
     match_record = new_record(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from math import prod
 from statistics import mean
@@ -98,7 +99,11 @@ def describe(
     seed: int = 0,
     clock: Callable[[], float] = time.monotonic,
 ) -> GameInfo:
-    """Look at the rules of `game` and play up to `playouts` random playouts in at most `seconds`."""
+    """Look at the rules of `game` and play up to `playouts` random playouts in at most `seconds`.
+
+    What an engine does only once, such as to compile kernels, is not counted as time of playouts.
+    """
+    _make_first_step(game)
     summary = sample(game, playouts, clock() + seconds, random.Random(seed), clock)
     predicates, strata = list_predicates(game.program)
     choices, lengths = summary.choices, summary.lengths
@@ -123,6 +128,13 @@ def describe(
         longest=max(lengths, default=None),
         mean_goals=tuple(_mean_goal(summary, i) for i in seats) if summary.goals else None,
     )
+
+
+def _make_first_step(game: Game[Any]) -> None:
+    state = game.initial_state()
+    with suppress(NoLegalMoveError):
+        if not game.is_terminal(state):
+            game.next_state(state, [game.legal_moves(state, role)[0] for role in game.roles])
 
 
 def sample(

@@ -58,10 +58,14 @@ def find_rules(name: str | Path) -> Path:
     Raises RulesNotFoundError, naming games that are there.
     """
     path = Path(name)
+    if str(name) in ("", "-"):
+        raise RulesNotFoundError(f"{str(name)!r} is no rule sheet; a file or the name of a game is wanted")
     if path.is_file():
         return path
     if path.is_dir():
         raise RulesNotFoundError(f"{name} is a folder; a rule sheet is wanted")
+    if path.exists():
+        raise RulesNotFoundError(f"{name} is a pipe or a device; a rule sheet, in a regular file, is wanted")
     known: set[str] = set()
     for folder in game_folders():
         for candidate in (folder / path.name, folder / f"{path.name}.kif"):

@@ -39,7 +39,7 @@ from gdl.errors import ReasoningError
 from gdl.terms import Term
 from ggp.game import Game, Move
 from ggp.players import MatchSetup, Player, make_player
-from ggp.protocol import parse_term
+from ggp.protocol import parse_term, parse_term_or_name
 from ggp.search.report import SearchReport
 from ggp.tracking import Tracker, has_percepts, make_tracker
 
@@ -112,7 +112,7 @@ class Search:
         for order in orders:
             own_move = order["own_move"]
             position = self.tracker.advance(
-                _parse_terms(order["terms"]), own_move and parse_term(own_move), order["deadline"]
+                _parse_terms(order["terms"]), own_move and parse_term_or_name(own_move), order["deadline"]
             )
         self.ticket = orders[-1]["ticket"]
         if not position.legal:
@@ -230,7 +230,7 @@ def load_rules(rules: str, *, engine: str) -> Game[Any]:
 
 
 def _parse_terms(texts: list[str] | None) -> tuple[Term, ...] | None:
-    return None if texts is None else tuple(map(parse_term, texts))
+    return None if texts is None else tuple(map(parse_term_or_name, texts))
 
 
 def _limit_memory(mebibytes: int) -> None:

@@ -195,17 +195,17 @@ def _is_integer(text: str) -> bool:
 
 
 def _read_last_move(text: str) -> Term | None:
-    return None if text.lower() == "nil" else _parse_term_or_name(text)
+    return None if text.lower() == "nil" else parse_term_or_name(text)
 
 
 def _read_terms(text: str) -> tuple[Term, ...] | None:
     """The terms of a list; None for any atom in its place."""
     if not text.startswith("("):
         return None
-    return tuple(_parse_term_or_name(item) for item in split_list(text))
+    return tuple(parse_term_or_name(item) for item in split_list(text))
 
 
-def _parse_term_or_name(text: str) -> Term:
+def parse_term_or_name(text: str) -> Term:
     """A term; what is none becomes a symbol of that name, which is then simply no legal move.
 
     A manager that garbles one move still expects an answer to its PLAY.
@@ -278,6 +278,11 @@ def is_complete(text: str) -> bool:
         return next(split_expressions(text), None) is not None if text.rstrip().endswith(")") else False
     except ProtocolError:
         return False
+
+
+def is_word(text: str) -> bool:
+    """Whether `text` is one atom in a message, as match ids must be."""
+    return text not in ("(", ")") and _TOKEN.findall(text) == [text] and text[0] not in ';"'
 
 
 def parse_term(text: str) -> Term:

@@ -22,7 +22,7 @@ def sheet_names(arguments: Iterable[str]) -> list[str]:
     names: list[str] = []
     for argument in arguments:
         path = Path(argument)
-        if argument != STANDARD_INPUT and path.is_dir():
+        if argument not in ("", STANDARD_INPUT) and path.is_dir():
             names += [str(sheet) for sheet in sorted(path.rglob(f"*{SUFFIX}")) if sheet.is_file()]
         else:
             names.append(argument)

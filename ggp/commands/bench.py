@@ -15,6 +15,7 @@ from rich.table import Table
 from ggp.bench import calibrate, measure_engine
 from ggp.commands.bench_search import FAILURES, bench_searches, tell_failure
 from ggp.commands.loading_status import load_visibly
+from ggp.commands.options import Amount
 from ggp.loading import ENGINES
 
 COLUMNS = ("game", "engine", "set-up s", "playouts/s", "states/s", "ns/state", "length")
@@ -23,9 +24,7 @@ COLUMNS = ("game", "engine", "set-up s", "playouts/s", "states/s", "ns/state", "
 @click.command("bench")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--engine", default="auto", show_default=True, type=click.Choice(ENGINES))
-@click.option(
-    "--seconds", default=3.0, show_default=True, type=click.FloatRange(0.01), help="CPU time per game."
-)
+@click.option("--seconds", default=3.0, show_default=True, type=Amount(0.01), help="CPU time per game.")
 @click.option("--seed", default=0, show_default=True, type=int)
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1, 256), help="Lanes only.")
 @click.option(

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ggp.commands.loading_status import load_visibly
+from ggp.commands.options import Amount
 from ggp.feature_drawing import HeatMap, draw_bars, draw_heat_maps, heat_color, heat_lines
 from ggp.game import GameError
 from ggp.search.options import FEATURE_KINDS
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--episodes", default=1024, show_default=True, type=click.IntRange(1), help="Playouts to learn from."
 )
-@click.option("--seconds", type=click.FloatRange(0.0), help="Stop after about so long.")
+@click.option("--seconds", type=Amount(0.0), help="Stop after about so long.")
 @click.option(
     "--kind", default="auto", show_default=True, type=click.Choice(FEATURE_KINDS), help="Learn of these."
 )

@@ -19,6 +19,7 @@ from ggp.cache import GameCache, cache_folder
 from ggp.circuit import CircuitError
 from ggp.circuit_drawing import DrawingError, circuit_graph, rule_graph, to_svg
 from ggp.circuit_file import CompiledCircuit
+from ggp.commands.options import Amount
 from ggp.compilation import compile_circuit, game_on
 from ggp.info import GameInfo, describe
 from ggp.live_view import state_view
@@ -30,9 +31,7 @@ from ggp.solver.saved import Tablebase, is_saved_solution
 @click.argument("file", metavar="FILE")
 @click.option("--engine", default="auto", show_default=True, help="auto, lanes, reasoner or prolog.")
 @click.option("--playouts", default=50, show_default=True, type=click.IntRange(1), help="At most so many.")
-@click.option(
-    "--seconds", default=2.0, show_default=True, type=click.FloatRange(0.0), help="Time for the playouts."
-)
+@click.option("--seconds", default=2.0, show_default=True, type=Amount(0.0), help="Time for the playouts.")
 @click.option("--seed", default=0, show_default=True, type=int)
 @click.option(
     "--draw",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ggp.commands.options import Amount
 from ggp.compiled_game import CompiledGame
 from ggp.loading import load
 from ggp.search.learning import LearningError, LearningOptions, TemporalDifferenceLearner
@@ -18,9 +19,9 @@ from ggp.search.learning import LearningError, LearningOptions, TemporalDifferen
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Write to this file."
 )
 @click.option("--games", default=2000, show_default=True, type=click.IntRange(1))
-@click.option("--seconds", type=click.FloatRange(0.0), help="Stop after so long.")
-@click.option("--trace", default=0.8, show_default=True, type=click.FloatRange(0.0, 1.0), help="Lambda.")
-@click.option("--step", default=1.0, show_default=True, type=click.FloatRange(0.0), help="Learning rate.")
+@click.option("--seconds", type=Amount(0.0), help="Stop after so long.")
+@click.option("--trace", default=0.8, show_default=True, type=Amount(0.0, 1.0), help="Lambda.")
+@click.option("--step", default=1.0, show_default=True, type=Amount(0.0), help="Learning rate.")
 @click.option("--seed", default=0, show_default=True, type=int)
 def command(
     file: str, out: Path, games: int, seconds: float | None, trace: float, step: float, seed: int

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from gdl.errors import GdlError
 from ggp.commands.loading_status import load_visibly
+from ggp.commands.options import OutputFile, Seconds
 from ggp.game import Game
 from ggp.game_manager import MatchTerms, OnError, manage_match, take_seats
 from ggp.live_view import MatchView, result_view
@@ -35,10 +36,10 @@ class ManagerOptions:
 @click.command("manage")
 @click.argument("rules", metavar="FILE")
 @click.argument("addresses", metavar="HOST:PORT...", nargs=-1, required=True)
-@click.option("--start-clock", default=30.0, show_default=True, type=click.FloatRange(0.1), help="Seconds.")
-@click.option("--play-clock", default=10.0, show_default=True, type=click.FloatRange(0.1), help="Seconds.")
+@click.option("--start-clock", default=30.0, show_default=True, type=Seconds(0.1), help="Seconds.")
+@click.option("--play-clock", default=10.0, show_default=True, type=Seconds(0.1), help="Seconds.")
 @click.option("--scramble", is_flag=True, help="Hide the meaning of names from the players.")
-@click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help="Write the match as JSON.")
+@click.option("--record", type=OutputFile(), help="Write the match as JSON.")
 @click.option(
     "--on-error",
     default="random",

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ggp.commands.options import InputFile
+from ggp.commands.options import Amount, InputFile
 from ggp.http_player import PlayerOptions, run_player
 from ggp.player_match import SearchOptions
 from ggp.players import PlayerSpecError
@@ -31,12 +31,12 @@ from ggp.players import PlayerSpecError
 @click.option("--tablebase", type=InputFile(), help="Solution to play from; --agent plays other games.")
 @click.option(
     "--margin",
-    type=click.FloatRange(0, 60),
+    type=Amount(0, 60),
     help="Seconds left of the play clock.  [default: 1; 0.2 for managers on this machine]",
 )
 @click.option(
     "--start-margin",
-    type=click.FloatRange(0, 60),
+    type=Amount(0, 60),
     help="Seconds left of the start clock.  [default: 2; 0.3 for managers on this machine]",
 )
 @click.option("--max-matches", default=4, show_default=True, type=click.IntRange(1), help="Matches at once.")

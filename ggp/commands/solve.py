@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from ggp.commands.loading_status import load_visibly
-from ggp.commands.options import OutputFile
+from ggp.commands.options import Amount, OutputFile
 from ggp.compiled_game import CompiledGame
 from ggp.root_value import (
     ALPHABETA,
@@ -50,7 +50,7 @@ STATES_BEFORE_ESTIMATE = 5_000_000
     type=click.Choice([AUTO, RETROGRADE, ALPHABETA, BRANCH_AND_BOUND]),
     help="How.",
 )
-@click.option("--seconds", type=click.FloatRange(0.0), help="Give up after so long.")
+@click.option("--seconds", type=Amount(0.0), help="Give up after so long.")
 @click.option(
     "--mebibytes",
     default=DEFAULT_MEBIBYTES,
@@ -59,7 +59,7 @@ STATES_BEFORE_ESTIMATE = 5_000_000
     help="Memory to use.",
 )
 @click.option("--states", type=click.IntRange(1), help="Give up beyond so many states.")
-@click.option("--save", type=OutputFile(), help="Write the solution to a file.")
+@click.option("--save", type=OutputFile(is_replaced=True), help="Write the solution to a file.")
 @click.option(
     "--work",
     type=click.Path(file_okay=False, path_type=Path),

@@ -12,6 +12,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from ggp.commands.options import Amount
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
 from ggp.tournament.export import MATCH_COLUMNS, SEAT_COLUMNS, write_csv, write_json_lines
 from ggp.tournament.live import RunView, watch
@@ -111,8 +112,8 @@ _run_option = click.option("--run", "run_name", metavar="NAME", help="[default: 
 @click.option(
     "--until", metavar="sprt|WIDTH", help="Stop a pair when it is decided, or its interval is so wide."
 )
-@click.option("--elo0", type=float, help="For --until sprt: not stronger than this.  [default: 0]")
-@click.option("--elo1", type=float, help="For --until sprt: at least so much stronger.  [default: 30]")
+@click.option("--elo0", type=Amount(), help="For --until sprt: not stronger than this.  [default: 0]")
+@click.option("--elo1", type=Amount(), help="For --until sprt: at least so much stronger.  [default: 30]")
 @click.option("--name", help="Of the run.  [default: the file's, or the games']")
 @click.option("--new", "is_new", is_flag=True, help="Start another run where one of that name exists.")
 @_store_option
@@ -258,7 +259,8 @@ def export_command(
 ) -> None:
     """Write the matches of a run to OUTPUT: CSV with one row per match, or JSON Lines with everything."""
     if kind is None:
-        kind = "jsonl" if records or str(getattr(output, "name", "")).endswith(".jsonl") else "csv"
+        name = str(getattr(output, "name", ""))
+        kind = "jsonl" if name.endswith(".jsonl") or (records and not name.endswith(".csv")) else "csv"
     if records and kind == "csv":
         raise click.UsageError("--records needs --format jsonl")
     if columns is not None and kind == "jsonl":

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from gdl.errors import Severity
+from ggp.commands.options import Amount
 from ggp.diagnostics_output import SheetReport, summary_of, text_of, to_github, to_json, to_sarif
 from ggp.explanations import explanation
 from ggp.game_properties import PlayLimits, ProofLimits
@@ -60,7 +61,7 @@ def _explain(context: click.Context, _: click.Parameter, code: str | None) -> No
     "--seconds",
     default=60.0,
     show_default=True,
-    type=click.FloatRange(0.01),
+    type=Amount(0.01),
     help="Time for --play and for --prove, each, per sheet.",
 )
 @click.option("--seed", default=0, show_default=True, type=int, help="Decides the random matches.")

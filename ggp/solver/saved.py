@@ -9,6 +9,7 @@ it costs nothing and looking a state up some pages. Nothing in it is executed.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -35,7 +36,10 @@ class SavedSolutionError(Exception):
 
 
 def save_solution(solution: Solution, path: str | Path) -> None:
-    """Write `solution` to a file; readers see all of it or nothing. Raises OSError."""
+    """Write `solution` to a file; readers see all of it or nothing. A link stays, its file is replaced.
+
+    Raises OSError, also where something that is no regular file is in the place.
+    """
     space = solution.space
     words = space.code.word_count
     keys = np.asarray(space.keys).reshape(-1, words)
@@ -48,7 +52,9 @@ def save_solution(solution: Solution, path: str | Path) -> None:
         place += -place % _ALIGNMENT
         header["arrays"][name] = [place, array.dtype.str, list(array.shape)]
         place += array.nbytes
-    path = Path(path)
+    path = Path(path).resolve()
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with partial.open("wb") as file:
@@ -84,8 +90,13 @@ def _header(solution: Solution) -> dict[str, Any]:
 
 
 def is_saved_solution(path: str | Path) -> bool:
-    """Whether the file begins like a saved solution; False where there is no such file."""
+    """Whether the file begins like a saved solution; False where there is no such file.
+
+    Nothing is read from a pipe, which would wait for somebody who writes into it.
+    """
     try:
+        if not Path(path).is_file():
+            return False
         with Path(path).open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except (OSError, ValueError):

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ggp.tournament import tables
-from ggp.tournament.report import make_report, rich_table
+from ggp.tournament.report import count_text, make_report, rich_table
 from ggp.tournament.runner import Progress
 from ggp.tournament.store import Run, Store
 
@@ -68,7 +68,7 @@ class RunView:
 def progress_line(stored: int, total: int, saved: int, running: int | None, per_second: float) -> str:
     """`120 of 400 matches, 2 running, 31.0 a minute, about 9 min left`."""
     left = max(0, total - stored - saved)
-    parts = [f"{stored} of {total} matches"]
+    parts = [count_text(stored, total)]
     if saved:
         parts.append(f"{saved} not needed")
     if running is not None:

@@ -29,6 +29,8 @@ ATTEMPTS = 3
 """How often a call is made before the death of its workers is taken to be its own fault."""
 
 
+MOST_PROCESSES = 512
+
 BLAS_THREADS = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """A worker has one core: NumPy's matrix products must not wait for threads on those of the others."""
 
@@ -78,7 +80,9 @@ def open_workers(text: str | None) -> Workers:
         return ProcessWorkers(usable_cores())
     if text.startswith("dask://"):
         return DaskWorkers(text)
-    if text.isascii() and text.isdigit() and int(text) > 0:
+    if text.isascii() and text.isdigit() and text.strip("0"):
+        if len(text) > 9 or int(text) > MOST_PROCESSES:
+            raise WorkersError(f"at most {MOST_PROCESSES} processes, not {text[:20]}")
         return ProcessWorkers(int(text))
     raise WorkersError(f"workers are a number of processes or dask://host:port, not {text!r}")
 
@@ -106,10 +110,7 @@ class ProcessWorkers:
         self._is_closing = False
         self._lock = threading.Lock()
         self._processes: dict[int, Any] = {}
-        self._keepers = [
-            threading.Thread(target=self._keep, args=(number,), name=f"worker-keeper-{number}", daemon=True)
-            for number in range(size)
-        ]
+        self._keepers: list[threading.Thread] = []
 
     def size(self) -> int:
         return self._size
@@ -124,11 +125,16 @@ class ProcessWorkers:
         assert not self._is_closing, "submit after close"
         call = _Call(function, arguments)
         self._calls.put(call)
+        if len(self._keepers) < self._size:  # as many as there are calls, however many are allowed
+            number = len(self._keepers)
+            keeper = threading.Thread(
+                target=self._keep, args=(number,), name=f"worker-keeper-{number}", daemon=True
+            )
+            keeper.start()
+            self._keepers.append(keeper)
         return call.future
 
     def __enter__(self) -> Self:
-        for keeper in self._keepers:
-            keeper.start()
         return self
 
     def __exit__(

@@ -68,9 +68,14 @@ class Report:
         flawed = f", {len(self.results.flawed)} flawed" if self.results.flawed else ""
         fallbacks = f", {self.fallback_count} seats played by a fallback" if self.fallback_count else ""
         return (
-            f"{self.results.match_count} of {self.planned} matches{saved}; "
+            f"{count_text(self.results.match_count, self.planned)}{saved}; "
             f"{self.fault_count} faults, {len(self.results.aborted)} aborted matches{flawed}{fallbacks}"
         )
+
+
+def count_text(stored: int, planned: int) -> str:
+    """`120 of 400 matches`; a run that goes on with fewer repetitions may have more than it wants."""
+    return f"{stored} of {planned} matches" if stored <= planned else f"{stored} matches, {planned} wanted"
 
 
 def make_report(store: Store, run: Run) -> Report:

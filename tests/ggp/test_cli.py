@@ -1,6 +1,7 @@
 """The `ggp` command: what people type, what they see, and the exit codes."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -308,3 +309,41 @@ def test_replay_follows_the_reference_traces(ggp, corpus_dir, name):
     trace = corpus_dir / "open" / "traces" / f"{name}.jsonl.gz"
     code, out, _ = ggp("replay", sheet, trace, "--engine", "reasoner")
     assert code == 0, out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("bench", "nim", "--seconds", "nan"),
+        ("solve", "nim", "--seconds", "nan"),
+        ("info", "nim", "--seconds", "nan"),
+        ("features", "nim", "--seconds", "nan"),
+        ("validate", "nim", "--seconds", "nan"),
+        ("player", "--margin", "nan"),
+        ("player", "--start-margin", "nan"),
+        ("match", "nim", "--play-clock", "nan"),
+        ("tournament", "--game", "nim", "--agents", "random", "legal", "--elo1", "nan"),
+    ],
+)
+def test_what_is_not_a_number_is_no_amount(ggp, arguments):
+    code, _, err = ggp(*arguments)
+    assert code == 2
+    assert "nan" in err
+
+
+def test_a_pipe_or_an_empty_name_is_no_rule_sheet(ggp, tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe.kif")
+    code, _, err = ggp("info", tmp_path / "pipe.kif")
+    assert code == 2
+    assert "is a pipe or a device" in err
+    for name in ("", "-"):
+        code, _, err = ggp("info", name)
+        assert code == 2
+        assert f"{name!r} is no rule sheet" in err
+    sheet = tmp_path / "a.kif"
+    sheet.write_text("(role   a)")
+    monkeypatch.chdir(tmp_path)
+    code, out, err = ggp("format", "")
+    assert code != 0
+    assert "is no rule sheet" in out + err
+    assert sheet.read_text() == "(role   a)"

@@ -49,6 +49,10 @@ def test_player_command_fails_on_a_port_that_is_taken():
         ["tictactoe", "127.0.0.1:1", "127.0.0.1:port"],
         ["tictactoe"],
         ["tictactoe", "a:1", "b:2", "--on-error", "cheat"],
+        ["tictactoe", "a:1", "b:2", "--match-id", "two words"],
+        ["tictactoe", "a:1", "b:2", "--match-id", "a(b"],
+        ["tictactoe", "a:1", "b:2", "--match-id", ";"],
+        ["tictactoe", "a:1", "b:2", "--play-clock", "nan"],
     ],
 )
 def test_manage_command_refuses_wrong_arguments(arguments):

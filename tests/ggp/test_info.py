@@ -83,3 +83,19 @@ def test_info_judges_our_games(name, expected):
     info = describe(game, playouts=4, seconds=30)
     assert expected <= {trait.name for trait in info.traits}
     assert list_predicates(game.program)[0]
+
+
+class Slow(Nim):
+    """Every first step takes an hour, as where something is compiled."""
+
+    hours = 0
+
+    def next_state(self, state, joint_move):
+        self.hours = 1
+        return super().next_state(state, joint_move)
+
+
+def test_what_is_done_only_once_takes_no_time_from_the_playouts():
+    game = Slow(9)
+    info = describe(game, playouts=20, seconds=1.0, clock=lambda: 3600.0 * game.hours)
+    assert (info.playouts, info.cut) == (20, 0)

@@ -8,6 +8,7 @@ import time
 from gdl.parser import parse_term
 from ggp.player_worker import Outbox, Search
 from ggp.players import LegalPlayer, MatchSetup
+from ggp.protocol import parse_message
 from ggp.tracking import make_tracker
 from tests.ggp.fakes import Nim
 
@@ -41,3 +42,17 @@ def test_worker_replaces_an_illegal_move_and_says_so(caplog):
     moves = [report["move"] for report in reports_of(Cheat())]
     assert moves[-1] == moves[0] != ILLEGAL
     assert "cheat chose (take 99), which is not legal" in caplog.text
+
+
+def test_worker_goes_on_after_a_message_with_what_is_no_term():
+    """The server has made symbols of it, and their text comes here."""
+    game = Nim(7)
+    stream = io.BytesIO()
+    search = Search(LegalPlayer(), make_tracker(game, game.roles[0], random.Random(0)), game, Outbox(stream))
+    deadline = time.monotonic() + 60
+    search.player.start(MatchSetup("m", game, game.roles[0], 1.0, 1.0, 0), deadline)
+    message = parse_message("(PLAY m (((take)) ?x))")
+    terms = list(map(str, message.terms))
+    search.play([{"ticket": 5, "terms": terms, "own_move": "((take))", "deadline": deadline}])
+    assert json.loads(stream.getvalue().splitlines()[-1])["type"] == "move"
+    assert "not legal" in search.tracker.position.note

@@ -1,9 +1,11 @@
 """What the solver is made of: codes, matrix games, saved solutions, the command."""
 
 import json
+import os
 import random
 from fractions import Fraction
 
+import click
 import numpy as np
 import pytest
 
@@ -133,6 +135,22 @@ def test_saved_solution_refuses_other_rules_and_damage(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(SavedSolutionError):
             Tablebase(path)
+
+
+def test_saving_replaces_files_only_and_keeps_links(tmp_path):
+    solution = solve(load("bucket", "lanes"))
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    (tmp_path / "file").write_text("old")
+    save_solution(solution, tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    Tablebase(tmp_path / "file").require_rules(load("bucket").program)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        save_solution(solution, tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
+    with pytest.raises(click.BadParameter, match="not a regular file"):
+        app.main(["solve", "bucket", "--save", str(tmp_path / "pipe")], standalone_mode=False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link", "pipe"]
 
 
 def test_unreachable_states_are_not_in_a_solution(tmp_path):

@@ -71,6 +71,7 @@ def test_config_file_is_played_and_exported(ggp, tmp_path):
     assert ggp("export", "t.sqlite", "few.csv", "--columns", "game,goal,repetition")[0] == 0
     assert (tmp_path / "few.csv").read_text().splitlines()[0] == "game,repetition,goal1,goal2"
     assert [len(row) for row in csv.reader((tmp_path / "few.csv").open())] == [4, 4, 4]
+    assert ggp("export", "t.sqlite", "other.csv", "--records")[0] == 2
     assert ggp("export", "t.sqlite", "all.jsonl", "--records")[0] == 0
     lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
     assert all(len(line["record"]["moves"]) == 1 for line in lines)

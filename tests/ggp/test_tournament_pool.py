@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from concurrent.futures import wait
 
 import pytest
@@ -70,7 +71,16 @@ def test_leaving_drops_calls_and_ends_processes():
         os.kill(process, 0)
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "many", "dask:/x", "²"])
+def test_no_more_workers_are_made_than_there_are_calls():
+    before = threading.active_count()
+    with ProcessWorkers(300) as workers:
+        futures = [workers.submit(add, n, 1) for n in range(2)]
+        assert [future.result(30) for future in futures] == [1, 2]
+        assert len(workers.process_ids) <= 2
+        assert threading.active_count() <= before + 2
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "dask:/x", "²", "513", "9" * 5000])
 def test_workers_are_told_by_number_or_address(text):
     with pytest.raises(WorkersError):
         open_workers(text)

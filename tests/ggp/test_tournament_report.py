@@ -298,6 +298,7 @@ def test_standings_and_progress_show_the_rate(tmp_path, store):
     run = fill(store, small_plan(tmp_path), a_wins_as_first)
     line = progress_line(6, 12, 2, 1, 0.1)
     assert line == "6 of 12 matches, 2 not needed, 1 running, 6.0 a minute, about 40 s left"
+    assert progress_line(18, 12, 0, 0, 0.0) == "18 matches, 12 wanted, 0 running"
     text = text_of(standings(store, run, line))
     assert "a vs b" in text
     assert "75.0" in text
