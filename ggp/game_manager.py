@@ -27,7 +27,16 @@ from ggp.http_client import (
     rules_on_wire,
     shorten,
 )
-from ggp.match import MatchRecord, Moment, Watcher, derived_seed, goals_or_none, new_record, now_ms
+from ggp.match import (
+    MatchRecord,
+    Moment,
+    Watcher,
+    derived_seed,
+    goals_or_none,
+    new_match_id,
+    new_record,
+    now_ms,
+)
 from ggp.players import PlayerFaultError
 from ggp.protocol import Abort, Info, Message, Play, ProtocolError, Start, Stop, is_word, parse_info_reply
 from ggp.scrambling import Scrambler
@@ -112,7 +121,7 @@ async def manage_match(
     names = await asyncio.gather(*map(_player_name, seats))
     match_record = new_record(
         game,
-        match_id=terms.match_id or f"{_safe_name(game.name)}.{now_ms()}",
+        match_id=terms.match_id or new_match_id(game.name),
         start_clock_seconds=terms.start_clock_seconds,
         play_clock_seconds=terms.play_clock_seconds,
         player_names=names,
@@ -321,8 +330,3 @@ class _ManagedMatch:
                 is_over=is_over,
             )
         )
-
-
-def _safe_name(name: str) -> str:
-    """A game's name as part of a match id: letters, digits, `_` and `-`."""
-    return "".join(char if char.isascii() and (char.isalnum() or char in "_-") else "_" for char in name)

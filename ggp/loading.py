@@ -82,14 +82,24 @@ def find_rules(name: str | Path) -> Path:
 def read_program(path_or_text: str | Path, name: str | None = None) -> tuple[Program, str]:
     """The program in a file, in `games/` or in the text itself, and the game's name.
 
-    Text is told by its parentheses or line breaks, which no name of a file here has.
+    Text with a line break is never taken for a name.
     Raises RulesNotFoundError, OSError, GdlSyntaxError.
     """
-    if isinstance(path_or_text, str) and any(mark in path_or_text for mark in "(\n"):
+    if isinstance(path_or_text, str) and _is_text(path_or_text):
         return parse(path_or_text, name=name or "<rules>"), name or "game"
     path = find_rules(path_or_text)
     text = path.read_bytes().decode("utf-8", errors="replace")
     return parse(text, name=str(path)), name or path.stem
+
+
+def _is_text(words: str) -> bool:
+    """Whether these are rules: they have line breaks or parentheses, and are not the name of a file."""
+    if "\n" in words or "(" not in words:
+        return "\n" in words
+    try:
+        return not (words.endswith(".kif") or Path(words).is_file())
+    except OSError:  # too long for a name
+        return True
 
 
 def _require_finite(program: Program) -> None:

@@ -19,6 +19,7 @@ from ggp.game import RANDOM_ROLE, Game, GameError, GoalError, Move, Role
 from ggp.match_record import (
     MatchRecord,
     RecordError,
+    new_match_id,
     new_record,
     now_ms,
     program_version,
@@ -36,6 +37,7 @@ __all__ = [
     "Watcher",
     "derived_seed",
     "goals_or_none",
+    "new_match_id",
     "new_record",
     "now_ms",
     "play_match",
@@ -143,7 +145,7 @@ def play_match(
     ]
     record = new_record(
         game,
-        match_id=match_id or f"{game.name}.{now_ms()}",
+        match_id=match_id or new_match_id(game.name),
         start_clock_seconds=start_clock_seconds,
         play_clock_seconds=play_clock_seconds,
         player_names=["random" if seat is None else seat.name for seat in seats],

@@ -217,6 +217,12 @@ def new_record(
     )
 
 
+def new_match_id(game: str) -> str:
+    """The name of a game as one word of letters, digits, `_` and `-`, and the time."""
+    word = "".join(char if char.isascii() and (char.isalnum() or char in "_-") else "_" for char in game)
+    return f"{word}.{now_ms()}"
+
+
 def now_ms() -> int:
     """Milliseconds since the epoch."""
     return time.time_ns() // 1_000_000

@@ -226,7 +226,7 @@ def load_rules(rules: str, *, engine: str) -> Game[Any]:
         raise ReasoningError("a START message without rules")
     import ggp
 
-    return ggp.load(rules, engine=engine, name="START")
+    return ggp.load(rules + "\n", engine=engine, name="START")
 
 
 def _parse_terms(texts: list[str] | None) -> tuple[Term, ...] | None:

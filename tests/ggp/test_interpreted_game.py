@@ -94,6 +94,12 @@ def test_games_are_found_by_name_path_and_text(tmp_path):
     sheet.write_text("(role solo) (legal solo wait)")
     assert load(sheet).name == load(str(sheet)).name == "mine"
     assert load("(role solo)", name="typed").name == "typed"
+    copy = tmp_path / "mine (2).kif"
+    with pytest.raises(RulesNotFoundError, match="no such file"):
+        load(str(copy))
+    copy.write_text("(role solo) (legal solo wait)")
+    assert load(str(copy)).name == "mine (2)"
+    assert load("(role solo) " + "(legal solo wait) " * 1000).roles == (Symbol("solo"),)
     with pytest.raises(RulesNotFoundError, match=r"Known games:.*tictactoe"):
         load("no_such_game")
     with pytest.raises(ValueError, match="unknown engine"):

@@ -18,6 +18,7 @@ from ggp.match import (
     write_record,
 )
 from ggp.players import LegalPlayer, MatchQuitError, MctsPlayer, PlayerFaultError, RandomPlayer, make_player
+from ggp.protocol import is_word
 from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck
 
 
@@ -275,3 +276,11 @@ def test_state_text_of_an_empty_state():
 def test_derived_seeds_differ_and_stay():
     assert derived_seed(1, "chance") == derived_seed(1, "chance")
     assert len({derived_seed(seed, purpose) for seed in (1, 2) for purpose in ("chance", "player 0")}) == 4
+
+
+def test_an_id_of_a_match_is_one_word_whatever_the_sheet_is_called():
+    game = Nim(3)
+    game.name = "my nim (2)"
+    record = play_match(game, [LegalPlayer(), LegalPlayer()], start_clock_seconds=1, play_clock_seconds=1)
+    assert record.match_id.startswith("my_nim__2_.")
+    assert is_word(record.match_id)
