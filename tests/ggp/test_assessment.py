@@ -220,7 +220,7 @@ def test_command_prints_a_card_and_json():
         (["http://127.0.0.1:1", "--skill", "tactics 1"], "no connection"),
         (["http://127.0.0.1:1", "--skill", "tactics 1", "--no-manners"], "no connection"),
         (["human", "--skill", "tactics 1"], "a person cannot be assessed"),
-        (["random", "--play-clock", "nan"], "at most a week"),
+        (["random", "--play-clock", "nan"], "is not a number"),
         (["random", "--start-clock", "inf"], "at most a week"),
     ],
 )
