@@ -132,7 +132,7 @@ def describe(
 
 def _make_first_step(game: Game[Any]) -> None:
     state = game.initial_state()
-    with suppress(NoLegalMoveError):
+    with suppress(NoLegalMoveError):  # which the playouts will meet, and count
         if not game.is_terminal(state):
             game.next_state(state, [game.legal_moves(state, role)[0] for role in game.roles])
 

@@ -94,10 +94,12 @@ def read_program(path_or_text: str | Path, name: str | None = None) -> tuple[Pro
 
 def _is_text(words: str) -> bool:
     """Whether these are rules: they have line breaks or parentheses, and are not the name of a file."""
-    if "\n" in words or "(" not in words:
-        return "\n" in words
+    if "\n" in words:
+        return True
+    if "(" not in words or words.endswith(".kif"):
+        return False
     try:
-        return not (words.endswith(".kif") or Path(words).is_file())
+        return not Path(words).is_file()
     except OSError:  # too long for a name
         return True
 

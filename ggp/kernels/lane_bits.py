@@ -26,6 +26,12 @@ def clear_lane(rows: Rows, row: Index, lane: Index) -> None:
 
 
 @inlined
+def literal_word(value: Rows, literal: Index, w: Index) -> np.uint64:
+    """The value of a literal in the 64 lanes of word `w`."""
+    return get_word(value, literal >> 1, w) ^ (np.uint64(0) - np.uint64(literal & 1))
+
+
+@inlined
 def literal_in_lane(value: Rows, literal: Index, lane: Index) -> bool:
     """The value of a literal in one lane."""
     word = get_word(value, np.int64(literal) >> 1, lane >> 6)

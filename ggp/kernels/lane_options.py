@@ -1,4 +1,4 @@
-"""The legal moves lane by lane, for policies whose weights differ from lane to lane.
+"""The legal moves lane by lane, for NST, whose weights differ from lane to lane.
 
 Rows hold one move in all lanes. The rows of 64 lanes are transposed at once into a set of moves per lane.
 """
@@ -9,8 +9,9 @@ import numpy as np
 
 from ggp.kernels.compiling import inlined
 from ggp.kernels.indices import transpose_bits
+from ggp.kernels.lane_bits import literal_word
 from ggp.kernels.lane_tables import LaneTables
-from ggp.kernels.rows import Index, get_word, lowest_bit
+from ggp.kernels.rows import Index, lowest_bit
 from ggp.kernels.tree_arrays import SearchArrays
 
 
@@ -24,8 +25,7 @@ def read_legal(tables: LaneTables, arrays: SearchArrays, w: Index) -> None:
             s = 64 * group + i
             block[i] = np.uint64(0)
             if s < slots:
-                x = np.int64(tables.slot_literal[s])
-                block[i] = get_word(arrays.value, x >> 1, w) ^ (np.uint64(0) - np.uint64(x & 1))
+                block[i] = literal_word(arrays.value, np.int64(tables.slot_literal[s]), w)
         transpose_bits(block)
         for i in range(64):
             arrays.legal[group, i] = block[i]

@@ -5,10 +5,10 @@ legal move is worth the largest mean among the facts of the state, if enough pla
 else its own mean (MAST). Source: Finnsson & Björnsson (2010).
 
 Weights differ from lane to lane, so moves are weighed lane by lane, several times slower than with policies
-whose weights are the same in all lanes. Looking up means takes most of it: on skirmish those of 30 facts for
-each of 1,900 legal moves in 64 lanes, in a table of 25 megabytes. Therefore not one lane is done after the
-other, but one move, in all lanes in which it is legal: its means are fetched once, while those of the move
-before are looked up.
+whose weights are the same in all lanes. Looking up means takes most of it: on skirmish those of every fact
+with some 35 legal moves in each lane (`ggp info skirmish`), in a table of 25 megabytes (3,586 moves, 889
+fluents). Therefore not one lane is done after the other, but one move, in all lanes in which it is legal: its
+means are fetched once, while those of the move before are looked up.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from ggp.kernels.compiling import inlined, stage
 from ggp.kernels.indices import transpose_bits
+from ggp.kernels.lane_bits import literal_word
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.prefetch import prefetch
 from ggp.kernels.roulette import gibbs_weight
@@ -32,14 +33,7 @@ from ggp.kernels.rows import (
     word_count,
 )
 from ggp.kernels.tree import random_below
-from ggp.kernels.tree_arrays import (
-    CUT,
-    TICK,
-    ContextStatistics,
-    MoveStatistics,
-    SearchArrays,
-    Settings,
-)
+from ggp.kernels.tree_arrays import CUT, TICK, ContextStatistics, MoveStatistics, SearchArrays, Settings
 from ggp.tables import Int32Array
 
 
@@ -79,17 +73,16 @@ def _list_legal(
 
     Returns how many there are, in which lanes there is one, and in which there are several.
     """
-    options = arrays.lane_options
+    weighed = arrays.weighed
     one = several = np.uint64(0)
     n = 0
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-        x = np.int64(tables.slot_literal[s])
-        bits = (get_word(arrays.value, x >> 1, w) ^ (np.uint64(0) - np.uint64(x & 1))) & lanes
+        bits = literal_word(arrays.value, np.int64(tables.slot_literal[s]), w) & lanes
         if bits != np.uint64(0):
             several = several | (one & bits)
             one = one | bits
-            options.legal[n] = tables.slot_node[s] - tables.move0
-            options.legal_lanes[n] = bits
+            weighed.legal[n] = tables.slot_node[s] - tables.move0
+            weighed.legal_lanes[n] = bits
             n += 1
     return n, one, several
 
@@ -97,9 +90,9 @@ def _list_legal(
 @inlined
 def _ask_for_means(arrays: SearchArrays, contexts: ContextStatistics, move: Index, lane: Index) -> None:
     """Have the means of `move` with the facts of the lane under way before they are looked at."""
-    fact = arrays.lane_options.fact[lane]
+    fact = arrays.weighed.fact[lane]
     mean = contexts.pair_mean[move]
-    for i in range(arrays.lane_options.facts[lane]):
+    for i in range(arrays.weighed.facts[lane]):
         prefetch(mean, np.int64(fact[i]))
 
 
@@ -132,23 +125,23 @@ def _weigh_options(
     lanes: np.uint64,
 ) -> None:
     """The listed moves become options of their lanes; what they are worth is looked up in `lanes`."""
-    options = arrays.lane_options
-    end = options.first[role + 1]
+    weighed = arrays.weighed
+    end = weighed.first[role + 1]
     for lane in range(64):
-        end[lane] = options.first[role, lane]
+        end[lane] = weighed.first[role, lane]
     for i in range(listed):
-        if i + 1 < listed and options.legal_lanes[i + 1] & lanes != np.uint64(0):
-            lane = lowest_bit(options.legal_lanes[i + 1] & lanes)
-            _ask_for_means(arrays, contexts, np.int64(options.legal[i + 1]), lane)
-        move = np.int64(options.legal[i])
-        bits = options.legal_lanes[i]
+        if i + 1 < listed and weighed.legal_lanes[i + 1] & lanes != np.uint64(0):
+            lane = lowest_bit(weighed.legal_lanes[i + 1] & lanes)
+            _ask_for_means(arrays, contexts, np.int64(weighed.legal[i + 1]), lane)
+        move = np.int64(weighed.legal[i])
+        bits = weighed.legal_lanes[i]
         while bits != np.uint64(0):
             lane = lowest_bit(bits)
             n = end[lane]
-            options.move[n, lane] = move
+            weighed.move[n, lane] = move
             if (lanes >> np.uint64(lane)) & np.uint64(1) != np.uint64(0):
-                options.value[n, lane] = _value_of(
-                    statistics, contexts, move, options.fact[lane], options.facts[lane]
+                weighed.value[n, lane] = _value_of(
+                    statistics, contexts, move, weighed.fact[lane], weighed.facts[lane]
                 )
             end[lane] = n + 1
             bits = bits & (bits - np.uint64(1))
@@ -156,17 +149,17 @@ def _weigh_options(
 
 @inlined
 def _draw_option(arrays: SearchArrays, settings: Settings, role: Index, lane: Index) -> Index:
-    options = arrays.lane_options
-    first = options.first[role, lane]
-    count = options.first[role + 1, lane] - first
+    weighed = arrays.weighed
+    first = weighed.first[role, lane]
+    count = weighed.first[role + 1, lane] - first
     if count == 1:
-        return np.int64(options.move[first, lane])
+        return np.int64(weighed.move[first, lane])
     if role == settings.chance:
-        return np.int64(options.move[first + random_below(arrays.seed, count), lane])
+        return np.int64(weighed.move[first + random_below(arrays.seed, count), lane])
     score = arrays.score
     best = -1.0
     for i in range(count):
-        score[i] = options.value[first + i, lane]
+        score[i] = weighed.value[first + i, lane]
         best = max(best, score[i])
     total: Index = 0
     moves = arrays.first_move[role + 1] - arrays.first_move[role]
@@ -181,7 +174,7 @@ def _draw_option(arrays: SearchArrays, settings: Settings, role: Index, lane: In
         if k < 0:
             chosen = first + i
             break
-    return np.int64(options.move[chosen, lane])
+    return np.int64(weighed.move[chosen, lane])
 
 
 @stage
@@ -195,7 +188,7 @@ def choose_by_facts(
 ) -> Row:
     """Select one move per role in each of `lanes`; returns the lanes that are stuck."""
     value = arrays.value
-    options = arrays.lane_options
+    weighed = arrays.weighed
     clear_moves(tables, value)
     store(arrays.mask, CUT, lanes)
     for w in range(word_count(value)):
@@ -204,8 +197,8 @@ def choose_by_facts(
         while bits != np.uint64(0):
             number = lowest_bit(bits)
             bits = bits & (bits - np.uint64(1))
-            options.facts[number] = _read_facts(
-                arrays, arrays.counter[TICK], 64 * w + number, options.fact[number]
+            weighed.facts[number] = _read_facts(
+                arrays, arrays.counter[TICK], 64 * w + number, weighed.fact[number]
             )
         stuck = np.uint64(0)
         for role in range(tables.role_count):
@@ -237,7 +230,7 @@ def learn_pairs(
 ) -> None:
     """Enter facts and moves of `lane` from first_tick to before end_tick, with the goals in arrays.goal."""
     ticks = arrays.history.shape[0]
-    fact = arrays.lane_options.fact[0]
+    fact = arrays.weighed.fact[0]
     for tick in range(max(first_tick, end_tick - ticks), end_tick):
         facts = _read_facts(arrays, tick, lane, fact)
         for role in range(arrays.history.shape[1]):
@@ -262,6 +255,3 @@ def refresh_means(contexts: ContextStatistics, past_visits: float) -> None:
     visits, total = contexts.pair[:, ::2], contexts.pair[:, 1::2]
     contexts.pair_mean[:] = -1.0
     np.divide(total, visits, out=contexts.pair_mean, where=visits >= past_visits)
-
-
-__all__ = ["choose_by_facts", "learn_pairs", "record_states", "refresh_means"]

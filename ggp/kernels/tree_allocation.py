@@ -18,17 +18,17 @@ from ggp.kernels.tree_arrays import (
     MISSING,
     ContextStatistics,
     Float64Array,
-    LaneOptions,
     MoveStatistics,
     SearchArrays,
     Tree,
     Walkers,
+    WeighedMoves,
 )
 from ggp.tables import Int32Array
 
 BYTES_PER_GRAM = 20
 BYTES_PER_PAIR = 24
-BYTES_PER_LANE_OPTION = 12
+BYTES_PER_WEIGHED_MOVE = 12
 
 
 def bytes_per_node(roles: int) -> int:
@@ -139,9 +139,10 @@ def _seeded_tree_random(seed: int, stream: int) -> NDArray[np.uint64]:
     return sequence.generate_state(1, np.uint64).astype(np.uint64)
 
 
-def _make_lane_options(tables: LaneTables, moves: int) -> LaneOptions:
-    return LaneOptions(
-        fact=np.zeros((64, tables.fluent_count), np.int32),
+def _make_weighed_moves(tables: LaneTables, is_used: bool) -> WeighedMoves:
+    moves = tables.move_count if is_used else 1
+    return WeighedMoves(
+        fact=np.zeros((64, tables.fluent_count if is_used else 1), np.int32),
         facts=np.zeros(64, np.int64),
         legal=np.zeros(moves, np.int32),
         legal_lanes=np.zeros(moves, np.uint64),
@@ -189,6 +190,6 @@ def make_search_arrays(
         option=np.zeros(tables.move_count, np.int32),
         option_first=np.zeros(tables.role_count + 1, np.int64),
         legal=np.zeros((len(tables.slot_literal) // 64 + 1, 64), np.uint64),
-        lane_options=_make_lane_options(tables, tables.move_count if has_states else 1),
+        weighed=_make_weighed_moves(tables, has_states),
         first_move=first_move.astype(np.int64),
     )

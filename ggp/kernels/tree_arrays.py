@@ -246,7 +246,7 @@ class ContextStatistics(NamedTuple):
     gibbs: Int32Array
 
 
-class LaneOptions(NamedTuple):
+class WeighedMoves(NamedTuple):
     """Scratch of PAST: what 64 lanes can do, and what that is worth.
 
     fact         int32[64, F]: the fluents that hold in each lane; facts int64[64]: how many
@@ -281,9 +281,9 @@ class SearchArrays(NamedTuple):
     seed       uint64[1]: state of the generator that decides in the tree
     goal       float64[R]: scratch
     goal_value float64[*]: goal of each goal literal; 0 where the rules write something else than 0..100
-    score      float64[M], option int32[M]: scratch of PAST, FAST, NGRAMS and GRAVE
+    score      float64[M]: scratch of PAST, FAST, NGRAMS and GRAVE; option int32[M]: of NGRAMS and GRAVE
     option_first int64[R+1], legal uint64[slots / 64, 64]: scratch of NGRAMS, the legal moves lane by lane
-    lane_options scratch of PAST
+    weighed    scratch of PAST
     first_move int64[R+1]
     """
 
@@ -307,5 +307,5 @@ class SearchArrays(NamedTuple):
     option: Int32Array
     option_first: NDArray[np.int64]
     legal: NDArray[np.uint64]
-    lane_options: LaneOptions
+    weighed: WeighedMoves
     first_move: NDArray[np.int64]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from ggp.kernels.lane_tables import LaneTables
 from ggp.kernels.tree_allocation import (
     BYTES_PER_GRAM,
-    BYTES_PER_LANE_OPTION,
     BYTES_PER_PAIR,
+    BYTES_PER_WEIGHED_MOVE,
     bytes_per_edge,
     bytes_per_node,
     bytes_per_table,
@@ -44,7 +44,7 @@ def memory_of_a_tree(options: MctsOptions) -> int:
 def past_bytes(tables: LaneTables, words: int) -> int:
     """What PAST takes beside one tree: pairs of facts and moves, the last states of lanes, and scratch."""
     states = HISTORY_TICKS * -(-tables.fluent_count // 64) * 64 * words * 8
-    of_a_move = BYTES_PER_PAIR * tables.fluent_count + BYTES_PER_LANE_OPTION * 64
+    of_a_move = BYTES_PER_PAIR * tables.fluent_count + BYTES_PER_WEIGHED_MOVE * 64
     return states + of_a_move * tables.move_count
 
 

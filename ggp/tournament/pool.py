@@ -30,6 +30,7 @@ ATTEMPTS = 3
 
 
 MOST_PROCESSES = 512
+"""Of this machine: beyond that somebody has mistyped, and so many threads may not be had."""
 
 BLAS_THREADS = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """A worker has one core: NumPy's matrix products must not wait for threads on those of the others."""

@@ -6,7 +6,7 @@ import random
 import time
 
 from gdl.parser import parse_term
-from ggp.player_worker import Outbox, Search
+from ggp.player_worker import Outbox, Search, load_rules
 from ggp.players import LegalPlayer, MatchSetup
 from ggp.protocol import parse_message
 from ggp.tracking import make_tracker
@@ -56,3 +56,10 @@ def test_worker_goes_on_after_a_message_with_what_is_no_term():
     search.play([{"ticket": 5, "terms": terms, "own_move": "((take))", "deadline": deadline}])
     assert json.loads(stream.getvalue().splitlines()[-1])["type"] == "move"
     assert "not legal" in search.tracker.position.note
+
+
+def test_rules_of_a_message_are_never_the_name_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for rules in ("(role a)", "(role a) ; b.kif"):
+        (tmp_path / rules).write_text("(role from_the_file)")
+        assert [str(role) for role in load_rules(rules, engine="reasoner").roles] == ["a"]
