@@ -17,7 +17,7 @@ from ggp.players import PlayerFaultError, make_player
 from ggp.protocol import Play, Start
 from tests.ggp.wire import running_player, scripted_player
 
-TERMS = Terms(start_clock_seconds=0.5, play_clock_seconds=0.5, engine="reasoner")
+TERMS = Terms(start_clock_seconds=60, play_clock_seconds=60, engine="reasoner")
 ROCK = Mixture(
     Place("rps", "simultaneous", "rockpaperscissors", "( fresh )", "left"),
     ("paper", "rock", "scissors"),
@@ -102,7 +102,7 @@ def test_illegal_late_and_missing_moves_are_faults():
     now = [0.0]
 
     def slow():
-        now[0] += 2
+        now[0] += 2 * TERMS.play_clock_seconds
         return position.good_moves[0]
 
     answer, asker = ask(position, Scripted(slow), clock=lambda: now[0])
