@@ -1,5 +1,6 @@
 """Worker processes: results come back, errors come back, and a killed worker costs only its call."""
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -7,7 +8,14 @@ from concurrent.futures import wait
 
 import pytest
 
-from ggp.tournament.pool import BLAS_THREADS, ProcessWorkers, WorkerDiedError, WorkersError, open_workers
+from ggp.tournament.pool import (
+    BLAS_THREADS,
+    ProcessWorkers,
+    WorkerDiedError,
+    WorkersError,
+    _serve_calls,
+    open_workers,
+)
 from tests.ggp.worker_calls import add, blas_threads, die_always, die_at_first, fail, slow_process_id
 
 
@@ -69,6 +77,14 @@ def test_leaving_drops_calls_and_ends_processes():
     assert len(done) == 3
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
+
+
+def test_a_worker_ends_without_a_word_when_its_parent_was_killed(monkeypatch):
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # this process is not a worker
+    ours, theirs = multiprocessing.Pipe()
+    theirs.send("an answer that nobody will read")
+    ours.close()
+    _serve_calls(theirs)  # a ConnectionResetError before it was minded
 
 
 def test_no_more_workers_are_made_than_there_are_calls():
