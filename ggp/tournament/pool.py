@@ -236,7 +236,7 @@ def _serve_calls(link: Connection) -> None:
     while True:
         try:
             function, arguments = link.recv()
-        except (EOFError, OSError):  # a killed parent resets the link where answers were left unread
+        except (EOFError, ConnectionError):  # a killed parent resets the link where answers were left unread
             return
         try:
             answer: tuple[bool, Any] = (True, function(*arguments))
