@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
-from ggp.protocol import is_complete
+from ggp.incoming_expression import IncomingExpression
 
 log = logging.getLogger("ggp.http")
 
@@ -32,6 +32,7 @@ _REASONS = {
 }
 _MAX_HEADER_BYTES = 64 * 1024
 _CHUNK_BYTES = 64 * 1024
+_DRAIN_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +177,8 @@ class HttpFront:
         self, reader: asyncio.StreamReader, size: int, *, by_length: bool = False
     ) -> bytes:
         """`size` bytes; fewer when the peer stops sending, or where no length was announced and the
-        expression is complete."""
-        body = bytearray()
+        expression is closed."""
+        body, expression = bytearray(), IncomingExpression()
         while len(body) < size:
             try:
                 async with asyncio.timeout(self._limits.quiet_seconds):
@@ -188,7 +189,7 @@ class HttpFront:
             if not chunk:
                 break
             body += chunk
-            if not by_length and is_complete(_decode(bytes(body))):
+            if not by_length and expression.take(chunk):
                 break
         if len(body) > self._limits.body_bytes:
             raise BadRequest(413, "body too large")
@@ -281,12 +282,11 @@ async def _send(writer: asyncio.StreamWriter, response: Response) -> None:
 
 
 async def _drain(reader: asyncio.StreamReader) -> None:
-    """Read a little of what a refused peer still sends: closing on unread data would destroy the answer."""
+    """Forget what a refused peer still sends, for a while; closing on unread data would spoil the answer."""
     with contextlib.suppress(TimeoutError, ConnectionError):
-        async with asyncio.timeout(0.5):
-            for _ in range(64):
-                if not await reader.read(_CHUNK_BYTES):
-                    return
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while await reader.read(_CHUNK_BYTES):
+                pass
 
 
 def _peer_name(writer: asyncio.StreamWriter) -> str:

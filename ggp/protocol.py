@@ -272,14 +272,6 @@ def split_list(text: str) -> list[str]:
     return list(split_expressions(text[1:-1]))
 
 
-def is_complete(text: str) -> bool:
-    """Whether `text` already holds a whole expression, so that no more of it need be waited for."""
-    try:
-        return next(split_expressions(text), None) is not None if text.rstrip().endswith(")") else False
-    except ProtocolError:
-        return False
-
-
 def is_word(text: str) -> bool:
     """Whether `text` is one atom in a message, as match ids must be."""
     return text not in ("(", ")") and _TOKEN.findall(text) == [text] and text[0] not in ';"'

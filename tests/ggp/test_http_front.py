@@ -99,6 +99,17 @@ def test_player_refuses_what_is_no_request(request_bytes, status):
     assert after == INFO
 
 
+def test_player_tells_who_sends_much_more_than_it_takes():
+    async def scenario():
+        async with running_player(limits=FrontLimits(body_bytes=5000)) as server:
+            size = 20 * 1024 * 1024
+            return await exchange(
+                server.port, f"POST / HTTP/1.1\r\nContent-Length: {size}\r\n\r\n".encode() + b" " * size
+            )
+
+    assert run(scenario).split()[1] == b"413"
+
+
 def test_player_gives_up_on_a_request_that_never_ends():
     async def scenario():
         async with running_player(limits=FrontLimits(request_seconds=0.2)) as server:

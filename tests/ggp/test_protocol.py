@@ -17,7 +17,6 @@ from ggp.protocol import (
     Stop,
     format_info_reply,
     format_message,
-    is_complete,
     parse_info_reply,
     parse_message,
     parse_move_reply,
@@ -207,14 +206,6 @@ def test_spell_uses_the_sheet_s_capitals():
     assert spell(MARK, {"mark": "Mark"}) == "(Mark 1 1)"
     assert spell(NOOP, {"noop": "NOOP"}) == "NOOP"
     assert spell(MARK, {}) == "(mark 1 1)"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("(INFO)", True), ("(INFO", False), ("(a (b)", False), ("", False), ("((a)) ", True)],
-)
-def test_is_complete_waits_for_the_last_parenthesis(text, expected):
-    assert is_complete(text) is expected
 
 
 @given(st.text(alphabet='()pPlLaAyY sStTrRoO0123 ?;"\n<=é\x00', max_size=200))
