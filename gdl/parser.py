@@ -6,6 +6,7 @@ rules (`gdl.forms`). Names are folded to lower case, since GDL does not distingu
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -62,13 +63,26 @@ def parse(text: str, *, name: str = "<rules>", syntax: Syntax = "auto") -> Progr
 
 
 def parse_file(path: str | Path, *, syntax: Syntax = "auto") -> Program:
-    """Read the rule sheet at `path`; bytes that are no UTF-8 become replacement characters.
+    """Read the rule sheet at `path`, in any encoding that `decode` reads.
 
     Raises GdlSyntaxError, and OSError where the file cannot be read.
     """
     with open(path, "rb") as file:
         data = file.read(4 * MAX_CHARACTERS + 1)
-    return parse(data.decode("utf-8", "replace"), name=str(path), syntax=syntax)
+    return parse(decode(data), name=str(path), syntax=syntax)
+
+
+def decode(data: bytes) -> str:
+    """The text of a file: UTF-8, UTF-16 where it begins with that mark, else Latin-1, which never fails.
+
+    Replacement characters instead would make one name of two that differ in an accent.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
 
 
 def parse_term(text: str, *, name: str = "<term>") -> Term:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gdl.errors import GdlError, GroundingError
-from gdl.parser import parse
+from gdl.parser import parse, parse_file
 from gdl.program import Program
 from gdl.validation.growth import growing_rule
 from ggp.game import Game
@@ -88,8 +88,7 @@ def read_program(path_or_text: str | Path, name: str | None = None) -> tuple[Pro
     if isinstance(path_or_text, str) and _is_text(path_or_text):
         return parse(path_or_text, name=name or "<rules>"), name or "game"
     path = find_rules(path_or_text)
-    text = path.read_bytes().decode("utf-8", errors="replace")
-    return parse(text, name=str(path)), name or path.stem
+    return parse_file(path), name or path.stem
 
 
 def _is_text(words: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gdl.errors import Diagnostic, GdlError, GdlSyntaxError
-from gdl.parser import Syntax, parse
+from gdl.parser import Syntax, decode, parse
 from gdl.program import Program
 from gdl.terms import Span
 from gdl.validation import check, validate
@@ -55,7 +55,7 @@ def examine(name: str, request: Request) -> SheetReport:
     except OSError as error:
         return SheetReport(name, unreadable=f"{name}: {error.strerror or error}")
     try:
-        program = parse(data.decode("utf-8", "replace"), name=label, syntax=request.syntax)
+        program = parse(decode(data), name=label, syntax=request.syntax)
     except GdlSyntaxError as error:
         return SheetReport(label, error.source, diagnostics=list(error.diagnostics))
     report = SheetReport(label, program.source, len(program.rules), validate(program))

@@ -198,10 +198,17 @@ def test_number_of_errors_is_limited():
 
 def test_file_with_other_bytes_than_utf8_is_read(tmp_path):
     path = tmp_path / "latin.kif"
-    path.write_bytes(b"(role caf\xe9) ; \xff\xfe")
+    path.write_bytes(b"(role caf\xe9) (role caf\xe8) ; \xff\xfe")
     program = parse_file(path)
-    assert str(program.rules[0].head) == "(role caf\ufffd)"
+    assert [str(rule.head) for rule in program.rules] == ["(role caf\xe9)", "(role caf\xe8)"]
     assert program.source.name == str(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_files_may_begin_with_a_byte_order_mark(tmp_path, encoding):
+    path = tmp_path / "marked.kif"
+    path.write_bytes("(role café)".encode(encoding))
+    assert [str(rule.head) for rule in parse_file(path).rules] == ["(role café)"]
 
 
 def test_error_shows_file_line_and_caret(tmp_path):
