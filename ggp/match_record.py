@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ggp.game import Fact, Game
+from ggp.written_files import write_text
 
 NO_PREVIEW = -1
 """`preview_clock` of a match without a PREVIEW phase."""
@@ -177,8 +178,8 @@ def state_text(facts: Sequence[Fact]) -> str:
 
 
 def write_record(record: MatchRecord, path: Path) -> None:
-    """Write `record` as a JSON file."""
-    path.write_text(record.to_json() + "\n", encoding="utf-8")
+    """Write `record` as a JSON file. Raises OSError."""
+    write_text(path, record.to_json() + "\n")
 
 
 def read_record(path: Path) -> MatchRecord:

@@ -19,6 +19,7 @@ from ggp.commands.options import Amount
 from ggp.feature_drawing import HeatMap, draw_bars, draw_heat_maps, heat_color, heat_lines
 from ggp.game import GameError
 from ggp.search.options import FEATURE_KINDS
+from ggp.written_files import write_text
 
 if TYPE_CHECKING:
     from ggp.feature_report import FeatureReport
@@ -69,7 +70,7 @@ def command(
             click.echo(f"{game.name}: no board with pieces of the roles is recognized", err=True)
         return 1
     if draw is not None:
-        draw.write_text(_drawing(report), encoding="utf-8")
+        write_text(draw, _drawing(report))
     if is_json:
         click.echo(json.dumps(report.to_dict()))
     else:

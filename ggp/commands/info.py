@@ -25,6 +25,7 @@ from ggp.info import GameInfo, describe
 from ggp.live_view import state_view
 from ggp.loading import ENGINES, make_game, read_program
 from ggp.solver.saved import Tablebase, is_saved_solution
+from ggp.written_files import write_text
 
 
 @click.command("info")
@@ -97,12 +98,12 @@ def _slow(engine: str) -> str:
 
 def _draw(place: Path, program: Program, compiled: CompiledCircuit | None) -> list[str]:
     """Write the pictures; what was written, or why not, one line each."""
-    place.write_text(to_svg(rule_graph(program)), encoding="utf-8")
+    write_text(place, to_svg(rule_graph(program)))
     lines = [f"relations drawn in {place}"]
     if compiled:
         beside = place.with_suffix(".circuit.svg")
         try:
-            beside.write_text(to_svg(circuit_graph(compiled.circuit)), encoding="utf-8")
+            write_text(beside, to_svg(circuit_graph(compiled.circuit)))
             lines.append(f"circuit drawn in {beside}")
         except DrawingError as error:
             lines.append(f"circuit not drawn: {error}")

@@ -23,6 +23,7 @@ from ggp.tournament.runner import Progress, Runner
 from ggp.tournament.schedule import SelectionError
 from ggp.tournament.schema import OWN_MISTAKES, StoreError
 from ggp.tournament.store import Run, Store
+from ggp.written_files import writing
 
 DEFAULT_STORE = Path("tournament.sqlite")
 SHOWN_FAILURES = 3
@@ -243,7 +244,7 @@ def show_command(
 
 @command.command("export")
 @click.argument("store", type=click.Path(path_type=Path, dir_okay=False))
-@click.argument("output", type=click.File("w", encoding="utf-8"), default="-")
+@click.argument("output", type=click.Path(dir_okay=False, allow_dash=True), default="-")
 @_run_option
 @click.option(
     "--format", "kind", type=click.Choice(["csv", "jsonl"]), help="[default: by OUTPUT's name, or csv]"
@@ -255,12 +256,11 @@ def show_command(
     help=f"CSV: only these of {', '.join(MATCH_COLUMNS)}, and for each role {', '.join(SEAT_COLUMNS)}.",
 )
 def export_command(
-    store: Path, output: Any, run_name: str | None, kind: str | None, records: bool, columns: str | None
+    store: Path, output: str, run_name: str | None, kind: str | None, records: bool, columns: str | None
 ) -> None:
     """Write the matches of a run to OUTPUT: CSV with one row per match, or JSON Lines with everything."""
     if kind is None:
-        name = str(getattr(output, "name", ""))
-        kind = "jsonl" if name.endswith(".jsonl") or (records and not name.endswith(".csv")) else "csv"
+        kind = "jsonl" if output.endswith(".jsonl") or (records and not output.endswith(".csv")) else "csv"
     if records and kind == "csv":
         raise click.UsageError("--records needs --format jsonl")
     if columns is not None and kind == "jsonl":
@@ -271,10 +271,11 @@ def export_command(
         raise click.BadParameter(f"no column {min(unknown)!r}", param_hint="--columns")
     with Store(store, must_exist=True) as opened:
         run = opened.run(run_name)
-        if kind == "csv":
-            write_csv(opened, run, output, wanted)
-        else:
-            write_json_lines(opened, run, output, records=records)
+        with writing(output), click.open_file(output, "w", encoding="utf-8") as stream:
+            if kind == "csv":
+                write_csv(opened, run, stream, wanted)
+            else:
+                write_json_lines(opened, run, stream, records=records)
 
 
 def _play(

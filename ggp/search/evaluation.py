@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.written_files import write_text
+
 if TYPE_CHECKING:
     from ggp.compiled_game import CompiledGame
 
@@ -74,7 +76,7 @@ class LinearEvaluation:
         }
         if self.features is not None:
             content["features"] = asdict(self.features)
-        Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(content, indent=1) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> LinearEvaluation:

@@ -26,6 +26,7 @@ from ggp.solver.codes import encode_states
 from ggp.solver.solution import Solution
 from ggp.solver.stages import Stage, Worth, rate_stage
 from ggp.solver.work_folder import describe_code, rules_digest
+from ggp.written_files import writing
 
 MAGIC = b"ggp-solution 1\n"
 _ALIGNMENT = 64
@@ -57,14 +58,14 @@ def save_solution(solution: Solution, path: str | Path) -> None:
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with partial.open("wb") as file:
+        with writing(path), partial.open("wb") as file:
             file.write(MAGIC)
             text = json.dumps(header).encode()
             file.write(text + b" " * (-(len(MAGIC) + len(text) + 1) % _ALIGNMENT) + b"\n")
             start = file.tell()
             for name, array in arrays.items():
                 file.seek(start + header["arrays"][name][0])
-                array.tofile(file)
+                file.write(array.data)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

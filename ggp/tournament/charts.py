@@ -7,6 +7,7 @@ from typing import Any
 
 from ggp.tournament import tables
 from ggp.tournament.results import PairScore, Results
+from ggp.written_files import writing
 
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ggp",
@@ -48,7 +49,8 @@ def write_charts(results: Results, folder: Path) -> ChartNames:
 
 def _save(drawn: dict[str, Any], folder: Path) -> list[str]:
     for name, figure in drawn.items():
-        figure.savefig(folder / name, format="svg", bbox_inches="tight", metadata={"Date": None})
+        with writing(folder / name):
+            figure.savefig(folder / name, format="svg", bbox_inches="tight", metadata={"Date": None})
     return list(drawn)
 
 

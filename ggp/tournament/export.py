@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Collection
-from typing import TextIO
+from typing import IO
 
 from ggp.tournament.store import Run, Store
 
@@ -26,7 +26,7 @@ SEAT_COLUMNS = ("agent", "goal", "late", "illegal", "lost", "think_seconds", "si
 
 
 def write_csv(
-    store: Store, run: Run, stream: TextIO, columns: Collection[str] = (*MATCH_COLUMNS, *SEAT_COLUMNS)
+    store: Store, run: Run, stream: IO[str], columns: Collection[str] = (*MATCH_COLUMNS, *SEAT_COLUMNS)
 ) -> int:
     """One row per match; what belongs to seats has one column per seat, `agent1`, `goal1`, …
 
@@ -49,7 +49,7 @@ def write_csv(
     return len(matches)
 
 
-def write_json_lines(store: Store, run: Run, stream: TextIO, *, records: bool = False) -> int:
+def write_json_lines(store: Store, run: Run, stream: IO[str], *, records: bool = False) -> int:
     """One JSON object per match; with `records` the match record too, without the rules.
 
     Returns the number of matches.

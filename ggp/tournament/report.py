@@ -18,6 +18,7 @@ from ggp.tournament.schedule import CellKey, Schedule
 from ggp.tournament.sequential import Decision
 from ggp.tournament.store import Run, Store
 from ggp.tournament.tables import Table
+from ggp.written_files import write_text
 
 BY_SIMULATIONS = "by number of simulations"
 
@@ -189,5 +190,5 @@ def write_report(report: Report, folder: Path) -> list[str]:
         names = charts.write_charts(report.results, folder)
     except ImportError:
         notes.append("no charts: they need the extra, pip install 'ggp-lanes[charts]'")
-    (folder / "report.md").write_text(markdown(report, names), encoding="utf-8")
+    write_text(folder / "report.md", markdown(report, names))
     return notes
