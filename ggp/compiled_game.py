@@ -27,6 +27,7 @@ from ggp.game import (
     RoleTable,
     goal_of,
     illegal,
+    no_state,
 )
 from ggp.kernels.compiling import announced_compilation
 from ggp.kernels.lane_tables import LaneTables, arrange
@@ -107,6 +108,7 @@ class CompiledGame:
         self._first_move = [int(first) for first in tables.first_move]
         self._terminal = np.array([self.lane_tables.terminal], np.int32)
         self._goal_values = tables.goal_value.tolist()
+        self._state_bytes = -(-len(terms.fluents) // 8)
         self._evaluations: dict[PackedState, _Evaluation] = {}
         self._single = make_single_state(tables)
         self._settled_state: PackedState | None = None
@@ -228,11 +230,9 @@ class CompiledGame:
         )
 
     def unpack(self, state: PackedState) -> BoolArray:
-        """bool[F]: which fluents hold."""
+        """bool[F]: which fluents hold. Raises GameError for what is no state of this game."""
         fluents = len(self.terms.fluents)
-        return np.unpackbits(np.frombuffer(state, np.uint8), count=fluents, bitorder="little").astype(
-            np.bool_
-        )
+        return np.unpackbits(self._bytes_of(state), count=fluents, bitorder="little").astype(np.bool_)
 
     def pack(self, fluents: BoolArray) -> PackedState:
         """The state in which the fluents of bool[F] hold."""
@@ -292,10 +292,16 @@ class CompiledGame:
 
     def _settle_single(self, state: PackedState) -> list[int]:
         """Evaluate `state` in `_single`, whose lock must be held; what `evaluate` found."""
-        count = evaluate(self._single, np.frombuffer(state, np.uint8))
+        count = evaluate(self._single, self._bytes_of(state))
         self._settled_state = state
         found: list[int] = self._single.found[:count].tolist()
         return found
+
+    def _bytes_of(self, state: PackedState) -> NDArray[np.uint8]:
+        # kernels read beyond the end of a state of another game
+        if not isinstance(state, bytes) or len(state) != self._state_bytes:
+            raise no_state(self)
+        return np.frombuffer(state, np.uint8)
 
     def _evaluate(self, state: PackedState) -> _Evaluation:
         evaluation = self._evaluations.get(state)

@@ -129,6 +129,11 @@ def illegal(move: object, role: Role) -> IllegalMoveError:
     return IllegalMoveError(f"{move} is not legal for {role}{hint}")
 
 
+def no_state(game: Game[Any]) -> GameError:
+    """The error for what is given as a state and cannot be one."""
+    return GameError(f"no state of {game.name}: take states from its initial_state() and next_state()")
+
+
 def engine_of(game: Game[Any]) -> str:
     """Which engine plays `game`: "lanes", "reasoner", "prolog"; "other" for games written by hand."""
     return str(getattr(game, "engine", "other"))

@@ -24,6 +24,7 @@ from ggp.game import (
     RoleTable,
     goal_of,
     illegal,
+    no_state,
 )
 
 REMEMBERED_STATES = 8
@@ -117,6 +118,8 @@ class InterpretedGame:
     def _context(self, state: Facts) -> Context:
         context = self._contexts.get(state)
         if context is None:
+            if not isinstance(state, frozenset):
+                raise no_state(self)
             if len(self._contexts) >= REMEMBERED_STATES:
                 del self._contexts[next(iter(self._contexts))]
             context = self._contexts[state] = self.reasoner.context(state)

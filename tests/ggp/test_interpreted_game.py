@@ -116,6 +116,26 @@ def test_text_in_the_place_of_terms_is_told_apart(engine):
         game.next_state(state, ["(mark 1 1)", "noop"])
 
 
+@pytest.mark.parametrize("engine", ["reasoner", "lanes"])
+@pytest.mark.parametrize("stranger", ["text", None, b"", b"x" * 1000])
+def test_what_is_no_state_is_refused(engine, stranger):
+    game = load("tictactoe", engine=engine)
+    for ask in (
+        lambda: game.is_terminal(stranger),
+        lambda: game.legal_moves(stranger, game.roles[0]),
+        lambda: game.goal(stranger, game.roles[0]),
+        lambda: game.next_state(stranger, (game.legal_moves(game.initial_state(), game.roles[0])[0],) * 2),
+    ):
+        with pytest.raises(GameError, match="no state of tictactoe"):
+            ask()
+
+
+def test_states_of_another_game_are_refused_where_their_size_tells():
+    state = load("connectfour", engine="lanes").initial_state()
+    with pytest.raises(GameError, match="no state of tictactoe"):
+        load("tictactoe", engine="lanes").facts(state)
+
+
 def test_rules_that_grow_for_ever_are_refused_at_once_or_stopped(caplog):
     within = "(role r) (n z) (<= (n (s ?x)) (n ?x)) (<= (legal r (m ?x)) (n ?x))"
     with pytest.raises(ReasoningError, match=r"<rules>:1: the rule for n/1 .*nested deeper"):
