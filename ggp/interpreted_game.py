@@ -53,6 +53,9 @@ class InterpretedGame:
         self._contexts: dict[Facts, Context] = {}
         self._terms: dict[Value, Term] = {}
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return (InterpretedGame, (self._program, self._name))
+
     @property
     def name(self) -> str:
         return self._name

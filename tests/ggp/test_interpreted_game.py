@@ -1,5 +1,7 @@
 """The reasoner as a `Game`: traces of an independent prover, and typed errors."""
 
+import pickle
+
 import pytest
 
 from gdl.errors import GroundingError, ReasoningError
@@ -114,6 +116,16 @@ def test_text_in_the_place_of_terms_is_told_apart(engine):
         game.legal_moves(state, "x")
     with pytest.raises(IllegalMoveError, match="a move is a term"):
         game.next_state(state, ["(mark 1 1)", "noop"])
+
+
+def test_a_game_and_its_states_survive_pickling():
+    game = load("tictactoe", engine="reasoner")
+    again, state = pickle.loads(pickle.dumps((game, game.initial_state())))
+    assert (again.name, again.roles) == (game.name, game.roles)
+    assert state == again.initial_state() == game.initial_state()
+    assert [again.legal_moves(state, role) for role in again.roles] == [
+        game.legal_moves(state, role) for role in game.roles
+    ]
 
 
 @pytest.mark.parametrize("engine", ["reasoner", "lanes"])
