@@ -37,7 +37,10 @@ _DRAIN_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class FrontLimits:
-    """Bounds on what a peer may cost: bytes, seconds, connections."""
+    """Bounds on what a peer may cost: bytes, seconds, connections.
+
+    connections   how many requests may be on their way in, and how many in the handler's hands
+    """
 
     body_bytes: int = 8 * 1024 * 1024
     request_seconds: float = 30.0
@@ -67,6 +70,8 @@ class Response:
     status: int = 200
 
 
+_TOO_MANY = Response("error too many requests", 503)
+
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -86,6 +91,8 @@ class HttpFront:
         self._limits = limits or FrontLimits()
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._unread: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        """Connections without a whole request so far, the oldest first."""
 
     async def listen(self, host: str, port: int) -> int:
         """Start listening; 0 picks a free port. Returns the port. Raises OSError."""
@@ -104,37 +111,49 @@ class HttpFront:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        self._unread[task] = writer
+        if len(self._unread) > self._limits.connections:
+            self._end_oldest_unread()
         try:
-            await self._serve(reader, writer)
+            request = await self._hear(reader, writer)
+            self._unread.pop(task, None)
+            if request is not None:
+                await _send(writer, await self._answer(request))
         except (OSError, asyncio.CancelledError):
             pass  # the peer has gone, or does not read its answer, or we stop
         except Exception:
             log.exception("connection failed")
         finally:
             self._tasks.discard(task)
+            self._unread.pop(task, None)
             writer.close()
             with contextlib.suppress(Exception, asyncio.CancelledError):
                 await asyncio.wait_for(writer.wait_closed(), 1.0)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _end_oldest_unread(self) -> None:
+        """End who has been sending a request for longest, so that nobody keeps others out by sending none."""
+        oldest, writer = next(iter(self._unread.items()))
+        del self._unread[oldest]
+        _write(writer, _TOO_MANY)
+        oldest.cancel()
+
+    async def _hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request | None:
+        """The request of one connection; None where there is nothing to answer any more."""
         peer = _peer_name(writer)
-        if len(self._tasks) > self._limits.connections:
-            await _send(writer, Response("error too many connections", 503))
-            return
         try:
             async with asyncio.timeout(self._limits.request_seconds):
-                request = await self._read_request(reader, writer, peer)
+                return await self._read_request(reader, writer, peer)
         except TimeoutError:
             await _send(writer, Response("error request not finished in time", 408))
         except BadRequest as error:
             log.warning("%s bad request: %s", peer, error)
             await _send(writer, Response(f"error {error}", error.status))
             await _drain(reader)
-        else:
-            if request is not None:
-                await _send(writer, await self._answer(request))
+        return None
 
     async def _answer(self, request: Request) -> Response:
+        if len(self._tasks) - len(self._unread) > self._limits.connections:
+            return _TOO_MANY
         try:
             return await self._handler(request)
         except Exception:
@@ -263,6 +282,14 @@ def _decode(body: bytes) -> str:
 
 
 async def _send(writer: asyncio.StreamWriter, response: Response) -> None:
+    _write(writer, response)
+    async with asyncio.timeout(10):
+        await writer.drain()
+    if writer.can_write_eof():
+        writer.write_eof()
+
+
+def _write(writer: asyncio.StreamWriter, response: Response) -> None:
     body = response.text.encode("utf-8", errors="replace")
     head = (
         f"HTTP/1.1 {response.status} {_REASONS.get(response.status, 'Error')}\r\n"
@@ -275,10 +302,6 @@ async def _send(writer: asyncio.StreamWriter, response: Response) -> None:
         "Connection: close\r\n\r\n"
     )
     writer.write(head.encode("ascii") + body)
-    async with asyncio.timeout(10):
-        await writer.drain()
-    if writer.can_write_eof():
-        writer.write_eof()
 
 
 async def _drain(reader: asyncio.StreamReader) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from ggp.http_front import FrontLimits
+from ggp.http_front import FrontLimits, HttpFront, Response
 from tests.ggp.wire import exchange, post, running_player
 
 INFO = "( ( name ggp-lanes ) ( status available ) ( species alien ) )"
@@ -116,6 +116,46 @@ def test_player_gives_up_on_a_request_that_never_ends():
             return await exchange(server.port, b"POST / HTTP/1.1\r\nContent-")
 
     assert run(scenario).split()[1] == b"408"
+
+
+def test_connections_that_are_only_held_open_keep_nobody_out(caplog):
+    async def scenario():
+        async with running_player(limits=FrontLimits(connections=2)) as server:
+            held = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(2)]
+            for _, writer in held:
+                writer.write(b"POST / HTTP/1.0\r\nContent-")
+            answers = [await post(server.port, "( INFO )") for _ in range(3)]
+            first = (await held[0][0].read()).split()[1]
+            for _, writer in held:
+                writer.close()
+            return answers, first
+
+    assert run(scenario) == ([INFO] * 3, b"503")
+    assert "Traceback" not in caplog.text
+
+
+def test_too_many_requests_at_once_are_refused():
+    async def scenario():
+        release, begun = asyncio.Event(), asyncio.Semaphore(0)
+
+        async def answer(request):
+            begun.release()
+            await release.wait()
+            return Response(request.text)
+
+        front = HttpFront(answer, FrontLimits(connections=2))
+        port = await front.listen("127.0.0.1", 0)
+        waiting = []
+        for number in range(2):
+            waiting.append(asyncio.create_task(post(port, str(number))))
+            await begun.acquire()
+        refused = await post(port, "2")
+        release.set()
+        answers = await asyncio.gather(*waiting)
+        await front.close()
+        return answers, refused
+
+    assert run(scenario) == (["0", "1"], "503 error too many requests")
 
 
 def test_player_does_not_mind_a_manager_that_leaves(caplog):
