@@ -169,7 +169,7 @@ class Derivation(RelationAccess):
                 source = value_source(self._writer, argument, environment)
                 if not self._is_flat and isinstance(argument, Compound) and names_in(argument):
                     place = self._writer.constant(self._place_of(rule))
-                    source = f"check_depth({source}, {place})"
+                    source = f"check_growth({source}, {place})"
                 values.append(source)
             write_row(tuple_of(values))
 

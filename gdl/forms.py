@@ -17,6 +17,10 @@ CONNECTIVES = frozenset({ARROW, "and", "or", "not"})
 _SHOWN = {"and": "(and (p) (q))", "or": "(or (p) (q))", "not": "(not (p))"}
 
 
+MAX_ARGUMENTS = 1_000
+"""Most arguments of an atom or a term. Real sheets need a few dozen, and some steps look at all pairs."""
+
+
 class MisplacedFormError(Exception):
     """A form that has no meaning where it stands."""
 
@@ -47,8 +51,11 @@ def rule_of(form: Term) -> Rule:
 
 
 def check_term(term: Term) -> None:
-    """Raise MisplacedFormError where a connective is used as a function in `term`."""
+    """Raise MisplacedFormError where `term` has a connective as a function, or too many arguments."""
     if isinstance(term, Compound):
+        if len(term.arguments) > MAX_ARGUMENTS:
+            count = f"{len(term.arguments)} arguments, more than the limit of {MAX_ARGUMENTS}"
+            raise MisplacedFormError("GDL116", f"'{term.name}' has {count}", term.span)
         if term.name in CONNECTIVES:
             raise _misplaced(term)
         for argument in term.arguments:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from gdl.errors import ReasoningError
 from gdl.join_order import names_in
 from gdl.program import Program, arguments_of
 from gdl.terms import Compound, Variable
-from gdl.values import Value, depth_of
+from gdl.values import Value
 
 MAX_ROWS = 5_000_000
 """Rows that one recursive component may derive before ReasoningError."""
 
 MAX_DEPTH = 200
 """Nesting of derived terms before ReasoningError: hashing much deeper ones could overflow the C stack."""
+
+MAX_PARTS = 10_000
+"""Names in a derived term, counted as often as they are written, before ReasoningError.
+
+Hashing walks through all of them in C and lets no other thread run meanwhile; `(f ?x ?x)` doubles them.
+"""
 
 WRAPPERS = frozenset({"true", "next", "init", "base", "does", "legal", "input", "sees"})
 """Predicates whose last argument is a whole fact, move or percept."""
@@ -45,10 +53,18 @@ def is_flat(program: Program) -> bool:
     return True
 
 
-def check_depth(value: Value, rule: str) -> Value:
-    """`value` itself. Raises ReasoningError, naming `rule`, where it nests deeper than MAX_DEPTH."""
-    if depth_of(value) > MAX_DEPTH:
-        raise ReasoningError(f"{rule} derives terms nested deeper than {MAX_DEPTH}")
+def check_growth(value: Value, rule: str) -> Value:
+    """`value` itself. Raises ReasoningError, naming `rule`, beyond MAX_DEPTH or MAX_PARTS."""
+    depth = parts = 0
+    level: Iterable[Value] = (value,)
+    while compounds := [item for item in level if isinstance(item, tuple)]:
+        depth += 1
+        parts += sum(map(len, compounds))
+        if depth > MAX_DEPTH:
+            raise ReasoningError(f"{rule} derives terms nested deeper than {MAX_DEPTH}")
+        if parts > MAX_PARTS:
+            raise ReasoningError(f"{rule} derives terms of more than {MAX_PARTS} parts")
+        level = chain.from_iterable(compounds)
     return value
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from gdl.dependencies import DOES, TRUE, Dependencies
 from gdl.evaluation_modes import Adornment, EvaluationModes, adornment_of
-from gdl.growth import check_depth, check_rows, is_flat
+from gdl.growth import check_growth, check_rows, is_flat
 from gdl.join_order import Statistics, Step
 from gdl.program import Predicate, Program, arguments_of, predicate_of
 from gdl.rule_compiler import (
@@ -25,11 +25,11 @@ from gdl.rule_compiler import (
     Path,
     Reader,
     Sink,
-    Writer,
     tuple_of,
     value_source,
     write_path,
 )
+from gdl.source_writer import Writer
 from gdl.terms import Compound, Symbol, Term
 
 Context: TypeAlias = list[Any]
@@ -65,7 +65,7 @@ class RelationAccess(ABC):
         self._source_name = program.source.name
         self._is_flat = is_flat(program)
         self._component_of = {p: component for component in dependencies.components for p in component}
-        self._namespace: dict[str, Any] = {"check_depth": check_depth, "check_rows": check_rows}
+        self._namespace: dict[str, Any] = {"check_growth": check_growth, "check_rows": check_rows}
         self._writer = Writer(self._namespace)
         self._rows_slots: dict[Predicate, int] = {}
         self._rows_functions: dict[Predicate, str] = {}

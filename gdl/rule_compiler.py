@@ -21,19 +21,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
 from gdl.dependencies import DISTINCT, DOES
 from gdl.join_order import Relation, Step, columns_of, names_in, relation_of
 from gdl.program import Predicate, arguments_of, predicate_of
+from gdl.source_writer import Writer
 from gdl.terms import Compound, Symbol, Term, Variable, variables
-from gdl.values import Value, value_of
+from gdl.values import value_of
 
 FACTS, BY_FUNCTOR, MOVES, FIRST_SLOT = 0, 1, 2, 3
 
 MAX_BLOCKS = 16
 """Python allows 20 nested loops and 100 levels of indentation; longer bodies go on in another function."""
+
+MANY_VARIABLES = 100
+"""A term with more is checked where it is built: values are bounded, but not what is made of many of them."""
 
 Shape: TypeAlias = "tuple[Any, ...]"
 """("key",) a bound part, ("out", i) a wanted one, ("any",) neither, ("compound", name, shapes) nested."""
@@ -83,60 +86,6 @@ def access_to(atom: Symbol | Compound, bound: frozenset[str], needed: frozenset[
     return Access(Path(relation_of(atom), shapes, len(keys), len(outputs)), tuple(keys), tuple(outputs))
 
 
-class Writer:
-    """Python source under construction, its constants, and its supply of fresh names."""
-
-    def __init__(self, namespace: dict[str, Any], numbers: Iterator[int] | None = None) -> None:
-        self.namespace = namespace
-        self.numbers = count(1) if numbers is None else numbers
-        self.functions: list[str] = []
-        self._lines: list[str] = []
-        self._indent = 0
-        self._constants: dict[Value, str] = {}
-
-    def fresh(self, letter: str) -> str:
-        """A name that nothing else has: `letter` and a number."""
-        return f"{letter}{next(self.numbers)}"
-
-    def constant(self, value: Value) -> str:
-        """The name by which generated code refers to `value`."""
-        name = self._constants.get(value)
-        if name is None:
-            name = self._constants[value] = self.fresh("k")
-            self.namespace[name] = value
-        return name
-
-    @property
-    def depth(self) -> int:
-        return self._indent
-
-    def line(self, text: str) -> None:
-        self._lines.append(" " * self._indent + text)
-
-    @contextmanager
-    def block(self, header: str) -> Iterator[None]:
-        self.line(header)
-        self._indent += 1
-        yield
-        self._indent -= 1
-
-    @contextmanager
-    def function(self, name: str, parameters: Sequence[str]) -> Iterator[None]:
-        """Write a module-level function, also while another is being written."""
-        outer = self._lines, self._indent
-        self._lines, self._indent = [], 0
-        with self.block(f"def {name}({', '.join(parameters)}):"):
-            yield
-        self.functions.append("\n".join(self._lines))
-        self._lines, self._indent = outer
-
-    def execute(self) -> None:
-        """Define every function written so far in the namespace."""
-        source = "\n\n".join(self.functions)
-        self.functions = []
-        exec(compile(source, "<rules>", "exec"), self.namespace)
-
-
 Environment: TypeAlias = dict[str, str]
 """Variable name → Python expression that holds its value."""
 
@@ -148,11 +97,19 @@ def tuple_of(parts: Sequence[str]) -> str:
 
 def value_source(writer: Writer, term: Term, environment: Environment) -> str:
     """Python source of the value of `term`, all of whose variables are in `environment`."""
+    source = _plain_source(writer, term, environment)
+    if len(list(variables(term))) <= MANY_VARIABLES:
+        return source
+    place = writer.constant(f"a rule with a term of many variables, {term.name},")
+    return f"check_growth({source}, {place})"
+
+
+def _plain_source(writer: Writer, term: Term, environment: Environment) -> str:
     if isinstance(term, Variable):
         return environment[term.name]
     if isinstance(term, Symbol) or not names_in(term):
         return writer.constant(value_of(term))
-    parts = [writer.constant(term.name), *(value_source(writer, a, environment) for a in term.arguments)]
+    parts = [writer.constant(term.name), *(_plain_source(writer, a, environment) for a in term.arguments)]
     return f"({', '.join(parts)},)"
 
 
@@ -160,8 +117,11 @@ def value_source(writer: Writer, term: Term, environment: Environment) -> str:
 def matching(
     writer: Writer, pairs: Sequence[tuple[Shape, str]], keys: list[str], outputs: dict[int, str]
 ) -> Iterator[None]:
-    """Open blocks that run where each expression has its shape; collect key and output expressions."""
-    opened = []
+    """Open a block that runs where each expression has its shape; collect key and output expressions.
+
+    One condition, however deep and wide the shapes are: Python takes no more than 100 levels of indentation.
+    """
+    tests = []
     stack = list(reversed(pairs))
     while stack:
         shape, expression = stack.pop()
@@ -169,23 +129,23 @@ def matching(
             keys.append(expression)
         elif shape[0] == "out":
             if shape[1] in outputs:
-                opened.append(writer.block(f"if {outputs[shape[1]]} == {expression}:"))
-                opened[-1].__enter__()
+                tests.append(f"{outputs[shape[1]]} == {expression}")
             else:
                 outputs[shape[1]] = expression
         elif shape[0] == "compound":
             name, inner = writer.constant(shape[1]), shape[2]
-            test = f"{expression}.__class__ is tuple and len({expression}) == {len(inner) + 1}"
-            test += f" and {expression}[0] == {name}"
-            opened.append(writer.block(f"if {test}:"))
-            opened[-1].__enter__()
+            tests.append(f"{expression}.__class__ is tuple and len({expression}) == {len(inner) + 1}")
+            tests.append(f"{expression}[0] == {name}")
             names = [writer.fresh("v") for _ in inner]
-            if names:
-                writer.line(f"_, {', '.join(names)} = {expression}")
+            parts = "".join(f"{part} := {expression}[{i}], " for i, part in enumerate(names, start=1))
+            if parts:
+                tests.append(f"({parts})")
             stack.extend(reversed(list(zip(inner, names, strict=True))))
-    yield
-    for block in reversed(opened):
-        block.__exit__(None, None, None)
+    if tests:
+        with writer.block(f"if {' and '.join(tests)}:"):
+            yield
+    else:
+        yield
 
 
 def row_names(writer: Writer, path: Path) -> tuple[str, list[str]]:

@@ -28,12 +28,3 @@ def term_of(value: Value) -> Term:
     if isinstance(value, str):
         return Symbol(value)
     return Compound(str(value[0]), tuple(map(term_of, value[1:])))
-
-
-def depth_of(value: Value) -> int:
-    """How deep compounds nest: 0 for a constant. Does not recurse, so any depth is safe."""
-    depth = 0
-    level = [value]
-    while level := [item for compound in level if isinstance(compound, tuple) for item in compound]:
-        depth += 1
-    return depth

@@ -13,6 +13,9 @@ from gdl.grounding.aspif import FALSE, TRUE, GroundRules, propagate, restrict
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram, Int32Array
 from gdl.terms import Term
 
+MAX_DIGITS = 9
+"""Longest goal value that is taken for a number."""
+
 
 class _Atoms:
     """The named atoms of a program: predicate → terms → gringo's number, 0 for a fact."""
@@ -119,12 +122,12 @@ def _renumbering(rules: GroundRules, value: NDArray[np.int8], inputs: NDArray[np
 def _split_goals(
     found: list[tuple[Term, int]],
 ) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[Term, int], ...]]:
-    """Goal atoms whose term is an integer by value, and the others by term."""
+    """Goal atoms whose term is an integer by value, and the others (far out of range, too) by term."""
     values: list[tuple[int, int]] = []
     odd: list[tuple[Term, int]] = []
     for term, atom in found:
         text = str(term)
-        if text.removeprefix("-").isdecimal() and text.isascii():
+        if text.removeprefix("-").isdecimal() and text.isascii() and len(text) <= MAX_DIGITS:
             values.append((int(text), atom))
         else:
             odd.append((term, atom))

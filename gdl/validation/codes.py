@@ -23,6 +23,7 @@ CODES: Mapping[str, str] = {
     "GDL113": "variable in the place of an atom",
     "GDL114": "quoted name that KIF cannot write or that is not closed",
     "GDL115": "not exactly one term",
+    "GDL116": "too many arguments",
     "GDL201": "no roles",
     "GDL202": "keyword with the wrong number of arguments",
     "GDL203": "keyword that rules cannot define",

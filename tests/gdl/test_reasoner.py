@@ -191,6 +191,39 @@ def test_terms_that_grow_without_bound_are_an_error():
         reasoner_for("(role r) (p a) (<= (p (s ?x)) (p ?x)) (<= (init (v ?x)) (p ?x))")
 
 
+def test_terms_that_double_are_an_error():
+    layers = " ".join(f"(<= (t{n + 1} (f ?x ?x)) (t{n} ?x))" for n in range(60))
+    with pytest.raises(ReasoningError, match=r"the rule for t1\d/1 derives terms of more than 10000 parts"):
+        reasoner_for(f"(role r) (t0 a) {layers} (<= (init (v ?x)) (t60 ?x))")
+
+
+def test_wide_terms_in_bodies_are_an_error_where_large_values_meet():
+    wide = f"(g {' '.join(['?x'] * 1000)})"
+    rules = f"""(role r) (t0 a) (<= (t1 {wide}) (t0 ?x)) (<= (z ?x) (true ?x))
+        (<= (legal r ?x) (t0 ?x) (not (z {wide}))) (<= (legal r b) (t1 ?x) (not (z (h {wide} {wide}))))"""
+    with pytest.raises(ReasoningError, match="many variables, h, derives terms of more than 10000 parts"):
+        legal(reasoner_for(rules), "r")
+    assert legal(reasoner_for(rules.replace("(t1 ?x) (not", "(t0 ?x) (not")), "r") == {"a", "b"}
+
+
+DEEP, END = "(s " * 150, ")" * 150
+WIDE = " (s ?y)" * 150
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fact", "other"),
+    [
+        (f"{DEEP}?x{END}", f"{DEEP}a{END}", f"{DEEP[3:]}a{END[1:]}"),
+        (f"?x{WIDE}", f"a{WIDE.replace('?y', 'b')}", f"b{WIDE.replace('(s ?y)', 'b')}"),
+        ("?x" + " ?x" * 900, "a" + " a" * 900, "b" + " b" * 899 + " a"),
+    ],
+    ids=["deep", "wide", "repeated"],
+)
+def test_patterns_may_be_deep_and_wide(pattern, fact, other):
+    reasoner = reasoner_for(f"(role r) (q {fact}) (q {other}) (<= (legal r ?x) (q {pattern}))")
+    assert legal(reasoner, "r") == {"a"}
+
+
 def test_names_never_reach_generated_code():
     reasoner = reasoner_for("""(role r) (<= (legal r ?x) (true (p ?x '"__import__"')))""")
     assert legal(reasoner, "r", """(p a '"__import__"')""") == {"a"}
