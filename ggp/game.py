@@ -145,8 +145,9 @@ def goal_of(role: Role, values: Sequence[Term]) -> int:
     Raises GoalError unless there is exactly one value and it is an integer in 0..100.
     """
     texts = [str(value) for value in values]
-    if len(texts) == 1 and texts[0].isascii() and texts[0].isdigit() and int(texts[0]) <= 100:
-        return int(texts[0])
+    text = texts[0] if len(texts) == 1 else ""
+    if text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= 100:
+        return int(text)
     if not texts and role == RANDOM_ROLE:
         return 0
     found = " ".join(sorted(texts)) or "none"

@@ -93,14 +93,21 @@ def read_trace(path: Path) -> Iterator[Row]:
     try:
         with opener(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
-                row = json.loads(line)
-                if not isinstance(row, dict):
-                    raise TraceError(f"{path}:{number}: not a JSON object")
-                yield row
+                yield _row(line, f"{path}:{number}")
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         if isinstance(error, TraceError):
             raise
         raise TraceError(f"{path}:{number + 1}: {error}") from None
+
+
+def _row(line: str, place: str) -> Row:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        row = None
+    if not isinstance(row, dict):
+        raise TraceError(f"{place}: no trace, which has a JSON object on every line")
+    return row
 
 
 class _Follower:

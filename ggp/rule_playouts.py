@@ -38,7 +38,7 @@ class Sampling:
     """What was found so far.
 
     playouts, states   matches and states that the reasoner went through; `lane_playouts` came before
-    longest            joint moves of the longest finished match
+    ended, longest     matches that came to a terminal state, and joint moves of the longest of them
     sums               sums of goals met at the end of matches
     winners            roles that had 100 at the end of one
     witnesses          code → (what is wrong, the match)
@@ -47,6 +47,7 @@ class Sampling:
     playouts: int = 0
     states: int = 0
     lane_playouts: int = 0
+    ended: int = 0
     longest: int = 0
     sums: set[int] = field(default_factory=set)
     is_turn_taking: bool = True
@@ -92,6 +93,7 @@ def _play_on_lanes(game: CompiledGame, limits: PlayLimits, sampling: Sampling) -
         deadline=time.monotonic() + limits.seconds,
     )
     sampling.lane_playouts = statistics.playouts
+    sampling.ended = statistics.finished
     sampling.longest = statistics.longest
     players = players_of(game)
     seats = [r for r, role in enumerate(game.roles) if role in players]
@@ -159,6 +161,7 @@ class _Match:
             self.note("GDL404", f"the fact {outside} holds, but base does not list it", state)
         steps = len(self.joint_moves)
         if self.game.is_terminal(state):
+            sampling.ended += 1
             sampling.longest = max(sampling.longest, steps)
             fault = goal_fault(self.game, state)
             if fault:
@@ -199,7 +202,7 @@ class _Match:
             self.sampling.witnesses[code] = (text, witness)
 
 
-_COUNTED_ON_LANES = ("GDL401", "GDL402", "GDL403")
+_COUNTED_ON_LANES = ("GDL401", "GDL402")
 
 
 def _properties(
@@ -215,6 +218,9 @@ def _properties(
             text, witness = sampling.witnesses[code]
             is_shown = bool(witness.joint_moves or witness.facts or code not in suspicions)
             found.append(Property(statement, Outcome.REFUTED, text, witness if is_shown else None, code))
+        elif code == "GDL403":
+            if sampling.ended:
+                found.append(Property(statement, Outcome.SAMPLED, f"{sampling.ended:,} matches", code=code))
         elif code != "GDL407":
             count = sampling.playouts + (sampling.lane_playouts if code in _COUNTED_ON_LANES else 0)
             found.append(Property(statement, Outcome.SAMPLED, f"{count:,} matches", code=code))
@@ -225,7 +231,10 @@ def _character(game: Game[Any], sampling: Sampling) -> list[Property]:
     """What kind of game it seems to be."""
     matches = f"{sampling.playouts + sampling.lane_playouts:,} matches"
     by_reasoner = f"{sampling.playouts:,} matches"
-    found = [Property(f"{LONGEST_SEEN} {counted(sampling.longest, 'step')}", Outcome.SAMPLED, matches)]
+    found = []
+    if sampling.ended:
+        longest = f"{LONGEST_SEEN} {counted(sampling.longest, 'step')}"
+        found.append(Property(longest, Outcome.SAMPLED, f"{sampling.ended:,} matches"))
     players = players_of(game)
     if len(players) > 1:
         if sampling.is_turn_taking:

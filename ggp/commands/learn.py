@@ -9,6 +9,7 @@ import click
 
 from ggp.commands.options import Amount
 from ggp.compiled_game import CompiledGame
+from ggp.game import GameError
 from ggp.loading import load
 from ggp.search.learning import LearningError, LearningOptions, TemporalDifferenceLearner
 
@@ -38,7 +39,7 @@ def command(
     try:
         learner = TemporalDifferenceLearner(game, options)
         evaluation = learner.run(deadline=deadline)
-    except LearningError as error:
+    except (LearningError, GameError) as error:
         raise click.ClickException(f"{game.name}: {error}") from None
     evaluation.save(out)
     click.echo(curve_text(evaluation.curve))

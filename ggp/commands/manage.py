@@ -13,7 +13,6 @@ from typing import Any
 import click
 from rich.console import Console
 
-from gdl.errors import GdlError
 from ggp.commands.loading_status import load_visibly
 from ggp.commands.options import OutputFile, Seconds
 from ggp.game import Game
@@ -64,13 +63,11 @@ def command(
 ) -> None:
     """Play one match of the game in FILE between HTTP players, one HOST:PORT per role.
 
-    Exit code: 0 when the match was completed, 1 when it was aborted.
+    Exit code: 0 when the match was completed, 1 when it was aborted, 2 where a file is not there.
     """
     terms = MatchTerms(start_clock, play_clock, on_error, scramble, seed, match_id)
     try:
         sys.exit(run_manager(ManagerOptions(rules, addresses, terms, record, engine)))
-    except (GdlError, OSError) as error:
-        raise click.ClickException(str(error)) from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 

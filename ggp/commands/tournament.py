@@ -20,7 +20,7 @@ from ggp.tournament.plan import Plan
 from ggp.tournament.pool import Workers, WorkersError, open_workers
 from ggp.tournament.report import make_report, markdown, terminal_view, write_report
 from ggp.tournament.runner import Progress, Runner
-from ggp.tournament.schedule import SelectionError
+from ggp.tournament.schedule import Schedule, SelectionError
 from ggp.tournament.schema import OWN_MISTAKES, StoreError
 from ggp.tournament.store import Run, Store
 from ggp.written_files import writing
@@ -137,7 +137,8 @@ def run_command(
     """
     try:
         plan = _plan_from_flags(flags) if config is None else _plan_from_file(config, flags)
-    except ConfigError as error:
+        Schedule(plan, only)
+    except (ConfigError, SelectionError) as error:
         raise click.UsageError(str(error)) from None
     place = store or (Path(f"{config.stem}.sqlite") if config else DEFAULT_STORE)
     with Store(place) as opened:

@@ -115,7 +115,7 @@ def announced_compilation(announce: Callable[[str], None] | None = None) -> Iter
     announce   gets one line of text; by default a warning of the logger `ggp.kernels`
     """
     where = f"; kept in {CACHE_FOLDER}" if CACHE_FOLDER else ""
-    text = f"compiling kernels for this processor (once, some seconds{where}) ..."
+    text = f"compiling kernels for this processor (once for each part, up to a minute{where}) ..."
     timer = threading.Timer(NOTICE_AFTER_SECONDS, announce or _logger.warning, (text,))
     timer.daemon = True
     timer.start()

@@ -161,11 +161,11 @@ class _Valuation:
             raise UnsolvableError(f"{left:,} states lie on cycles, which only constant sums can value")
         self.cyclic = left
         fixed = (value[:, 0] != UNKNOWN).astype(np.uint8)
-        known = value[fixed == 1, 0]
         total = self.sum if self.sum is not None else 0
         endless = total // 2
+        known = value[fixed == 1, 0]
         bounds = []
-        for start in (min(int(known.min()), endless), max(int(known.max()), endless)):
+        for start in (int(known.min(initial=endless)), int(known.max(initial=endless))):
             bound = value[:, 0].copy()
             bound[fixed == 0] = start
             while self._walk_improve(bound, fixed):

@@ -65,11 +65,13 @@ class ConfigError(Exception):
 
 def read_config(path: Path) -> Plan:
     """The tournament that a TOML file describes. Raises ConfigError (located) and OSError."""
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(_toml_error(path, str(error))) from None
+    except (ValueError, RecursionError):
+        raise ConfigError(f"{path}: a number too long, or lists nested too deep") from None
     try:
         return plan_from_data({"name": path.stem, **data}, folder=path.parent)
     except ConfigError as error:
@@ -271,10 +273,11 @@ def _check_clocks(plan: Plan) -> None:
         for agent, game in product(plan.agents, plan.games):
             spec = player_spec(agent, game, condition)
             if agent.is_remote or (_SEARCHING.match(spec) and not _LIMIT.search(spec)):
+                key = () if condition.name == "default" else ("conditions", condition.name)
                 raise ConfigError(
-                    f"{agent.name} cannot be told to count simulations: it needs a play_clock beside them,"
-                    " and less than an hour",
-                    ("simulations",),
+                    f"{agent.name} does not count simulations: give condition {condition.name} a play_clock"
+                    " too, of less than an hour",
+                    (*key, "simulations"),
                 )
 
 

@@ -301,6 +301,28 @@ def test_replay_exit_codes(ggp, tmp_path):
     assert "goal of a" in out
     trace.write_text("{}")
     assert ggp("replay", sheet, trace)[0] == 2
+    trace.write_text(json.dumps(rows[0]) + "\n(role a)\n")
+    code, _, told = ggp("replay", sheet, trace)
+    assert code == 2
+    assert f"{trace}:2: no trace" in told
+
+
+def test_learning_from_rules_with_faults_is_no_bug_of_ours(ggp, tmp_path):
+    sheet = tmp_path / "goalless.kif"
+    sheet.write_text("(role a) (init p) (legal a go) (legal a stay) (next q) (<= terminal (true q))")
+    code, _, told = ggp("learn", sheet, "--out", tmp_path / "weights.json", "--games", "1")
+    assert code == 1
+    assert "a needs one goal value" in told
+    assert "bug" not in told
+
+
+def test_what_no_match_showed_is_no_evidence(ggp, tmp_path):
+    sheet = tmp_path / "endless.kif"
+    sheet.write_text("(role a) (init p) (legal a go) (next p) (<= terminal (true q)) (goal a 100)")
+    _, out, _ = ggp("validate", sheet, "--play", "--playouts", "2", "--step-limit", "5")
+    assert "refuted  every match ends" in out
+    assert "exactly one goal" not in out
+    assert "the longest match" not in out
 
 
 @pytest.mark.parametrize("name", ["ticTacToe", "connectFour", "gt_two_thirds_4p", "hanoi"])

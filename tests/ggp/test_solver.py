@@ -183,6 +183,11 @@ def test_symmetric_simultaneous_games_are_worth_fifty(name, moves):
         assert moves in (None, len(rated))
 
 
+def test_a_game_of_one_without_an_end_is_worth_nothing():
+    rules = "(role a) (legal a go) (goal a 50) (init p) (next p) (<= terminal (true q))"
+    assert solve(load(rules, "lanes")).values() == (0,)
+
+
 @pytest.mark.parametrize(
     ("ways", "values", "endless", "depth"),
     [(OPEN, (100, 0), None, 1), (SHUT, (0, 100), None, 2), (FREE, (50, 50), 50, ENDLESS)],

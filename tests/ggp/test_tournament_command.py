@@ -162,6 +162,19 @@ def test_mistakes_are_told(ggp, arguments, words):
     assert words in output.replace("\n", " ")
 
 
+def test_a_refused_selection_leaves_no_store(ggp, tmp_path):
+    assert ggp(*PLAY, "--store", "new.sqlite", "--only", "chess")[0] == 2
+    assert not (tmp_path / "new.sqlite").exists()
+
+
+@pytest.mark.parametrize("text", ["seed = " + "9" * 6000, "a = " + "[" * 3000])
+def test_files_that_are_too_much_are_told(ggp, tmp_path, text):
+    (tmp_path / "t.toml").write_text(text)
+    code, output = ggp("t.toml")
+    assert code == 2
+    assert "t.toml" in output
+
+
 def test_flags_and_file_do_not_mix(ggp, tmp_path):
     (tmp_path / "t.toml").write_text('games = ["nim"]\nagents = { a = "random", b = "legal" }\n')
     code, output = ggp("t.toml", "--simulations", "5")

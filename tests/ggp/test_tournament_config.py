@@ -189,7 +189,7 @@ def test_a_baseline_named_twice_is_a_mistake(tmp_path):
 
 def test_an_http_player_needs_a_clock(tmp_path):
     agents = {"a": "random", "far": "http://localhost:9147"}
-    with pytest.raises(ConfigError, match="needs a play_clock"):
+    with pytest.raises(ConfigError, match="give condition default a play_clock"):
         small_plan(tmp_path, agents=agents, simulations=10)
     plan = small_plan(tmp_path, agents=agents, simulations=10, play_clock=2)
     assert plan.conditions[0].play_clock_seconds == 2
@@ -198,7 +198,7 @@ def test_an_http_player_needs_a_clock(tmp_path):
 @pytest.mark.parametrize("spec", ["alphabeta", "alphabeta:killers=0"])
 def test_who_cannot_count_simulations_needs_a_clock_beside_them(tmp_path, spec):
     agents = {"a": "random", "deep": spec}
-    with pytest.raises(ConfigError, match="deep cannot be told to count simulations: it needs"):
+    with pytest.raises(ConfigError, match="deep does not count simulations: give condition default"):
         small_plan(tmp_path, agents=agents, simulations=10)
     small_plan(tmp_path, agents=agents, simulations=10, play_clock=2)
     small_plan(tmp_path, agents=agents, play_clock=3600)
