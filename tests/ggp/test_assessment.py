@@ -316,7 +316,7 @@ def test_an_http_player_is_assessed_like_a_local_one():
     async def scenario():
         async with running_player() as server:
             address = f"http://127.0.0.1:{server.port}"
-            return await asyncio.to_thread(assess, address, chosen, Terms(2, 1, "reasoner"))
+            return await asyncio.to_thread(assess, address, chosen, Terms(30, 10, "reasoner"))
 
     card = asyncio.run(scenario())
     local = assess("legal", chosen, TERMS)
