@@ -73,7 +73,7 @@ def parse_file(path: str | Path, *, syntax: Syntax = "auto") -> Program:
 
 
 def decode(data: bytes) -> str:
-    """The text of a file: UTF-8, UTF-16 where it begins with that mark, else Latin-1, which never fails.
+    """The text of a file or a message: UTF-8, UTF-16 by its mark, else Latin-1, which never fails.
 
     Replacement characters instead would make one name of two that differ in an accent.
     """

@@ -136,6 +136,12 @@ def is_ground(term: Term) -> bool:
     return next(variables(term), None) is None
 
 
+def is_goal(value: Term) -> bool:
+    """Whether a ground term is an integer in 0..100."""
+    text = str(value)
+    return text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= 100
+
+
 def substitute(term: Term, substitution: Substitution) -> Term:
     """`term` with every variable that `substitution` maps (by name) replaced, once."""
     if isinstance(term, Variable):

@@ -16,7 +16,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from gdl.program import Program
-from gdl.terms import Symbol, Term
+from gdl.terms import Symbol, Term, is_goal
 
 Role: TypeAlias = Term
 Move: TypeAlias = Term
@@ -145,9 +145,8 @@ def goal_of(role: Role, values: Sequence[Term]) -> int:
     Raises GoalError unless there is exactly one value and it is an integer in 0..100.
     """
     texts = [str(value) for value in values]
-    text = texts[0] if len(texts) == 1 else ""
-    if text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= 100:
-        return int(text)
+    if len(texts) == 1 and is_goal(values[0]):
+        return int(texts[0])
     if not texts and role == RANDOM_ROLE:
         return 0
     found = " ".join(sorted(texts)) or "none"

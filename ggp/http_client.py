@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from gdl.parser import decode
 from gdl.printer import to_kif
 from gdl.program import Program
 from gdl.terms import Term
@@ -76,10 +77,7 @@ async def ask(url: str, message: Message, limit_seconds: float, *, receiver: str
         raise PlayerFaultError("TO", f"{url}: no answer in {limit_seconds:g} s") from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
         raise PlayerFaultError("CE", f"{url}: {error}") from None
-    try:
-        return reply.decode("utf-8").strip()
-    except UnicodeDecodeError:
-        return reply.decode("latin-1").strip()
+    return decode(reply).strip()
 
 
 async def _read_reply(response: aiohttp.ClientResponse) -> bytes:

@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
+from gdl.parser import decode
 from ggp.incoming_expression import IncomingExpression
 
 log = logging.getLogger("ggp.http")
@@ -178,7 +179,8 @@ class HttpFront:
         if headers.get("expect", "").lower() == "100-continue":
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = await self._read_body(reader, headers)
-        return Request(_decode(body), peer, arrival)
+        # not by the charset announced: those are wrong in the wild
+        return Request(decode(body), peer, arrival)
 
     async def _read_body(self, reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
         if "chunked" in headers.get("transfer-encoding", "").lower():
@@ -271,14 +273,6 @@ def _parse_head(lines: list[str]) -> tuple[str, str, dict[str, str]]:
         if colon:
             headers.setdefault(name.strip().lower(), value.strip())
     return method.upper(), target, headers
-
-
-def _decode(body: bytes) -> str:
-    """Text of `body`, whatever charset was announced: those are wrong in the wild."""
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError:
-        return body.decode("latin-1")
 
 
 async def _send(writer: asyncio.StreamWriter, response: Response) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gdl.program import arguments_of
-from gdl.terms import Compound, Symbol, Variable
+from gdl.terms import Compound, Symbol, Variable, is_goal
 from gdl.validation.codes import Findings, error, warning
 from gdl.validation.shapes import common_tokens
 from gdl.validation.sheet import Sheet, atoms_of
@@ -19,12 +19,6 @@ def impossible_goals(sheet: Sheet) -> Findings:
             if not isinstance(value, Variable) and not is_goal(value):
                 message = f"goal {value}: goals are whole numbers from 0 to 100"
                 yield error("GDL209", message, value.span or atom.span)
-
-
-def is_goal(value: Symbol | Compound) -> bool:
-    """Whether a ground term is an integer in 0..100."""
-    text = str(value)
-    return text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= 100
 
 
 def doubtful_goals(sheet: Sheet) -> Findings:

@@ -32,7 +32,7 @@ CASE_DEPTH = 4
 """How many ORs in a row a proof may go through case by case."""
 VALUE_DEPTH = 3
 """How many gates deep a proof looks to find a gate's value."""
-MAX_ARGUMENTS = 64
+MAX_PLACES = 64
 """Facts with more are guessed by their names alone: one looks at all pairs of their arguments."""
 CASE_LIMIT = 400
 """Cases that the proof of one pair may look at."""
@@ -65,7 +65,7 @@ def _guess(fluents: Sequence[Term]) -> dict[Group, Kind]:
         size = len(arguments)
         groups.setdefault(((term.name, size), ()), []).append(fluent)
         groups.setdefault((("", size), arguments), []).append(fluent)
-        for place in range(size if 1 < size <= MAX_ARGUMENTS else 0):
+        for place in range(size if 1 < size <= MAX_PLACES else 0):
             rest = arguments[:place] + arguments[place + 1 :]
             groups.setdefault(((term.name, size, place), rest), []).append(fluent)
     return {tuple(group): kind for (kind, _), group in groups.items() if len(group) > 1}
