@@ -2,19 +2,29 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 TEST_PROCESSES ?= 2
+PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
-.PHONY: match test lint play bench setup
+.PHONY: match test test-slow test-all lint docs play bench setup
 
 match: $(VENV)/.runtime ## two machine players play connect four
 	$(BIN)/ggp match connectfour
 
-test: $(VENV)/.development ## run the tests
-	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
+test: $(VENV)/.development ## run the tests, those marked slow excepted
+	$(PYTEST) -m "not slow"
+
+test-slow: $(VENV)/.development ## run the tests marked slow
+	$(PYTEST) -m slow
+
+test-all: $(VENV)/.development ## run every test
+	$(PYTEST)
 
 lint: $(VENV)/.development ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(VENV)/.docs ## build the documentation site in site/, links checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 play: $(VENV)/.runtime ## play connect four against the machine
 	$(BIN)/ggp match connectfour human mcts
@@ -31,5 +41,10 @@ $(VENV)/.runtime: pyproject.toml
 
 $(VENV)/.development: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -e '.[dev,prolog,charts,distributed]'
+	$(BIN)/pip install -q -e '.[dev,prolog,charts,distributed,rl,openspiel]'
+	touch $@ $(VENV)/.runtime
+
+$(VENV)/.docs: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -e '.[docs]'
 	touch $@ $(VENV)/.runtime

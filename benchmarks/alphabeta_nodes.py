@@ -1,10 +1,11 @@
-"""Nodes of alpha-beta with and without each refinement, as a table: to a proof, or to a fixed depth.
+"""Count alpha-beta nodes with and without each refinement: to a proof, or to a fixed depth.
 
     python benchmarks/alphabeta_nodes.py tictactoe connectfour_4x4 othello_4x4
     python benchmarks/alphabeta_nodes.py connectfour:10 checkers:6 hex_5x5:4
 
-GAME proves the value of the initial state. GAME:DEPTH searches to a depth from several random positions,
-with what may be used only there too, and compares scores and moves with those of the first row.
+GAME proves the value of the initial state. GAME:DEPTH searches several random positions to a depth, also with
+the refinements that may change the result, and compares scores and moves with those of the first row. Prints
+a table.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 import ggp
-from ggp.compiled_game import CompiledGame, PackedState
-from ggp.search.alphabeta import PLAIN, AlphaBeta, Estimate, Refinements, SearchResult
-from ggp.search.evaluation import LinearEvaluation
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.features.evaluation import LinearEvaluation
+from ggp.search.alphabeta.search import PLAIN, AlphaBeta, Estimate, Refinements, SearchResult
 
 TABLE = replace(PLAIN, transpositions=True)
 NO_DEEPENING = Refinements(iterative_deepening=False)
@@ -26,7 +27,7 @@ ALL = Refinements()
 
 
 def one_by_one(base: Refinements, mark: str, settings: dict[str, Any]) -> dict[str, Refinements]:
-    """`base` with one other setting at a time, named after it."""
+    """Variants of `base` that differ in one setting, by the name of that setting."""
     return {
         f"{mark} {name.replace('_', ' ')}": replace(base, **{name: setting})
         for name, setting in settings.items()
@@ -74,12 +75,12 @@ TO_A_DEPTH = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("games", nargs="+", metavar="GAME[:DEPTH]")
-    parser.add_argument("--positions", type=int, default=5, help="with a depth: so many")
-    parser.add_argument("--opening", type=int, default=6, help="random moves before each of them")
+    parser.add_argument("--positions", type=int, default=5, help="number of positions per GAME:DEPTH")
+    parser.add_argument("--opening", type=int, default=6, help="random moves before each position")
     parser.add_argument("--mebibytes", type=int, default=64)
     parser.add_argument("--most-nodes", type=int, default=5_000_000)
-    parser.add_argument("--weights", help="a file that `ggp learn` wrote, to judge positions by")
-    parser.add_argument("--only", help="rows whose name contains this, and the first")
+    parser.add_argument("--weights", help="weights file of `ggp learn` for the evaluation")
+    parser.add_argument("--only", help="run only the first row and rows whose name contains this")
     arguments = parser.parse_args()
     print("| game | refinements | nodes | CPU seconds | score off by | same move |")
     print("|---|---|---|---|---|---|")
@@ -119,7 +120,7 @@ def search_all(
     depth: str,
     arguments: argparse.Namespace,
 ) -> tuple[list[SearchResult], float]:
-    """One search per position, all tables empty, and the CPU seconds of all."""
+    """Search every position with empty tables; results and CPU seconds in all."""
     estimate = None
     if arguments.weights:
         weights = LinearEvaluation.load(arguments.weights).scores(game)
@@ -143,7 +144,7 @@ def cells(
     seconds: float,
     arguments: argparse.Namespace,
 ) -> str:
-    """Nodes in all, seconds, mean distance of the score to the reference's in goals, equal moves."""
+    """Nodes, seconds, mean difference of the score from the reference in goals, and equal moves."""
     if any(result.nodes > arguments.most_nodes for result in results):
         return f"> {arguments.most_nodes:,} | {seconds:.2f} | | "
     pairs = [(a, b) for a, b in zip(results, reference, strict=True) if b.goal is not None]

@@ -1,10 +1,10 @@
-"""Circuits of a folder of rule sheets: size before and after simplification, and seconds.
+"""Measure the circuits of a folder of rule sheets: size before and after simplification, and seconds.
 
     python -m benchmarks.circuits FOLDER [--only NAME,…] [--seconds S] [--stages NAME,…] [--write PAGE]
 
-Prints a Markdown table; with --write it replaces what stands between the figure markers of a page. Without
---seconds simplification may take as long as grounding and a second more, building included, as `ggp`
-does by default.
+Prints a Markdown table; --write also replaces the table between the figure markers of a page, such as
+results/circuits.md. Without --seconds, building and simplification may take as long as grounding plus one
+second, as in `ggp`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pathlib import Path
 
 from gdl.errors import GdlError
 from gdl.grounding import ground
-from gdl.parser import parse_file
-from ggp.circuit import CircuitError
-from ggp.circuit_construction import build
-from ggp.compilation import simplify_budget
-from ggp.simplify import STAGES, StageReport, simplify
-from ggp.tables import tabulate
+from gdl.syntax.parser import parse_file
+from ggp.circuit.circuit import CircuitError
+from ggp.circuit.construction import build
+from ggp.circuit.simplify.plan import STAGES, StageReport, simplify
+from ggp.circuit.tables import tabulate
+from ggp.engines.compilation import simplify_budget
 
 BEGIN, END = "<!-- begin figures -->", "<!-- end figures -->"
 HEAD = """| game | gates, rules | literals, rules | gates | literals | legal | goal | next | sees | \
@@ -29,7 +29,7 @@ ground s | circuit s |
 
 
 def row(path: Path, seconds: float | None, stages: list[str]) -> tuple[str, dict[str, float]]:
-    """One line of the table, and what each stage took."""
+    """A row of the table, and the seconds of each stage."""
     started = time.perf_counter()
     grounded = ground(parse_file(path))
     ground_seconds = time.perf_counter() - started

@@ -1,11 +1,11 @@
-"""How long a first start compiles the kernels of the search, and how fast what comes out is.
+"""Measure how long a first start compiles the search kernels, and how fast the result is.
 
     python benchmarks/compilation.py                        # uniform playouts, then MAST, then PAST
     python benchmarks/compilation.py --first mast           # MAST alone
-    python benchmarks/compilation.py --level 3 --collect    # what Numba does by itself, but for stages
-    python benchmarks/compilation.py --functions 20         # where the time goes
+    python benchmarks/compilation.py --level 3 --collect    # Numba's own settings, except for stages
+    python benchmarks/compilation.py --functions 20         # the functions that take longest
 
-Nothing is taken from the cache of kernels, and nothing is put into it. Compilation runs on one core.
+Uses an empty, temporary kernel cache. Compilation runs on one core.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numba.core import event
 
 
 class CompileTimes(event.Listener):
-    """CPU seconds of every function compiled, without those of the functions compiled meanwhile."""
+    """CPU seconds per compiled function, excluding functions compiled on its behalf."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -46,16 +46,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--games", nargs="+", default=["connectfour", "pentago", "checkers"])
-    parser.add_argument("--level", type=int, help="of LLVM's optimizer")
+    parser.add_argument("--level", type=int, help="optimization level of LLVM")
     parser.add_argument("--collect", action="store_true", help="collect garbage while compiling")
-    parser.add_argument("--functions", type=int, default=0, help="how many to list, by name")
+    parser.add_argument("--functions", type=int, default=0, help="number of slowest functions to list")
     parser.add_argument(
         "--first",
         nargs="+",
         default=["uniform", "mast", "past"],
-        help="policies to compile, one after the other",
+        help="policies to compile, in this order",
     )
-    parser.add_argument("--policies", nargs="*", default=["uniform", "mast", "past", "fast"], help="to time")
+    timed = ["uniform", "mast", "past", "fast"]
+    parser.add_argument("--policies", nargs="*", default=timed, help="policies to time")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GGP_KERNEL_CACHE"] = folder  # before the kernels are imported
@@ -63,17 +64,18 @@ def main() -> None:
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    from ggp.kernels import quick_compiler
-    from ggp.loading import load
-    from ggp.search_bench import measure_search
+    from ggp.bench.search import measure_search
+    from ggp.engines.compiled import CompiledGame
+    from ggp.engines.loading import load
+    from ggp.jit import quick_compiler
 
     if arguments.level is not None:
         quick_compiler.QuickLowering.level = arguments.level
     if arguments.collect:
-        gc.disable = lambda: None  # type: ignore[assignment]
+        gc.disable = lambda: None
     times = CompileTimes()
-    event.register("numba:compile", times)
-    games = [load(name, engine="lanes") for name in arguments.games]
+    event.register("numba:compile", times)  # type: ignore[no-untyped-call]
+    games = [game for name in arguments.games if isinstance(game := load(name, engine="lanes"), CompiledGame)]
     for policy in arguments.first:
         wall, cpu, functions = time.perf_counter(), time.process_time(), times.count
         measure_search(games[0], policy, seconds=0.05, calibration_seconds=0.05)

@@ -1,8 +1,8 @@
-"""Playouts of one move's search from an empty tree, by how soon the lanes are filled.
+"""Count playouts of a first move's search, by how soon the lanes are filled.
 
     python benchmarks/filling_lanes.py othello hex_7x7 --seconds 0.1 1 --fill 0 0.1 0.2 0.5
 
-A row per game and value of `fill`; per time limit the playouts that were made, and the CPU seconds they took.
+Starts from an empty tree. Prints a row per game and value of `fill`: playouts and CPU seconds per time limit.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from rich.console import Console
 from rich.table import Table
 
 import ggp
-from ggp.search.mcts import LanesSearch
-from ggp.search.options import default_options
+from ggp.engines.compiled import CompiledGame
+from ggp.search.mcts.options import default_options
+from ggp.search.mcts.search import LanesSearch
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("games", nargs="+", help="names or rule sheets")
+    parser.add_argument("games", nargs="+", help="bundled games or rule sheets")
     parser.add_argument("--seconds", nargs="+", type=float, default=[0.1, 1.0])
     parser.add_argument("--fill", nargs="+", type=float, default=[0.0, 0.2])
     arguments = parser.parse_args()
@@ -34,8 +35,9 @@ def main() -> None:
 
 
 def playouts_of(name: str, fill: float, seconds: float) -> tuple[int, float]:
-    """Playouts of the first role's first move in so many seconds, and CPU seconds."""
+    """Playouts of the first role's first move within a time limit, and CPU seconds."""
     game = ggp.load(name, engine="lanes")
+    assert isinstance(game, CompiledGame)
     options = replace(default_options(), threads=1, fill=fill)
     search = LanesSearch(game, game.roles[0], options=options)
     search.move_to(game.initial_state(), None)

@@ -1,9 +1,10 @@
-"""Grounds every rule sheet of a folder and prints a table: CPU seconds, rules, atoms.
+"""Ground every rule sheet of a folder: CPU seconds, rules, atoms.
 
     python benchmarks/grounding.py FOLDER [--seconds N] [--mebibytes N] [--only NAME…] [--json]
 
-Times are CPU seconds, user and system, from text to ground program: `python` is this process (parsing
-included), `gringo` the child. The first sheet is grounded once unmeasured, so that imports do not count.
+Times are CPU seconds, user and system, from text to ground program: `python` is this process including
+parsing, `gringo` the child. The first sheet is grounded once before measuring, so that imports do not count.
+Prints a table.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 from gdl.errors import GdlError
 from gdl.grounding import ground
-from gdl.parser import parse_file
+from gdl.syntax.parser import parse_file
 
 
 def cpu_seconds(who: int) -> float:
@@ -27,7 +28,7 @@ def cpu_seconds(who: int) -> float:
 
 
 def measure(place: Path, seconds: float, mebibytes: int) -> dict[str, Any]:
-    """One row of the table; the key `error` instead of sizes where the sheet could not be grounded."""
+    """A row of the table; `error` instead of sizes if the sheet cannot be ground."""
     own, child = cpu_seconds(resource.RUSAGE_SELF), cpu_seconds(resource.RUSAGE_CHILDREN)
     row: dict[str, Any] = {"game": place.stem}
     try:
@@ -47,7 +48,7 @@ def measure(place: Path, seconds: float, mebibytes: int) -> dict[str, Any]:
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:
-    """Markdown, then the figures over all sheets that could be grounded."""
+    """Print the Markdown table, then percentiles over all sheets that were ground."""
     print("| sheet | python s | gringo s | rules | literals | atoms | facts | moves |")
     print("|---|---|---|---|---|---|---|---|")
     for row in rows:

@@ -1,10 +1,10 @@
-"""Matches over loopback in which one player fails, with real processes on both sides.
+"""Play matches over loopback in which one player fails, with real processes on both sides.
 
     python benchmarks/http_scenarios.py [--play-clock 1.5] [--only NAME]
 
-For two roles and for three: `ggp manage` referees `ggp player` processes while one player (the last
-role's) is killed, sleeps past its clock, answers nonsense, or loses its search process. Every match must be
-completed with the right faults in its record, and the other players must have made none.
+For two roles and for three: `ggp manage` referees `ggp player` processes while one player (the last role's)
+is killed, sleeps past its clock, answers nonsense, or loses its search process. Every match must finish with
+exactly the expected faults in its record, and none of the other players'.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ GAMES = {2: "connectfour_4x4", 3: "connectfour_3p"}
 
 
 class NonsensePlayer:
-    """Answers `ready` to START and rubbish to everything else."""
+    """Answer `ready` to START and nonsense to everything else."""
 
     def __init__(self) -> None:
         class Handler(BaseHTTPRequestHandler):
@@ -58,22 +58,22 @@ class NonsensePlayer:
 
 
 def nothing(victim: Any) -> None:
-    """Nobody fails."""
+    """No failure."""
 
 
 def kill(victim: PlayerProcess) -> None:
-    """The player dies in the middle of the match."""
+    """Kill the player in the middle of the match."""
     victim.process.kill()
 
 
 def sleep(victim: PlayerProcess) -> None:
-    """The player process is stopped for some steps, then goes on."""
+    """Stop the player process for some steps, then resume it."""
     victim.process.send_signal(signal.SIGSTOP)
     threading.Timer(6.0, victim.process.send_signal, [signal.SIGCONT]).start()
 
 
 def kill_worker(victim: PlayerProcess) -> None:
-    """The player's search processes are killed."""
+    """Kill the player's search processes."""
     for worker in victim.workers():
         os.kill(worker, signal.SIGKILL)
 
@@ -85,11 +85,11 @@ SCENARIOS: dict[str, tuple[Callable[[Any], None], set[str]]] = {
     "nonsense": (nothing, {"IL (how (about ?that"}),
     "worker killed": (kill_worker, set()),
 }
-"""Name → what happens to the last player a few seconds into the match, and the faults it must get."""
+"""Scenario → failure of the last player a few seconds into the match, and its expected faults."""
 
 
 def play(role_count: int, name: str, clocks: list[str]) -> tuple[dict[str, Any], float, list[str]]:
-    """Run one scenario; the match record, its seconds, and what the last player logged."""
+    """Run one scenario; match record, seconds, and log of the last player."""
     act, _ = SCENARIOS[name]
     with ExitStack() as stack:
         players: list[Any] = [PlayerProcess() for _ in range(role_count - 1)]
@@ -114,7 +114,7 @@ def play(role_count: int, name: str, clocks: list[str]) -> tuple[dict[str, Any],
 
 
 def verdict(record: dict[str, Any], expected: set[str]) -> str:
-    """`ok`, or what is wrong with the record of one scenario."""
+    """`ok`, or what is wrong with the record of a scenario."""
     errors = record["errors"]
     if not record["isCompleted"] or record["isAborted"]:
         return "not completed"
@@ -130,8 +130,10 @@ def verdict(record: dict[str, Any], expected: set[str]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--play-clock", type=float, default=1.5)
-    parser.add_argument("--only", choices=list(SCENARIOS), action="append", help="a scenario; all by default")
-    parser.add_argument("--show-log", action="store_true", help="print what the last player logged")
+    parser.add_argument(
+        "--only", choices=list(SCENARIOS), action="append", help="scenario to run; all by default"
+    )
+    parser.add_argument("--show-log", action="store_true", help="print the log of the last player")
     arguments = parser.parse_args()
     clocks = ["--start-clock", "4", "--play-clock", str(arguments.play_clock)]
     is_all_well = True

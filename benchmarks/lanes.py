@@ -1,4 +1,4 @@
-"""Uniform playouts per CPU second of rule sheets on lanes, as a table or as JSON lines.
+"""Measure uniform playouts per CPU second on lanes, as a table or as JSON lines.
 
 python -m benchmarks.lanes SHEET.kif... [--threads N] [--words W] [--seconds S] [--json]
 """
@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gdl.parser import parse_file
-from ggp.compilation import compile_game
-from ggp.lanes_bench import bench_lanes
+from gdl.syntax.parser import parse_file
+from ggp.bench.lanes import measure_lanes
+from ggp.engines.compilation import compile_game
 
 HEADER = (
     f"{'game':24} {'W':>2} {'literals':>9} {'playouts/CPU-s':>15} {'states/CPU-s':>13} {'length':>7} "
@@ -21,7 +21,7 @@ HEADER = (
 
 
 def row(result: dict[str, Any]) -> str:
-    """One line of the table."""
+    """A row of the table."""
     micros = [result[f"{part}_seconds"] * 1e6 for part in ("tick", "settle", "choose", "step")]
     return (
         f"{result['game']:24} {result['words']:2} {result['literals']:9} "
@@ -32,7 +32,7 @@ def row(result: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Measure the sheets one after the other."""
+    """Measure the sheets in turn."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("sheets", nargs="+", type=Path)
     parser.add_argument("--threads", type=int, default=1)
@@ -43,12 +43,12 @@ def main() -> None:
     if not options.json:
         print(HEADER)
     for sheet in options.sheets:
-        result = bench_lanes(
+        result = measure_lanes(
             lambda sheet=sheet: compile_game(parse_file(sheet), sheet.stem),  # type: ignore[misc]
             seconds=options.seconds,
             threads=options.threads,
             words=options.words,
-        )
+        ).to_dict()
         print(json.dumps(result) if options.json else row(result), flush=True)
 
 

@@ -1,7 +1,7 @@
-"""Makes the positions of `ggp assess`: `python benchmarks/make_positions.py > ggp/assessment/positions.json`.
+"""Make the positions of `ggp assess`: `python benchmarks/make_positions.py > ggp/assessment/positions.json`.
 
-Random matches lead to states; those that can be solved to the end within a budget are solved, and kept
-where some moves are right and most are wrong. Every choice is drawn from one seed.
+Takes states from random matches, solves those that can be solved to the end within a budget, and keeps those
+in which some moves are right and most are wrong. All choices come from one seed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from itertools import combinations, product
 from typing import Any
 
 from ggp.assessment.positions import Choice, Mixture, Place, PlayOut, Position, position_to_data
+from ggp.engines.loading import load
 from ggp.game import Game
-from ggp.loading import load
-from ggp.match_record import state_text
+from ggp.match.record import state_text
 
 SEED = 20100
 BUDGET = 2_500
-"""States that may be reachable from a position: the tests visit them all again."""
+"""Limit of states reachable from a position: the tests visit all of them again."""
 
 LAST_STATES = 10
-"""How many states before the end of a random match are looked at."""
+"""Number of states before the end of a random match to examine."""
 
 MOST_ROUNDS = 60
 
@@ -56,7 +56,7 @@ Outcome = tuple[tuple[int, ...], int]
 
 
 class OverBudgetError(Exception):
-    """Too many states."""
+    """The budget of states is exhausted."""
 
 
 class Solver:
@@ -67,7 +67,7 @@ class Solver:
         self.known: dict[Any, Outcome] = {}
 
     def solve(self, state: Any) -> Outcome:
-        """Best play wins as soon as it can and loses as late as it can."""
+        """Sort key of best play: win as early, lose as late as possible."""
         if state not in self.known:
             if len(self.known) >= self.budget:
                 raise OverBudgetError
@@ -85,7 +85,7 @@ class Solver:
         return self.known[state]
 
     def options(self, state: Any) -> Iterator[tuple[Any, Outcome]]:
-        """The mover's moves and what each leads to, this move counted."""
+        """Moves of the role to move with their outcome, this move included."""
         mover = chooser(self.game, state)
         for joint_move in joint_moves(self.game, state):
             goals, moves = self.solve(self.game.next_state(state, joint_move))
@@ -106,7 +106,7 @@ def chooser(game: Game[Any], state: Any) -> int:
 
 
 def walk(game: Game[Any], rng: random.Random) -> list[Any]:
-    """The states of a random match that are not terminal."""
+    """Live states of a random match."""
     state, states = game.initial_state(), []
     while not game.is_terminal(state):
         states.append(state)
@@ -115,7 +115,7 @@ def walk(game: Game[Any], rng: random.Random) -> list[Any]:
 
 
 def judge(game: Game[Any], state: Any) -> tuple[str, Any, int, tuple[str, ...]] | None:
-    """Skill, role, number of moves and good moves of a state; None where it is no good question."""
+    """Skill, role, number of moves and good moves of a state; None if it is not a useful question."""
     mover = chooser(game, state)
     if sum(len(game.legal_moves(state, role)) > 1 for role in game.roles) != 1:
         return None
@@ -189,7 +189,8 @@ def without_step(game: Game[Any], state: Any) -> frozenset[str]:
 def shortest_solution(game: Game[Any]) -> list[Any]:
     """Moves to the first state worth 100, by breadth-first search that does not tell steps apart."""
     first = game.initial_state()
-    seen, todo = {without_step(game, first)}, deque([(first, ())])
+    seen = {without_step(game, first)}
+    todo: deque[tuple[Any, tuple[Any, ...]]] = deque([(first, ())])
     role = game.roles[0]
     while todo:
         state, line = todo.popleft()
@@ -222,7 +223,7 @@ def pressed(cells: tuple[tuple[int, int], ...]) -> set[tuple[int, int]]:
 
 
 def lights_solution(game: Game[Any]) -> list[Any]:
-    """The presses that turn the lights out: the light above decides on each press below the first row."""
+    """Presses that turn all lights out: from the second row on, the light above decides."""
     facts = [str(fact).strip("()").split() for fact in game.facts(game.initial_state())]
     lit = {(int(x), int(y)) for name, *rest in facts if name == "lit" for x, y in [rest]}
     for count in range(6):
@@ -239,8 +240,8 @@ def lights_solution(game: Game[Any]) -> list[Any]:
 
 
 def puzzles() -> list[PlayOut]:
-    """The last moves of solutions, and peg endings whose best goal was found by trying everything."""
-    found = []
+    """Last moves of solutions, and peg endings solved exhaustively."""
+    found: list[PlayOut] = []
     lasts = {"hanoi": (3, 5), "maze": (4, 8), "eightpuzzle": (4, 7), "lightsout": (2, 3), "sudoku_4x4": (6,)}
     for name, lengths in lasts.items():
         game = load(name, "reasoner")
@@ -287,7 +288,7 @@ def puzzle(game: Game[Any], state: Any, best: int, solution: list[Any], number: 
 
 
 def matrix_value(payoff: list[list[Fraction]]) -> Fraction:
-    """The value of a matrix game: the best of all mixtures that make equal sets of columns equal.
+    """Value of a matrix game: the best of all mixtures that equalize sets of columns.
 
     For every square part (Shapley & Snow, 1950): solve for the mixture that is indifferent on it, keep the
     best guarantee. Exact and slow; matrices here are tiny.
@@ -299,13 +300,16 @@ def matrix_value(payoff: list[list[Fraction]]) -> Fraction:
             for other in combinations(range(columns), size):
                 mixture = indifferent([[payoff[i][j] for j in other] for i in own])
                 if mixture is not None and min(mixture) >= 0:
-                    sums = [sum(mixture[k] * payoff[i][j] for k, i in enumerate(own)) for j in range(columns)]
+                    sums = [
+                        sum((mixture[k] * payoff[i][j] for k, i in enumerate(own)), Fraction(0))
+                        for j in range(columns)
+                    ]
                     best = max(best, min(sums))
     return best
 
 
 def indifferent(part: list[list[Fraction]]) -> list[Fraction] | None:
-    """The mixture of rows that pays the same in every column; None where there is not exactly one."""
+    """Mixture of rows that pays the same in every column; None unless there is exactly one."""
     size = len(part)
     rows = [[part[i][j] for i in range(size)] + [Fraction(-1), Fraction(0)] for j in range(size)]
     rows.append([Fraction(1)] * size + [Fraction(0), Fraction(1)])
@@ -383,7 +387,7 @@ def mixtures() -> list[Position]:
 def add_simultaneous(
     found: list[Position], game: Game[Any], state: Any, role: int, wanted: dict[str, int]
 ) -> str:
-    """Add the state if it is a good question: one that needs a mixture, or one with bad pure moves."""
+    """Add the state if it needs a mixture or has bad pure moves."""
     own = game.legal_moves(state, game.roles[role])
     other = game.legal_moves(state, game.roles[1 - role])
     if not (2 <= len(own) <= 4 and 2 <= len(other) <= 4):
@@ -398,7 +402,7 @@ def add_simultaneous(
     if not safe and value - worst >= 25 and wanted["mixed"]:
         found.append(mixture(game, state, role, len(found)))
         return "mixed"
-    # A safe move alone would not do: a mixture of others could be as safe. Others must lose points in any.
+    # A safe move alone is not enough, since a mixture of others may be as safe: every other must lose.
     if len(safe) == 1 and value > 0 and wanted["pure"] and is_only_equilibrium(payoff, value, safe, own):
         place = Place(
             f"simultaneous-{game.name}-{len(found) + 1}",
@@ -413,7 +417,7 @@ def add_simultaneous(
 
 
 def is_only_equilibrium(payoff: list[list[Fraction]], value: Fraction, safe: list[str], own: Any) -> bool:
-    """Whether every move but the safe one pays less than the value against some optimal opponent."""
+    """Whether every other move pays less than the value against some optimal opponent."""
     rest = [row for move, row in zip(own, payoff, strict=True) if str(move) not in safe]
     columns = range(len(payoff[0]))
     return any(

@@ -1,4 +1,4 @@
-"""`ggp player` as a process of its own, for benchmarks that play over HTTP."""
+"""`ggp player` as a child process, for benchmarks that play over HTTP."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LOG_LINES = 20_000
 
 
 class PlayerProcess:
-    """A `ggp player` on a free port, with the options given; `lines` are the last of its log."""
+    """A `ggp player` on a free port; `lines` holds the end of its log."""
 
     def __init__(self, *options: str) -> None:
         command = [sys.executable, "-m", "ggp", "player", "--port", "0", *options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, cwd=ROOT)
         self.lines: deque[str] = deque(maxlen=LOG_LINES)
         assert self.process.stderr is not None
-        for line in self.process.stderr:  # it may say first that it compiles
+        for line in self.process.stderr:  # it may report first that it compiles
             if " listens on " in line:
                 self.port = int(line.strip().rpartition(":")[2])
                 break
@@ -41,7 +41,7 @@ class PlayerProcess:
         return f"127.0.0.1:{self.port}"
 
     def workers(self) -> list[int]:
-        """Process ids of its search processes."""
+        """Process ids of the search processes."""
         listing = subprocess.run(
             ["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True, check=False
         )
@@ -59,7 +59,7 @@ class PlayerProcess:
 
 
 def resident_mebibytes(pid: int) -> float:
-    """Memory that a process has in use; 0 where it has gone."""
+    """Resident memory of a process; 0 if it is gone."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):

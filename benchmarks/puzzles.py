@@ -1,16 +1,16 @@
-"""What the means of the player `solving` make of games of one role in a given time.
+"""Measure how well the methods of the player `solving` do on games of one role in a given time.
 
     python benchmarks/puzzles.py games $GGP_CORPUS/open/games --cpu-seconds 20
 
-For every sheet of one role in the folders: the best goal of a line that was found and its length, the CPU
-seconds after which it was found, whether it was proven best, and by what:
+For every sheet of one role in the folders: the best goal found and the length of its line, the CPU seconds
+until then, and how it was proven best:
 
-    rules        the goal found is the greatest that the rules name
+    rules        the goal is the greatest that the rules name
     solution     all states were found
     search       branch and bound proved it
 
-All work at the same time, each in a thread: enumeration, branch and bound, and nested rollouts; 20 CPU
-seconds are what two cores do in 10. Loading and the compilation of kernels are not counted.
+Enumeration, branch and bound, and nested rollouts run at the same time, each in a thread; 20 CPU seconds are
+10 s on two cores. Loading and compiling kernels do not count. Prints a table.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from pathlib import Path
 import ggp
 from gdl.errors import GdlError
 from gdl.program import Predicate
-from ggp.compiled_game import CompiledGame
-from ggp.loading import read_program
-from ggp.search.alphabeta import AlphaBeta
-from ggp.search.single_role import LanesRollouts
-from ggp.solver import Limits, SolverError, solve
+from ggp.engines.compiled import CompiledGame
+from ggp.engines.loading import read_program
+from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.rollouts.single_role import NestedRollouts
+from ggp.solver import SolverError, SolverLimits, solve
 
 MEBIBYTES = 1024
 
@@ -38,7 +38,9 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--cpu-seconds", type=float, default=20.0)
     arguments = parser.parse_args()
-    warm_up(ggp.load("maze", engine="lanes"))
+    maze = ggp.load("maze", engine="lanes")
+    assert isinstance(maze, CompiledGame)
+    warm_up(maze)
     print("| game | best goal | of | moves | after CPU s | proven by |\n|---|---|---|---|---|---|")
     for folder in arguments.folders:
         for path in sorted(folder.glob("*.kif")):
@@ -64,10 +66,10 @@ def print_puzzle(path: Path, seconds: float) -> None:
 
 
 def warm_up(game: CompiledGame) -> None:
-    """Get the kernels compiled."""
+    """Compile the kernels."""
     solve(game)
     AlphaBeta(game, mebibytes=1).search(game.initial_state())
-    LanesRollouts(game).run(playouts=1)
+    NestedRollouts(game).run(playouts=1)
 
 
 @dataclass
@@ -78,7 +80,7 @@ class Attempt:
     seconds: float = 0.0
     proof: str = ""
     greatest: int = 0
-    rollouts: LanesRollouts | None = None
+    rollouts: NestedRollouts | None = None
     is_over: threading.Event = field(default_factory=threading.Event)
 
     def run(self, seconds: float) -> Attempt:
@@ -110,12 +112,12 @@ class Attempt:
             self.note(line.goal, len(line.moves))
 
     def roll_out(self) -> None:
-        self.rollouts = LanesRollouts(self.game)
+        self.rollouts = NestedRollouts(self.game)
         self.rollouts.run(stop=self.is_over, enough=self.greatest)
         self.note_line()
 
     def enumerate(self) -> None:
-        limits = Limits(mebibytes=MEBIBYTES, stop=self.is_over)
+        limits = SolverLimits(mebibytes=MEBIBYTES, stop=self.is_over)
         try:
             solution = solve(self.game, limits)
         except SolverError:

@@ -1,13 +1,12 @@
-"""Many matches over HTTP with a short clock: no fault may happen, and memory must not grow.
+"""Play many matches over HTTP with a short clock: no faults, and no growth of memory.
 
     python benchmarks/soak.py [--matches 200] [--play-clock 1] [--start-clock 5] [--csv soak.csv] [--ponder]
 
-`ggp manage` referees long-lived `ggp player` processes on loopback, in ten games of different kinds in
-turn, the players changing roles. One line per match goes to the CSV: faults by code, moves that a player made
-without having heard of its search process in time (no fault, but weak), the size of each player
-process after the match, and the most that its search processes took together meanwhile. In the end the
-faults are counted, and for each player the line through its sizes after the first tenth of the matches tells
-how much it grew. Status 0 if no player was at fault and none grew by more than a mebibyte per ten matches.
+`ggp manage` referees long-lived `ggp player` processes on loopback, in ten games of different kinds in turn,
+with rotating roles. The CSV has a row per match: faults by code, moves made without an answer from the search
+process in time (not a fault, but weak), the size of each player process after the match, and the peak of its
+search processes. At the end it counts faults and fits a line to each player's sizes after the first tenth of
+the matches. Exit code 0 if no player was at fault and none grew by more than a mebibyte per ten matches.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ SAMPLE_SECONDS = 0.5
 
 @dataclass
 class Outcome:
-    """One match: its seconds, faults by code, and memory in MiB, per player and joined by blanks."""
+    """One match: seconds, faults by code, and MiB per player, joined by spaces."""
 
     number: int
     game: str
@@ -73,7 +72,7 @@ class Outcome:
 
 
 class MemoryWatch:
-    """Samples what the search processes of each player take, while a match is played."""
+    """Sample the memory of each player's search processes during a match."""
 
     def __init__(self, players: list[PlayerProcess]) -> None:
         self.players = players
@@ -99,12 +98,12 @@ class MemoryWatch:
 
 
 def role_count(game: str) -> int:
-    """Players that a game of the collection needs."""
+    """Number of players of a bundled game."""
     return 3 if game.endswith("_3p") else 2
 
 
 def play(number: int, players: list[PlayerProcess], clocks: list[str], folder: Path) -> Outcome:
-    """Referee match `number`; who begins changes with every round of the games."""
+    """Referee match `number`; roles rotate with every round of the games."""
     game = GAMES[number % len(GAMES)]
     turn = number // len(GAMES)
     count = role_count(game)
@@ -156,7 +155,7 @@ def growth(outcomes: list[Outcome], player: int) -> float:
 
 
 def summarize(outcomes: list[Outcome]) -> bool:
-    """Print what happened; whether all is well."""
+    """Print a summary; whether all is well."""
     faults = {
         "TO": sum(o.late for o in outcomes),
         "CE": sum(o.no_connection for o in outcomes),
@@ -189,7 +188,7 @@ def main() -> None:
     parser.add_argument("--agent", default="mcts")
     parser.add_argument("--ponder", action="store_true")
     parser.add_argument("--csv", type=Path, default=Path("soak.csv"))
-    parser.add_argument("--log", type=Path, help="where the players' logs go: LOG.0, LOG.1, LOG.2")
+    parser.add_argument("--log", type=Path, help="path prefix of the players' logs: LOG.0, LOG.1, LOG.2")
     arguments = parser.parse_args()
     clocks = ["--start-clock", str(arguments.start_clock), "--play-clock", str(arguments.play_clock)]
     options = ["--agent", arguments.agent, *(["--ponder"] if arguments.ponder else [])]

@@ -1,9 +1,9 @@
-"""Solve boards of other sizes than those in games/, and print a line of a table for each.
+"""Solve boards of other sizes than the bundled ones; print a table row for each.
 
     python benchmarks/solved_boards.py connectfour:4x7 breakthrough:3x5 hex:2 halving:1-50
 
-Boards are width x height. `--mebibytes` limits what memory the solver takes; the last column is the largest
-resident size of the whole process, so measure one board per run.
+Boards are width x height. `--mebibytes` limits the solver's memory. The last column is the peak resident size
+of the whole process, so measure one board per run.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import time
 from collections.abc import Iterator
 
 import ggp
-from ggp.loading import find_rules
-from ggp.solver import Limits, SolverError, solve
+from ggp.engines.loading import find_rules
+from ggp.solver import SolverError, SolverLimits, solve
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("boards", nargs="+", metavar="GAME:SIZE")
     parser.add_argument("--mebibytes", type=int, default=8192)
-    parser.add_argument("--sheet", action="store_true", help="print the rules instead")
+    parser.add_argument("--sheet", action="store_true", help="print the rules instead of solving")
     arguments = parser.parse_args()
     print("| game | values | states | transitions | line | CPU seconds | resident MiB |")
     print("|---|---|---|---|---|---|---|")
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def sheets(boards: list[str]) -> Iterator[tuple[str, str]]:
-    """The name and the rules of every board that was asked for."""
+    """Name and rules of every requested board."""
     for board in boards:
         game, _, size = board.partition(":")
         first, _, last = size.partition("-")
@@ -50,7 +50,7 @@ def row(name: str, text: str, mebibytes: int) -> str:
     game = ggp.load(text, engine="lanes", name=name)
     begin = time.process_time()
     try:
-        solution = solve(game, Limits(mebibytes=mebibytes))
+        solution = solve(game, SolverLimits(mebibytes=mebibytes))
     except SolverError as error:
         return f"| {name} | {error} | | | | {time.process_time() - begin:.1f} | |"
     seconds = time.process_time() - begin
@@ -71,7 +71,7 @@ def connect_four(width: int, height: int) -> str:
 
 
 def breakthrough(width: int, height: int) -> str:
-    """Two rows of pieces on each side, as on every board."""
+    """Breakthrough with two rows of pieces on each side."""
     text = with_numbers("breakthrough_4x4", "column", width)
     text = with_successors(with_numbers(text, "row", height), max(width, height))
     text = text.replace("(home black 3)", f"(home black {height - 1})")
@@ -91,12 +91,12 @@ def halving(start: int) -> str:
 
 
 def rules(sheet: str) -> str:
-    """The text of a sheet in games/, or what is a text of rules already."""
+    """Text of a bundled sheet; rules are returned as they are."""
     return sheet if "(" in sheet else find_rules(sheet).read_text(encoding="utf-8")
 
 
 def with_numbers(sheet: str, relation: str, count: int) -> str:
-    """The rules with the facts (relation 1) ... (relation count) instead of those they have."""
+    """The rules with the facts of `relation` replaced by (relation 1) ... (relation count)."""
     facts = "".join(f"({relation} {i})\n" for i in range(1, count + 1))
     return re.sub(rf"(\({relation} \d+\)\n)+", facts, rules(sheet), count=1)
 

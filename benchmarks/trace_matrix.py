@@ -1,9 +1,9 @@
-"""Every reference trace on lanes: for each row width, and with each simplification switched off in turn.
+"""Replay every reference trace on lanes: per row width, and with each simplification stage disabled in turn.
 
     python -m benchmarks.trace_matrix CORPUS [SHEET...] [--seconds S] [--skip NAME...]
 
-CORPUS is a folder with `games/*.kif` and `traces/*.jsonl.gz`. Prints one line per sheet and a total; exit 1
-where a trace differs. Compiles each sheet ten times, simplifying for `--seconds` at most.
+CORPUS is a folder with `games/*.kif` and `traces/*.jsonl.gz`. Prints a line per sheet and a total; exit
+status 1 if a trace differs. Compiles each sheet ten times, simplifying for at most `--seconds`.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from pathlib import Path
 
 from gdl.errors import GdlError
 from gdl.grounding import ground
-from gdl.parser import parse_file
-from ggp.circuit import Circuit
-from ggp.circuit_construction import build
-from ggp.compiled_game import CompiledGame
-from ggp.replay import replay
-from ggp.rows_game import RowsGame
-from ggp.simplify import STAGES, simplify
-from ggp.tables import tabulate
+from gdl.syntax.parser import parse_file
+from ggp.circuit.circuit import Circuit
+from ggp.circuit.construction import build
+from ggp.circuit.simplify.plan import STAGES, simplify
+from ggp.circuit.tables import tabulate
+from ggp.engines.compiled import CompiledGame
+from ggp.engines.rows_game import RowsGame
+from ggp.validation.replay import replay
 
 WIDTHS = (1, 2, 4, 8, 16)
 
 
 def check_sheet(sheet: Path, trace: Path, seconds: float) -> tuple[int, list[str]]:
-    """How many variants were replayed, and what differed."""
+    """Number of variants replayed, and the differences."""
     program = parse_file(sheet)
     plain = build(ground(program))
     faults: list[str] = []
@@ -52,7 +52,7 @@ def check_sheet(sheet: Path, trace: Path, seconds: float) -> tuple[int, list[str
 
 
 def main() -> int:
-    """Check the sheets named on the command line, or all."""
+    """Check the sheets given on the command line, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("sheets", nargs="*")

@@ -1,9 +1,9 @@
-"""Draws by the weights of MAST, in all lanes at once and lane by lane: what `SPARSE` was chosen by.
+"""Compare draws by MAST weights in all lanes at once and lane by lane: the basis of `SPARSE`.
 
     python benchmarks/weighted_draws.py skirmish breakthrough --words 1 8
 
-A row per game and width: in how many lanes a move that is legal somewhere is legal on average, and
-microseconds of one draw, over moments of a search.
+Prints a row per game and width, averaged over moments of a search: lanes in which a move that is legal
+somewhere is legal, and microseconds per draw.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from rich.console import Console
 from rich.table import Table
 
 import ggp
-from ggp.kernels.roulette import roulette
-from ggp.kernels.rows import ALL_ONES, make_rows, words_of
-from ggp.kernels.settle import settle
-from ggp.kernels.tree_arrays import LAUNCHES_LEFT
-from ggp.search.mcts import LanesSearch
-from ggp.search.options import MctsOptions
-from ggp.search.tree_engine import TreeEngine
+from ggp.engines.compiled import CompiledGame
+from ggp.jit.rows import ALL_ONES, make_rows, words_of
+from ggp.lanes.roulette import roulette
+from ggp.lanes.settle import settle
+from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.search import LanesSearch
+from ggp.search.mcts.tree_engine import TreeEngine
 
 MOMENTS = 40
 REPEATS = 50
@@ -33,7 +34,7 @@ IN_ALL_LANES, LANE_BY_LANE = -1, 512
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("games", nargs="+", help="names or rule sheets")
+    parser.add_argument("games", nargs="+", help="bundled games or rule sheets")
     parser.add_argument("--words", nargs="+", type=int, default=[1, 8])
     arguments = parser.parse_args()
     table = Table("game", "words", "lanes a move", "all at once", "lane by lane")
@@ -44,13 +45,14 @@ def main() -> None:
 
 
 def costs(name: str, words: int) -> tuple[float, float, float]:
-    """Lanes a move, and microseconds of a draw in all lanes at once and lane by lane."""
+    """Lanes per move, and microseconds per draw in all lanes at once and lane by lane."""
     game = ggp.load(name, engine="lanes")
+    assert isinstance(game, CompiledGame)
     search = LanesSearch(game, game.roles[0], options=MctsOptions(policy="mast", words=words))
     search.move_to(game.initial_state(), None)
     search.run(simulations=PLAYOUTS)
     engine = search.engines[0]
-    engine.arrays.counter[LAUNCHES_LEFT] = 10**9
+    engine.arrays.counter[c.LAUNCHES_LEFT] = 10**9
     random = np.random.default_rng(0)
     found = []
     for _ in range(MOMENTS):
@@ -61,11 +63,11 @@ def costs(name: str, words: int) -> tuple[float, float, float]:
 
 
 def costs_now(engine: TreeEngine) -> tuple[float, ...]:
-    """Lanes in which moves are legal, added up; moves legal anywhere; and the microseconds.
+    """Sum of lanes in which each move is legal, number of moves legal anywhere, and microseconds per draw.
 
-    The search goes on as if nothing had been.
+    Leaves the search as it was.
     """
-    tables, arrays, statistics = engine.tables, engine.arrays, engine.statistics
+    tables, arrays, statistics = engine.tables, engine.arrays, engine.memory.statistics
     assert statistics is not None, "MAST learns about moves"
     before = arrays.value.copy(), arrays.random.copy()
     stuck = make_rows(1, arrays.value.dtype.itemsize // 8)
@@ -74,8 +76,8 @@ def costs_now(engine: TreeEngine) -> tuple[float, ...]:
     legal = words_of(arrays.value)[tables.slot_literal >> 1] ^ signs[:, None]
 
     def draw(sparse: int) -> None:
-        value, wheel, random = arrays.value, arrays.wheel, arrays.random
-        roulette(tables, value, statistics.weight, wheel, random, stuck, sparse, 0)
+        value, roulette_scratch, random = arrays.value, arrays.roulette, arrays.random
+        roulette(tables, value, statistics.weight, roulette_scratch, random, stuck, sparse, 0)
 
     times = [microseconds(draw, sparse) for sparse in (IN_ALL_LANES, LANE_BY_LANE)]
     arrays.value[:], arrays.random[:] = before

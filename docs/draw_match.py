@@ -1,17 +1,19 @@
-"""Draw docs/match.svg, the README's picture: `python docs/draw_match.py`.
+"""Draw docs/pictures/match.svg, the README's picture: `python docs/draw_match.py`.
 
 Plays connect four between two searches of fixed size, so the picture only changes with the program.
 """
 
 import io
+import re
 from pathlib import Path
 
 from rich.console import Console
 
 import ggp
-from ggp.live_view import MatchView
-from ggp.match import Moment, play_match
-from ggp.players import make_player
+from ggp.cli.live_view import MatchView
+from ggp.match.referee import Moment, play_match
+from ggp.match.terms import MatchTerms
+from ggp.players.factory import make_player
 
 SHOWN_STEP = 17
 
@@ -30,8 +32,9 @@ def main() -> None:
 
     with view:
         players = [make_player("mcts:simulations=400") for _ in game.roles]
-        play_match(game, players, start_clock_seconds=60, play_clock_seconds=60, seed=7, watch=watch)
-    console.save_svg(str(Path(__file__).with_name("match.svg")), title="ggp match")
+        play_match(game, players, MatchTerms(60, 60, seed=7), watch=watch)
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", console.export_svg(title="ggp match"), flags=re.DOTALL)
+    (Path(__file__).with_name("pictures") / "match.svg").write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,27 @@
-"""The Game Description Language: reading, checking, reasoning, grounding.
+"""The Game Description Language: parsing, validation, reasoning, grounding.
 
-    program = gdl.parse("(role robot) ...")
-    for diagnostic in gdl.validate(program):
-        print(gdl.render(diagnostic, program.source))
+>>> import gdl
+>>> program = gdl.parse("(role robot) (<= terminal lit)", name="game.kif")
+>>> print(gdl.render(gdl.validate(program)[-1], program.source))
+game.kif:1:27: warning GDL305: ...
+ 1 | (role robot) (<= terminal lit)
+   |                           ^^^
 
-What is named here is imported when it is first used, so that `import gdl` costs nothing.
+Pipeline, from text to ground rules:
+
+    syntax/        text to terms and rules, and back
+    terms          symbols, variables, compounds, and their places in the text
+    program        rules, literals and formulas; rules indexed by predicate
+    errors         diagnostics and exceptions with a place in the text
+    keywords       the words that the language reserves, with their arities
+    normalize      bodies as plain tuples of literals, without `and` and `or`
+    dependencies   predicate dependency graph: components, strata, negative cycles
+    validation/    diagnostics: errors, broken restrictions, warnings
+    reasoning/     evaluation of the rules in one state
+    grounding/     propositional rules over all facts and moves that can occur
+    slices         variable-length lists stored one after the other in one array
+
+The names exported here are imported on first use, so that `import gdl` is fast.
 """
 
 from __future__ import annotations
@@ -14,9 +31,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gdl.errors import Diagnostic, GdlError, render
-    from gdl.formatting import format_kif
-    from gdl.parser import parse, parse_file
     from gdl.program import Program
+    from gdl.syntax.formatting import format_kif
+    from gdl.syntax.parser import parse, parse_file
     from gdl.validation import validate
 
 __all__ = [
@@ -34,9 +51,9 @@ _HOMES = {
     "Diagnostic": "gdl.errors",
     "GdlError": "gdl.errors",
     "Program": "gdl.program",
-    "format_kif": "gdl.formatting",
-    "parse": "gdl.parser",
-    "parse_file": "gdl.parser",
+    "format_kif": "gdl.syntax.formatting",
+    "parse": "gdl.syntax.parser",
+    "parse_file": "gdl.syntax.parser",
     "render": "gdl.errors",
     "validate": "gdl.validation",
 }

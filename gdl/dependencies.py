@@ -1,14 +1,15 @@
-"""Who depends on whom: predicates, their cycles and strata.
+"""Predicate dependency graph: SCCs, strata and negative cycles.
 
 The graph has an edge from the head of a rule to every predicate of its body. A negative edge inside
-a cycle would make "not" meaningless. Real sheets, however, contain cycles of predicates that are
-none of ground atoms, such as `(<= (goal ?r 0) (not (goal ?r 100)))`, so cycles are judged
-between rules: rule A depends on rule B only where a literal of A can unify with B's head.
+a cycle would make "not" meaningless. Real sheets, however, contain cycles of predicates that are not
+cycles of ground atoms, such as `(<= (goal ?r 0) (not (goal ?r 100)))`. Negative cycles are therefore
+searched between rules: rule A depends on rule B only if a literal of A can unify with B's head.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -21,53 +22,73 @@ TRUE = Predicate("true", 1)
 DOES = Predicate("does", 2)
 
 MAX_COMPARISONS = 300_000
-"""Literals and heads of a component that are compared before its rules are no longer told apart."""
+"""Maximum comparisons of literals with heads per component; beyond it, heads are no longer distinguished."""
 
 Node = TypeVar("Node", bound=Hashable)
+
+_FOUND = sys.maxsize
+"""Index of a node whose component is complete: edges to it no longer lower anything."""
 
 
 def strong_components(
     nodes: Iterable[Node], successors: Callable[[Node], Iterable[Node]]
 ) -> list[tuple[Node, ...]]:
-    """Strongly connected components, successors first (Tarjan 1972, without recursion)."""
+    """Strongly connected components, successors first (Tarjan 1972, without recursion).
+
+    >>> graph = {1: [2], 2: [3], 3: [2, 4], 4: []}
+    >>> strong_components(graph, graph.__getitem__)
+    [(4,), (2, 3), (1,)]
+    """
     index: dict[Node, int] = {}
     low: dict[Node, int] = {}
-    on_stack: set[Node] = set()
     stack: list[Node] = []
     found: list[tuple[Node, ...]] = []
     for start in nodes:
-        if start in index:
-            continue
-        work = [(start, iter(successors(start)))]
-        index[start] = low[start] = len(index)
-        stack.append(start)
-        on_stack.add(start)
-        while work:
+        unvisited = [] if start in index else [start]
+        work: list[tuple[Node, Iterator[Node]]] = []
+        while unvisited or work:
+            if unvisited:
+                node = unvisited.pop()
+                index[node] = low[node] = len(index)
+                stack.append(node)
+                work.append((node, iter(successors(node))))
             node, pending = work[-1]
             for child in pending:
                 if child not in index:
-                    index[child] = low[child] = len(index)
-                    stack.append(child)
-                    on_stack.add(child)
-                    work.append((child, iter(successors(child))))
+                    unvisited.append(child)
                     break
-                if child in on_stack:
-                    low[node] = min(low[node], index[child])
+                if index[child] < low[node]:
+                    low[node] = index[child]
             else:
                 work.pop()
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[node])
                 if low[node] == index[node]:
-                    component = [stack.pop()]
-                    while component[-1] != node:
-                        component.append(stack.pop())
-                    on_stack.difference_update(component)
-                    found.append(tuple(reversed(component)))
+                    found.append(_pop_component(stack, node, index))
     return found
 
 
+def _pop_component(stack: list[Node], root: Node, index: dict[Node, int]) -> tuple[Node, ...]:
+    """Pop the component of `root`, its first visited node."""
+    component: list[Node] = []
+    while not component or component[-1] != root:
+        node = stack.pop()
+        index[node] = _FOUND
+        component.append(node)
+    return tuple(reversed(component))
+
+
 def may_unify(left: Term, right: Term) -> bool:
-    """Whether two terms could be equal under some values of their variables (each seen as a wildcard)."""
+    """Whether two terms could be equal, taking variables as wildcards.
+
+    Each occurrence of a variable is a wildcard of its own.
+
+    >>> from gdl.syntax.parser import parse_term
+    >>> may_unify(parse_term("(f ?x a)"), parse_term("(f b ?y)"))
+    True
+    >>> may_unify(parse_term("(f ?x a)"), parse_term("(f b c)"))
+    False
+    """
     if isinstance(left, Variable) or isinstance(right, Variable):
         return True
     if isinstance(left, Compound) and isinstance(right, Compound):
@@ -83,8 +104,8 @@ def may_unify(left: Term, right: Term) -> bool:
 class NegativeCycle:
     """Rules that depend on each other through a negation.
 
-    rules    the cycle, in order; each depends on the next and the last on the first
-    literal  the negated literal, in the first rule's body
+    rules    the cycle in order: each rule depends on the next, the last on the first
+    literal  the negated literal in the body of the first rule
     """
 
     rules: tuple[Rule, ...]
@@ -93,18 +114,24 @@ class NegativeCycle:
 
 
 class Dependencies:
-    """The predicate graph of a program (normalized or not)."""
+    """The predicate dependency graph of a program (normalized or not).
+
+    >>> from gdl.syntax.parser import parse
+    >>> dependencies = Dependencies(parse("(<= a b) (<= b c) (<= c b) (<= d (not a))"))
+    >>> [[str(predicate) for predicate in component] for component in dependencies.components]
+    [['b/0', 'c/0'], ['a/0'], ['d/0']]
+    >>> {str(predicate): level for predicate, level in dependencies.strata.items()}
+    {'b/0': 0, 'c/0': 0, 'a/0': 0, 'd/0': 1}
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self._callees: dict[Predicate, dict[Predicate, None]] = {}
-        for predicate, rules in program.by_predicate.items():
-            callees = self._callees.setdefault(predicate, {})
-            for rule in rules:
-                for formula in rule.body:
-                    for literal, _ in literals_in(formula):
-                        if literal.predicate != DISTINCT:
-                            callees[literal.predicate] = None
+        for rule in (rule for rules in program.by_predicate.values() for rule in rules):
+            callees = self._callees.setdefault(rule.predicate, {})
+            for literal in _literals_below(rule):
+                if literal.predicate != DISTINCT:
+                    callees[literal.predicate] = None
         for callees in list(self._callees.values()):
             for callee in callees:
                 self._callees.setdefault(callee, {})
@@ -115,12 +142,15 @@ class Dependencies:
         return tuple(self._callees)
 
     def callees(self, predicate: Predicate) -> tuple[Predicate, ...]:
-        """The predicates that rules for `predicate` refer to."""
+        """The predicates to which rules for `predicate` refer."""
         return tuple(self._callees.get(predicate, ()))
 
     @cached_property
     def components(self) -> tuple[tuple[Predicate, ...], ...]:
-        """Sets of mutually recursive predicates; what a component depends on comes before it."""
+        """Sets of mutually recursive predicates.
+
+        Each component comes after those it depends on.
+        """
         return tuple(strong_components(self._callees, self.callees))
 
     def is_recursive(self, component: Sequence[Predicate]) -> bool:
@@ -129,7 +159,7 @@ class Dependencies:
 
     @cached_property
     def dynamic(self) -> frozenset[Predicate]:
-        """Predicates whose extension depends on the state or the moves (`true` or `does`)."""
+        """Predicates that depend on the state or the moves."""
         return self._reaching({TRUE, DOES})
 
     @cached_property
@@ -138,7 +168,7 @@ class Dependencies:
         return self._reaching({DOES})
 
     def reachable(self, roots: Iterable[Predicate]) -> frozenset[Predicate]:
-        """The predicates that `roots` depend on, themselves included."""
+        """The predicates on which `roots` depend, `roots` included."""
         found: set[Predicate] = set()
         stack = list(roots)
         while stack:
@@ -150,7 +180,9 @@ class Dependencies:
 
     @cached_property
     def strata(self) -> dict[Predicate, int]:
-        """Stratum of each predicate: above what it negates, not below what it uses.
+        """Stratum of each predicate.
+
+        It is above the strata that the predicate negates and not below those it uses.
 
         Predicates in one cycle share a stratum; a negation inside the cycle does not raise it.
         """
@@ -187,19 +219,31 @@ class Dependencies:
         return frozenset(found)
 
 
+def _literals_below(rule: Rule) -> Iterator[Literal]:
+    """Every literal in the body of a rule, normalized or not."""
+    for formula in rule.body:
+        for literal, _ in literals_in(formula):
+            yield literal
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Rules that may depend on each other; `is_recursive` says whether they do."""
+    """Rules evaluated together.
+
+    `is_recursive` if they depend on each other or on themselves.
+    """
 
     rules: tuple[Rule, ...]
     is_recursive: bool
 
 
 def rule_layers(rules: Sequence[Rule]) -> list[Layer]:
-    """Order the rules of one component so that each layer needs only itself and earlier ones.
+    """Layers of rules that each need only themselves and earlier ones.
 
-    Raises UnstratifiedError where a rule depends on itself through a negation. Where telling the rules apart
-    would take more than MAX_COMPARISONS, they are taken to depend on each other.
+    The rules are those of one component.
+
+    Raises UnstratifiedError if a rule depends on itself through a negation. If distinguishing the rules
+    takes more than MAX_COMPARISONS, the rules of a predicate are assumed to depend on each other.
     """
     heads = _Heads(rules)
     edges = [heads.needed_by(rule) for rule in rules]
@@ -223,7 +267,7 @@ def rule_layers(rules: Sequence[Rule]) -> list[Layer]:
 
 
 class UnstratifiedError(ValueError):
-    """A negative cycle between rules; `gdl.validation` reports it with its place."""
+    """A negative cycle between rules; `gdl.validation` reports it as GDL207."""
 
     def __init__(self, cycle: NegativeCycle) -> None:
         super().__init__("negation in a cycle")
@@ -231,7 +275,10 @@ class UnstratifiedError(ValueError):
 
 
 def negative_cycles(program: Program) -> list[NegativeCycle]:
-    """One negative cycle for every component of rules that has one. `program` must be normalized."""
+    """One negative cycle per component of predicates that has any.
+
+    `program` must be normalized.
+    """
     dependencies = Dependencies(program)
     found = []
     for component in dependencies.components:
@@ -250,12 +297,14 @@ def negative_cycles(program: Program) -> list[NegativeCycle]:
 
 
 class _Heads:
-    """The heads of some rules, alike ones together, to find quickly those that answer a literal.
+    """Index of rule heads by predicate and first functor.
 
-    A node of the graph between rules and heads is a rule's number, or the number of rules plus that of a
-    head. Going by way of heads keeps the graph small where many rules conclude the same.
+    Heads of the same pattern are merged.
 
-    members   of each head: the numbers of its rules
+    A node of the graph between rules and heads is the number of a rule, or the number of rules plus the
+    number of a head. Routing edges through heads keeps the graph small if many rules conclude the same.
+
+    members   the numbers of the rules of each head
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
@@ -280,7 +329,7 @@ class _Heads:
             self.members[head].append(number)
 
     def needed_by(self, rule: Rule) -> list[tuple[int, Literal | None]]:
-        """(node, literal) for every head that a literal of `rule` could be an instance of."""
+        """(node, literal) for every head that may answer a literal."""
         found: list[tuple[int, Literal | None]] = []
         for literal in rule.literals:
             predicate = literal.predicate
@@ -307,7 +356,7 @@ class _Heads:
         return [head for head in candidates if _may_be_answered(atom, self._patterns[head])]
 
     def _any_head(self, predicate: Predicate) -> int:
-        """One head that stands for all of `predicate`."""
+        """One head that represents all heads of `predicate`."""
         if predicate not in self._any:
             self._any[predicate] = len(self.members)
             self.members.append(
@@ -317,7 +366,10 @@ class _Heads:
 
 
 def _first_functor(atom: Symbol | Compound) -> object:
-    """What the first argument begins with; None where that is a variable or there is none."""
+    """The functor or constant of the first argument.
+
+    Returns None if it is a variable or absent.
+    """
     arguments = arguments_of(atom)
     if not arguments or isinstance(arguments[0], Variable):
         return None
@@ -325,7 +377,10 @@ def _first_functor(atom: Symbol | Compound) -> object:
 
 
 def _masked(term: Term) -> str:
-    """Equal for terms that differ in variables only; blanks do not occur in names."""
+    """A text equal for terms that differ only in their variables.
+
+    Blanks do not occur in names.
+    """
     if isinstance(term, Variable):
         return "( )"
     if isinstance(term, Compound) and term.arguments:
@@ -334,14 +389,17 @@ def _masked(term: Term) -> str:
 
 
 def _may_be_answered(atom: Symbol | Compound, head: Symbol | Compound) -> bool:
-    """Whether an atom could be an instance of the head of a rule for the same predicate."""
+    """Whether an atom and the head of a rule may unify.
+
+    Both have the same predicate.
+    """
     return not arguments_of(atom) or may_unify(atom, head)
 
 
 def _path(
     edges: Sequence[Sequence[tuple[int, Literal | None]]], inside: set[int], start: int, goal: int
 ) -> list[int]:
-    """A shortest path of nodes from `start` to `goal` within `inside`, both included."""
+    """A shortest path from `start` to `goal` within `inside`, ends included."""
     previous = {start: start}
     frontier = [start]
     while goal not in previous:

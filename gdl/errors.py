@@ -1,11 +1,11 @@
-"""Everything that can be wrong with a rule sheet, and how it is shown.
+"""Exceptions and diagnostics of `gdl`, and how they are rendered.
 
 GdlError
-├── RuleSheetError          the text is at fault; carries located diagnostics
-│   ├── GdlSyntaxError      GDL1xx: it cannot be read
-│   └── GdlValidationError  GDL2xx: it can be read but means nothing
-├── ReasoningError          evaluation cannot go on (a limit was passed)
-└── GroundingError          the rules cannot be made propositional within the limits
+├── RuleSheetError          the rule sheet is at fault; carries located diagnostics
+│   ├── GdlSyntaxError      GDL1xx: the text cannot be parsed
+│   └── GdlValidationError  GDL2xx: the rules parse but have no meaning
+├── ReasoningError          evaluation stopped because a limit was exceeded
+└── GroundingError          the rules cannot be grounded, or not within the limits
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gdl.terms import Span
 
 
 class Severity(StrEnum):
-    """How much a diagnostic matters."""
+    """Severity of a diagnostic."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -37,8 +37,10 @@ class Related:
 class Diagnostic:
     """One finding about a rule sheet.
 
-    code      stable, "GDL" and three digits: 1xx syntax, 2xx errors of meaning, 3xx warnings
-    message   what is wrong and how to mend it, one sentence
+    code      stable, "GDL" and three digits: 1xx syntax errors, 2xx broken restrictions, 3xx warnings
+    message   what is wrong and how to fix it, in one sentence
+    span      the place in the text; None if it concerns the sheet as a whole
+    related   further places that explain it
     """
 
     code: str
@@ -54,11 +56,18 @@ _VISIBLE: dict[int, int | str] = {
     ord("\t"): " ",
     ord("\r"): " ",
 }
-"""Control characters as pictures: the text comes from strangers and is shown in a terminal."""
+"""Control characters as visible symbols: the text is untrusted and is shown in a terminal."""
 
 
 def render(diagnostic: Diagnostic, source: Source) -> str:
-    """`file:line:column: error GDL101: message`, then the line with a caret under the place."""
+    """`file:line:column: error GDL101: message`, then the line with carets under the place.
+
+    >>> source = Source("nim.kif", "(role x)")
+    >>> print(render(Diagnostic("GDL304", Severity.WARNING, "just an example", Span(1, 7, 1, 8)), source))
+    nim.kif:1:7: warning GDL304: just an example
+     1 | (role x)
+       |       ^
+    """
     head = f"{diagnostic.severity.value} {diagnostic.code}: {diagnostic.message}"
     parts = [_located(source, diagnostic.span, head)]
     parts += [_located(source, related.span, f"note: {related.message}") for related in diagnostic.related]
@@ -80,11 +89,20 @@ def _located(source: Source, span: Span | None, text: str) -> str:
 
 
 class GdlError(Exception):
-    """Base of every error that `gdl` raises on purpose."""
+    """Base class of all errors that `gdl` raises deliberately.
+
+    >>> import gdl
+    >>> gdl.parse("(role x")
+    Traceback (most recent call last):
+    gdl.errors.GdlSyntaxError: <rules>:1:1: error GDL101: unclosed '(': add the ')' that belongs to it...
+    """
 
 
 class RuleSheetError(GdlError):
-    """The rule sheet is at fault. `str(error)` is the rendered list of diagnostics."""
+    """An error in a rule sheet.
+
+    `str(error)` is the rendered list of its diagnostics.
+    """
 
     def __init__(self, diagnostics: Sequence[Diagnostic], source: Source) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -96,16 +114,19 @@ class RuleSheetError(GdlError):
 
 
 class GdlSyntaxError(RuleSheetError):
-    """The text is no GDL: unbalanced parentheses, stray characters, nesting beyond the limit."""
+    """The text is not GDL.
+
+    Unbalanced parentheses, stray characters, nesting beyond the limit and the like.
+    """
 
 
 class GdlValidationError(RuleSheetError):
-    """The text reads as GDL but its rules break a restriction of the language."""
+    """The rules parse but break a restriction of the language."""
 
 
 class ReasoningError(GdlError):
-    """Forward chaining passed a limit: the rules derive too many or too deep terms."""
+    """Forward chaining exceeded a limit on derived rows or terms."""
 
 
 class GroundingError(GdlError):
-    """The rules cannot be grounded within the limits of time and memory."""
+    """The rules cannot be grounded within the limits, or at all."""

@@ -1,4 +1,4 @@
-"""The words of GDL that mean something by themselves: their arity and where each may stand.
+"""Keywords of GDL: their arities, and where each may occur.
 
 Sources: GDL is N. Love, T. Hinrichs, D. Haley, E. Schkufza, M. Genesereth, "General Game Playing: Game
 Description Language Specification", 2008; GDL-II is M. Thielscher, "A General Game Description Language
@@ -18,10 +18,11 @@ from gdl.program import Predicate
 class Keyword:
     """One relation of the language.
 
+    meaning        completes "'legal' …" in messages
     source         the publication that introduced it, see above
     may_be_head    whether rules and facts may define it
     may_be_body    whether bodies may refer to it
-    is_strict      whether another arity is an error; sheets older than a word use it as a name of their own
+    is_strict      whether another arity is an error; sheets older than a keyword use it as an ordinary name
     never_needs    keywords that its rules must not depend on, directly or through other relations
     """
 
@@ -53,24 +54,24 @@ FORMS: Mapping[str, str] = {
     "base": "(base (cell 1 b))",
     "input": "(input robot (mark 1))",
 }
-"""What each keyword looks like in use, for messages."""
+"""An example of each keyword in use, for messages."""
 
 _ALL = (
-    Keyword("role", 1, "who plays", "GDL", never_needs=("true", "does")),
-    Keyword("init", 1, "what holds at first", "GDL", may_be_body=False, never_needs=("true", "does")),
-    Keyword("true", 1, "what holds now", "GDL", may_be_head=False),
-    Keyword("next", 1, "what holds after the moves", "GDL", may_be_body=False),
-    Keyword("legal", 2, "which moves a role has", "GDL", never_needs=("does",)),
-    Keyword("does", 2, "which move a role makes", "GDL", may_be_head=False),
-    Keyword("goal", 2, "what the state is worth to a role", "GDL", never_needs=("does",)),
-    Keyword("terminal", 0, "when the match is over", "GDL", never_needs=("does",)),
-    Keyword("distinct", 2, "that two terms differ", "GDL", may_be_head=False),
-    Keyword("sees", 2, "what a role perceives", "GDL-II", may_be_body=False, is_strict=False),
-    Keyword("base", 1, "what may ever hold", "GGP", is_strict=False, never_needs=("true", "does")),
-    Keyword("input", 2, "which moves may ever be made", "GGP", is_strict=False, never_needs=("true", "does")),
+    Keyword("role", 1, "declares the players", "GDL", never_needs=("true", "does")),
+    Keyword("init", 1, "defines the initial state", "GDL", may_be_body=False, never_needs=("true", "does")),
+    Keyword("true", 1, "describes the current state", "GDL", may_be_head=False),
+    Keyword("next", 1, "defines the next state", "GDL", may_be_body=False),
+    Keyword("legal", 2, "defines the legal moves", "GDL", never_needs=("does",)),
+    Keyword("does", 2, "describes the moves made", "GDL", may_be_head=False),
+    Keyword("goal", 2, "defines the goal values", "GDL", never_needs=("does",)),
+    Keyword("terminal", 0, "defines when the match ends", "GDL", never_needs=("does",)),
+    Keyword("distinct", 2, "tests that two terms differ", "GDL", may_be_head=False),
+    Keyword("sees", 2, "defines what a role perceives", "GDL-II", may_be_body=False, is_strict=False),
+    Keyword("base", 1, "lists the possible facts", "GGP", is_strict=False, never_needs=("true", "does")),
+    Keyword("input", 2, "lists the possible moves", "GGP", is_strict=False, never_needs=("true", "does")),
 )
 
 KEYWORDS: Mapping[str, Keyword] = {keyword.name: keyword for keyword in _ALL}
 
 RANDOM = "random"
-"""The role that chooses by chance [GDL-II]: a constant, no relation."""
+"""The role that chooses by chance [GDL-II]: a constant, not a relation."""

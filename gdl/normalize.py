@@ -1,8 +1,8 @@
 """Normal form: every rule body becomes a plain tuple of literals.
 
 Negation is moved inward to the atoms and `or` outward, so that a rule becomes one rule per
-alternative. The number of alternatives is computed before any is built: it can be exponential in
-the length of the rule.
+alternative. The number of alternatives is computed before any is built, because it can be exponential
+in the length of the rule.
 """
 
 from __future__ import annotations
@@ -15,24 +15,42 @@ from gdl.errors import Diagnostic, GdlValidationError, Severity
 from gdl.program import Conjunction, Formula, Literal, Negation, Program, Rule
 
 MAX_ALTERNATIVES = 10_000
-"""Most bodies that one rule may become."""
+"""Maximum number of bodies into which one rule may expand."""
 
 MAX_LITERALS = 400_000
-"""Most literals that all the bodies of a sheet may have together."""
+"""Maximum number of literals in all expanded bodies of a sheet."""
 
 
 class _Size(NamedTuple):
-    """What the normal form of a formula will measure: bodies, and literals in all of them."""
+    """Size of a normal form: bodies, and literals in all of them."""
 
     bodies: int
     literals: int
 
 
 def normalize(program: Program) -> Program:
-    """`program` with bodies that are tuples of `Literal` only; rules keep their order and places.
+    """`program` with bodies that are tuples of `Literal` only.
 
-    Raises GdlValidationError where that takes more than MAX_ALTERNATIVES bodies for a rule or
+    Rules keep their order and places.
+
+    Raises GdlValidationError if that takes more than MAX_ALTERNATIVES bodies for a rule or more than
     MAX_LITERALS literals for the sheet.
+
+    >>> from gdl.syntax.parser import parse
+    >>> from gdl.syntax.printer import to_kif
+    >>> print(to_kif(normalize(parse("(<= p (or a b) (not (and c d)))"))), end="")
+    (<= p
+        a
+        (not c))
+    (<= p
+        a
+        (not d))
+    (<= p
+        b
+        (not c))
+    (<= p
+        b
+        (not d))
     """
     diagnostics = oversized_rules(program)
     if diagnostics:
@@ -47,21 +65,21 @@ def normalize(program: Program) -> Program:
 
 
 def oversized_rules(program: Program) -> list[Diagnostic]:
-    """What keeps `program` from being normalized within the limits."""
+    """GDL210 and GDL211: the diagnostics that prevent normalization within the limits."""
     found: list[Diagnostic] = []
     total = 0
     for rule in program.rules:
         size = _size(Conjunction(rule.body), True)
         if size.bodies > MAX_ALTERNATIVES:
             message = (
-                f"the rule's and/or/not expand to more than {MAX_ALTERNATIVES} alternatives:"
-                " name parts of its body by relations of their own"
+                f"and/or/not in this rule expand to more than {MAX_ALTERNATIVES} alternatives:"
+                " move parts of its body to relations of their own"
             )
             found.append(Diagnostic("GDL210", Severity.ERROR, message, rule.span))
             continue
         total += size.literals
         if total > MAX_LITERALS:
-            message = f"and/or/not expand to more than {MAX_LITERALS} literals in the rules up to this one"
+            message = f"and/or/not in the rules up to this one expand to more than {MAX_LITERALS} literals"
             found.append(Diagnostic("GDL211", Severity.ERROR, message, rule.span))
             break
     return found
@@ -79,9 +97,11 @@ def _size(formula: Formula, is_positive: bool) -> _Size:
 
 
 def _product_size(sizes: list[_Size]) -> _Size:
-    """The size of a conjunction, or one above the limits as soon as it passes them.
+    """The size of a conjunction.
 
-    Operands are expanded even where another one has no bodies, so theirs count in any case.
+    As soon as it exceeds the limits, a size above them.
+
+    Operands are expanded even if another one has no bodies, so theirs always count.
     """
     if any(size.bodies > MAX_ALTERNATIVES for size in sizes):
         return _Size(MAX_ALTERNATIVES + 1, MAX_LITERALS)
@@ -97,7 +117,7 @@ def _product_size(sizes: list[_Size]) -> _Size:
 
 
 def _bodies(formula: Formula, is_positive: bool = True) -> Iterable[tuple[Literal, ...]]:
-    """The alternatives under which `formula` (or, if not positive, its negation) holds."""
+    """The alternatives under which `formula` holds (if not positive: its negation)."""
     if isinstance(formula, Literal):
         return [(formula if is_positive else _negated(formula),)]
     if isinstance(formula, Negation):
@@ -109,7 +129,7 @@ def _bodies(formula: Formula, is_positive: bool = True) -> Iterable[tuple[Litera
 
 
 def _joined(parts: tuple[tuple[Literal, ...], ...]) -> tuple[Literal, ...]:
-    """All literals of `parts` in order, repeated ones once."""
+    """All literals of `parts` in order, without repetitions."""
     return tuple(dict.fromkeys([literal for part in parts for literal in part]))
 
 

@@ -1,4 +1,4 @@
-"""A rule sheet as data: rules over terms, indexed by predicate.
+"""Rule sheets as data: rules over terms, indexed by predicate.
 
 The parser builds a `Program` whose bodies may nest `and`, `or` and `not`; `gdl.normalize` turns it
 into one whose bodies are plain tuples of `Literal`.
@@ -15,7 +15,13 @@ from gdl.terms import Compound, Span, Symbol, Term
 
 
 class Predicate(NamedTuple):
-    """A relation symbol with its arity; `p` and `(p)` are the same predicate p/0."""
+    """A relation symbol with its arity.
+
+    `p` and `(p)` are the same predicate p/0.
+
+    >>> str(Predicate("legal", 2))
+    'legal/2'
+    """
 
     name: str
     arity: int
@@ -26,20 +32,26 @@ class Predicate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a rule sheet came from: a name for messages, and its text."""
+    """Origin of a rule sheet: a name for messages, and the text."""
 
     name: str
     text: str
 
     def line(self, number: int) -> str:
-        """Line `number` (1-based) without its newline; empty beyond the end. Only \\n ends a line."""
+        """Line `number` (1-based) without its newline; empty past the end.
+
+        Only \\n ends a line.
+        """
         lines = self.text.split("\n")
         return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """An atom or its negation. `(distinct a b)` is an atom of the predicate distinct/2."""
+    """An atom or its negation.
+
+    `(distinct a b)` is an atom of the predicate distinct/2.
+    """
 
     atom: Symbol | Compound
     is_positive: bool = True
@@ -52,7 +64,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """`(and f …)`: a formula that holds when all its operands do."""
+    """`(and f …)`: a formula that holds if all its operands do."""
 
     operands: tuple[Formula, ...]
     span: Span | None = field(default=None, compare=False)
@@ -60,7 +72,7 @@ class Conjunction:
 
 @dataclass(frozen=True, slots=True)
 class Disjunction:
-    """`(or f …)`: a formula that holds when one of its operands does; empty: never."""
+    """`(or f …)`: holds if any operand does, never without operands."""
 
     operands: tuple[Formula, ...]
     span: Span | None = field(default=None, compare=False)
@@ -68,7 +80,10 @@ class Disjunction:
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """`(not f)` around something that is no atom (an atom's negation is a `Literal`)."""
+    """`(not f)` around a formula that is not an atom.
+
+    The negation of an atom is a `Literal`.
+    """
 
     operand: Formula
     span: Span | None = field(default=None, compare=False)
@@ -79,7 +94,10 @@ Formula: TypeAlias = Literal | Conjunction | Disjunction | Negation
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`head` holds whenever every formula of `body` does. A fact is a rule with an empty body."""
+    """`head` holds whenever all formulas of `body` do.
+
+    A fact is a rule with an empty body.
+    """
 
     head: Symbol | Compound
     body: tuple[Formula, ...] = ()
@@ -91,7 +109,10 @@ class Rule:
 
     @property
     def literals(self) -> tuple[Literal, ...]:
-        """The body of a normalized rule. Raises TypeError where the body still nests formulas."""
+        """The body of a normalized rule.
+
+        Raises TypeError if the body still nests formulas.
+        """
         for formula in self.body:
             if not isinstance(formula, Literal):
                 raise TypeError(f"rule is not normalized: {type(formula).__name__} in its body")
@@ -102,7 +123,14 @@ class Rule:
 class Program:
     """The rules of one sheet, in the order written.
 
-    spellings   canonical lower-case name → how it was first written (only where that differs)
+    spellings   canonical lower-case name → its first spelling, if that differs
+
+    >>> from gdl.syntax.parser import parse
+    >>> program = parse("(role robot) (succ 1 2) (succ 2 3)")
+    >>> [str(predicate) for predicate in program.by_predicate]
+    ['role/1', 'succ/2']
+    >>> [str(rule.head) for rule in program.rules_for("succ", 2)]
+    ['(succ 1 2)', '(succ 2 3)']
     """
 
     rules: tuple[Rule, ...]
@@ -111,7 +139,7 @@ class Program:
 
     @cached_property
     def by_predicate(self) -> Mapping[Predicate, tuple[Rule, ...]]:
-        """Rules grouped by the predicate of their head, in order of first appearance."""
+        """Rules by the predicate of their head, in order of appearance."""
         groups: dict[Predicate, list[Rule]] = {}
         for rule in self.rules:
             groups.setdefault(rule.predicate, []).append(rule)
@@ -133,7 +161,7 @@ def arguments_of(atom: Term) -> tuple[Term, ...]:
 
 
 def literals_in(formula: Formula, is_positive: bool = True) -> Iterator[tuple[Literal, bool]]:
-    """Every literal below `formula` with its polarity once enclosing negations are counted."""
+    """Every literal inside `formula`, with its polarity under the enclosing negations."""
     if isinstance(formula, Literal):
         yield formula, is_positive == formula.is_positive
     elif isinstance(formula, Negation):

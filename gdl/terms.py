@@ -1,8 +1,8 @@
 """Terms of GDL: symbols, variables and compounds.
 
-Terms are immutable values: two terms are equal when they are written alike, wherever they stand.
-Positions (`Span`) ride along for error messages and take no part in equality or hashing. Names are
-in canonical lower case; `Program.spellings` remembers how they were written.
+Terms are immutable values: two terms are equal if they are written the same, wherever they occur.
+Places in the text (`Span`) are kept for messages and take no part in equality or hashing. Names are
+in canonical lower case; `Program.spellings` has their original spelling.
 
 `str(term)` is the canonical KIF form: one space between parts, `(cell 1 1 b)`. A compound
 without arguments, `(f)`, differs from the symbol `f`.
@@ -80,7 +80,14 @@ class Variable:
 
 
 class Compound:
-    """A function term or an atom with arguments: `(cell 1 1 b)`, `(true ?f)`, `(f)`."""
+    """A function term or an atom: `(cell 1 1 b)`, `(true ?f)`, `(f)`.
+
+    >>> cell = Compound("cell", (Symbol("1"), Variable("p")))
+    >>> print(cell)
+    (cell 1 ?p)
+    >>> cell == Compound("cell", (Symbol("1"), Variable("p")), Span(4, 1, 4, 12))
+    True
+    """
 
     __slots__ = ("_hash", "_text", "arguments", "name", "span")
     name: str
@@ -137,13 +144,21 @@ def is_ground(term: Term) -> bool:
 
 
 def is_goal(value: Term) -> bool:
-    """Whether a ground term is an integer in 0..100."""
+    """Whether a ground term is an integer in 0..100.
+
+    >>> is_goal(Symbol("100")), is_goal(Symbol("101")), is_goal(Symbol("high"))
+    (True, False, False)
+    """
     text = str(value)
     return text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= 100
 
 
 def substitute(term: Term, substitution: Substitution) -> Term:
-    """`term` with every variable that `substitution` maps (by name) replaced, once."""
+    """`term` with every variable that `substitution` maps (by name) replaced, once.
+
+    >>> print(substitute(Compound("f", (Variable("x"), Variable("y"))), {"x": Symbol("a")}))
+    (f a ?y)
+    """
     if isinstance(term, Variable):
         return substitution.get(term.name, term)
     if isinstance(term, Compound) and term.arguments:
@@ -154,7 +169,14 @@ def substitute(term: Term, substitution: Substitution) -> Term:
 
 
 def match(pattern: Term, ground: Term, bindings: Substitution | None = None) -> dict[str, Term] | None:
-    """The bindings under which `pattern` becomes `ground`, extending `bindings`; None if there are none."""
+    """The bindings, extending `bindings`, under which `pattern` becomes `ground`; None if impossible.
+
+    >>> pattern = Compound("f", (Variable("x"), Variable("x")))
+    >>> match(pattern, Compound("f", (Symbol("a"), Symbol("a"))))
+    {'x': Symbol('a')}
+    >>> match(pattern, Compound("f", (Symbol("a"), Symbol("b")))) is None
+    True
+    """
     found = dict(bindings or {})
     stack = [(pattern, ground)]
     while stack:

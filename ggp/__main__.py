@@ -1,6 +1,6 @@
 """`python -m ggp` is `ggp`."""
 
-from ggp.cli import main
+from ggp.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -1,13 +1,13 @@
-"""The `Game` protocol: what every engine offers and everything above it talks to.
+"""The `Game` protocol: the interface of every engine.
 
-A game is the rules, never a match: it holds no current state. States are opaque hashable values,
-equal exactly when the same facts are true in them. Moves, facts and roles are ground
-terms; `str(term)` is their canonical KIF text.
+A game is the rules, never a match: it holds no current state. States are opaque hashable values, equal
+exactly when the same facts are true in them. Moves, facts and roles are ground terms; `str(term)` is their
+canonical KIF text.
 
     GameError
     ├── IllegalMoveError     a joint move that the rules do not allow
     ├── NoLegalMoveError     a role without a move in a state that is not terminal
-    └── GoalError            no goal value for a role, or several, or one that is no integer 0..100
+    └── GoalError            a role without exactly one goal value that is an integer in 0..100
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ RANDOM_ROLE = Symbol("random")
 class GameError(Exception):
     """A fault of the rules or of a move, met in one state.
 
-    step   the state's place in the match (0 = initial state), where the raiser knew it
+    step   the state's place in the match (0 = initial state), if the raiser knew it
+
+    >>> str(GameError("a fault").at_step(3))
+    'step 3: a fault'
     """
 
     def __init__(self, message: str, *, step: int | None = None) -> None:
@@ -41,7 +44,7 @@ class GameError(Exception):
         self.step = step
 
     def at_step(self, step: int) -> GameError:
-        """This error with its place in the match filled in, for `raise error.at_step(n)`."""
+        """This error with its place in the match, for `raise error.at_step(n)`."""
         self.step = step
         return self
 
@@ -50,19 +53,52 @@ class GameError(Exception):
 
 
 class IllegalMoveError(GameError):
-    """A joint move of the wrong length, or with a move that is not legal for its role."""
+    """A joint move of the wrong length, or with a move that is not legal for its role.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe", engine="reasoner")
+    >>> game.next_state(game.initial_state(), [ggp.parse_term("(mark 9 9)"), ggp.parse_term("noop")])
+    Traceback (most recent call last):
+    ggp.game.IllegalMoveError: (mark 9 9) is not legal for x
+    """
 
 
 class NoLegalMoveError(GameError):
-    """A role has no legal move although the state is not terminal: the rules are at fault."""
+    """A role has no legal move although the state is not terminal: the rules are at fault.
+
+    >>> import ggp
+    >>> game = ggp.load("(role x) (init off) (<= (legal x wait) (true on))", engine="reasoner")
+    >>> game.legal_moves(game.initial_state(), game.roles[0])
+    Traceback (most recent call last):
+    ggp.game.NoLegalMoveError: x has no legal move in a state that is not terminal
+    """
 
 
 class GoalError(GameError):
-    """A role has no goal value in a state, or several, or one that is no integer in 0..100."""
+    """A role has no goal value in a state, or several, or one that is not an integer in 0..100.
+
+    >>> import ggp
+    >>> game = ggp.load("(role x) (legal x wait) terminal", engine="reasoner")
+    >>> game.goal(game.initial_state(), game.roles[0])
+    Traceback (most recent call last):
+    ggp.game.GoalError: x needs one goal value in 0..100, the rules give: none
+    """
 
 
 class Game(Protocol[State]):
     """The rules of one game, ready to be played.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe", engine="reasoner")
+    >>> game
+    <InterpretedGame tictactoe: roles x, o; 28 rules>
+    >>> state = game.initial_state()
+    >>> joint_move = [game.legal_moves(state, role)[0] for role in game.roles]
+    >>> [str(move) for move in joint_move]
+    ['(mark 1 1)', 'noop']
+    >>> state = game.next_state(state, joint_move)
+    >>> game.is_terminal(state), game.goal(state, game.roles[0]), str(game.facts(state)[0])
+    (False, 50, '(cell 1 1 x)')
 
     name      short, for titles and records
     program   the rules as read, positions kept
@@ -87,20 +123,20 @@ class Game(Protocol[State]):
     def legal_moves(self, state: State, role: Role) -> tuple[Move, ...]:
         """The moves `role` may choose from, sorted by text; the same order in every engine.
 
-        Empty in terminal states where the rules say so. Raises NoLegalMoveError where `state`
-        is not terminal and the role has no move.
+        May be empty in terminal states. Raises NoLegalMoveError if `state` is not terminal and the role has
+        no move.
         """
         ...
 
     def next_state(self, state: State, joint_move: JointMove) -> State:
-        """The state after every role made its move of `joint_move` (in role order).
+        """The state after `joint_move`, which has one move per role in role order.
 
-        Raises IllegalMoveError where the length is wrong or a move is not legal.
+        Raises IllegalMoveError if the length is wrong or a move is not legal.
         """
         ...
 
     def goal(self, state: State, role: Role) -> int:
-        """What `role` gets in `state`, 0..100. Raises GoalError where there is not exactly one value."""
+        """The goal value of `role` in `state`, 0..100. Raises GoalError unless there is exactly one."""
         ...
 
     def facts(self, state: State) -> tuple[Fact, ...]:
@@ -110,37 +146,81 @@ class Game(Protocol[State]):
     def percepts(self, state: State, joint_move: JointMove, role: Role) -> tuple[Term, ...]:
         """What `role` sees when `joint_move` is made in `state` (GDL-II `sees`), sorted by text.
 
-        In games without `sees` (GDL-I), where everybody sees everything, this is empty.
+        Empty in games without `sees` (GDL-I), in which every role sees the whole state.
         """
         ...
 
 
 class RoleTable(dict[Role, _Key]):
-    """What an engine knows its roles by; asking for something else says what a role is."""
+    """A mapping from roles; its error for another key lists the roles."""
 
     def __missing__(self, role: object) -> _Key:
         known = ", ".join(map(str, self))
-        raise GameError(f"{role!r} is no role of this game ({known}): take them from game.roles")
+        raise GameError(f"{role!r} is not a role of this game ({known}): use game.roles")
 
 
 def illegal(move: object, role: Role) -> IllegalMoveError:
-    """The error for a move that is not legal, which text never is."""
-    hint = "; a move is a term: gdl.parser.parse_term makes one of text" if isinstance(move, str) else ""
+    """The error for a move that is not legal; says so if it is text instead of a term."""
+    hint = "; a move is a term: ggp.parse_term reads one from text" if isinstance(move, str) else ""
     return IllegalMoveError(f"{move} is not legal for {role}{hint}")
 
 
 def no_state(game: Game[Any]) -> GameError:
-    """The error for what is given as a state and cannot be one."""
-    return GameError(f"no state of {game.name}: take states from its initial_state() and next_state()")
+    """The error for a value that is not a state of `game`."""
+    return GameError(f"not a state of {game.name}: use states from its initial_state() and next_state()")
 
 
 def engine_of(game: Game[Any]) -> str:
-    """Which engine plays `game`: "lanes", "reasoner", "prolog"; "other" for games written by hand."""
+    """The engine of `game`: "lanes", "reasoner", "prolog"; "other" for a game of your own class."""
     return str(getattr(game, "engine", "other"))
 
 
+def is_compiled(game: Game[Any]) -> bool:
+    """Whether `game` is a circuit on lanes: searches may share it between threads, and kernels run it."""
+    return engine_of(game) == "lanes"
+
+
+def legal_or_none(game: Game[Any], state: Hashable, role: Role) -> tuple[Move, ...]:
+    """The legal moves of `role`, sorted by text; empty also if the rules are at fault."""
+    try:
+        return game.legal_moves(state, role)
+    except GameError:
+        return ()
+
+
+def goals_or_none(game: Game[Any], state: Hashable) -> list[int | None]:
+    """Each role's goal in `state`; None if the rules give no value, or not exactly one."""
+    goals: list[int | None] = []
+    for role in game.roles:
+        try:
+            goals.append(game.goal(state, role))
+        except GoalError:
+            goals.append(None)
+    return goals
+
+
+def goal_faults(game: Game[Any], state: Hashable) -> list[str]:
+    """What is wrong with the goals of `state`, one sentence per role; empty in well-formed games."""
+    faults = []
+    for role in game.roles:
+        try:
+            game.goal(state, role)
+        except GoalError as error:
+            faults.append(str(error))
+    return faults
+
+
+def roles_text(roles: Sequence[Role]) -> str:
+    """The roles of a game in a few words, for `repr`.
+
+    >>> roles_text([Symbol("x"), Symbol("o")]), roles_text([Symbol("robot")])
+    ('roles x, o', 'role robot')
+    """
+    return f"role{'' if len(roles) == 1 else 's'} {', '.join(map(str, roles))}"
+
+
 def goal_of(role: Role, values: Sequence[Term]) -> int:
-    """The goal of `role` where the rules derive `values` for it; 0 for the chance role without one.
+    """The goal of `role` if the rules derive `values` for it; 0 for the chance role without one.
 
     Raises GoalError unless there is exactly one value and it is an integer in 0..100.
     """

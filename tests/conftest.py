@@ -1,6 +1,7 @@
 """Where tests find their data."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -20,3 +21,9 @@ def corpus_dir() -> Path:
     if place is None:
         pytest.skip("no reference corpus: set GGP_CORPUS to a folder with open/games and open/traces")
     return place
+
+
+def slow_if_large(names: Iterable[str], large: Iterable[str]) -> list[object]:
+    """Parameters of a test, one per name; those of `large` are marked slow."""
+    slow = set(large)
+    return [pytest.param(name, marks=pytest.mark.slow) if name in slow else name for name in names]

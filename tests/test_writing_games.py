@@ -1,14 +1,14 @@
-"""docs/writing-games.md is true: its sheet grows block by block, its commands print what is shown."""
+"""docs/guides/writing-games.md is true: its sheet grows block by block, its commands print what it shows."""
 
 import re
 
 import pytest
 from click.testing import CliRunner
 
-from ggp.cli import app
+from ggp.cli.main import app
 from tests.conftest import ROOT
 
-PAGE = (ROOT / "docs" / "writing-games.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guides" / "writing-games.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(kif|console|console-of-mistake)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -1,9 +1,23 @@
-"""Grounding: a rule sheet becomes propositional rules over the facts and moves that can occur.
+"""Grounding: propositional rules over the facts and moves that can occur.
 
-The facts are a superset of those that reachable states hold: those derivable when every fact and every
+The facts are a superset of those in reachable states: all that are derivable if every fact and every
 move found so far may or may not hold (relaxed reachability). `base` and `input` are neither
-trusted nor needed. The work is done by gringo (the `clingo` package) in a guarded child process,
+trusted nor needed. gringo (the `clingo` package) does the grounding in a guarded child process,
 after rewriting that keeps the ground program small.
+
+    simplification   what can be decided from the rules alone
+    estimation       expected domains and numbers of instances
+    accumulation     recursion that only passes its result on, derived from its calls
+    demand           costly predicates only for arguments that callers can ask for
+    narrowing        the same per argument, by lists of constants
+    unfolding        calls replaced by definitions, if that makes splitting cheaper
+    splitting        long bodies split by auxiliary predicates
+    asp              rules as text for gringo
+    gringo           gringo in a child process, with limits on time and memory
+    explosion        the rule with most instances, after a limit was exceeded
+    aspif            gringo's output as arrays; constants propagated
+    assembly         arrays and names to a ground program
+    ground_program   the result: numbered atoms and rules
 """
 
 from __future__ import annotations
@@ -11,13 +25,20 @@ from __future__ import annotations
 import threading
 
 from gdl.errors import GroundingError
+from gdl.grounding.accumulation import derive_from_calls
 from gdl.grounding.asp import Names, to_asp
 from gdl.grounding.aspif import read_aspif
 from gdl.grounding.assembly import assemble
 from gdl.grounding.demand import guard
 from gdl.grounding.estimation import estimate
 from gdl.grounding.explosion import ExplodingRulesError, Explosion, find_explosion
-from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, Limits, Progress, stream_aspif
+from gdl.grounding.gringo import (
+    GroundingCancelledError,
+    GroundingLimitError,
+    GroundingLimits,
+    Progress,
+    stream_aspif,
+)
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram
 from gdl.grounding.narrowing import COSTLY, narrow
 from gdl.grounding.simplification import prune, simplify
@@ -34,6 +55,7 @@ __all__ = [
     "GroundProgram",
     "GroundingCancelledError",
     "GroundingLimitError",
+    "demanded",
     "ground",
     "rewrite",
 ]
@@ -49,19 +71,26 @@ def ground(
 ) -> GroundProgram:
     """The ground program of a rule sheet.
 
-    seconds     wall time for gringo
-    mebibytes   address space for gringo
+    seconds     CPU-time limit for gringo; its wall time may be four times as long
+    mebibytes   address-space limit for gringo
     cancel      when set, the work ends within 50 ms
-    progress    called with the number of ground rules and the seconds so far
+    progress    called with the number of ground rules and gringo's CPU seconds so far
 
-    Raises GroundingLimitError (ExplodingRulesError where the rule at fault is known),
-    GroundingCancelledError, other GroundingError for rules that have no finite meaning (a variable
-    that nothing binds, no role), and GdlValidationError where bodies cannot be normalized.
+    Raises GroundingLimitError (ExplodingRulesError if the rule at fault is known),
+    GroundingCancelledError, other GroundingError for rules that cannot be grounded (an unbound
+    variable, no role), and GdlValidationError if bodies cannot be normalized.
+
+    >>> from gdl.syntax.parser import parse
+    >>> rules = "(role r) (legal r go) (init (at 1)) (succ 1 2)"
+    >>> rules += "(<= (next (at ?y)) (true (at ?x)) (succ ?x ?y))"
+    >>> program = ground(parse(rules))
+    >>> [str(fact) for fact in program.fluents], program.initial.tolist()
+    (['(at 1)', '(at 2)'], [True, False])
     """
     normal = normalize(program)
     rules = rewrite(normal)
     names = Names()
-    limits = Limits(seconds, mebibytes, cancel)
+    limits = GroundingLimits(seconds, mebibytes, cancel)
     try:
         ground_rules = read_aspif(stream_aspif(to_asp(rules, names), limits, progress))
     except GroundingLimitError as error:
@@ -73,14 +102,24 @@ def ground(
     try:
         return assemble(ground_rules, names, roles)
     except RecursionError:
-        raise GroundingError(f"{program.source.name}: the terms nest too deeply") from None
+        raise GroundingError(f"{program.source.name}: terms are nested too deeply") from None
+
+
+def demanded(program: Program) -> Program:
+    """The program as rewritten for gringo, in which demand may bound terms that grow otherwise.
+
+    Raises as `ground` does for rules that cannot be grounded.
+    """
+    return Program(tuple(rewrite(normalize(program))), program.source)
 
 
 def rewrite(program: Program) -> list[Rule]:
-    """The rules that gringo is given for a normalized program."""
+    """The rewritten rules of a normalized program, as given to gringo."""
     rules = simplify(program.rules, program.source)
     estimates = estimate(rules)
     if any(cost(estimates, rule.literals) > COSTLY for rule in rules):
+        rules = derive_from_calls(rules, estimates)
+        estimates = estimate(rules)
         rules = guard(rules, estimates)
         estimates = estimate(rules)
         rules = prune(narrow(rules, estimates))

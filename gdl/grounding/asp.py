@@ -1,11 +1,11 @@
 """Rules as text for gringo.
 
 Every GDL name becomes a letter and its number in a table, so that no two names can collide whatever
-characters they use, and no name can be taken for ASP syntax, an ASP integer or a variable:
+characters they use, and no name can be mistaken for ASP syntax, an ASP integer or a variable:
 
     c7         the symbol, or the function with arguments, number 7
     z7         the compound without arguments `(name)`, which is not the symbol `name`
-    p7         the predicate number 7, unless it is one that gringo's output is read for
+    p7         the predicate number 7, unless it is in `SHOWN`
     V0, V1     variables, numbered per rule
 """
 
@@ -27,13 +27,13 @@ SHOWN = {
     "sees": 2,
     "terminal": 0,
 }
-"""Predicates whose atoms the ground program names, and their arities."""
+"""Predicates whose atoms the ground program names, with their arities."""
 
 _INPUTS = "{true(F)} :- init(F).\n{true(F)} :- next(F).\n{does(R,M)} :- legal(R,M), role(R).\n"
 
 
 class Names:
-    """The table of names of one program, and the way back from gringo's terms to ours."""
+    """Numbered names of one program, with the way back."""
 
     def __init__(self) -> None:
         self._number: dict[str, int] = {}
@@ -41,7 +41,7 @@ class Names:
         self._terms: dict[str, Term] = {}
 
     def number(self, name: str) -> int:
-        """The number of `name`, a new one where it is seen first."""
+        """The number of `name`, a new one on its first occurrence."""
         number = self._number.get(name)
         if number is None:
             number = self._number[name] = len(self._names)
@@ -49,7 +49,10 @@ class Names:
         return number
 
     def name(self, mangled: str) -> str:
-        """The GDL name behind a mangled one such as `p12`; names of `SHOWN` stand for themselves."""
+        """The GDL name behind a mangled one such as `p12`.
+
+        Names of `SHOWN` are not mangled.
+        """
         return mangled if mangled in SHOWN else self._names[int(mangled[1:])]
 
     def predicate(self, name: str, arity: int) -> str:
@@ -57,7 +60,10 @@ class Names:
         return name if SHOWN.get(name) == arity else f"p{self.number(name)}"
 
     def term(self, text: str) -> Term:
-        """The term that gringo writes as `text`. Equal texts give the same object."""
+        """The term that gringo writes as `text`.
+
+        Equal texts give the same object.
+        """
         term = self._terms.get(text)
         if term is None:
             term = self._terms[text] = self._read(text)
@@ -73,7 +79,11 @@ class Names:
 
 
 def split_arguments(text: str) -> list[str]:
-    """`a,f(b,c),d` at its outer commas."""
+    """Split `text` at its outer commas.
+
+    >>> split_arguments("a,f(b,c),d")
+    ['a', 'f(b,c)', 'd']
+    """
     if "(" not in text:
         return text.split(",")
     parts: list[str] = []
@@ -91,19 +101,24 @@ def split_arguments(text: str) -> list[str]:
 
 
 def to_asp(rules: Iterable[Rule], names: Names) -> str:
-    """The ASP program of `rules`, with states and moves left open to choice."""
+    """The ASP program of `rules`, with facts and moves open to choice."""
     lines = [rule_to_asp(rule, names) for rule in rules]
     lines += [f"#show {name}/{arity}." for name, arity in SHOWN.items()]
     return "\n".join([*lines, inputs_to_asp()])
 
 
 def inputs_to_asp() -> str:
-    """Choice rules: every fact that may come about may hold, every move that may be legal may be made."""
+    """Choice rules: derivable facts may hold, possibly legal moves may be made."""
     return _INPUTS
 
 
 def rule_to_asp(rule: Rule, names: Names) -> str:
-    """One rule as ASP."""
+    """One rule as ASP.
+
+    >>> from gdl.syntax.parser import parse
+    >>> rule_to_asp(parse("(<= (legal ?r (mark ?x)) (role ?r) (not (full ?x)))").rules[0], Names())
+    'legal(V0,c0(V1)) :- role(V0), not p1(V1).'
+    """
     writer = _RuleWriter(names)
     head = writer.atom(rule.head)
     if not rule.body:

@@ -1,6 +1,6 @@
-"""gringo's output (the ASP intermediate format, aspif) as arrays, and constants propagated through it.
+"""gringo's output (the ASP intermediate format, aspif) as arrays, and constant propagation.
 
-Reading the text with numpy costs about 30 ns per number; clingo's Python callbacks cost some 5 µs per
+Parsing the text with numpy costs about 30 ns per number; clingo's Python callbacks cost about 5 µs per
 rule. Statements (Kaminski, Schaub & Wanko, "A tutorial on hybrid answer set solving with clingo",
 appendix): `1 choice 1 head 0 n literal…` is a rule, `4 length text n literal…` names an atom.
 
@@ -30,7 +30,7 @@ UNKNOWN, FALSE, TRUE = 0, 1, 2
 class GroundRules:
     """Ground rules in gringo's numbering.
 
-    names       mangled text of an atom → its number; 0 where it is a fact
+    names       mangled text of an atom → its number; 0 if it is a fact
     is_input    bool[atoms], atoms that a choice rule leaves open
     head        int32[N]
     first_body  int64[N + 1]
@@ -45,14 +45,17 @@ class GroundRules:
 
 
 _BLOCK_BYTES = 1 << 23
-"""Text read at a time: the numbers of a block take some ten times its size for a moment."""
+"""Text parsed at a time; its numbers temporarily take about ten times its size."""
 
 _OUTPUT = re.compile(rb"^4 \d+ (\S+) (?:0|1 (\d+))$", re.MULTILINE)
 _OTHER_THAN_RULES = re.compile(rb"^(?:[^1\n]|1\S).*\n", re.MULTILINE)
 
 
 def read_aspif(chunks: Iterable[bytes]) -> GroundRules:
-    """The rules and names of a whole aspif text, which comes in pieces cut anywhere."""
+    """The rules and names of a whole aspif text.
+
+    Chunks may end anywhere.
+    """
     names: dict[str, int] = {}
     rules: list[_Rules] = []
     for block in _blocks_of_lines(chunks):
@@ -70,7 +73,7 @@ def read_aspif(chunks: Iterable[bytes]) -> GroundRules:
 
 
 def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Larger pieces that end with a line."""
+    """The same text in larger blocks that end at a line end."""
     pending: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -84,7 +87,7 @@ def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 class _Rules(NamedTuple):
-    """Rules of one block: heads, body lengths, body literals, and the heads of choice rules."""
+    """Rules of one block, and the heads of its choice rules."""
 
     head: Int32Array
     length: Int32Array
@@ -96,7 +99,7 @@ _NO_RULES = _Rules(*(np.zeros(0, np.int32) for _ in range(4)))
 
 
 def _read_rules(text: bytes) -> _Rules:
-    """Rules from lines that hold nothing else."""
+    """The rules of a text that consists of rule statements only."""
     if not text.strip():
         return _NO_RULES
     number = np.fromstring(text.decode("ascii"), dtype=np.int32, sep=" ")
@@ -118,8 +121,8 @@ def _rule_of(first: Int64Array) -> Int32Array:
 def propagate(rules: GroundRules) -> tuple[GroundRules, NDArray[np.int8]]:
     """Rules without constants, and per atom UNKNOWN, FALSE or TRUE.
 
-    A fact is true; what heads no rule and is no input is false. gringo has done most of it where
-    negation is stratified between predicates.
+    Facts are true; atoms that are neither the head of a rule nor an input are false. If negation is
+    stratified between predicates, gringo has already done most of this.
     """
     value = np.zeros(len(rules.is_input), np.int8)
     value[0] = TRUE
@@ -146,7 +149,10 @@ def propagate(rules: GroundRules) -> tuple[GroundRules, NDArray[np.int8]]:
 
 
 def restrict(rules: GroundRules, wanted: Int64Array) -> GroundRules:
-    """The rules that the atoms `wanted` depend on, each once, without `a :- a, …`."""
+    """The rules on which the atoms `wanted` depend.
+
+    Tautologies `a :- a, …` are dropped.
+    """
     order = np.argsort(rules.head, kind="stable")
     sorted_head = rules.head[order]
     reached = np.zeros(len(rules.is_input), bool)

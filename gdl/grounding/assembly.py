@@ -1,4 +1,4 @@
-"""From gringo's numbered rules to a `GroundProgram`."""
+"""Assembly of a `GroundProgram` from gringo's numbered rules."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram, I
 from gdl.terms import Term
 
 MAX_DIGITS = 9
-"""Longest goal value that is taken for a number."""
+"""Maximum length of a goal value that counts as a number."""
 
 
 class _Atoms:
-    """The named atoms of a program: predicate → terms → gringo's number, 0 for a fact."""
+    """Named atoms: predicate → terms → gringo's number, 0 for a fact."""
 
     def __init__(self, rules: GroundRules, names: Names) -> None:
         self._tables: dict[str, dict[tuple[Term, ...], int]] = {}
@@ -41,8 +41,9 @@ class _Atoms:
 def assemble(rules: GroundRules, names: Names, role_order: Sequence[Term]) -> GroundProgram:
     """The ground program of gringo's output.
 
-    role_order   roles in the order of the sheet; roles that only rules define follow, sorted by text
-    Raises GroundingError where there is no role, or what is true initially depends on the state.
+    role_order   roles in the order of the sheet, the first of equal ones counts; roles that only rules
+                 define follow, sorted by text
+    Raises GroundingError if there is no role, or if the initial state cannot be decided.
     """
     rules, value = propagate(rules)
     atoms = _Atoms(rules, names)
@@ -98,19 +99,24 @@ def assemble(rules: GroundRules, names: Names, role_order: Sequence[Term]) -> Gr
 def _roles(found: dict[Term, int], order: Sequence[Term]) -> tuple[Term, ...]:
     if not found:
         raise GroundingError("the rules define no role")
-    place = {role: index for index, role in enumerate(order)}
+    place: dict[Term, int] = {}
+    for role in order:
+        place.setdefault(role, len(place))
     return tuple(sorted(found, key=lambda role: (place.get(role, len(place)), str(role))))
 
 
 def _initial(table: dict[Term, int], value: NDArray[np.int8]) -> set[Term]:
     for fact, number in table.items():
         if value[number] not in (TRUE, FALSE):
-            raise GroundingError(f"whether {fact} is true initially cannot be decided")
+            raise GroundingError(f"cannot decide if {fact} is true initially")
     return {fact for fact, number in table.items() if value[number] == TRUE}
 
 
 def _renumbering(rules: GroundRules, value: NDArray[np.int8], inputs: NDArray[np.int64]) -> Int32Array:
-    """Our number of each of gringo's atoms: constants, then inputs in order, then the heads."""
+    """Our number of each of gringo's atoms.
+
+    Constants come first, then inputs in order, then heads.
+    """
     renumbered = np.full(len(value), FALSE_ATOM, np.int32)
     renumbered[inputs] = np.arange(len(inputs)) + 2
     heads = np.unique(rules.head)
@@ -122,7 +128,10 @@ def _renumbering(rules: GroundRules, value: NDArray[np.int8], inputs: NDArray[np
 def _split_goals(
     found: list[tuple[Term, int]],
 ) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[Term, int], ...]]:
-    """Goal atoms whose term is an integer by value, and the others (far out of range, too) by term."""
+    """Goal atoms with integer terms by value, and the others by term.
+
+    Integers of more than MAX_DIGITS digits count among the others.
+    """
     values: list[tuple[int, int]] = []
     odd: list[tuple[Term, int]] = []
     for term, atom in found:

@@ -1,12 +1,12 @@
-"""How many instances a rule will have, estimated before anything is grounded.
+"""Estimated number of instances of a rule, before grounding.
 
-Two layers, as in the query optimizers of databases. *Domains*: which constants can stand at each
-argument place, a fixpoint over the rules that looks at every place by itself. *Sizes*: how many
-rows a relation has, from the usual independence assumption (Selinger et al. 1979): joining on a
+Two layers, as in database query optimizers. *Domains*: the constants that can occur at each
+argument place, a fixpoint over the rules that considers every place by itself. *Sizes*: the number of
+rows of a relation, under the usual independence assumption (Selinger et al. 1979): joining on a
 variable divides by the larger of the two domains.
 
-Facts are relations of their own: `(true (cell ?x ?y ?p))`, `(next (cell …))` and `(init (cell …))` are
-rows of the state relation `cell` over three columns; moves alike.
+Facts form relations of their own: `(true (cell ?x ?y ?p))`, `(next (cell …))` and `(init (cell …))` are
+rows of the state relation `cell` with three columns; likewise moves.
 """
 
 from __future__ import annotations
@@ -21,16 +21,19 @@ from gdl.program import Literal, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground, match, substitute, variables
 
 MAX_DOMAIN = 3000
-"""Constants of one place that are kept one by one; a place with more counts as open."""
+"""Maximum number of constants listed for one place; a place with more is open."""
 
 OPEN_SIZE = 10_000.0
-"""The size taken for a place whose constants are not known."""
+"""Assumed domain size of an open place."""
 
 _ROUNDS = 30
 
 
 class Relation(NamedTuple):
-    """A named table; `kind` keeps states, moves and predicates apart, `arity` -1 means a symbol."""
+    """A relation by name.
+
+    `kind` distinguishes states, moves and predicates, `arity` -1 is a symbol.
+    """
 
     kind: str
     name: str
@@ -38,7 +41,7 @@ class Relation(NamedTuple):
 
 
 Domain = set[Term] | None
-"""The constants that can stand at a place; None: open."""
+"""The constants that can occur at a place; None if it is open."""
 
 
 def _wrapped(kind: str, before: tuple[Term, ...], term: Term) -> tuple[Relation, tuple[Term, ...]]:
@@ -51,9 +54,11 @@ def _wrapped(kind: str, before: tuple[Term, ...], term: Term) -> tuple[Relation,
 
 @dataclass
 class Estimates:
-    """Domains and sizes of all relations of a program; `add` makes room for new ones.
+    """Domains and sizes of all relations of a program.
 
-    nested    argument places of predicates that always hold the same function, whose arguments are columns
+    `add` registers new ones.
+
+    nested    argument places where a predicate always has the same function, whose arguments are columns
     domains   relation → one domain per column
     sizes     relation → estimated number of rows
     static    relations that depend neither on the state nor on the move
@@ -67,7 +72,7 @@ class Estimates:
     def row_of(self, atom: Symbol | Compound) -> tuple[Relation, tuple[Term, ...]]:
         """The relation of an atom and its columns."""
         arguments = arguments_of(atom)
-        if atom.name in ("true", "next", "init", "any true", "any next") and len(arguments) == 1:
+        if atom.name in ("true", "next", "init", "any true", "any next", "any init") and len(arguments) == 1:
             return _wrapped("state", (), arguments[0])
         if atom.name in ("does", "legal", "any does", "any legal") and len(arguments) == 2:
             return _wrapped("move", arguments[:1], arguments[1])
@@ -81,7 +86,7 @@ class Estimates:
         return relation, arguments
 
     def variable_domains(self, literals: Iterable[Literal]) -> dict[str, Domain]:
-        """For every variable that a positive literal binds, the constants that all of them admit."""
+        """For each bound variable, the constants that all its literals admit."""
         found: dict[str, Domain] = {}
         for literal in literals:
             if is_binder(literal):
@@ -139,11 +144,11 @@ class Estimates:
         return rows
 
     def is_static(self, literal: Literal) -> bool:
-        """Whether a literal will be decided by the grounder."""
+        """Whether the grounder will decide the literal."""
         return (not is_binder(literal) and literal.is_positive) or self.row_of(literal.atom)[0] in self.static
 
     def add(self, head: Symbol | Compound, body: Sequence[Literal]) -> None:
-        """Register a new relation that the one rule `head :- body` defines."""
+        """Register a new relation, defined by the single rule `head :- body`."""
         relation, columns = self.row_of(head)
         found = self.variable_domains(body)
         self.domains[relation] = [found.get(term.name) for term in columns if isinstance(term, Variable)]
@@ -153,14 +158,14 @@ class Estimates:
             self.static.add(relation)
 
     def forget(self, head: Symbol | Compound) -> None:
-        """Take back `add`."""
+        """Undo `add`."""
         relation = self.row_of(head)[0]
         del self.domains[relation], self.sizes[relation]
         self.static.discard(relation)
 
 
 def domain_size(domain: Domain) -> float:
-    """How many constants, at least one."""
+    """Number of constants, at least one; OPEN_SIZE for an open place."""
     return OPEN_SIZE if domain is None else max(len(domain), 1)
 
 
@@ -179,20 +184,17 @@ def estimate(rules: Sequence[Rule]) -> Estimates:
         for domain, term in zip(places, columns, strict=True):
             if domain is not None:
                 domain.add(term)
-    for _ in range(_ROUNDS):
-        if sum(_grow(estimates, rule) for rule in derived) == 0:
-            break
-    else:
-        for rule in derived:
-            relation, columns = estimates.row_of(rule.head)
-            estimates.domains[relation] = [None] * len(columns)
+    _derive_domains(estimates, derived)
     _measure(estimates, counts, derived)
     _find_static(estimates, derived)
     return estimates
 
 
 def _nested_places(rules: Sequence[Rule]) -> dict[tuple[str, int], set[int]]:
-    """The argument places where every occurrence of a predicate has the same function with arguments."""
+    """The argument places where a predicate always has the same function.
+
+    Only functions with arguments count.
+    """
     found: dict[tuple[str, int, int], set[tuple[str, int] | None]] = {}
     for rule in rules:
         for atom in (rule.head, *(literal.atom for literal in rule.literals)):
@@ -208,8 +210,34 @@ def _nested_places(rules: Sequence[Rule]) -> dict[tuple[str, int], set[int]]:
     return nested
 
 
-def _grow(estimates: Estimates, rule: Rule) -> bool:
-    """Add to the head's domains what the body admits; whether that changed anything."""
+def _derive_domains(estimates: Estimates, derived: Sequence[Rule]) -> None:
+    """Compute the domains that the rules with a body lead to.
+
+    Places that still grow after _ROUNDS become open. A rule is tried again only if what it reads has changed.
+    """
+    reads = [[estimates.row_of(literal.atom)[0] for literal in rule.literals] for rule in derived]
+    version: dict[Relation, int] = dict.fromkeys(estimates.domains, 0)
+    seen = [-1] * len(derived)
+    rounds = 0
+    has_changed = True
+    while has_changed:
+        rounds += 1
+        has_changed = False
+        for number, rule in enumerate(derived):
+            current = sum(version.get(relation, 0) for relation in reads[number])
+            if current != seen[number]:
+                seen[number] = current
+                if _grow(estimates, rule, opens=rounds > _ROUNDS):
+                    version[estimates.row_of(rule.head)[0]] += 1
+                    has_changed = True
+
+
+def _grow(estimates: Estimates, rule: Rule, *, opens: bool) -> bool:
+    """Add to the domains of the head what the body admits.
+
+    opens   whether places that grow become open at once
+    Return whether anything changed.
+    """
     found = estimates.variable_domains(rule.literals)
     if any(domain is not None and not domain for domain in found.values()):
         return False
@@ -225,13 +253,19 @@ def _grow(estimates: Estimates, rule: Rule) -> bool:
             places[place] = None
             changed = True
         elif not values <= domain:
-            domain |= values
+            if opens:
+                places[place] = None
+            else:
+                domain |= values
             changed = True
     return changed
 
 
 def _values(term: Term, found: Mapping[str, Domain]) -> Domain:
-    """The ground terms that `term` can become."""
+    """The ground instances of `term`.
+
+    Returns None if there may be more than MAX_DOMAIN.
+    """
     if isinstance(term, Variable):
         return found.get(term.name)
     names = list(dict.fromkeys(variable.name for variable in variables(term)))
@@ -245,7 +279,10 @@ def _values(term: Term, found: Mapping[str, Domain]) -> Domain:
 
 
 def _measure(estimates: Estimates, counts: Mapping[Relation, int], derived: Sequence[Rule]) -> None:
-    """Sizes: all that the domains allow, lowered twice by what the rules can produce."""
+    """Set the sizes of all relations.
+
+    First all that the domains allow, then reduced twice to what the rules can produce.
+    """
     space = {
         relation: prod(domain_size(domain) for domain in places)
         for relation, places in estimates.domains.items()
@@ -269,7 +306,7 @@ def _measure(estimates: Estimates, counts: Mapping[Relation, int], derived: Sequ
 
 
 def _find_static(estimates: Estimates, derived: Sequence[Rule]) -> None:
-    """Everything is static that no chain of rules leads to from a state or a move."""
+    """Mark as static all relations that depend on no state or move."""
     dynamic = {relation for relation in estimates.domains if relation.kind != "predicate"}
     grows = True
     while grows:

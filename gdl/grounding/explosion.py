@@ -1,6 +1,6 @@
-"""Which rule explodes: asked only after a limit was passed.
+"""Diagnosis of the rule with most instances, after a limit was exceeded.
 
-gringo's fast output names no predicates until it ends, so it runs once more for a few seconds with
+gringo's fast output does not name predicates before its end, so gringo runs again for a few seconds with
 readable output and a label on every rule.
 """
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from gdl.errors import GroundingError
 from gdl.grounding.asp import Names, inputs_to_asp, rule_to_asp
-from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, Limits, stream_text
+from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, GroundingLimits, stream_text
 from gdl.program import Literal, Predicate, Program, Rule, arguments_of
 from gdl.terms import Compound, Span, Symbol
 
@@ -26,8 +26,9 @@ _LABELED = re.compile(rb"^p(\d+)", re.MULTILINE)
 class Explosion(NamedTuple):
     """A rule with very many instances.
 
-    predicate   what the rule as written defines
-    instances   counted until the diagnosis ended
+    predicate   predicate of the rule as written
+    span        place of the rule as written
+    instances   number counted until the diagnosis ended
     """
 
     predicate: Predicate
@@ -36,12 +37,15 @@ class Explosion(NamedTuple):
 
 
 class ExplodingRulesError(GroundingLimitError):
-    """A limit was passed; `explosion` tells which rule had most instances by then."""
+    """A limit was exceeded.
+
+    `explosion` is the rule with most instances by then.
+    """
 
     def __init__(self, limit: str, source_name: str, explosion: Explosion) -> None:
         GroundingError.__init__(
             self,
-            f"{_place(source_name, explosion.span)}: grounding passed its limit of {limit};"
+            f"{_place(source_name, explosion.span)}: grounding exceeded its limit of {limit};"
             f" the rule for {explosion.predicate} has {explosion.instances:,} instances so far",
         )
         self.limit = limit
@@ -52,11 +56,13 @@ class ExplodingRulesError(GroundingLimitError):
         return (type(self), (self.limit, self.source_name, self.explosion))
 
 
-def find_explosion(rules: Sequence[Rule], program: Program, limits: Limits) -> Explosion | None:
-    """The rule with most instances after a few seconds of grounding; None where none was printed.
+def find_explosion(rules: Sequence[Rule], program: Program, limits: GroundingLimits) -> Explosion | None:
+    """The rule with most instances after a few seconds of grounding.
 
-    rules     as they were given to gringo: parts of split rules point back by their span
-    program   the same as normalized, to tell what those rules define
+    Returns None if none was printed.
+
+    rules     as given to gringo: parts of split rules have the span of the original
+    program   the normalized program, for the predicates of the original rules
     Raises GroundingCancelledError.
     """
     names = Names()
@@ -79,7 +85,7 @@ def find_explosion(rules: Sequence[Rule], program: Program, limits: Limits) -> E
     return Explosion(predicate, rule.span, instances)
 
 
-def _count_instances(asp: str, limits: Limits) -> Counter[int]:
+def _count_instances(asp: str, limits: GroundingLimits) -> Counter[int]:
     counts: Counter[int] = Counter()
     try:
         for lines in stream_text(asp, limits):
@@ -87,12 +93,15 @@ def _count_instances(asp: str, limits: Limits) -> Counter[int]:
     except GroundingCancelledError:
         raise
     except GroundingError:
-        pass  # the same limit again; what was counted until then is the answer
+        pass  # the same limit again; the count so far is the result
     return counts
 
 
 def _label(rule: Rule, index: int) -> Symbol | Compound:
-    """A head of its own for a rule; the blank keeps its name apart from those of the sheet."""
+    """A unique head for a rule.
+
+    The blank makes its name differ from all names of the sheet.
+    """
     arguments = arguments_of(rule.head)
     return Compound(f"rule {index}", arguments) if arguments else Symbol(f"rule {index}")
 

@@ -1,12 +1,12 @@
-"""gringo in a child process, watched for time, memory and cancellation.
+"""gringo in a child process, with limits and cancellation.
 
-Rule sheets come from strangers and some never end (function terms can grow). The child is a fresh
-interpreter that imports clingo and little else (about 40 ms); what it prints is read as it comes,
-so that the caller can count rules, and it is killed at once when a limit is passed.
+Rule sheets are untrusted, and grounding some of them never ends (function terms can grow). The child is a
+fresh interpreter that imports clingo and little else (about 40 ms); its output is read as it arrives,
+so that the caller can count rules, and it is killed as soon as a limit is exceeded.
 
-gringo prints through C++ streams that are tied to C's: every number is a system call of its own, about
-11 a rule. `std::ios_base::sync_with_stdio(false)` in the child buffers them, ten times faster in
-all for large programs. Where that symbol is missing (no libstdc++) it is slow and still right.
+gringo prints through C++ streams that are synchronized with C's: every number is a system call, about
+11 per rule. `std::ios_base::sync_with_stdio(false)` in the child buffers them, which makes large programs
+ten times as fast. Without that symbol (no libstdc++) the result is the same, only slower.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -28,8 +28,10 @@ from typing import TypeAlias
 from gdl.errors import GroundingError
 
 Progress: TypeAlias = Callable[[int, float], None]
-"""Called now and then with the number of ground rules so far and the seconds since the start."""
+"""Called regularly with the number of ground rules so far and gringo's CPU seconds."""
 
+WALL_FACTOR = 4.0
+"""Wall time per CPU second of a limit, so that a busy machine grounds the same sheets, only later."""
 _TICK_SECONDS = 0.05
 _CHUNK_BYTES = 1 << 20
 
@@ -56,23 +58,23 @@ sys.exit(clingo_main(Gringo(), sys.argv[3:]))
 
 
 class GroundingCancelledError(GroundingError):
-    """The caller cancelled."""
+    """The caller cancelled grounding."""
 
 
 class GroundingLimitError(GroundingError):
-    """A limit of time, memory or output was passed; `limit` says which."""
+    """A limit on time, memory or output was exceeded; `limit` names it."""
 
     def __init__(self, limit: str) -> None:
-        super().__init__(f"grounding passed its limit of {limit}")
+        super().__init__(f"grounding exceeded its limit of {limit}")
         self.limit = limit
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What one grounding may use.
+class GroundingLimits:
+    """Limits on one run of gringo.
 
-    seconds     wall time
-    mebibytes   address space of the child, and separately the size of what it prints
+    seconds     CPU time of the child; its wall time may be WALL_FACTOR as long
+    mebibytes   address space of the child, and separately the size of its output
     cancel      when set, the child is killed within 50 ms
     """
 
@@ -81,16 +83,19 @@ class Limits:
     cancel: threading.Event | None = None
 
 
-def stream_aspif(asp: str, limits: Limits, progress: Progress | None = None) -> Iterator[bytes]:
-    """The aspif text for the program `asp`, in pieces cut anywhere.
+def stream_aspif(asp: str, limits: GroundingLimits, progress: Progress | None = None) -> Iterator[bytes]:
+    """The aspif text for the program `asp`, in chunks with arbitrary boundaries.
 
-    Raises GroundingLimitError, GroundingCancelledError, and GroundingError where gringo refuses the text.
+    Raises GroundingLimitError, GroundingCancelledError, and GroundingError if gringo rejects the text.
     """
     return _stream(asp, ["--mode=gringo"], limits, progress)
 
 
-def stream_text(asp: str, limits: Limits) -> Iterator[bytes]:
-    """The ground rules as readable lines, in chunks of whole lines, until a limit or the end."""
+def stream_text(asp: str, limits: GroundingLimits) -> Iterator[bytes]:
+    """The ground rules as readable lines, in chunks of whole lines.
+
+    Raises as `stream_aspif` does.
+    """
     rest = b""
     for chunk in _stream(asp, ["--text"], limits, None):
         lines, newline, rest_of_line = chunk.rpartition(b"\n")
@@ -101,41 +106,64 @@ def stream_text(asp: str, limits: Limits) -> Iterator[bytes]:
             rest += chunk
 
 
-def _stream(asp: str, arguments: list[str], limits: Limits, progress: Progress | None) -> Iterator[bytes]:
+def _stream(
+    asp: str, arguments: list[str], limits: GroundingLimits, progress: Progress | None
+) -> Iterator[bytes]:
     start = time.monotonic()
     total = rules = 0
-    with _child(asp, arguments, limits) as process:
-        assert process.stdout is not None
-        output = process.stdout.fileno()
-        with selectors.DefaultSelector() as selector:
-            selector.register(output, selectors.EVENT_READ)
-            while True:
-                if limits.cancel is not None and limits.cancel.is_set():
-                    raise GroundingCancelledError("grounding was cancelled")
-                elapsed = time.monotonic() - start
-                if elapsed > limits.seconds:
-                    raise GroundingLimitError(f"{limits.seconds:g} s")
-                if not selector.select(min(_TICK_SECONDS, limits.seconds - elapsed)):
-                    if progress is not None:
-                        progress(rules, elapsed)
-                    continue
-                chunk = os.read(output, _CHUNK_BYTES)
-                if not chunk:
-                    break
-                total += len(chunk)
-                if total > limits.mebibytes << 20:
-                    raise GroundingLimitError(f"{limits.mebibytes} MiB of output")
-                if progress is not None:
-                    rules += chunk.count(b"\n")
-                    progress(rules, elapsed)
+    with _child(asp, arguments, limits) as process, closing(_chunks(process, start, limits)) as chunks:
+        for chunk in chunks:
+            total += len(chunk)
+            if total > limits.mebibytes << 20:
+                raise GroundingLimitError(f"{limits.mebibytes} MiB of output")
+            if progress is not None:
+                rules += chunk.count(b"\n")
+                progress(rules, cpu_seconds(process.pid, start))
+            if chunk:
                 yield chunk
         _check_exit(process, limits)
 
 
+def _chunks(
+    process: subprocess.Popen[bytes], start: float, limits: GroundingLimits
+) -> Generator[bytes, None, None]:
+    """The output of the child until its end, in chunks.
+
+    Yields empty chunks while there is no output.
+    """
+    assert process.stdout is not None
+    output = process.stdout.fileno()
+    with selectors.DefaultSelector() as selector:
+        selector.register(output, selectors.EVENT_READ)
+        while True:
+            if limits.cancel is not None and limits.cancel.is_set():
+                raise GroundingCancelledError("grounding was cancelled")
+            left = limits.seconds - cpu_seconds(process.pid, start)
+            if left < 0 or time.monotonic() - start > WALL_FACTOR * limits.seconds:
+                raise GroundingLimitError(f"{limits.seconds:g} s")
+            if not selector.select(min(_TICK_SECONDS, left)):
+                yield b""
+                continue
+            chunk = os.read(output, _CHUNK_BYTES)
+            if not chunk:
+                return
+            yield chunk
+
+
+def cpu_seconds(pid: int, start: float) -> float:
+    """CPU time of a child that is not reaped yet; if the system does not know, wall time since `start`."""
+    try:
+        return time.clock_gettime(
+            ~pid << 3 | 2
+        )  # Linux: the CPU clock of a process, see clock_getcpuclockid(3)
+    except (AttributeError, OSError, OverflowError):
+        return time.monotonic() - start
+
+
 @contextmanager
-def _child(asp: str, arguments: list[str], limits: Limits) -> Iterator[subprocess.Popen[bytes]]:
-    """The running child, killed and reaped on the way out."""
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as complaints:
+def _child(asp: str, arguments: list[str], limits: GroundingLimits) -> Iterator[subprocess.Popen[bytes]]:
+    """The running child, killed and reaped on exit."""
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
         source.write(asp.encode())
         source.seek(0)
         command = [sys.executable, "-I", "-S", "-c", _CHILD, _clingo_paths(), str(limits.mebibytes << 20)]
@@ -143,7 +171,7 @@ def _child(asp: str, arguments: list[str], limits: Limits) -> Iterator[subproces
             [*command, *arguments, "--warn=none", "-"],
             stdin=source,
             stdout=subprocess.PIPE,
-            stderr=complaints,
+            stderr=errors,
         )
         try:
             yield process
@@ -154,18 +182,21 @@ def _child(asp: str, arguments: list[str], limits: Limits) -> Iterator[subproces
             process.stdout.close()
 
 
-def _check_exit(process: subprocess.Popen[bytes], limits: Limits) -> None:
-    """clingo's exit code for "grounded" is 0 or 10..30; 33 is out of memory, 65 an error in the text."""
+def _check_exit(process: subprocess.Popen[bytes], limits: GroundingLimits) -> None:
+    """Raise unless clingo's exit code means success.
+
+    0, 10, 20 and 30 mean success, 33 out of memory, 65 an error in the text.
+    """
     code = process.wait()
     if code in (0, 10, 20, 30):
         return
     if code in (33, 127, 128) or code < 0:
         raise GroundingLimitError(f"{limits.mebibytes} MiB")
-    raise GroundingError(f"gringo refused the program (exit code {code})")
+    raise GroundingError(f"gringo rejected the program (exit code {code})")
 
 
 def _clingo_paths() -> str:
-    """Where the child finds clingo and the foreign-function module it needs, one folder a line."""
+    """The folders of clingo and its foreign-function module, one per line."""
     folders: list[str] = []
     for module in ("clingo", "_cffi_backend"):
         spec = importlib.util.find_spec(module)

@@ -1,7 +1,7 @@
-"""The ground program: a game as propositional rules over numbered atoms.
+"""Ground program: a game as propositional rules over numbered atoms.
 
-Letters used in every shape below: F facts that a state may hold, M_r moves of role r, N rules,
-E body literals in all.
+Letters used in every shape below: F facts that a state may contain, M_r moves of role r, N rules,
+E body literals in total.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ TRUE_ATOM = 1
 class GroundProgram:
     """Rules over atoms 1..atom_count; `FALSE_ATOM` never holds, `TRUE_ATOM` always does.
 
-    An atom is an input (a fact of the state or a move) or derived: it holds when the body of one
-    of its rules does. An atom that is neither input nor head of a rule does not occur.
+    An atom is either an input (a fact of the state or a move) or derived: then it holds if the body of
+    one of its rules does. Atoms that are neither inputs nor heads of rules do not occur.
 
-    roles          rule-sheet order
-    fluents        facts a state may hold, sorted by text; index f
+    roles          in rule-sheet order
+    fluents        facts that a state may contain, sorted by text; index f
     moves          per role, sorted by text
     fluent_atom    int32[F], inputs; atoms from 2, consecutive
     move_atom      per role int32[M_r], inputs; consecutive from F + 2, role by role
@@ -38,7 +38,7 @@ class GroundProgram:
     next_atom      int32[F]
     terminal_atom  holds in terminal states
     goals          per role (value, atom), sorted by value
-    odd_goals      per role (term, atom) for goal terms that are no integers
+    odd_goals      per role (term, atom) for goal terms that are not integers
     percepts       per role (term, atom), sorted by text: GDL-II `sees`
     rule_head      int32[N], never FALSE_ATOM, TRUE_ATOM or an input
     first_body     int32[N + 1], offsets into `body`

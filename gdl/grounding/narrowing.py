@@ -1,12 +1,12 @@
-"""Demand, argument by argument: a predicate is grounded only for constants that its callers can ask for.
+"""Demand per argument: ground predicates only for constants that callers need.
 
-Rules often bind their arguments with a relation that is too wide ("any coordinate", files and ranks
-alike), while every caller has a file in one place and a rank in the other. The constants that
-callers can have at a place are known from the estimates; where they are fewer, a literal that
-lists them is added to the rules. The list is made of facts, so it leaves no trace in the ground program.
+Rules often bind their arguments with a relation that is too wide ("any coordinate", files as well as
+ranks), while every caller has a file in one place and a rank in the other. The constants that
+callers can have at a place are known from the estimates; if they are fewer, a literal that
+lists them is added to the rules. The list consists of facts, so it leaves no trace in the ground program.
 
 This is the magic-set transformation (Bancilhon et al. 1986) with calls approximated by the product of
-their columns. Predicates that depend on themselves are left as they are.
+their columns. Recursive predicates are left unchanged.
 """
 
 from __future__ import annotations
@@ -21,21 +21,24 @@ from gdl.program import Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Term, Variable, is_ground
 
 COSTLY = 20_000.0
-"""Predicates whose rules are all estimated below this are left alone."""
+"""Predicates whose rules all have a lower estimated cost are left unchanged."""
 
 CLEAR_GAIN = 0.8
 """A list must have at most this share of the constants that a rule admits by itself."""
 
 MAX_LISTED = 300
+"""Maximum number of constants in a list."""
 
 _LIST_NAME = "asked {}"
-"""The blank keeps these names apart from every name of a rule sheet."""
+"""Name of a list; the blank makes it differ from all names of a rule sheet."""
 
 
 def narrow(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
-    """`rules` with lists of the constants that are asked for; the same rules where nothing is gained.
+    """`rules` with lists of the constants that callers ask for.
 
-    `estimates` learns the lists; sizes of other relations are not lowered.
+    Returns the same rules if nothing is gained.
+
+    The lists are added to `estimates`; the sizes of other relations are not reduced.
     """
     found: dict[Predicate, list[Rule]] = {}
     for rule in rules:
@@ -73,14 +76,17 @@ def _callers_first(rules: Mapping[Predicate, Sequence[Rule]]) -> list[Predicate]
 def _asked(
     predicate: Predicate, rules: Mapping[Predicate, Sequence[Rule]], estimates: Estimates
 ) -> list[Domain] | None:
-    """Per argument the constants that calls can have; None without calls."""
+    """Per argument the constants that calls can have.
+
+    Returns None if there are no calls.
+    """
     found: list[Domain] | None = None
     for own in rules.values():
         for rule in own:
             for literal in rule.literals:
                 if literal.predicate != predicate:
                     continue
-                # The call itself restricts nothing: its rows are what is being narrowed.
+                # The call itself restricts nothing: its rows are being narrowed.
                 others = [other for other in rule.literals if other is not literal]
                 domains = estimates.variable_domains(others)
                 columns = [_column(term, domains) for term in arguments_of(literal.atom)]
@@ -101,7 +107,10 @@ def _union(one: Domain, other: Domain) -> Domain:
 def _narrowed(
     rule: Rule, asked: Sequence[Domain], estimates: Estimates, lists: dict[tuple[Term, ...], str]
 ) -> Rule | None:
-    """`rule` for the constants asked for; None where none of them fits."""
+    """`rule` restricted to the constants asked for.
+
+    Returns None if none of them fits.
+    """
     admitted = estimates.variable_domains(rule.literals)
     guards: list[Literal] = []
     for term, domain in zip(arguments_of(rule.head), asked, strict=True):

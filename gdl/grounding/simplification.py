@@ -1,7 +1,7 @@
-"""Rewriting that costs nothing: what can be decided by looking at the rules alone.
+"""Simplification of rules without grounding: what the rules alone decide.
 
-All functions take and return normalized rules (bodies of `Literal`). They keep the atoms of `NEEDED`
-predicates as they are in every reachable state; other predicates may disappear.
+All functions take and return normalized rules (bodies of `Literal`). They preserve the atoms of `NEEDED`
+predicates in every reachable state; other predicates may disappear.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ NEEDED = frozenset(
         Predicate("terminal", 0),
     }
 )
-"""What a ground program is read for."""
+"""Predicates whose atoms a ground program must contain."""
 
 GIVEN = frozenset({TRUE, DOES})
-"""What no rule may define: the state and the joint move."""
+"""Predicates that no rule may define: the state and the joint move."""
 
 
 def simplify(rules: Sequence[Rule], source: Source) -> list[Rule]:
-    """Everything below, in the order that serves best.
+    """Apply all simplifications of this module in order.
 
-    Raises GroundingError where a variable is bound by no positive literal of its rule.
+    Raises GroundingError if no positive literal of a rule binds one of its variables.
     """
     decided = [simpler for rule in rules if (simpler := decide(rule)) is not None]
     for rule in decided:
@@ -46,7 +46,15 @@ def simplify(rules: Sequence[Rule], source: Source) -> list[Rule]:
 
 
 def decide(rule: Rule) -> Rule | None:
-    """`rule` with `distinct` decided where its terms show it and equalities applied; None: never fires."""
+    """`rule` with `distinct` decided if its terms allow it, and equalities applied.
+
+    Returns None if the rule can never fire.
+
+    >>> from gdl.syntax.parser import parse
+    >>> rules = parse("(<= p (q ?x) (distinct a b)) (<= p (q a) (distinct a a))").rules
+    >>> [decided and [str(literal.atom) for literal in decided.literals] for decided in map(decide, rules)]
+    [['(q ?x)'], None]
+    """
     body: list[Literal] = []
     pending = list(dict.fromkeys(rule.literals))
     head: Term = rule.head
@@ -81,7 +89,16 @@ def replace(literal: Literal, substitution: Substitution) -> Literal:
 
 
 def unify(left: Term, right: Term) -> dict[str, Term] | None:
-    """The most general substitution that makes two terms equal, idempotent; None if there is none."""
+    """The most general unifier of two terms, idempotent.
+
+    Returns None if there is none.
+
+    >>> from gdl.syntax.parser import parse_term
+    >>> unify(parse_term("(f ?x b)"), parse_term("(f a ?y)")) == {"x": Symbol("a"), "y": Symbol("b")}
+    True
+    >>> unify(parse_term("?x"), parse_term("(f ?x)")) is None
+    True
+    """
     found: dict[str, Term] = {}
     stack = [(left, right)]
     while stack:
@@ -118,24 +135,27 @@ def is_binder(literal: Literal) -> bool:
 
 
 def require_bound(rule: Rule, source: Source) -> None:
-    """Raise GroundingError unless positive literals bind every variable of `rule`."""
+    """Raise GroundingError unless positive literals bind all variables of `rule`."""
     bound = names_in(literal.atom for literal in rule.literals if is_binder(literal))
     free = names_in([rule.head, *(literal.atom for literal in rule.literals)]) - bound
     if free:
         line = f"{source.name}:{rule.span.line}" if rule.span else source.name
         name = min(free)
         raise GroundingError(
-            f"{line}: ?{name} of a rule for {rule.predicate} is bound by no positive literal"
+            f"{line}: ?{name} of a rule for {rule.predicate} is not bound by a positive literal"
         )
 
 
 def without_duplicates(rules: Iterable[Rule]) -> list[Rule]:
-    """The rules, each once; rules that differ only in the names of their variables are the same."""
+    """The rules without duplicates.
+
+    Rules that differ only in variable names are duplicates.
+    """
     return list({canonical(rule): rule for rule in reversed(list(rules))}.values())[::-1]
 
 
 def canonical(rule: Rule) -> tuple[Term | Literal, ...]:
-    """A key that is equal for rules that differ only in the names of their variables."""
+    """A key equal for rules that differ only in variable names."""
     naming: dict[str, Term] = {}
     for term in (rule.head, *(literal.atom for literal in rule.literals)):
         for variable in variables(term):
@@ -144,10 +164,12 @@ def canonical(rule: Rule) -> tuple[Term | Literal, ...]:
 
 
 def freeze(rules: Sequence[Rule]) -> list[Rule]:
-    """Read facts that no move can change from `init` instead of `true`, which makes them constants.
+    """Read facts that no move can change from `init`.
 
-    A fluent `f` is frozen when the only rule for it is `next(f(X,…)) :- true(f(X,…))`: walls, a
-    board's cells, the givens of a puzzle.
+    Read from `init` instead of `true`, they are constants.
+
+    A fluent `f` is frozen if its only rule is `next(f(X,…)) :- true(f(X,…))`: walls, the cells of a
+    board, the givens of a puzzle.
     """
     frozen = _frozen_fluents(rules)
     if not frozen:
@@ -182,14 +204,17 @@ def _frozen_fluents(rules: Sequence[Rule]) -> set[tuple[str, int]]:
 
 
 def _shape(fact: Term) -> tuple[str, int] | None:
-    """What tells fluents apart; None for a variable. The symbol `f` and `(f)` differ."""
+    """Name and arity of a fluent; None for a variable.
+
+    The symbol `f` has arity -1, `(f)` has 0.
+    """
     if isinstance(fact, Variable):
         return None
     return (fact.name, -1 if isinstance(fact, Symbol) else len(arguments_of(fact)))
 
 
 def prune(rules: Sequence[Rule]) -> list[Rule]:
-    """Rules that matter: without undefined atoms, and only for predicates that NEEDED ones depend on."""
+    """The rules that NEEDED predicates need, without undefined atoms."""
     kept = [rule for rule in rules if rule.predicate not in GIVEN]
     while True:
         defined = {rule.predicate for rule in kept} | GIVEN | {DISTINCT}

@@ -1,10 +1,10 @@
-"""Splitting long bodies: where a body is a cross product, part of it becomes a predicate of its own.
+"""Splitting of long bodies: a part becomes an auxiliary predicate.
 
 A frame axiom such as `next(cell(X,Y,P)) :- true(cell(X,Y,P)), does(R,move(U,V,S,T)), …` has an
-instance for every cell *and* every move. The literals that share only a few variables with the rest
+instance for every cell *and* every move. Literals that share only a few variables with the rest
 are moved to an auxiliary predicate over those variables: variable elimination on the rule's
-graph of variables, as `lpopt` does (Bichler, Morak & Woltran 2016). A split is kept only where the
-estimated cost of both rules is clearly below that of the one.
+graph of variables, as in `lpopt` (Bichler, Morak & Woltran 2016). A split is kept only if the
+estimated cost of both rules is clearly below that of the original.
 """
 
 from __future__ import annotations
@@ -18,20 +18,23 @@ from gdl.program import Literal, Rule
 from gdl.terms import Compound, Symbol, Variable, variables
 
 WORTHWHILE_COST = 300.0
-"""Rules estimated below this are left alone."""
+"""Rules of a lower estimated cost are left unchanged."""
 
 CLEAR_GAIN = 0.7
 """A split must cost at most this share of the unsplit rule."""
 
 
 def split(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
-    """`rules` with costly bodies split; the new predicates' rules stand before their first use."""
+    """`rules` with costly bodies split.
+
+    The rules of new predicates precede their first use.
+    """
     splitter = _Splitter(estimates)
     return [part for rule in rules for part in splitter.split(rule)]
 
 
 def split_cost(rules: Sequence[Rule], estimates: Estimates) -> float:
-    """What `rules` would cost once split; `estimates` stay as they are."""
+    """The estimated cost of `rules` after splitting; `estimates` stay unchanged."""
     splitter = _Splitter(estimates, "trial {}")
     parts = [part for rule in rules for part in splitter.split(rule)]
     total = sum(cost(estimates, part.literals) for part in parts)
@@ -40,7 +43,10 @@ def split_cost(rules: Sequence[Rule], estimates: Estimates) -> float:
 
 
 def cost(estimates: Estimates, literals: Sequence[Literal]) -> float:
-    """What a rule with this body costs: its instances by their length; static ones leave no rule."""
+    """The estimated cost of a rule with this body: instances times length.
+
+    Static rules are cheap.
+    """
     instances = estimates.instances(literals)
     dynamic = sum(not estimates.is_static(literal) for literal in literals)
     return instances * (2.0 + dynamic if dynamic else 0.5)
@@ -48,7 +54,10 @@ def cost(estimates: Estimates, literals: Sequence[Literal]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A way to split: `inside` moves to a new predicate over `kept`, the rest stays."""
+    """One possible split.
+
+    `inside` moves to a new predicate over `kept`, `rest` stays.
+    """
 
     inside: tuple[Literal, ...]
     rest: tuple[Literal, ...]
@@ -57,9 +66,9 @@ class _Part:
 
 @dataclass
 class _Splitter:
-    """Remembers the predicates it made, so that equal parts of several rules share one.
+    """Splits rules; equal parts of several rules share one new predicate.
 
-    name   of a new predicate; its blank keeps it apart from every name of a rule sheet
+    name   template for names of new predicates; its blank makes them differ from all names of a sheet
     """
 
     estimates: Estimates
@@ -68,7 +77,7 @@ class _Splitter:
     _count: int = 0
 
     def split(self, rule: Rule) -> Iterator[Rule]:
-        """The rules that `rule` becomes."""
+        """The rules that replace `rule`."""
         pending = [rule]
         while pending:
             rule = pending.pop()
@@ -109,7 +118,10 @@ class _Splitter:
         return price
 
     def _auxiliary(self, part: _Part, rule: Rule) -> tuple[Rule | None, Literal]:
-        """The rule that defines the new predicate (None if there is one already), and the call of it."""
+        """The rule for the new predicate, and a call of it.
+
+        The rule is None if the predicate exists already.
+        """
         unnamed = Rule(_atom("split", part.kept), part.inside, rule.span)
         key = canonical(unnamed)
         known = self._known.get(key)
@@ -127,7 +139,10 @@ def _atom(name: str, names: Sequence[str]) -> Symbol | Compound:
 
 
 def _parts(rule: Rule) -> Iterator[_Part]:
-    """Ways to split: around each variable that the head lacks, and around each group of such variables."""
+    """Possible splits around variables that are not in the head.
+
+    One around each such variable, and one around each connected group of them.
+    """
     head = names_in([rule.head])
     of_literal = [names_in([literal.atom]) for literal in rule.literals]
     free = list(dict.fromkeys(v.name for literal in rule.literals for v in variables(literal.atom)))
@@ -152,7 +167,10 @@ def _parts(rule: Rule) -> Iterator[_Part]:
 
 
 def _with_binders(rule: Rule, inside: list[int], of_literal: Sequence[set[str]]) -> list[int] | None:
-    """`inside` and as few positive literals as bind all its variables; None if none do."""
+    """`inside` plus positive literals, chosen greedily, that bind all its variables.
+
+    Returns None if none do.
+    """
     bag = set().union(*(of_literal[index] for index in inside))
     binders = [index for index, literal in enumerate(rule.literals) if is_binder(literal)]
     bound = set().union(*(of_literal[index] for index in binders if index in inside))
@@ -169,7 +187,7 @@ def _with_binders(rule: Rule, inside: list[int], of_literal: Sequence[set[str]])
 
 
 def _connected(groups: Sequence[set[str]], of_literal: Sequence[set[str]]) -> list[set[str]]:
-    """The variables of `groups` by whether a chain of literals links them."""
+    """The variables of `groups`, grouped by connection through literals."""
     pending = [name for group in groups for name in group]
     found: list[set[str]] = []
     while pending:

@@ -1,9 +1,9 @@
-"""Unfolding: a call is replaced by the bodies of the rules for it, where that makes splitting cheaper.
+"""Unfolding: calls replaced by rule bodies, if that makes splitting cheaper.
 
-Two cases pay. A predicate that says "these two cells differ" by two rules (`distinct` columns, or
-`distinct` rows) hides from the splitter that each alternative concerns one coordinate only. And a predicate
-over many arguments that is called in few places is instantiated for all values, where its callers
-bind a few.
+Two cases benefit. A predicate that defines "these two cells differ" by two rules (`distinct` columns, or
+`distinct` rows) hides from the splitter that each alternative concerns only one coordinate. And a
+predicate with many arguments and few callers is instantiated for all values, although its callers
+bind only a few.
 """
 
 from __future__ import annotations
@@ -19,26 +19,76 @@ from gdl.program import Predicate, Rule
 from gdl.terms import Compound, Symbol, Term, Variable, substitute, variables
 
 COSTLY = 20000.0
-"""Rules estimated below this are not worth the search."""
+"""Rules of a lower estimated cost are not worth the search."""
 
 CLEAR_GAIN = 0.6
 """Unfolding must cost at most this share of what it replaces."""
 
 MAX_RULES = 3
+"""Maximum number of rules of a predicate that is unfolded."""
+
 MAX_CALLERS = 6
+"""Maximum number of calling rules if all calls are unfolded at once."""
+
+HOPELESS = 1e8
+"""Estimated cost beyond which a predicate cannot be grounded itself."""
+
+MAX_HOPELESS_RULES = 100
+"""Maximum number of rules in which unfolding of hopeless predicates may result."""
 
 
 def unfold(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
-    """`rules` with calls unfolded where the estimates promise a clear gain."""
-    found = list(rules)
-    fresh = count()
-    for predicate in _candidates(rules):
+    """`rules` with calls unfolded if the estimates promise a clear gain."""
+    original, fresh = list(rules), count()
+    found = _unfold_hopeless(original, estimates, fresh)
+    if found is original:
+        fresh = count()
+    for predicate in _candidates(found):
         found = _unfold_everywhere(found, predicate, estimates, fresh)
     return without_duplicates(found)
 
 
-def _candidates(rules: Sequence[Rule]) -> list[Predicate]:
-    """Predicates with few rules that do not depend on themselves; callers before what they call."""
+def _unfold_hopeless(rules: list[Rule], estimates: Estimates, fresh: Iterator[int]) -> list[Rule]:
+    """Unfold all predicates together that cannot be grounded themselves, if that pays.
+
+    A relation of ten columns, defined in terms of another one: neither step pays without the other.
+    """
+    hopeless = [one for one in _candidates(rules, MAX_HOPELESS_RULES) if _is_hopeless(one, rules, estimates)]
+    changed = rules
+    for predicate in hopeless:
+        own = [rule for rule in changed if rule.predicate == predicate]
+        calls = [
+            sum(literal.predicate == predicate for literal in rule.literals)
+            for rule in changed
+            if rule.predicate != predicate
+        ]
+        if sum(len(own) ** number for number in calls if number) > MAX_HOPELESS_RULES:
+            continue
+        changed = [
+            part
+            for rule in changed
+            if rule.predicate != predicate
+            for part in _unfolded(rule, predicate, own, fresh)
+        ]
+    kept = {id(rule) for rule in changed} & {id(rule) for rule in rules}
+    before = split_cost([rule for rule in rules if id(rule) not in kept], estimates)
+    after = split_cost([rule for rule in changed if id(rule) not in kept], estimates)
+    return changed if after < CLEAR_GAIN * before else rules
+
+
+def _is_hopeless(predicate: Predicate, rules: Sequence[Rule], estimates: Estimates) -> bool:
+    """Whether a predicate is too large to ground, and all of its calls can be unfolded."""
+    own = [rule for rule in rules if rule.predicate == predicate]
+    calls = [literal for rule in rules for literal in rule.literals if literal.predicate == predicate]
+    return (
+        all(rule.body for rule in own)
+        and all(call.is_positive for call in calls)
+        and split_cost(own, estimates) > HOPELESS
+    )
+
+
+def _candidates(rules: Sequence[Rule], most: int = MAX_RULES) -> list[Predicate]:
+    """Non-recursive predicates with at most `most` rules, callers before callees."""
     calls: dict[Predicate, dict[Predicate, None]] = {}
     count_of: dict[Predicate, int] = {}
     for rule in rules:
@@ -52,14 +102,18 @@ def _candidates(rules: Sequence[Rule]) -> list[Predicate]:
         for predicate in reversed(single)
         if predicate not in NEEDED
         and predicate not in calls.get(predicate, ())
-        and 0 < count_of.get(predicate, 0) <= MAX_RULES
+        and 0 < count_of.get(predicate, 0) <= most
     ]
 
 
 def _unfold_everywhere(
     rules: list[Rule], predicate: Predicate, estimates: Estimates, fresh: Iterator[int]
 ) -> list[Rule]:
-    """First rule by rule; then, if few rules call it only positively, all at once with its own cost saved."""
+    """Unfold the calls of a predicate if that pays.
+
+    All at once if they are few and positive, which also saves the cost of the predicate's own rules;
+    otherwise caller by caller.
+    """
     own = [rule for rule in rules if rule.predicate == predicate]
     callers = [rule for rule in rules if any(literal.predicate == predicate for literal in rule.literals)]
     if not own or not callers or not all(rule.body for rule in own):
@@ -95,9 +149,11 @@ def _unfold_everywhere(
 def _unfolded(
     rule: Rule, predicate: Predicate, definition: Sequence[Rule], fresh: Iterator[int]
 ) -> list[Rule]:
-    """`rule` with every positive call of `predicate` replaced, one rule per choice of definitions.
+    """`rule` with every positive call of `predicate` replaced.
 
-    fresh   numbers for variables; never the same twice in one program, or variables would be confused
+    One rule results per choice of definitions.
+
+    fresh   numbers for renamed variables, unique within a program so that no variables clash
     """
     pending, done = [rule], []
     while pending:

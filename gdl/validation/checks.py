@@ -7,25 +7,14 @@ from collections.abc import Iterable
 from gdl.errors import Diagnostic, GdlValidationError, Severity
 from gdl.program import Program
 from gdl.terms import Span
-from gdl.validation.completeness import idle_roles, missing_relations, missing_roles
-from gdl.validation.connectives import empty_bodies, odd_disjunctions
+from gdl.validation.dead_rules import impossible_rules, undefined_relations, unneeded_relations
 from gdl.validation.dependence import (
     dependent_declarations,
     misplaced_dependencies,
     negative_predicate_cycles,
     negative_rule_cycles,
 )
-from gdl.validation.domains import overdeclared, undeclared
-from gdl.validation.firing import impossible_rules
-from gdl.validation.frames import forgotten_facts
-from gdl.validation.goals import doubtful_goals, impossible_goals
-from gdl.validation.growth import growing_states, recursion
-from gdl.validation.keyword_places import (
-    keywords_as_terms,
-    misplaced_declarations,
-    misplaced_keywords,
-    wrong_arities,
-)
+from gdl.validation.facts import forgotten_facts, overdeclared, undeclared
 from gdl.validation.names import (
     bare_parentheses,
     capitalizations,
@@ -33,14 +22,43 @@ from gdl.validation.names import (
     relations_as_functions,
     unusual_characters,
 )
-from gdl.validation.redundancy import repeated_rules
+from gdl.validation.recursion import growing_states, recursion
+from gdl.validation.redundancy import (
+    empty_bodies,
+    negated_distinct,
+    odd_disjunctions,
+    repeated_rules,
+)
+from gdl.validation.roles import (
+    doubtful_goals,
+    idle_roles,
+    impossible_goals,
+    misspelled_roles,
+    unknown_roles,
+)
 from gdl.validation.safety import singletons, unsafe_variables
+from gdl.validation.selection import (
+    Selection,
+    idle_comments,
+    merged_singletons,
+    silenced,
+    silences,
+)
 from gdl.validation.sheet import Sheet
-from gdl.validation.strangers import facts_about_strangers, strangers
-from gdl.validation.usage import undefined_relations, unneeded_relations
+from gdl.validation.structure import (
+    keywords_as_terms,
+    misplaced_declarations,
+    misplaced_keywords,
+    missing_relations,
+    missing_roles,
+    wrong_arities,
+)
 
 MAX_FINDINGS = 100
-"""Longest list of errors, and of warnings, that is reported for one sheet."""
+"""Maximum number of errors, and of warnings, reported for one sheet."""
+
+DEFAULT = Selection()
+"""All codes except those that are off by default."""
 
 _ESSENTIAL = (
     missing_roles,
@@ -63,8 +81,8 @@ _COMPLETE = (
     growing_states,
     impossible_goals,
     doubtful_goals,
-    strangers,
-    facts_about_strangers,
+    unknown_roles,
+    misspelled_roles,
     forgotten_facts,
     other_arities,
     bare_parentheses,
@@ -79,28 +97,47 @@ _COMPLETE = (
     overdeclared,
     repeated_rules,
     odd_disjunctions,
+    negated_distinct,
     empty_bodies,
 )
 
 
 def check(program: Program) -> list[Diagnostic]:
-    """The errors that leave `program` (normalized or not) without a meaning, by place."""
+    """The errors that leave `program` without a meaning, by place.
+
+    The program may be normalized or not.
+
+    >>> from gdl.syntax.parser import parse
+    >>> [found.code for found in check(parse("(role robot) (<= (legal robot ?x) (not (p ?x)))"))]
+    ['GDL205']
+    """
     sheet = Sheet(program)
     return _ordered([*sheet.oversized, *(found for test in _ESSENTIAL for found in test(sheet))])
 
 
-def validate(program: Program) -> list[Diagnostic]:
-    """All that is wrong or odd about `program` as far as can be told without playing, by place.
+def validate(program: Program, selection: Selection = DEFAULT) -> list[Diagnostic]:
+    """All errors and warnings about `program` that need no playing, by place.
 
-    At most MAX_FINDINGS errors and as many warnings. Never raises. `program` should be as the parser
-    made it: normalizing loses how bodies were written.
+    Findings that `selection` excludes or a comment silences are left out. At most MAX_FINDINGS errors and as
+    many warnings. Never raises. Pass the program as parsed: normalizing loses how bodies were written.
+
+    >>> from gdl.syntax.parser import parse
+    >>> rules = "(role robot) (init on) (legal robto wait) (next on) (goal robot 0) (<= terminal (true on))"
+    >>> for found in validate(parse(rules)):
+    ...     print(found.code, found.message)
+    GDL322 role robot can never move: no rule for 'legal' applies to it
+    GDL212 'legal' for robto, which is not a role: did you mean 'robot'?
     """
     sheet = Sheet(program)
-    return _ordered([*sheet.oversized, *(found for test in _COMPLETE for found in test(sheet))])
+    comments = silences(program)
+    found = [*sheet.oversized, *(found for test in _COMPLETE for found in test(sheet))]
+    kept, used = silenced(found, comments)
+    kept += silenced(idle_comments(comments, used), comments)[0]
+    return _ordered(merged_singletons(d for d in kept if selection.includes(d.code)))
 
 
 def require_valid(program: Program) -> None:
-    """Raise GdlValidationError with what `check` finds, if it finds anything."""
+    """Raise GdlValidationError with the findings of `check`, if there are any."""
     errors = check(program)
     if errors:
         raise GdlValidationError(errors, program.source)

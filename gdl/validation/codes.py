@@ -1,4 +1,9 @@
-"""Every diagnostic that `gdl` reports, by its stable code. docs/diagnostics.md explains each."""
+"""Titles of all diagnostics of `gdl` by stable code.
+
+A diagnostic's message is written by the check that finds it: the table in `gdl.validation` names the file of
+every code (`gdl.syntax` for GDL1xx, `gdl.normalize` for GDL210 and GDL211). The longer text that
+`ggp validate --explain CODE` shows is the code's section of docs/reference/diagnostics.md.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +22,11 @@ CODES: Mapping[str, str] = {
     "GDL107": "list that does not begin with a name",
     "GDL108": "rule without a head",
     "GDL109": "variable without a name",
-    "GDL110": "not with other than one operand",
+    "GDL110": "not with a wrong number of operands",
     "GDL111": "connective in the wrong place",
     "GDL112": "unexpected part of an infix rule",
-    "GDL113": "variable in the place of an atom",
-    "GDL114": "quoted name that KIF cannot write or that is not closed",
+    "GDL113": "variable in place of an atom",
+    "GDL114": "quoted name that is unclosed or that KIF cannot write",
     "GDL115": "not exactly one term",
     "GDL116": "too many arguments",
     "GDL201": "no roles",
@@ -29,53 +34,58 @@ CODES: Mapping[str, str] = {
     "GDL203": "keyword that rules cannot define",
     "GDL204": "keyword that bodies cannot use",
     "GDL205": "unsafe variable",
-    "GDL206": "dependence on the state or the moves where there is none",
+    "GDL206": "forbidden dependence on the state or the moves",
     "GDL207": "negation in a cycle",
     "GDL208": "recursion that builds ever larger terms",
-    "GDL209": "goal that is no integer from 0 to 100",
+    "GDL209": "goal that is not an integer from 0 to 100",
     "GDL210": "rule with too many alternatives",
     "GDL211": "sheet with too many literals",
-    "GDL212": "someone who is no role",
+    "GDL212": "term in role position that is not a role",
     "GDL213": "role that depends on a rule",
     "GDL214": "no rules for a relation that every game needs",
     "GDL215": "keyword as a function, or connective as a constant",
     "GDL216": "recursion through an unrestricted argument",
     "GDL301": "relation used with a number of arguments for which it has no rules",
     "GDL302": "name with different numbers of arguments",
-    "GDL303": "negation in a cycle of relations that is none of atoms",
-    "GDL304": "variable that stands only once",
+    "GDL303": "negation in a cycle of relations, but not of atoms",
+    "GDL304": "variable that occurs only once",
     "GDL305": "relation without rules",
-    "GDL306": "fact or move that never comes about",
+    "GDL306": "fact or move that no rule produces",
     "GDL307": "relation that nothing needs",
     "GDL308": "rule that can never apply",
-    "GDL309": "rule written twice",
-    "GDL310": "rule that another one makes superfluous",
+    "GDL309": "duplicate rule",
+    "GDL310": "redundant rule",
     "GDL311": "nested or empty or",
     "GDL312": "rule without a body",
     "GDL313": "parentheses around a name alone",
     "GDL314": "unusual character in a name",
     "GDL315": "name in two capitalizations",
-    "GDL316": "fact outside of base",
-    "GDL317": "move outside of input",
+    "GDL316": "fact outside base",
+    "GDL317": "move outside input",
     "GDL318": "terms that may grow from state to state",
-    "GDL319": "keyword as a constant",
+    "GDL319": "keyword used as a constant",
     "GDL320": "one name for a relation and a function",
-    "GDL321": "later keyword used as a name",
+    "GDL321": "later keyword used as an ordinary name",
     "GDL322": "role without moves or goals",
-    "GDL323": "base or input that lists what never comes about",
+    "GDL323": "base or input that lists what no rule produces",
     "GDL324": "goal that may not be an integer from 0 to 100",
-    "GDL325": "fact about someone who is no role",
+    "GDL325": "fact about a name that is not a role",
     "GDL326": "fact that nothing carries over to the next state",
+    "GDL327": "no initial state",
+    "GDL328": "negation of distinct",
+    "GDL329": "keyword as a function in a percept",
+    "GDL330": "goal for a term that is not a role",
+    "GDL331": "comment that silences nothing",
 }
 
 
 def error(code: str, message: str, span: Span | None, *related: Related) -> Diagnostic:
-    """A finding without whose repair the rules break a restriction of the language."""
+    """An error: the rules break a restriction of the language."""
     return Diagnostic(code, Severity.ERROR, message, span, related)
 
 
 def warning(code: str, message: str, span: Span | None, *related: Related) -> Diagnostic:
-    """A finding that leaves the game playable."""
+    """A warning: the game is playable, but probably not as meant."""
     return Diagnostic(code, Severity.WARNING, message, span, related)
 
 

@@ -1,4 +1,4 @@
-"""What rules may depend on: the state, the moves, and each other through negation."""
+"""Checks of dependence: on state, moves, and a rule's own negation."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gdl.validation.codes import Findings, error, warning
 from gdl.validation.sheet import Sheet, body_literals
 
 SHOWN_RULES = 8
-"""Most rules of a cycle that are pointed out one by one."""
+"""Maximum number of rules of a cycle that get a note each."""
 
 
 def misplaced_dependencies(sheet: Sheet) -> Findings:
-    """GDL206 for the keywords that a match is made of."""
+    """GDL206 for the keywords that a match needs."""
     yield from _dependent(sheet, [keyword for keyword in KEYWORDS.values() if keyword.is_strict])
 
 
@@ -48,7 +48,10 @@ def _dependent(sheet: Sheet, keywords: Iterable[Keyword]) -> Findings:
 
 
 def _path_to(dependencies: Dependencies, start: Predicate, target: Predicate) -> list[Predicate]:
-    """A shortest path of predicates from `start` (excluded) to `target`; empty if there is none."""
+    """A shortest path of predicates from `start` (excluded) to `target`.
+
+    Empty if there is none.
+    """
     previous: dict[Predicate, Predicate] = {start: start}
     frontier = [start]
     while frontier and target not in previous:
@@ -68,7 +71,7 @@ def _path_to(dependencies: Dependencies, start: Predicate, target: Predicate) ->
 
 
 def _use_of(program: Program, caller: Predicate, callee: Predicate) -> tuple[Rule, Literal]:
-    """The first rule for `caller` with a literal of `callee`, and that literal."""
+    """The first literal of `callee` in rules for `caller`, and its rule."""
     for rule in program.by_predicate[caller]:
         for literal, _ in body_literals(rule):
             if literal.predicate == callee:
@@ -81,7 +84,7 @@ def negative_rule_cycles(sheet: Sheet) -> Findings:
     for cycle in sheet.negative_cycles:
         names = [str(rule.head) for rule in cycle.rules]
         chain = " needs ".join([*_shortened(names), names[0]])
-        message = f"negation in a cycle: {chain}, once through this negation"
+        message = f"negation in a cycle: {chain}, one step through this negation"
         notes = [
             Related(f"{rule.head} is concluded here", rule.head.span) for rule in cycle.rules[:SHOWN_RULES]
         ]
@@ -89,7 +92,7 @@ def negative_rule_cycles(sheet: Sheet) -> Findings:
 
 
 def negative_predicate_cycles(sheet: Sheet) -> Findings:
-    """GDL303: not stratified as the specification has it, and yet no rule needs its own negation."""
+    """GDL303: unstratified predicates, although no rule needs its own negation."""
     dependencies = sheet.dependencies
     reported = {cycle.rules[0].predicate for cycle in sheet.negative_cycles}
     for component in dependencies.components:
@@ -106,7 +109,7 @@ def negative_predicate_cycles(sheet: Sheet) -> Findings:
             chain = " needs ".join(_shortened([str(step.name) for step in path]))
             message = (
                 f"negation in a cycle of relations: {chain}. No atom depends on its own negation, so the"
-                " game can be played here; other programs may refuse it"
+                " game can be played here, but other programs may refuse it"
             )
             notes = [
                 Related(f"{a.name} needs {b.name}", _use_of(sheet.program, a, b)[1].atom.span)

@@ -1,26 +1,32 @@
-"""Names: how many arguments, how they are spelled, and what they stand for."""
+"""Checks of names (arity, spelling, use), and hints for misspelled ones."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from gdl.brackets import Lines
 from gdl.errors import Related
 from gdl.keywords import KEYWORDS
-from gdl.parser import constants_as_written, looks_infix
 from gdl.program import Rule
-from gdl.term_builders import fold
+from gdl.syntax.brackets import Lines
+from gdl.syntax.parser import constants_as_written, looks_infix
+from gdl.syntax.term_builders import fold
 from gdl.terms import Compound, Span, Term, variables
 from gdl.validation.codes import Findings, warning
 from gdl.validation.sheet import Sheet, atoms_of, counted, terms_below
 
 USUAL_NAME = re.compile(r"[a-z0-9_+\-*/<>=.]+")
-"""What every GGP program is known to read."""
+"""Names that every GGP program is known to read."""
+
+SHORTEST, LONGEST = 3, 40
+"""Lengths of names compared: shorter ones resemble each other by chance, longer ones cost too much."""
 
 
 def other_arities(sheet: Sheet) -> Findings:
-    """GDL302: relations with rules for several numbers of arguments, functions likewise; once a name."""
+    """GDL302: relations with rules for several arities, and functions with several.
+
+    Once per name.
+    """
     for kind, uses in (("relation", _heads(sheet)), ("function", _functions(sheet))):
         first: dict[str, tuple[int, Span | None]] = {}
         reported: set[str] = set()
@@ -48,7 +54,7 @@ def _functions(sheet: Sheet) -> Iterator[tuple[str, int, Span | None]]:
 
 
 def relations_as_functions(sheet: Sheet) -> Findings:
-    """GDL320, once a name."""
+    """GDL320, once per name."""
     relations: dict[str, Span | None] = {}
     for rule in sheet.program.rules:
         for atom in atoms_of(rule):
@@ -60,7 +66,7 @@ def relations_as_functions(sheet: Sheet) -> Findings:
 
 
 def bare_parentheses(sheet: Sheet) -> Findings:
-    """GDL313, once a name."""
+    """GDL313, once per name."""
     reported: set[tuple[str, bool]] = set()
     for rule in sheet.program.rules:
         for atom in atoms_of(rule):
@@ -68,13 +74,14 @@ def bare_parentheses(sheet: Sheet) -> Findings:
                 if not isinstance(form, Compound) or form.arguments or (form.name, is_term) in reported:
                     continue
                 reported.add((form.name, is_term))
-                effect = f"it differs from the constant {form.name}" if is_term else "it means the same alone"
+                constant = f"as a term, this differs from the constant {form.name}"
+                effect = constant if is_term else "this is equivalent to the bare atom"
                 message = f"parentheses around '{form.name}' alone: {effect}"
                 yield warning("GDL313", message, form.span)
 
 
 def unusual_characters(sheet: Sheet) -> Findings:
-    """GDL314, once a name."""
+    """GDL314, once per name."""
     reported: set[str] = set()
     for rule in sheet.program.rules:
         for atom in atoms_of(rule):
@@ -82,12 +89,12 @@ def unusual_characters(sheet: Sheet) -> Findings:
                 if form.name not in reported and not USUAL_NAME.fullmatch(form.name):
                     reported.add(form.name)
                     odd = next(letter for letter in form.name if not USUAL_NAME.fullmatch(letter))
-                    message = f"character '{odd}' in name '{form.name}': other programs may not read it"
+                    message = f"character '{odd}' in name '{form.name}': other programs may not accept it"
                     yield warning("GDL314", message, form.span)
 
 
 def capitalizations(sheet: Sheet) -> Findings:
-    """GDL315: names of the sheet, and variables of a rule, that differ in capitals only."""
+    """GDL315: names, and variables of a rule, that differ in capitalization."""
     text = sheet.program.source.text
     if text == text.lower():
         return
@@ -108,7 +115,10 @@ def capitalizations(sheet: Sheet) -> Findings:
 
 
 def _is_infix(sheet: Sheet, lines: Lines) -> bool:
-    """Whether the sheet was read as infix: its lists do not begin with their parenthesis."""
+    """Whether the sheet was parsed as infix.
+
+    Its compounds then do not begin with their parenthesis.
+    """
     text = sheet.program.source.text
     for rule in sheet.program.rules:
         if isinstance(rule.head, Compound) and rule.head.span is not None:
@@ -137,3 +147,35 @@ def _terms(sheet: Sheet) -> Iterator[Term]:
     for rule in sheet.program.rules:
         for atom in atoms_of(rule):
             yield from terms_below(atom)
+
+
+class Spelling:
+    """Index of names by what dropping one letter leaves.
+
+    Two names that differ by an inserted, deleted or replaced letter, or by two transposed ones, have such a
+    rest in common. A lookup takes as many steps as the name has letters.
+
+    >>> Spelling(["control", "cell"]).hint("kontrol")
+    ": did you mean 'control'?"
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names: dict[str, list[str]] = {}
+        for name in dict.fromkeys(names):
+            for rest in _rests(name):
+                self._names.setdefault(rest, []).append(name)
+
+    def hint(self, name: str) -> str:
+        """`: did you mean 'control'?` for a similar name, otherwise empty."""
+        for rest in _rests(name):
+            for known in self._names.get(rest, ()):
+                if known != name:
+                    return f": did you mean '{known}'?"
+        return ""
+
+
+def _rests(name: str) -> Iterator[str]:
+    if SHORTEST <= len(name) <= LONGEST:
+        yield name
+        for place in range(len(name)):
+            yield name[:place] + name[place + 1 :]

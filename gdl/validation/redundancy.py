@@ -1,8 +1,8 @@
-"""Rules written twice, and rules that a more general one makes superfluous.
+"""Checks for redundancy: duplicate rules, subsumed rules, and connectives without effect.
 
-A rule subsumes another when some values for its variables turn its head into the other's head and each
-of its literals into one of the other's (Plotkin 1970). Deciding that is hard in general, so candidates
-are told apart by the relations of their bodies first and the search stops after MAX_STEPS.
+A rule subsumes another if a substitution turns its head into the other's head and each of its literals
+into one of the other's (Plotkin 1970). Deciding this is NP-hard, so candidates are first compared by the
+relations of their bodies, and the search stops after MAX_STEPS.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from itertools import count
 from typing import NamedTuple
 
 from gdl.errors import Related
-from gdl.program import Literal, Predicate, Rule
+from gdl.program import Disjunction, Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Term, Variable, match
 from gdl.validation.codes import Findings, warning
-from gdl.validation.sheet import Sheet
+from gdl.validation.sheet import Sheet, body_literals, formulas_in
 
 MAX_STEPS = 50_000
-"""Literals compared, over the whole sheet."""
+"""Maximum number of literals compared, over the whole sheet."""
 
 MAX_BODY = 50
-"""Literals of the longest body that takes part in the search for subsumed rules."""
+"""Length of the longest body that takes part in the search for subsumed rules."""
 
 Kind = tuple[Predicate, bool]
 """A literal's predicate and whether it is positive."""
@@ -32,7 +32,7 @@ class OutOfStepsError(Exception):
 
 
 class Candidate(NamedTuple):
-    """A plain rule, the rule as written that it comes from, and the kinds of its literals."""
+    """A plain rule, its rule as written, and its literals' kinds."""
 
     plain: Rule
     written: Rule
@@ -40,7 +40,7 @@ class Candidate(NamedTuple):
 
 
 def repeated_rules(sheet: Sheet) -> Findings:
-    """GDL309 and GDL310; of two that say the same, the later one is reported."""
+    """GDL309 and GDL310; of two equivalent rules, the later one is reported."""
     if sheet.is_intricate:
         return
     groups: dict[Predicate, list[Candidate]] = {}
@@ -48,12 +48,12 @@ def repeated_rules(sheet: Sheet) -> Findings:
     first: dict[object, Rule] = {}
     for written, alternatives in sheet.alternatives:
         for plain in alternatives:
-            earlier = first.setdefault(_canonical(plain), written)
+            earlier = first.setdefault(canonical(plain), written)
             if earlier is not written:
                 if id(written) not in duplicates:
                     duplicates.add(id(written))
                     kind = "rule" if plain.body else "fact"
-                    message = f"this {kind} stands here twice: remove one"
+                    message = f"duplicate {kind}: remove one of the two"
                     yield warning("GDL309", message, written.span, Related("the first", earlier.span))
                 continue
             kinds = frozenset((literal.predicate, literal.is_positive) for literal in plain.literals)
@@ -61,10 +61,11 @@ def repeated_rules(sheet: Sheet) -> Findings:
     yield from _subsumed(sheet, groups)
 
 
-def _canonical(rule: Rule) -> object:
-    """Equal for rules that differ only in the names of variables and the order and number of literals.
+def canonical(rule: Rule) -> object:
+    """A key equal for rules that are the same up to notation.
 
-    Literals are ordered by what they are without variables, so that now and then a duplicate is missed.
+    They may differ in variable names and in order and repetition of literals. Literals are sorted with their
+    variables masked, so that a duplicate is missed now and then.
     """
     literals = sorted(dict.fromkeys(rule.literals), key=lambda literal: _masked(literal.atom))
     numbers = count()
@@ -100,7 +101,7 @@ def _subsumed(sheet: Sheet, groups: Mapping[Predicate, Sequence[Candidate]]) -> 
             for candidate in with_body:
                 if candidate.plain.head in sheet.facts and id(candidate.written) not in reported:
                     reported.add(id(candidate.written))
-                    message = f"superfluous rule: {candidate.plain.head} is a fact"
+                    message = f"redundant rule: {candidate.plain.head} is a fact"
                     yield warning("GDL310", message, candidate.written.span)
             for general, special in _pairs(with_body):
                 _spend(steps)
@@ -111,7 +112,7 @@ def _subsumed(sheet: Sheet, groups: Mapping[Predicate, Sequence[Candidate]]) -> 
                     and _subsumes(general.plain, special.plain, steps)
                 ):
                     reported.add(id(special.written))
-                    message = "superfluous rule: a more general one already concludes this"
+                    message = "redundant rule: a more general one already concludes this"
                     note = Related("the more general rule", general.written.span)
                     yield warning("GDL310", message, special.written.span, note)
     except OutOfStepsError:
@@ -146,9 +147,9 @@ def _matches(
     bindings: Mapping[str, Term],
     steps: count[int],
 ) -> bool:
-    """Whether `literals` become literals of the other rule under some extension of `bindings`.
+    """Whether extended `bindings` turn `literals` into literals of the other rule.
 
-    The literal with the fewest possibilities is tried first.
+    The literal with the fewest matches is tried first.
     """
     fewest: list[dict[str, Term]] | None = None
     chosen = 0
@@ -167,3 +168,41 @@ def _matches(
         return True
     others = [*literals[:chosen], *literals[chosen + 1 :]]
     return any(_matches(others, by_kind, extended, steps) for extended in fewest)
+
+
+def odd_disjunctions(sheet: Sheet) -> Findings:
+    """GDL311."""
+    bodies = (formula for rule in sheet.program.rules for formula in rule.body)
+    for formula in (inner for outer in bodies for inner in formulas_in(outer)):
+        if not isinstance(formula, Disjunction):
+            continue
+        if not formula.operands:
+            yield warning("GDL311", "empty 'or': it never holds", formula.span)
+        elif len(formula.operands) == 1:
+            yield warning("GDL311", "'or' with one formula: write the formula alone", formula.span)
+        for operand in formula.operands:
+            if isinstance(operand, Disjunction):
+                message = "'or' directly inside 'or': merge them into one"
+                yield warning("GDL311", message, operand.span)
+
+
+def negated_distinct(sheet: Sheet) -> Findings:
+    """GDL328."""
+    for rule in sheet.program.rules:
+        for literal, is_positive in body_literals(rule):
+            if literal.atom.name == "distinct" and not is_positive and literal.predicate.arity == 2:
+                left, right = arguments_of(literal.atom)
+                message = (
+                    f"'not' around 'distinct' says that {left} and {right} are equal: use one term for both"
+                )
+                yield warning("GDL328", message, literal.span or literal.atom.span)
+
+
+def empty_bodies(sheet: Sheet) -> Findings:
+    """GDL312. The span of a fact is that of its head.
+
+    The span of a rule includes the arrow.
+    """
+    for rule in sheet.program.rules:
+        if not rule.body and rule.span is not None and rule.span != rule.head.span:
+            yield warning("GDL312", f"rule without a body: write it as a fact, {rule.head}", rule.span)

@@ -1,4 +1,4 @@
-"""Variables: those that nothing gives a value, and those that stand only once."""
+"""Checks of variables: unbound ones, and those that occur only once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gdl.validation.sheet import ABOUT_ROLES, Sheet, atoms_of, body_literals
 
 
 def unsafe_variables(sheet: Sheet) -> Findings:
-    """GDL205: variables that no positive literal of a plain body gives a value."""
+    """GDL205: variables that no positive literal of a plain body binds."""
     for _, alternatives in sheet.alternatives:
         for rule in alternatives:
             yield from _unsafe(rule)
@@ -29,16 +29,16 @@ def _unsafe(rule: Rule) -> Findings:
             reported.add(variable.name)
             if rule.body:
                 message = (
-                    f"variable {variable} in {place} has no value: use it in a positive literal of the body"
+                    f"variable {variable} in {place} is unbound: use it in a positive literal of the body"
                     + (f", such as (role {variable})" if _stands_for_role(rule, variable) else "")
                 )
             else:
-                message = f"variable {variable} in a fact: facts hold constants only"
+                message = f"variable {variable} in a fact: facts must be ground"
             yield error("GDL205", message, variable.span or rule.span)
 
 
 def _stands_for_role(rule: Rule, variable: Variable) -> bool:
-    """Whether a keyword takes `variable` as a role somewhere in a plain rule."""
+    """Whether `variable` is in role position somewhere in a rule."""
     return any(
         atom.name in ABOUT_ROLES and arguments_of(atom)[:1] == (variable,)
         for atom in (rule.head, *(literal.atom for literal in rule.literals))
@@ -60,10 +60,12 @@ def _variables_to_bind(rule: Rule) -> Iterator[tuple[str, Variable]]:
 
 
 def singletons(sheet: Sheet) -> Findings:
-    """GDL304: a variable that stands once in a rule joins nothing; often it is misspelled.
+    """GDL304: a variable that occurs once in a rule joins nothing.
 
-    A leading underscore says that this is meant. Where it stands in the head, a negation or `distinct` it is
-    unsafe and reported as such.
+    Often it is misspelled.
+
+    A leading underscore marks it as intended. In the head, a negation or `distinct`, a single occurrence is
+    unsafe and reported as GDL205.
     """
     for rule in sheet.program.rules:
         count = Counter(variable.name for atom in atoms_of(rule) for variable in variables(atom))
@@ -73,7 +75,7 @@ def singletons(sheet: Sheet) -> Findings:
             for variable in variables(literal.atom):
                 if count[variable.name] == 1 and not variable.name.startswith("_"):
                     message = (
-                        f"variable {variable} stands only here in its rule: is it misspelled?"
+                        f"variable {variable} occurs only here in its rule: is it misspelled?"
                         f" If any value will do, call it ?_{variable.name}"
                     )
                     yield warning("GDL304", message, variable.span or rule.span)

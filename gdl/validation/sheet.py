@@ -1,4 +1,4 @@
-"""What the checks share about one rule sheet, computed once and on demand."""
+"""What the checks share about one sheet, computed once on demand."""
 
 from __future__ import annotations
 
@@ -26,23 +26,29 @@ ABOUT_ROLES = ("legal", "does", "goal", "sees", "input")
 """Keywords whose first argument is a role."""
 
 MAX_PLAIN_LITERALS = 100_000
-"""Literals of a sheet written without `or`, beyond which it is `Sheet.is_intricate`."""
+"""Number of literals without `or` beyond which a sheet counts as `Sheet.is_intricate`."""
 
 
 class Sheet:
-    """A program with what several checks ask about it. `program` may be normalized or not."""
+    """A program with cached results that several checks need.
+
+    The program may be normalized or not.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
 
     @cached_property
     def oversized(self) -> list[Diagnostic]:
-        """What keeps the sheet from being normalized; then `alternatives` is empty."""
+        """GDL210 and GDL211: what prevents normalization; if any, `alternatives` is empty."""
         return oversized_rules(self.program)
 
     @cached_property
     def alternatives(self) -> tuple[tuple[Rule, tuple[Rule, ...]], ...]:
-        """Each rule as written with the plain rules (bodies of literals) that it stands for."""
+        """Each rule as written, with the plain rules it expands into.
+
+        The bodies of plain rules consist of literals.
+        """
         if self.oversized:
             return ()
         return tuple(
@@ -62,12 +68,12 @@ class Sheet:
 
     @cached_property
     def facts(self) -> frozenset[Symbol | Compound]:
-        """The atoms that stand as facts."""
+        """The atoms stated as facts."""
         return frozenset(rule.head for rule in self.program.rules if not rule.body)
 
     @cached_property
     def roles(self) -> tuple[Term, ...]:
-        """The roles that are facts, in order."""
+        """The roles stated as facts, in order."""
         return tuple(
             dict.fromkeys(
                 arguments_of(rule.head)[0] for rule in self.program.rules_for("role", 1) if not rule.body
@@ -76,17 +82,20 @@ class Sheet:
 
     @cached_property
     def has_role_rules(self) -> bool:
-        """Whether there may be more roles than `roles`."""
+        """Whether there may be roles other than `roles`."""
         return any(rule.body for rule in self.program.rules_for("role", 1))
 
     @cached_property
     def is_intricate(self) -> bool:
-        """Whether `or` multiplies the sheet so much that only the errors are worth looking for."""
+        """Whether expanding `or` makes the sheet too large for costly checks."""
         return sum(1 + len(rule.body) for rule in self.plain.rules) > MAX_PLAIN_LITERALS
 
     @cached_property
     def inference(self) -> Inference | None:
-        """What may stand where, inferred from all rules; None where that takes too long."""
+        """What may occur where, inferred from all rules.
+
+        Returns None if that takes too long.
+        """
         return None if self.is_intricate else infer_all(self.plain.rules)
 
     @cached_property
@@ -96,7 +105,10 @@ class Sheet:
 
     @cached_property
     def _has_negation_in_cycle(self) -> bool:
-        """Whether some relation may need its own negation, which is quickly told and rarely so."""
+        """Whether some relation may need its own negation.
+
+        A quick test that is rarely true.
+        """
         dependencies = self.dependencies
         home = {
             predicate: number
@@ -112,7 +124,7 @@ class Sheet:
 
     @cached_property
     def names_defined(self) -> frozenset[str]:
-        """Names of relations that have a rule or fact, with any number of arguments."""
+        """Names of relations that have a rule or fact, of any arity."""
         return frozenset(rule.head.name for rule in self.program.rules)
 
 
@@ -121,13 +133,13 @@ def _is_plain(rule: Rule) -> bool:
 
 
 def body_literals(rule: Rule) -> Iterator[tuple[Literal, bool]]:
-    """Every literal of a body as written, with its polarity once enclosing negations are counted."""
+    """Every literal of a body as written, with its polarity."""
     for formula in rule.body:
         yield from literals_in(formula)
 
 
 def formulas_in(formula: Formula) -> Iterator[Formula]:
-    """`formula` and every formula inside, outermost first."""
+    """`formula` and every formula inside it, outermost first."""
     yield formula
     if isinstance(formula, Negation):
         yield from formulas_in(formula.operand)
@@ -144,7 +156,7 @@ def atoms_of(rule: Rule) -> Iterator[Symbol | Compound]:
 
 
 def terms_below(atom: Symbol | Compound) -> Iterator[Term]:
-    """Every term inside an atom, the atom itself excluded."""
+    """Every term inside an atom, without the atom itself."""
     stack = list(reversed(arguments_of(atom)))
     while stack:
         term = stack.pop()
@@ -153,7 +165,7 @@ def terms_below(atom: Symbol | Compound) -> Iterator[Term]:
 
 
 def is_keyword(predicate: Predicate) -> bool:
-    """Whether `predicate` is a keyword with its proper number of arguments."""
+    """Whether `predicate` is a keyword with its proper arity."""
     keyword = KEYWORDS.get(predicate.name)
     return keyword is not None and keyword.predicate == predicate
 

@@ -1,10 +1,10 @@
-"""One player measured on positions with known answers.
+"""Assessment: one player, measured on positions with known answers.
 
-    positions       the positions, stored in positions.json, and how one becomes rules of its own
-    asking          a player's answers, with the faults it made
-    skills          answers → scores
-    manners         what an HTTP player does with odd and broken messages
-    card            the score card
+positions     the bundled positions (positions.json), and rules that start in them
+asking        position → the player's answer, with its faults
+scoring       answer → score 0..1
+conformance   does an HTTP player keep the protocol?
+score_card    all of it: one line per skill, faults, conformance checks
 
 The positions were made by benchmarks/make_positions.py; the tests solve every one of them again.
 """

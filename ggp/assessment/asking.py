@@ -1,7 +1,7 @@
-"""Putting a position before a player and taking down what it answers.
+"""Ask a player for its moves in a position.
 
-Every position is a match of its own: START, moves, STOP. A late, illegal or missing move is a fault, counts
-as no answer, and never ends the assessment.
+Every position is a match of its own: START, moves, STOP. A late, illegal or missing move is a fault and
+counts as no answer; it never ends the assessment.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ggp.assessment.positions import Choice, Mixture, Place, PlayOut, Position, rules_at
+from ggp.engines.loading import load
 from ggp.game import Game, Move
-from ggp.loading import load
-from ggp.match import derived_seed, prepare_player
-from ggp.players import MatchSetup, Player, PlayerFaultError
+from ggp.match.faults import Illegal, Late, Unreachable
+from ggp.match.player import MatchSetup, Player, PlayerFaultError
+from ggp.match.terms import derived_seed
 
 GRACE_SECONDS = 0.5
-"""How much later than its clock a move may come; as in local matches."""
+"""How late a move may come after the play clock has run out, as in local matches."""
 
 MIXTURE_ASKS = 16
-"""How often a move is asked for where a mixture is right: enough to tell 7/12 from always."""
+"""Moves requested if a mixed strategy is optimal: enough to distinguish 7/12 from always."""
 
 
 @dataclass(frozen=True)
-class Terms:
-    """What the player is given."""
+class AssessmentTerms:
+    """Clocks, engine and seed of every match of an assessment."""
 
     start_clock_seconds: float = 1.0
     play_clock_seconds: float = 1.0
@@ -37,7 +38,7 @@ class Terms:
 
 @dataclass
 class Faults:
-    """What went wrong: late or illegal moves, no connection, START not answered with `ready`."""
+    """Fault counts: late or illegal moves, no connection, START not answered with `ready`."""
 
     late: int = 0
     illegal: int = 0
@@ -45,18 +46,17 @@ class Faults:
     start: int = 0
     examples: list[str] = field(default_factory=list)
 
-    def note(self, fault: PlayerFaultError, where: str, *, is_start: bool = False) -> None:
-        """Count one fault by its code, as in the match record."""
-        code = fault.code
+    def note(self, error: PlayerFaultError, where: str, *, is_start: bool = False) -> None:
+        """Count one fault by its kind."""
         if is_start:
             self.start += 1
-        elif code == "TO":
+        elif isinstance(error.fault, Late):
             self.late += 1
-        elif code == "CE":
+        elif isinstance(error.fault, Unreachable):
             self.lost += 1
         else:
             self.illegal += 1
-        self.examples.append(f"{where}: {fault}")
+        self.examples.append(f"{where}: {error}")
 
     @property
     def count(self) -> int:
@@ -65,11 +65,11 @@ class Faults:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the player made of one position.
+    """A player's answer to one position.
 
-    moves     its answers, None for faults: one for a choice, one per ask for a mixture, the line of a puzzle
-    goal      puzzles only: what it got
-    seconds   of thinking, START included
+    moves     its moves, None for faults: one for a choice, MIXTURE_ASKS for a mixture, all moves of a puzzle
+    goal      the goal it reached; puzzles only
+    seconds   thinking time, START included
     """
 
     position: Position
@@ -79,15 +79,15 @@ class Answer:
 
 
 class Asker:
-    """Asks one player about positions.
+    """Asks one player for its moves in positions.
 
-    make_player   a fresh player for every match
+    make_player   creates a new player for every match
     """
 
     def __init__(
         self,
         make_player: Callable[[], Player],
-        terms: Terms,
+        terms: AssessmentTerms,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -96,10 +96,10 @@ class Asker:
         self.move_count = 0
 
     def ask(self, position: Position) -> Answer:
-        """The player's answer to one position. Raises what loading the game raises."""
+        """Get the player's answer to one position. Raises what loading the game raises."""
         place = position.place
         game = load(rules_at(place), self.terms.engine, name=place.game)
-        prepare_player(self.make_player(), game)
+        self.make_player().prepare(game)
         if isinstance(position, PlayOut):
             return self._play_out(position, game)
         asks = MIXTURE_ASKS if isinstance(position, Mixture) else 1
@@ -108,32 +108,32 @@ class Asker:
         return Answer(position, moves, None, self.clock() - begin)
 
     def _one_move(self, place: Place, game: Game[Any], number: int) -> str | None:
-        sitting = _Sitting(self, place, game, number)
-        sitting.start()
+        match = _PositionMatch(self, place, game, number)
+        match.start()
         state = game.initial_state()
-        move = sitting.choose(state, None)
-        sitting.stop(sitting.joint_move(state, move))
+        move = match.choose(state, None)
+        match.stop(match.joint_move(state, move))
         return None if move is None else str(move)
 
     def _play_out(self, position: PlayOut, game: Game[Any]) -> Answer:
-        sitting = _Sitting(self, position.place, game, 0)
+        match = _PositionMatch(self, position.place, game, 0)
         begin = self.clock()
-        sitting.start()
+        match.start()
         state = game.initial_state()
         joint_move: tuple[Move, ...] | None = None
         moves: list[str | None] = []
         while not game.is_terminal(state) and len(moves) < position.move_limit:
-            move = sitting.choose(state, joint_move)
+            move = match.choose(state, joint_move)
             moves.append(None if move is None else str(move))
-            joint_move = sitting.joint_move(state, move)
+            joint_move = match.joint_move(state, move)
             state = game.next_state(state, joint_move)
-        sitting.stop(joint_move)
-        goal = game.goal(state, sitting.role)
+        match.stop(joint_move)
+        goal = game.goal(state, match.role)
         return Answer(position, tuple(moves), goal, self.clock() - begin)
 
 
-class _Sitting:
-    """One match of the player: its faults are noted, and random moves replace missing ones."""
+class _PositionMatch:
+    """One match from a position: counts faults and replaces missing moves by random ones."""
 
     def __init__(self, asker: Asker, place: Place, game: Game[Any], number: int) -> None:
         self.asker, self.place, self.game = asker, place, game
@@ -160,24 +160,24 @@ class _Sitting:
             self.asker.faults.note(fault, f"{self.place.id}: START", is_start=True)
 
     def choose(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> Move | None:
-        """The player's move, or None where it made a fault."""
+        """The player's move, or None after a fault."""
         self.asker.move_count += 1
         limit = self.asker.terms.play_clock_seconds
         begin = self.asker.clock()
         try:
             move = self.player.choose(state, begin + limit, joint_move)
             if move not in self.game.legal_moves(state, self.role):
-                raise PlayerFaultError(f"IL {move}")
+                raise PlayerFaultError(Illegal(str(move)))
             late = self.asker.clock() - begin - limit
-            if late > GRACE_SECONDS and not getattr(self.player, "is_remote", False):
-                raise PlayerFaultError("TO")
+            if late > GRACE_SECONDS and not self.player.is_remote:
+                raise PlayerFaultError(Late())
         except PlayerFaultError as fault:
             self.asker.faults.note(fault, self.place.id)
             return None
         return move
 
     def joint_move(self, state: Hashable, move: Move | None) -> tuple[Move, ...]:
-        """`move`, or a random one, with random moves of the other roles."""
+        """Complete `move` (if None, a random one) by random moves of the other roles."""
         return tuple(
             move
             if move is not None and role == self.role
@@ -190,7 +190,7 @@ class _Sitting:
 
 
 def ask_count(position: Position) -> tuple[int, int]:
-    """How many matches and moves a position costs at most."""
+    """The maximum number of matches and of moves that a position takes."""
     match position:
         case Choice():
             return (1, 1)

@@ -1,7 +1,7 @@
-"""Positions with known answers, and games that begin in them.
+"""Test positions with known answers, and the rules of games that start there.
 
-A position is given to a player as a rule sheet whose `init` facts are those of the position, so players
-over HTTP can be asked like those in this process.
+A player gets a position as a rule sheet whose `init` facts are those of the position, so that players over
+HTTP are tested in the same way as local ones.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, TypeAlias
 
-from gdl.parser import parse_term
-from gdl.printer import to_kif
+from gdl.syntax.parser import parse_term
+from gdl.syntax.printer import to_kif
 from gdl.terms import Compound
-from ggp.loading import find_own_rules, read_program
+from ggp.engines.loading import find_own_rules, read_program
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a position is from: what all kinds have in common.
+    """What all kinds of positions have in common.
 
     game    name of a sheet in `games/`
-    facts   of the state, as records write it
-    role    who is asked
+    facts   the state, in the notation of match records
+    role    the role that has to move
     """
 
     id: str
@@ -37,7 +37,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Choice:
-    """One move is asked for; `good_moves` are all that keep the value of the position."""
+    """A position in which one move is asked for; `good_moves` keep the value of the game."""
 
     place: Place
     legal_count: int
@@ -46,10 +46,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class PlayOut:
-    """A puzzle is played on to its end.
+    """A puzzle position, played to the end.
 
-    best_goal   what perfect play gets
-    solution    moves that get it
+    best_goal   goal of perfect play
+    solution    moves that reach it
     """
 
     place: Place
@@ -58,17 +58,17 @@ class PlayOut:
 
     @property
     def move_limit(self) -> int:
-        """Moves after which the attempt counts as it stands."""
+        """Number of moves after which the current goal counts."""
         return 2 * len(self.solution) + 2
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """A move of a simultaneous zero-sum game is asked for many times.
+    """A position of a simultaneous zero-sum game, in which a move is asked for many times.
 
-    moves    the role's, in legal order: the rows of `payoff`
-    payoff   what the role gets for each of its moves against each of the opponent's, if both play on well
-    value    what it gets by its best mixture
+    moves    the role's legal moves: the rows of `payoff`
+    payoff   goal for each of its moves against each of the opponent's, if both play perfectly afterwards
+    value    goal of its optimal mixed strategy
     """
 
     place: Place
@@ -80,27 +80,27 @@ class Mixture:
 Position: TypeAlias = Choice | PlayOut | Mixture
 
 SKILLS: Mapping[str, str] = {
-    "tactics 1": "wins at once",
-    "tactics 2": "stops a win at once",
+    "tactics 1": "wins in one move",
+    "tactics 2": "blocks a win in one move",
     "tactics 3": "forces a win in 3 moves",
-    "tactics 4": "stops a forced win",
+    "tactics 4": "prevents a forced win",
     "tactics 5": "forces a win in 5 moves",
     "strategy": "keeps the value of a solved game",
-    "puzzles": "solves what one role can solve",
-    "simultaneous": "mixes moves and drops dominated ones",
+    "puzzles": "solves single-player games",
+    "simultaneous": "randomizes, and avoids dominated moves",
 }
-"""Skill → what who has it does. A depth counts the moves of both sides to the end."""
+"""Skill → its description. Depths count the moves of both sides."""
 
 
 @functools.cache
 def load_positions() -> tuple[Position, ...]:
-    """All positions that come with the package."""
+    """All bundled positions."""
     text = (resources.files("ggp.assessment") / "positions.json").read_text(encoding="utf-8")
     return tuple(position_from_data(entry) for entry in json.loads(text))
 
 
 def position_from_data(data: Mapping[str, Any]) -> Position:
-    """A position as positions.json writes it."""
+    """Decode an entry of positions.json; the inverse of `position_to_data`."""
     place = Place(*(data[key] for key in ("id", "skill", "game", "facts", "role")))
     if "good_moves" in data:
         return Choice(place, data["legal_count"], tuple(data["good_moves"]))
@@ -112,7 +112,7 @@ def position_from_data(data: Mapping[str, Any]) -> Position:
 
 
 def position_to_data(position: Position) -> dict[str, Any]:
-    """The inverse of `position_from_data`."""
+    """Encode a position as an entry of positions.json."""
     place = position.place
     data: dict[str, Any] = {
         "id": place.id,
@@ -133,9 +133,9 @@ def position_to_data(position: Position) -> dict[str, Any]:
 
 
 def rules_at(place: Place) -> str:
-    """The rules of the place's game with its facts as the initial state.
+    """The rules of the game, with the facts of `place` as initial state.
 
-    Whatever lies in the current folder: the answers are known for the sheets of this package only.
+    Sheets in the current folder are ignored: the answers are known for the bundled sheets only.
     """
     program, _ = read_program(find_own_rules(place.game))
     kept = [to_kif(rule) for rule in program.rules if rule.predicate != ("init", 1)]

@@ -1,4 +1,4 @@
-"""From answers to scores: each position gives 0 to 1."""
+"""Scores of answers: 0 to 1 for each position."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ggp.assessment.positions import Choice, Mixture, PlayOut
 
 NOISE_SAMPLES = 2000
 NOISE_QUANTILE = 0.95
-"""A mixture passes unless it is worse than 95 of 100 samples of a perfect one."""
+"""A mixture passes unless it is worse than 95 of 100 samples of an optimal one."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """What an answer is worth, and why in a few words."""
+    """The score of an answer, with the reason in a few words."""
 
     answer: Answer
     value: float
@@ -29,13 +29,13 @@ class Score:
 
 
 def score(answer: Answer) -> Score:
-    """Compare an answer with what is known."""
+    """Score an answer by the known solution of its position."""
     position = answer.position
     match position:
         case Choice():
             move = answer.moves[0]
             if move in position.good_moves:
-                return Score(answer, 1.0, f"{move} is right")
+                return Score(answer, 1.0, f"{move} is correct")
             right = " or ".join(position.good_moves)
             return Score(answer, 0.0, f"{move or 'no move'} instead of {right}")
         case PlayOut():
@@ -46,7 +46,7 @@ def score(answer: Answer) -> Score:
 
 
 def _score_mixture(answer: Answer, position: Mixture) -> Score:
-    """Full marks for what a perfect player could show by chance, less the more can be won against it."""
+    """Score 1 for any plausible sample of optimal play, less if more exploitable."""
     counts = Counter(answer.moves)
     if counts[None]:
         return Score(answer, 0.0, f"{counts[None]} of {len(answer.moves)} moves missing")
@@ -56,11 +56,15 @@ def _score_mixture(answer: Answer, position: Mixture) -> Score:
     worst = max(position.value - min(row) for row in position.payoff)
     value = 1.0 if loss <= allowed else max(0.0, 1 - (loss - allowed) / max(worst - allowed, 1e-9))
     shown = ", ".join(f"{move} {counts[move]}" for move in position.moves)
-    return Score(answer, value, f"{shown}; the best reply costs {loss:.1f}, chance {allowed:.1f}")
+    return Score(answer, value, f"{shown}; loses {loss:.1f} to the best reply, {allowed:.1f} allowed")
 
 
 def exploitability(payoff: Sequence[Sequence[float]], mixture: Sequence[float], value: float) -> float:
-    """How much less than `value` a mixture of rows gets against the best reply to it."""
+    """How much a mixed strategy of the row player loses against the best reply to it.
+
+    >>> exploitability([[50, 100, 0], [0, 50, 100], [100, 0, 50]], [1, 0, 0], value=50)
+    50
+    """
     columns = range(len(payoff[0]))
     replies = [
         sum(share * row[column] for share, row in zip(mixture, payoff, strict=True)) for column in columns
@@ -69,7 +73,7 @@ def exploitability(payoff: Sequence[Sequence[float]], mixture: Sequence[float], 
 
 
 def chance_loss(position: Mixture, count: int) -> float:
-    """What `count` moves of a perfect mixture lose at most, in 95 of 100 samples."""
+    """The loss that 95 of 100 samples of `count` optimally drawn moves stay below."""
     rng = random.Random(position.place.id)
     perfect = best_mixture(position.payoff)
     losses = []
@@ -81,7 +85,13 @@ def chance_loss(position: Mixture, count: int) -> float:
 
 
 def best_mixture(payoff: Sequence[Sequence[float]], rounds: int = 20_000) -> list[float]:
-    """An optimal mixture of the rows, to about a hundredth, by fictitious play (Brown, 1951)."""
+    """An optimal mixed strategy of the row player, by fictitious play (Brown, 1951).
+
+    Accurate to about 0.01.
+
+    >>> [round(share, 1) for share in best_mixture([[2, 0], [0, 1]])]
+    [0.3, 0.7]
+    """
     rows, columns = len(payoff), len(payoff[0])
     row_sums, column_sums = [0.0] * rows, [0.0] * columns
     counts = [0] * rows

@@ -1,1 +1,10 @@
-"""Search: choosing a move by looking ahead. `reference` is the plain-Python one."""
+"""Search: choosing a move by looking ahead.
+
+mcts          Monte-Carlo tree search on lanes; `mcts/reference` is its readable twin
+alphabeta     alpha-beta for games of one role, or of two with constant sum; max^n and paranoid search
+rollouts      nested rollouts for games of one role
+root_value    the proven value of the initial state, by the two above
+report        what a search found, as data for people
+one_state     the tree search of a single state, for Python users
+option_table  tables of options: names, types, defaults, ranges and help, and how they are parsed
+"""

@@ -1,4 +1,4 @@
-"""SearchReport: how a search stands, for the log, the terminal and JSON; every kind of search fills it."""
+"""SearchReport: statistics of a search, for the log, the terminal and JSON; every kind of search fills it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ggp.game import Move
+from ggp.notebook import html_table
 
 REPORT_SECONDS = 0.25
 """Time between two reports of a running search: making one costs it about a millisecond."""
@@ -14,7 +15,7 @@ REPORT_SECONDS = 0.25
 JSON_MOVES = 8
 JSON_LINE = 8
 JSON_CHARACTERS = 4000
-"""Most of the line, so that rules with monstrous moves or very many roles make no monstrous reports."""
+"""Upper bound of the line in a report: rules can have very long moves or very many roles."""
 JSON_MOVE_CHARACTERS = 200
 TEXT_LINE = 4
 TEXT_LINE_CHARACTERS = 120
@@ -22,7 +23,13 @@ TEXT_LINE_CHARACTERS = 120
 
 @dataclass(frozen=True)
 class MoveReport:
-    """What the search thinks of one move: playouts, mean goal of the role, proven goal (or None)."""
+    """What the search thinks of one move: playouts, mean goal of the role, proven goal (or None).
+
+    >>> import ggp
+    >>> report = ggp.search_state(ggp.load("nim", engine="reasoner"), simulations=50)
+    >>> sum(move.visits for move in report.moves), report.moves[0].to_dict().keys()
+    (50, dict_keys(['move', 'visits', 'mean', 'goal']))
+    """
 
     move: Move
     visits: int
@@ -31,7 +38,7 @@ class MoveReport:
 
     @property
     def expectation(self) -> float | None:
-        """The goal that this move is worth: the proven one, else the mean; None before any playout."""
+        """Expected goal: the proven one, else the mean; None before any playout."""
         if self.goal is not None:
             return float(self.goal)
         return self.mean if self.visits else None
@@ -46,11 +53,11 @@ class MoveReport:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SearchReport:
-    """How a search stands.
+    """The state of a search.
 
-    mode                           what searches: lanes, reference, alphabeta, proof, solution
+    mode                           kind of search: lanes, reference, alphabeta, proof, solution
     seconds, playouts, descents    since the root was set
     carried                        playouts below the root from earlier searches, when the root was set
     mean_depth, deepest            in the tree, in joint moves
@@ -59,6 +66,12 @@ class SearchReport:
     best_line                      joint moves along the most visited edges of one tree
     goal                           proven goal of the searching role, or None
     fallback                       the policy that stands in for the one asked for, or ""
+
+    >>> import ggp
+    >>> ggp.search_state(ggp.load("nim", engine="reasoner"), simulations=50)
+    <SearchReport (reduce ...; reference, 50 playouts ...>
+
+    In a notebook it is a table of the moves.
     """
 
     seconds: float
@@ -75,6 +88,38 @@ class SearchReport:
     carried: int = 0
     fallback: str = ""
 
+    def __repr__(self) -> str:
+        return f"<SearchReport {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        """The moves as a table, most visited first, for notebooks."""
+        rows = [
+            [move.move, f"{move.visits:,}", f"{move.mean:.1f}", "" if move.goal is None else move.goal]
+            for move in self.moves
+        ]
+        return html_table(self._summary(), ["move", "visits", "mean goal", "proven"], rows)
+
+    @property
+    def best_move(self) -> Move | None:
+        """The move to play: the one visited most, unless a proof knows better; None without any.
+
+        A move that is proven to give nothing is best only if all are: any other is at least as good.
+        """
+        opened = [move for move in self.moves if move.goal is None]
+        proven = [(move.goal, move) for move in self.moves if move.goal is not None]
+        favorite = opened[0] if opened else None
+        if not proven:
+            return None if favorite is None else favorite.move
+        goal = max(goal for goal, _ in proven)
+        if favorite is not None and (goal == 0 or goal < favorite.mean):
+            return favorite.move
+        return min((move.move for each, move in proven if each == goal), key=str)
+
+    def _summary(self) -> str:
+        """The best move and how the search stands, in one line."""
+        best = self.best_move
+        return ("" if best is None else f"{_shown(best)}; ") + report_text(self.to_dict())
+
     @property
     def playouts_per_second(self) -> float:
         return self.playouts / self.seconds if self.seconds > 0 else 0.0
@@ -85,14 +130,14 @@ class SearchReport:
 
     @property
     def expectation(self) -> float | None:
-        """The goal that the searching role expects; None where nothing is known."""
+        """Expected goal of the searching role; None if nothing is known."""
         if self.goal is not None:
             return float(self.goal)
         known = [m for m in self.moves if m.expectation is not None]
         return known[0].expectation if known else None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON-able data, with the first moves and the beginning of the line only."""
+        """As JSON-able data, limited to the first moves and the beginning of the line."""
         expectation = self.expectation
         return {
             "mode": self.mode,
@@ -126,13 +171,15 @@ class SearchReport:
 
 
 def report_text(report: dict[str, Any]) -> str:
-    """One line about a report as `SearchReport.to_dict` gives it, the way logs show it."""
+    """A report (`SearchReport.to_dict`) as one line for logs."""
     parts = [str(report["mode"])]
     if report["playouts"]:
-        parts.append(f"{_count(report['playouts'])} playouts ({_count(report['playouts_per_second'])}/s)")
-        parts.append(f"{_count(report['descents_per_second'])} descents/s")
+        parts.append(
+            f"{count_text(report['playouts'])} playouts ({count_text(report['playouts_per_second'])}/s)"
+        )
+        parts.append(f"{count_text(report['descents_per_second'])} descents/s")
     if report["carried"]:
-        parts.append(f"{_count(report['carried'])} carried over")
+        parts.append(f"{count_text(report['carried'])} carried over")
     if report["deepest"]:
         parts.append(f"depth {report['mean_depth']:.1f}, at most {report['deepest']}")
     if report["goal"] is not None:
@@ -148,8 +195,36 @@ def report_text(report: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
+def brief_report_text(report: dict[str, Any]) -> str:
+    """A report in about 50 characters for a narrow view: expectation, effort, depth.
+
+    >>> import ggp
+    >>> report = ggp.search_state(ggp.load("nim", engine="reasoner"), simulations=50)
+    >>> brief_report_text(report.to_dict())
+    'expects ..., 50 playouts, .../s, depth ...'
+    """
+    parts = []
+    if report["goal"] is not None:
+        parts.append(f"proven {report['goal']}")
+    elif report["expectation"] is not None:
+        parts.append(f"expects {report['expectation']:.1f}")
+    if report["playouts"]:
+        rate = count_text(report["playouts_per_second"])
+        parts.append(f"{count_text(report['playouts'])} playouts, {rate}/s")
+    else:
+        parts.append(str(report["mode"]))
+    if report["deepest"]:
+        parts.append(f"depth {report['mean_depth']:.1f}")
+    return ", ".join(parts)
+
+
+def line_of_play(report: dict[str, Any]) -> str:
+    """The most visited line of a report in brief; empty if there is none."""
+    return f"line {_line_text(report['line'])}" if report["line"] else ""
+
+
 def _line_text(line: list[list[str]]) -> str:
-    """Joint moves in brief: without `noop` where another role does something."""
+    """Joint moves in brief: `noop` is left out if another role does something."""
     shown = []
     for joint_move in line[:TEXT_LINE]:
         telling = [move for move in joint_move if move != "noop"] or ["noop"]
@@ -158,8 +233,12 @@ def _line_text(line: list[list[str]]) -> str:
     return text if len(text) <= TEXT_LINE_CHARACTERS else text[: TEXT_LINE_CHARACTERS - 2] + " …"
 
 
-def _count(number: float) -> str:
-    """Like 950, 12.3k or 1.26M."""
+def count_text(number: float) -> str:
+    """A count in three digits.
+
+    >>> [count_text(number) for number in (950, 12_345, 1_260_000)]
+    ['950', '12.3k', '1.26M']
+    """
     if number < 1000:
         return f"{number:.0f}"
     size = min(2, int(math.log10(number) // 3))

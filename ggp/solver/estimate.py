@@ -1,4 +1,4 @@
-"""How many states there will be, from how the layers grew so far."""
+"""Forecast of the number of states from the growth of the layers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ _HORIZON = 1000
 
 
 def estimate_states(layer_ends: Sequence[int]) -> int | None:
-    """A rough forecast of the number of states; None where the layers do not yet show where it goes.
+    """A rough forecast of the number of states; None while the layers show no trend.
 
     layer_ends   states found after 0, 1, 2, ... joint moves. The growth from layer to layer usually falls
                  steadily; the forecast continues the last few steps of that fall in a straight line.
+
+    >>> estimate_states([1, 10, 82, 587, 3_751])
+    10545479965
+    >>> estimate_states([1, 3, 7, 15, 31])  # the growth does not fall
     """
     sizes = [b - a for a, b in zip([0, *layer_ends[:-1]], layer_ends, strict=True)]
     growth = [log(b / a) for a, b in pairwise(sizes) if a > 0 and b > 0]

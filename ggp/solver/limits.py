@@ -1,8 +1,8 @@
-"""What solving may cost, how far it is, and how it fails.
+"""Limits, progress and errors of the solver.
 
 SolverError
-├── SolverLimitError    more states, memory or time than allowed
-└── UnsolvableError     a kind of game, or a fault of the rules, that the solver cannot handle
+├── SolverLimitError    the game needs more states, memory or time than allowed
+└── UnsolvableError     the solver cannot handle this kind of game, or the rules are faulty
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ DEFAULT_MEBIBYTES = 8192
 
 
 class SolverError(Exception):
-    """The game was not solved."""
+    """The game was not solved.
+
+    >>> import ggp
+    >>> ggp.solve(ggp.load("kuhn_poker"))
+    Traceback (most recent call last):
+    ggp.solver.limits.UnsolvableError: the game has hidden information (`sees`), so ...
+    """
 
 
 class SolverLimitError(SolverError):
@@ -23,12 +29,12 @@ class SolverLimitError(SolverError):
 
 
 class UnsolvableError(SolverError):
-    """The solver has no method for this kind of game, or the rules are at fault."""
+    """The solver has no method for this kind of game, or the rules are faulty."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an enumeration is. layer_ends[d] states are reached by d joint moves or fewer."""
+    """Progress of an enumeration; layer_ends[d] states are reached by at most d joint moves."""
 
     states: int
     expanded: int
@@ -38,17 +44,22 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What solving may cost.
+class SolverLimits:
+    """Bounds on what solving may cost.
+
+    >>> import ggp
+    >>> ggp.solve(ggp.load("tictactoe"), SolverLimits(states=1000))
+    Traceback (most recent call last):
+    ggp.solver.limits.SolverLimitError: ...
 
     mebibytes     memory for states, table, values and those transitions that are not on disk
-    states        at most so many; None: what memory holds
+    states        at most this many; None: as many as memory holds
     deadline      time.monotonic() seconds
-    stop          gives up when it is set
-    estimated_states    gives up when so many are to be expected, by `ggp.solver.estimate`, once
-                        `estimate_from` are known: fewer say little about the rest
-    work_folder   where transitions are kept, and all that is needed to go on after an interruption; None: in
-                  memory, or in a temporary folder as far as memory cannot hold them
+    stop          the solver gives up when this event is set
+    estimated_states    it gives up when `ggp.solver.estimate` expects more than this many; asked once
+                        `estimate_from` are known, since fewer say little about the rest
+    work_folder   folder for transitions and all else that is needed to resume after an interruption; None:
+                  memory, and a temporary folder for what memory cannot hold
     """
 
     mebibytes: int = DEFAULT_MEBIBYTES

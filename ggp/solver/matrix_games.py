@@ -1,7 +1,7 @@
-"""One simultaneous stage as a matrix game: exact equilibria in fractions.
+"""Exact equilibria of matrix games, in fractions.
 
 The kernels solve matrix games in floating point by the thousand; this is their exact twin, for stages that
-a person looks at and for stages without a constant sum.
+are shown to people and for stages without a constant sum.
 
 Sources: Dantzig, "A proof of the equivalence of the programming problem and the game problem" (1951);
 support enumeration as in Nisan et al., "Algorithmic Game Theory" (2007), section 3.2.
@@ -25,7 +25,7 @@ class NoEquilibriumFoundError(Exception):
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Mixed strategies from which neither player gains by deviating alone, and what each gets."""
+    """Mixed strategies from which neither player gains by deviating alone, and their values."""
 
     row: Mix
     column: Mix
@@ -37,6 +37,10 @@ def solve_zero_sum(payoff: Sequence[Sequence[Payoff]]) -> Equilibrium:
     """The value of a zero-sum matrix game and optimal mixed strategies, by an exact simplex method.
 
     payoff   payoff[i][j] is what the row player wins and the column player loses
+
+    >>> found = solve_zero_sum([[2, -3], [-3, 4]])  # two-finger morra
+    >>> print(found.row_value, *found.row)
+    -1/12 7/12 5/12
     """
     rows, columns = len(payoff), len(payoff[0])
     shift = 1 - min(Fraction(worth) for row in payoff for worth in row)
@@ -78,7 +82,11 @@ def _eliminated(line: list[Fraction], pivot_line: list[Fraction], column: int) -
 def pure_equilibria(
     row_payoff: Sequence[Sequence[Payoff]], column_payoff: Sequence[Sequence[Payoff]]
 ) -> Iterator[tuple[int, int]]:
-    """All pairs of moves from which neither player gains by deviating alone."""
+    """All pairs of moves from which neither player gains by deviating alone.
+
+    >>> list(pure_equilibria([[3, 0], [5, 1]], [[3, 5], [0, 1]]))  # prisoners' dilemma
+    [(1, 1)]
+    """
     rows, columns = len(row_payoff), len(row_payoff[0])
     for i in range(rows):
         for j in range(columns):
@@ -94,7 +102,11 @@ def solve_bimatrix(
     """An equilibrium of a two-player game: the pure one with the greatest sum, else a mixed one.
 
     Mixed ones are found by enumerating supports of equal size, smallest first. Raises NoEquilibriumFoundError
-    beyond MOST_SUPPORTS pairs of supports, or where only unequal supports would do.
+    after MOST_SUPPORTS pairs of supports, or if only unequal supports would do.
+
+    >>> found = solve_bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]])  # battle of the sexes
+    >>> print(found.row_value, found.column_value)
+    2 1
     """
     rows, columns = len(row_payoff), len(row_payoff[0])
     pure = sorted(

@@ -1,8 +1,8 @@
-"""Finding all reachable states of a game, each once, and all transitions between them.
+"""reachable_states: all reachable states of a game, each once, and all transitions between them.
 
 Breadth-first from the initial state: states are numbered as they are found, the frontier is a stretch of
 numbers, and each pass of lanes expands a few hundred of them. Transitions are kept in chunks, the
-numbers of the successors in order; chunks beyond the memory allowed go to disk.
+numbers of the successors in order; chunks that exceed the memory limit go to disk.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.compiled_game import CompiledGame, PackedState
+from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
-from ggp.kernels.compiling import announced_compilation
-from ggp.kernels.rows import make_rows
-from ggp.kernels.solver_expand import (
+from ggp.jit.compiling import announced_compilation
+from ggp.lanes.keys.codes import encode_states, make_code
+from ggp.lanes.keys.table import KeyTable, fill_table
+from ggp.solver.chunk import Chunk
+from ggp.solver.estimate import estimate_states
+from ggp.solver.kernels.expand import (
     BACKWARD,
     EDGES,
     MOST_MOVES,
@@ -28,20 +31,18 @@ from ggp.kernels.solver_expand import (
     STATES,
     STUCK,
     WANTED,
+    SpaceArrays,
     expand,
     make_expansion,
 )
-from ggp.kernels.solver_table import fill_table
-from ggp.solver.codes import encode_states, make_code
-from ggp.solver.estimate import estimate_states
-from ggp.solver.limits import Limits, Progress, SolverError, SolverLimitError, UnsolvableError
-from ggp.solver.space import Chunk, StateSpace
+from ggp.solver.limits import Progress, SolverError, SolverLimitError, SolverLimits, UnsolvableError
+from ggp.solver.space import StateSpace
 from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_digest
 
 CHUNK_STATES = 1 << 18
 CHUNK_SECONDS = 0.5
 CHUNK_GROWTH = 8
-"""Limits are looked at between chunks, so each is made as large as that time is expected to suffice for."""
+"""Limits are checked between chunks, so a chunk is as large as is expected to take that time."""
 FIRST_CAPACITY = 1 << 16
 GROWTH = 1.5
 _OWN_PAGES_BYTES = 1 << 16
@@ -50,7 +51,7 @@ MOST_STATES = 2**32 - 2
 
 def reachable_states(
     game: CompiledGame,
-    limits: Limits | None = None,
+    limits: SolverLimits | None = None,
     *,
     start: PackedState | None = None,
     report: Callable[[Progress], None] | None = None,
@@ -58,21 +59,21 @@ def reachable_states(
 ) -> StateSpace:
     """Find every state that legal play can reach from `start`, which becomes number 0.
 
-    start        None: the initial state. Another one cannot be interrupted and gone on with
+    start        None: the initial state. From another one, an enumeration cannot be resumed
     report       called once per chunk
-    is_lenient   for who looks for faults: take what rules give (see `StateSpace`), and return what was found
-                 when a limit is met
-    Raises SolverLimitError; UnsolvableError where the rules leave a role without a move, or a goal out. If
-    lenient, the latter only where a role has so many moves that it may rather have more than can be counted.
+    is_lenient   for checking rules: accept faulty rules (see `StateSpace`), and return what was found when a
+                 limit is reached
+    Raises SolverLimitError; UnsolvableError if the rules leave a role without a move or a goal. If lenient,
+    the latter only if a role may have more moves than can be counted.
     """
-    return _Enumeration(game, limits or Limits(), start, report, is_lenient=is_lenient).run()
+    return _Enumeration(game, limits or SolverLimits(), start, report, is_lenient=is_lenient).run()
 
 
 class _Enumeration:
     def __init__(
         self,
         game: CompiledGame,
-        limits: Limits,
+        limits: SolverLimits,
         start: PackedState | None,
         report: Callable[[Progress], None] | None,
         *,
@@ -97,7 +98,6 @@ class _Enumeration:
         self.code = make_code(tables.fluent_count, game.exclusive)
         self.words = self.code.word_count
         self.expansion = make_expansion(tables, self.code, game.words)
-        self.live = make_rows(2, game.words)
         self.keys = np.zeros(FIRST_CAPACITY * self.words, np.uint64)
         self.goal = np.zeros(FIRST_CAPACITY * self.roles, np.uint8)
         self.table = np.zeros(2 * FIRST_CAPACITY, np.uint64)
@@ -144,7 +144,7 @@ class _Enumeration:
         while self.expanded < self.states:
             start = time.perf_counter()
             self._expand_chunk(self.expanded, min(self.expanded + self.chunk_states, self.layer_ends[-1]))
-            count, seconds = self.chunks[-1].count, time.perf_counter() - start
+            count, seconds = self.chunks[-1].state_count, time.perf_counter() - start
             expected = int(CHUNK_SECONDS * count / max(seconds, 1e-6))
             self.chunk_states = max(1, min(expected, CHUNK_GROWTH * count, CHUNK_STATES))
             if self.expanded == self.layer_ends[-1] and self.expanded < self.states:
@@ -163,20 +163,16 @@ class _Enumeration:
                     self.code,
                     self.game.tables.first_move,
                     self.expansion,
-                    self.live,
-                    self.table,
-                    self.keys,
+                    SpaceArrays(KeyTable(self.table, self.keys, self.words), self.edge, self.goal),
                     state,
                     end,
-                    self.edge,
                     moves[state - first :].reshape(-1),
-                    self.goal,
                 )
             if reached < end:
                 self._make_room(int(counter[WANTED]))
             state = reached
         if counter[STUCK] and (not self.is_lenient or self.may_overflow):
-            raise UnsolvableError("in some reachable state that is not terminal a role has no legal move")
+            raise UnsolvableError("a role has no legal move in a reachable nonterminal state")
         edge = _on_own_pages(self.edge[: counter[EDGES]])
         self.chunks.append(Chunk(first, end - first, _on_own_pages(moves), edge))
         self.transitions += int(counter[EDGES])
@@ -185,7 +181,7 @@ class _Enumeration:
             self._spill(len(self.chunks) - 1)
 
     def _make_room(self, wanted: int) -> None:
-        """Make `edge`, `keys` and `table` large enough for so many transitions more."""
+        """Make `edge`, `keys` and `table` large enough for `wanted` more transitions."""
         states = self.states
         if len(self.edge) - self.expansion.counter[EDGES] < wanted:
             self.edge.resize(int(GROWTH * len(self.edge)) + wanted, refcheck=False)
@@ -204,7 +200,7 @@ class _Enumeration:
             fill_table(self.table, self.keys, self.words, states)
 
     def _bytes(self) -> int:
-        """Memory in use, with that for the depths to come."""
+        """Memory in use, including that for the depths to be computed."""
         arrays: list[NDArray[Any]] = [self.keys, self.goal, self.table, self.edge]
         arrays += [array for chunk in self.chunks for array in (chunk.edge, chunk.move_count)]
         return 2 * self.states + sum(array.nbytes for array in arrays if not isinstance(array, np.memmap))
@@ -219,7 +215,7 @@ class _Enumeration:
                 self._spill(place)
         if self._bytes() + more > allowed:
             raise SolverLimitError(
-                f"{self.states:,} states found, and {self.limits.mebibytes} MiB of memory hold no more"
+                f"{self.states:,} states found; {self.limits.mebibytes} MiB of memory hold no more"
             )
 
     def _spill(self, place: int) -> None:
@@ -229,7 +225,7 @@ class _Enumeration:
         chunk = self.chunks[place]
         moves = self.folder.store(f"moves-{place}", chunk.move_count)
         edge = self.folder.store(f"edge-{place}", chunk.edge)
-        self.chunks[place] = Chunk(chunk.first, chunk.count, moves, edge)
+        self.chunks[place] = Chunk(chunk.first, chunk.state_count, moves, edge)
 
     def _check_limits(self) -> None:
         limits = self.limits
@@ -245,7 +241,7 @@ class _Enumeration:
         if limits.estimated_states and self.states >= limits.estimate_from:
             estimate = estimate_states(self.layer_ends)
             if estimate is not None and estimate > limits.estimated_states:
-                raise SolverLimitError(f"{estimate:,} states are to be expected")
+                raise SolverLimitError(f"about {estimate:,} states expected")
         if limits.deadline is not None and time.monotonic() > limits.deadline:
             raise SolverLimitError(f"{self.states:,} states found when time was up")
 
@@ -257,12 +253,12 @@ class _Enumeration:
             layer_ends=self.layer_ends,
             backward=int(self.expansion.counter[BACKWARD]),
             seconds=time.perf_counter() - self.start,
-            chunks=[(chunk.first, chunk.count, len(chunk.edge)) for chunk in self.chunks],
+            chunks=[(chunk.first, chunk.state_count, len(chunk.edge)) for chunk in self.chunks],
         )
         folder.save(checkpoint, self.keys[: self.states * self.words], self.goal[: self.states * self.roles])
 
     def _resume(self, folder: WorkFolder) -> bool:
-        """Take up the enumeration that `folder` holds, if it does. Raises SolverError if it is another's."""
+        """Resume the enumeration in `folder`, if any. Raises SolverError if it is of another game."""
         try:
             found = folder.load()
         except (ValueError, OSError) as error:
@@ -271,13 +267,19 @@ class _Enumeration:
             return False
         checkpoint, keys, goal = found
         if checkpoint.rules != rules_digest(self.game.program) or checkpoint.code != describe_code(self.code):
-            raise SolverError(f"{folder.path}: holds the states of another game, or of another version")
-        for place, (first, count, edges) in enumerate(checkpoint.chunks):
-            moves = folder.open(f"moves-{place}", np.uint16, (count, self.roles))
-            self.chunks.append(Chunk(first, count, moves, folder.open(f"edge-{place}", np.uint32, (edges,))))
+            raise SolverError(f"{folder.path}: holds the states of another game or version")
+        if len(keys) != checkpoint.states * self.words or len(goal) != checkpoint.states * self.roles:
+            raise SolverError(f"{folder.path}: damaged (array lengths disagree)")
+        try:
+            self.chunks = [
+                self._stored_chunk(folder, place, *sizes, states=checkpoint.states)
+                for place, sizes in enumerate(checkpoint.chunks)
+            ]
+        except (ValueError, OSError) as error:
+            raise SolverError(f"{folder.path}: damaged ({error})") from None
         self.keys, self.goal = keys, goal
         self.layer_ends = checkpoint.layer_ends
-        self.expanded = sum(chunk.count for chunk in self.chunks)
+        self.expanded = sum(chunk.state_count for chunk in self.chunks)
         self.transitions = sum(len(chunk.edge) for chunk in self.chunks)
         counter = self.expansion.counter
         counter[STATES], counter[BACKWARD] = checkpoint.states, checkpoint.backward
@@ -288,6 +290,16 @@ class _Enumeration:
         fill_table(self.table, self.keys, self.words, checkpoint.states)
         self.start -= checkpoint.seconds
         return True
+
+    def _stored_chunk(
+        self, folder: WorkFolder, place: int, first: int, count: int, edges: int, *, states: int
+    ) -> Chunk:
+        """Map one chunk. Raises ValueError, OSError unless kernels can follow its transitions."""
+        moves = folder.open(f"moves-{place}", np.uint16, (count, self.roles))
+        edge = folder.open(f"edge-{place}", np.uint32, (edges,))
+        if int(moves.prod(axis=1, dtype=np.uint64).sum()) != edges or int(edge.max(initial=0)) >= states:
+            raise ValueError(f"chunk {place} leads out of the states found")
+        return Chunk(first, count, moves, edge)
 
     def _finished_goals(self) -> NDArray[np.uint8]:
         """uint8[N, R]; the chance role without a goal gets 0. Raises UnsolvableError."""
@@ -304,7 +316,7 @@ class _Enumeration:
 
 
 def _on_own_pages(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy that goes back to the system when it is dropped; a heap would keep it for later."""
+    """A copy whose memory returns to the system when it is dropped; a heap would keep it."""
     if array.nbytes < _OWN_PAGES_BYTES:
         return array.copy()
     copy: NDArray[Any] = np.frombuffer(mmap.mmap(-1, array.nbytes), array.dtype).reshape(array.shape)

@@ -1,10 +1,10 @@
-"""Saved solutions: a file with the value of every reachable state, to be played from.
+"""Saved solutions: a file with the value of every reachable state.
 
 The file is a line naming the format, a line of JSON (what `ggp info` shows), and arrays: the keys in
-ascending order, and for each the values and the depth. It is read by memory mapping, so opening
-it costs nothing and looking a state up some pages. Nothing in it is executed.
+ascending order, and for each the values and the depth. It is memory-mapped, so opening it
+is free and a lookup touches a few pages. Nothing in it is executed.
 
-    SavedSolutionError    the file is no saved solution, or of other rules
+    SavedSolutionError    the file is not a saved solution, or belongs to other rules
 """
 
 from __future__ import annotations
@@ -20,26 +20,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gdl.program import Program
+from ggp.files import writing
 from ggp.game import Fact, Game, Role
-from ggp.kernels.solver_codes import StateCode
-from ggp.solver.codes import encode_states
+from ggp.lanes.keys.codes import check_code, encode_states
+from ggp.lanes.keys.packing import StateCode
 from ggp.solver.solution import Solution
 from ggp.solver.stages import Stage, Worth, rate_stage
 from ggp.solver.work_folder import describe_code, rules_digest
-from ggp.written_files import writing
 
 MAGIC = b"ggp-solution 1\n"
 _ALIGNMENT = 64
+_DTYPES = {"keys": ("<u8",), "value": ("|u1", "<f8"), "depth": ("<u2",)}
+"""Types of the arrays; any other is not mapped."""
+_HEADER: Mapping[str, Any] = {
+    "game": str,
+    "rules": str,
+    "roles": str,
+    "values": (int, float),
+    "concept": str,
+    "states": int,
+    "transitions": int,
+    "longest_line": int,
+    "sum": (int, float, type(None)),
+    "cyclic": int,
+    "endless": (int, float, type(None)),
+    "fluents": str,
+}
+_LISTS = ("roles", "values", "fluents")
 
 
 class SavedSolutionError(Exception):
-    """The file is no saved solution, is incomplete, or belongs to other rules."""
+    """The file is not a saved solution, is incomplete, or belongs to other rules."""
 
 
 def save_solution(solution: Solution, path: str | Path) -> None:
-    """Write `solution` to a file; readers see all of it or nothing. A link stays, its file is replaced.
+    """Write `solution` to a file, atomically. If `path` is a link, its target is replaced.
 
-    Raises OSError, also where something that is no regular file is in the place.
+    Raises OSError, also if `path` exists and is not a regular file.
     """
     space = solution.space
     words = space.code.word_count
@@ -91,9 +108,9 @@ def _header(solution: Solution) -> dict[str, Any]:
 
 
 def is_saved_solution(path: str | Path) -> bool:
-    """Whether the file begins like a saved solution; False where there is no such file.
+    """Whether the file begins like a saved solution; False if there is no such file.
 
-    Nothing is read from a pipe, which would wait for somebody who writes into it.
+    Nothing is read from a pipe, which would block until a writer appears.
     """
     try:
         if not Path(path).is_file():
@@ -107,7 +124,7 @@ def is_saved_solution(path: str | Path) -> bool:
 class Tablebase:
     """A saved solution, opened. Safe to share between threads.
 
-    header   what the file says of itself: game, rules, roles, values, concept, states, ...
+    header   the file's description: game, rules, roles, values, concept, states, ...
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -117,7 +134,7 @@ class Tablebase:
             if file.read(len(MAGIC)) != MAGIC:
                 raise SavedSolutionError(f"{path}: not a saved solution")
             try:
-                self.header: Mapping[str, Any] = json.loads(file.readline())
+                self.header: Mapping[str, Any] = _checked_header(json.loads(file.readline()))
                 start = file.tell()
                 self._keys = self._array("keys", start)
                 self._value = self._array("value", start)
@@ -126,16 +143,18 @@ class Tablebase:
                 arrays = (np.array(coded[name], np.int32) for name in StateCode._fields[1:])
                 self._code = StateCode(int(coded["word_count"]), *arrays)
                 self._fluent = {text: f for f, text in enumerate(self.header["fluents"])}
-            except (ValueError, KeyError, TypeError) as error:
+                check_code(self._code, len(self._fluent))
+                self._check_shapes()
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
                 raise SavedSolutionError(f"{path}: incomplete or damaged ({error})") from None
 
     def require_rules(self, program: Program) -> None:
         """Raises SavedSolutionError unless the solution is of these rules."""
         if rules_digest(program) != self.header["rules"]:
-            raise SavedSolutionError(f"{self.path}: a solution of other rules ({self.header['game']})")
+            raise SavedSolutionError(f"{self.path}: solution of other rules ({self.header['game']})")
 
     def worth(self, facts: Iterable[Fact]) -> Worth:
-        """What the state with these facts is worth. Raises KeyError where legal play does not reach it."""
+        """The worth of the state with these facts. Raises KeyError if legal play does not reach it."""
         state = np.zeros((1, len(self._fluent)), np.bool_)
         for fact in facts:
             fluent = self._fluent.get(str(fact))
@@ -145,12 +164,12 @@ class Tablebase:
         return Worth(tuple(float(worth) for worth in self._value[place]), int(self._depth[place]))
 
     def stage(self, game: Game[Any], state: Any) -> Stage:
-        """The optimal moves in a state of `game`, whatever engine plays it; see `rate_stage`."""
+        """The optimal moves in a state of `game`, on any engine; see `rate_stage`."""
         return rate_stage(game, state, lambda successor: self.worth(game.facts(successor)))
 
     def values(self) -> dict[Role, float]:
         """Role → its value in the initial state."""
-        from gdl.parser import parse_term
+        from gdl.syntax.parser import parse_term
 
         return {
             parse_term(role): worth
@@ -171,5 +190,31 @@ class Tablebase:
         return low
 
     def _array(self, name: str, start: int) -> NDArray[Any]:
+        """One array, mapped. Raises ValueError unless its type, place and shape are possible ones."""
         place, dtype, shape = self.header["arrays"][name]
+        if dtype not in _DTYPES[name]:
+            raise ValueError(f"{name} of type {dtype!r}")
+        if not all(type(number) is int and number >= 0 for number in (place, *shape)):
+            raise ValueError(f"{name}: impossible place or shape")
         return np.memmap(self.path, np.dtype(dtype), "r", start + place, tuple(shape))
+
+    def _check_shapes(self) -> None:
+        """Raise ValueError unless keys, values and depths belong to equally many states."""
+        states = len(self._depth)
+        expected = ((states, self._code.word_count), (states, len(self.header["roles"])), (states,))
+        if (self._keys.shape, self._value.shape, self._depth.shape) != expected:
+            raise ValueError("array shapes disagree")
+
+
+def _checked_header(header: Any) -> Mapping[str, Any]:
+    """`header` if all its entries have their types. Raises ValueError, KeyError, TypeError."""
+    if not isinstance(header, dict):
+        raise ValueError("no header")
+    for name, kind in _HEADER.items():
+        value = header[name]
+        items = value if isinstance(value, list) else [value]
+        if not all(isinstance(item, kind) for item in items) or isinstance(value, list) != (name in _LISTS):
+            raise ValueError(f"{name} is of another type")
+    if len(header["values"]) != len(header["roles"]):
+        raise ValueError("a role without its value")
+    return header

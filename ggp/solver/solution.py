@@ -1,4 +1,4 @@
-"""From all reachable states to the value of each: `solve` picks the method by what the states show.
+"""solve: the value of every reachable state, by the method that the states call for.
 
 one role                                the best goal that can be reached
 one role has a choice at a time         backward induction; with two roles and constant sum the minimax value
@@ -21,12 +21,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.compiled_game import CompiledGame, PackedState
-from ggp.game import RANDOM_ROLE
-from ggp.kernels.compiling import announced_compilation
-from ggp.kernels.solver_backup import ENDLESS, back_up, improve, improve_depth
-from ggp.kernels.solver_expand import UNKNOWN
-from ggp.kernels.solver_matrix import (
+from ggp.engines.batches import require_compiled
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.game import RANDOM_ROLE, Game
+from ggp.jit.compiling import announced_compilation
+from ggp.solver.chunk import Chunk
+from ggp.solver.kernels.backup import ENDLESS, back_up, improve, improve_depth
+from ggp.solver.kernels.expand import UNKNOWN
+from ggp.solver.kernels.matrix import (
     LEFT,
     MATRICES,
     PURE,
@@ -35,7 +37,7 @@ from ggp.kernels.solver_matrix import (
     expected_payoffs,
     make_stage,
 )
-from ggp.solver.limits import Limits, Progress, SolverLimitError, UnsolvableError
+from ggp.solver.limits import Progress, SolverLimitError, SolverLimits, UnsolvableError
 from ggp.solver.matrix_games import NoEquilibriumFoundError, solve_bimatrix
 from ggp.solver.reachable import reachable_states
 from ggp.solver.space import StateSpace
@@ -44,7 +46,7 @@ from ggp.solver.stages import Stage, Worth, rate_stage
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.float64]
 
 _QUICK = 500_000
-"""States that are valued in an instant, once kernels are compiled."""
+"""At most this many states are valued in an instant, once kernels are compiled."""
 
 MINIMAX = "minimax"
 BEST_GOAL = "best goal"
@@ -55,19 +57,27 @@ EQUILIBRIUM = "a pure equilibrium in every simultaneous stage"
 MIXED_EQUILIBRIUM = "an equilibrium in every simultaneous stage, mixed where no pure one exists"
 
 
-@dataclass
+@dataclass(repr=False)
 class Solution:
     """The value of every reachable state.
+
+    >>> import ggp
+    >>> solution = ggp.solve(ggp.load("tictactoe"))
+    >>> solution
+    <Solution of tictactoe: x 50, o 50 by minimax; 5,478 states, 9 joint moves>
+    >>> state = solution.game.initial_state()
+    >>> len(solution.stage(state).best_moves[solution.game.roles[0]])  # every opening draws
+    9
 
     value      uint8[N, R] goals, or float64[N, R] where chance or mixed strategies enter
     depth      uint16[N]: joint moves to the end if the winning side hurries and the other delays (in a draw
                both delay); in games of chance or simultaneous moves of the longest line; ENDLESS: play need
                not end
     concept    what the values mean, one of the constants above
-    sum        the goals' sum in two-role games where it is constant, else None
-    cyclic     states whose value needed more than backward induction because of cycles
-    endless    what endless play counts for role 0, None where no value depends on it
-    seconds    what finding the states and valuing them took
+    sum        the sum of the goals in two-role games if it is constant, else None
+    cyclic     number of states on cycles, for which backward induction is not enough
+    endless    worth of endless play to role 0, None if no value depends on it
+    seconds    time it took to find and value the states
     """
 
     space: StateSpace
@@ -79,8 +89,18 @@ class Solution:
     endless: float | None
     seconds: float
 
+    def __repr__(self) -> str:
+        values = ", ".join(
+            f"{role} {value:g}" for role, value in zip(self.game.roles, self.values(), strict=True)
+        )
+        depth = "without end" if self.depth[0] == ENDLESS else f"{self.depth[0]:,} joint moves"
+        return (
+            f"<Solution of {self.game.name}: {values} by {self.concept}; {len(self.value):,} states, {depth}>"
+        )
+
     @property
     def game(self) -> CompiledGame:
+        """The game that was solved."""
         return self.space.game
 
     @property
@@ -89,12 +109,12 @@ class Solution:
         return self.value.dtype == np.uint8
 
     def number(self, state: PackedState) -> int | None:
-        """The number of a state; None where legal play does not reach it."""
+        """The number of a state; None if legal play does not reach it."""
         found = int(self.space.number(self.game.unpack(state)[None, :])[0])
         return None if found < 0 else found
 
     def values(self, state: PackedState | None = None) -> tuple[float, ...]:
-        """What each role gets under best play, in role order. Raises KeyError for unreachable states."""
+        """Each role's goal under best play, in role order. Raises KeyError for unreachable states."""
         if state is not None:
             return self.worth(state).values
         return tuple(float(worth) for worth in self.value[0])
@@ -114,7 +134,7 @@ class Solution:
 class _Valuation:
     """Values one state space; see `solve`."""
 
-    def __init__(self, space: StateSpace, limits: Limits) -> None:
+    def __init__(self, space: StateSpace, limits: SolverLimits) -> None:
         self.space = space
         self.limits = limits
         self.roles = len(space.game.roles)
@@ -148,8 +168,7 @@ class _Valuation:
             self._check_time()
             left = 0
             for chunk in reversed(self.space.chunks):
-                counts = chunk.move_count.reshape(-1)
-                left += back_up(chunk.first, counts, chunk.edge, self.roles, flat, self.depth)
+                left += back_up(chunk, flat, self.depth)
             if left == before:
                 self._resolve_cycles(value, left)
                 return
@@ -158,7 +177,9 @@ class _Valuation:
     def _resolve_cycles(self, value: NDArray[np.uint8], left: int) -> None:
         """Values of states on cycles: what role 0 can force, else what endless play is worth."""
         if self.roles > 2 or (self.roles == 2 and self.sum is None):
-            raise UnsolvableError(f"{left:,} states lie on cycles, which only constant sums can value")
+            raise UnsolvableError(
+                f"{left:,} states lie on cycles: only games with a constant sum can be solved then"
+            )
         self.cyclic = left
         fixed = (value[:, 0] != UNKNOWN).astype(np.uint8)
         total = self.sum if self.sum is not None else 0
@@ -173,7 +194,7 @@ class _Valuation:
             bounds.append(bound)
         lower, upper = bounds
         if self.roles == 1:
-            # The least fixpoint alone: endless play earns nothing, and no goal is below nothing.
+            # The least fixpoint alone: endless play earns 0, and no goal is lower.
             bound = value[:, 0].copy()
             bound[fixed == 0] = 0
             while self._walk_improve(bound, fixed):
@@ -187,21 +208,12 @@ class _Valuation:
             value[:, 1] = total - open_value
         self.depth[fixed == 0] = ENDLESS
         flat = value.reshape(-1)
-        while sum(self._depth_walk(chunk, flat, fixed, endless) for chunk in reversed(self.space.chunks)):
+        chunks = self.space.chunks[::-1]
+        while sum(improve_depth(chunk, flat, self.depth, fixed, endless) for chunk in chunks):
             self._check_time()
 
     def _walk_improve(self, bound: NDArray[np.uint8], fixed: NDArray[np.uint8]) -> int:
-        changed = 0
-        for chunk in reversed(self.space.chunks):
-            counts = chunk.move_count.reshape(-1)
-            changed += improve(chunk.first, counts, chunk.edge, self.roles, bound, fixed)
-        return changed
-
-    def _depth_walk(self, chunk: Any, flat: NDArray[np.uint8], fixed: NDArray[np.uint8], endless: int) -> int:
-        counts = chunk.move_count.reshape(-1)
-        return int(
-            improve_depth(chunk.first, counts, chunk.edge, self.roles, flat, self.depth, fixed, endless)
-        )
+        return sum(improve(chunk, bound, fixed) for chunk in reversed(self.space.chunks))
 
     def _mixed(self, is_simultaneous: bool) -> tuple[Values, str]:
         value = self.space.goal.astype(np.float64)
@@ -221,17 +233,7 @@ class _Valuation:
             for chunk in reversed(self.space.chunks):
                 while True:
                     lefts = int(report[LEFT])
-                    place = back_up_mixed(
-                        chunk.first,
-                        chunk.move_count,
-                        chunk.edge,
-                        self.chance,
-                        is_constant,
-                        value,
-                        self.depth,
-                        stage,
-                        report,
-                    )
+                    place = back_up_mixed(chunk, self.chance, is_constant, value, self.depth, stage, report)
                     if place < 0:
                         break
                     report[LEFT] = lefts
@@ -249,14 +251,14 @@ class _Valuation:
             return value, MATRIX
         return value, MIXED_EQUILIBRIUM if by_hand else EQUILIBRIUM
 
-    def _solve_stage(self, chunk: Any, place: int, value: NDArray[np.float64]) -> None:
+    def _solve_stage(self, chunk: Chunk, place: int, value: NDArray[np.float64]) -> None:
         """A stage without pure equilibrium, two players choosing."""
         counts = chunk.move_count[place]
         end = int(chunk.move_count[place:].astype(np.int64).prod(axis=1)[1:].sum())
         size = int(counts.astype(np.int64).prod())
         first = len(chunk.edge) - end - size
         payoff = np.empty((size, self.roles), np.float64)
-        joints = expected_payoffs(chunk.move_count, place, self.chance, chunk.edge, first, value, payoff)
+        joints = expected_payoffs(chunk, place, self.chance, first, value, payoff)
         choosing = [r for r in self.players if counts[r] > 1]
         if len(choosing) != 2:
             raise UnsolvableError("a stage of three or more players has no equilibrium in pure strategies")
@@ -279,11 +281,11 @@ class _Valuation:
         if self.limits.stop is not None and self.limits.stop.is_set():
             raise SolverLimitError("stopped before all states were valued")
         if self.limits.deadline is not None and time.monotonic() > self.limits.deadline:
-            raise SolverLimitError("all states were found, but time was up before they were valued")
+            raise SolverLimitError("time was up after all states were found, before they were valued")
 
 
 def constant_sum(space: StateSpace, players: list[int]) -> int | None:
-    """The sum of two players' goals where it is the same in all terminal states; else None."""
+    """The sum of two players' goals if it is the same in all terminal states, else None."""
     if len(players) != 2:
         return None
     ended = space.goal[:, players[0]] != UNKNOWN
@@ -294,18 +296,24 @@ def constant_sum(space: StateSpace, players: list[int]) -> int | None:
 
 
 def solve(
-    game: CompiledGame,
-    limits: Limits | None = None,
+    game: Game[Any],
+    limits: SolverLimits | None = None,
     *,
     start: PackedState | None = None,
     report: Callable[[Progress], None] | None = None,
 ) -> Solution:
-    """Find all states of `game` that can be reached from `start` (None: the initial state), and their values.
+    """Find all states of `game` reachable from `start` (None: the initial state), and their values.
 
-    Raises SolverLimitError, UnsolvableError.
+    >>> import ggp
+    >>> solution = ggp.solve(ggp.load("nim"))
+    >>> solution.values()
+    (0.0, 100.0)
+
+    Raises SolverLimitError, UnsolvableError; GameError if the game is not compiled.
     """
+    game = require_compiled(game)
     require_perfect_information(game)
-    limits = limits or Limits()
+    limits = limits or SolverLimits()
     solution = value_states(reachable_states(game, limits, start=start, report=report), limits)
     if limits.work_folder is not None and solution.space.folder is not None:
         solution.space.folder.clear()
@@ -313,19 +321,21 @@ def solve(
 
 
 def require_perfect_information(game: CompiledGame) -> None:
-    """Raises UnsolvableError for games in which some role does not see everything."""
+    """Raise UnsolvableError for games in which some role does not see everything."""
     if game.terms.percepts:
-        raise UnsolvableError("roles do not see everything (`sees`), so states have no values of their own")
+        raise UnsolvableError(
+            "the game has hidden information (`sees`), so states have no values of their own"
+        )
 
 
-def value_states(space: StateSpace, limits: Limits | None = None) -> Solution:
+def value_states(space: StateSpace, limits: SolverLimits | None = None) -> Solution:
     """The value of every state of `space`; the goals in `space` are filled in.
 
-    Raises SolverLimitError past the deadline, UnsolvableError where there is no method.
+    Raises SolverLimitError after the deadline, UnsolvableError if there is no method.
     """
     require_perfect_information(space.game)
     start = time.perf_counter()
-    valuation = _Valuation(space, limits or Limits())
+    valuation = _Valuation(space, limits or SolverLimits())
     with announced_compilation() if space.state_count < _QUICK else nullcontext():
         value, concept = valuation.run()
     return Solution(

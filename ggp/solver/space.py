@@ -9,43 +9,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.compiled_game import CompiledGame
-from ggp.kernels.solver_codes import StateCode
-from ggp.kernels.solver_table import find_states
-from ggp.solver.codes import encode_states
+from ggp.engines.compiled import CompiledGame
+from ggp.lanes.keys.codes import encode_states
+from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.table import find_states
+from ggp.solver.chunk import Chunk
 from ggp.solver.work_folder import WorkFolder
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """The transitions of states first .. first + count - 1.
-
-    move_count   uint16[count, R]: legal moves per role, all 0 in terminal states
-    edge         uint32[E]: successors, state by state, joint moves in lexicographic order
-    """
-
-    first: int
-    count: int
-    move_count: NDArray[np.uint16]
-    edge: NDArray[np.uint32]
 
 
 @dataclass
 class StateSpace:
     """The reachable states of one game. N states, R roles, D words per key.
 
-    keys         uint64[N*D], see `ggp.solver.codes`
+    keys         uint64[N*D], see `ggp.lanes.keys.codes`
     table        hash table from keys to numbers
     goal         uint8[N, R]: goals of terminal states (0 for the chance role), UNKNOWN elsewhere
     chunks       in ascending order; they cover all states
-    layer_ends   layer_ends[d] states can be reached by d joint moves or fewer
+    layer_ends   layer_ends[d] states can be reached by at most d joint moves
     is_layered   every transition leads to a state with a higher number
-    seconds      what finding them took
-    folder       where chunks are that are not in memory
+    seconds      time it took to find them
+    folder       folder of the chunks that are not in memory
 
-    After a lenient enumeration the chunks may cover the first `expanded` states only, goals being known of
-    these; NO_GOAL stands where the rules give a role no goal, several, or one that is not in 0..100; and
-    states that are not terminal have no successors where some role has no move.
+    After a lenient enumeration, chunks and goals may cover the first `expanded` states only; goals are
+    NO_GOAL where the rules give a role none, several, or one outside 0..100; and nonterminal states in which
+    a role has no move have no successors.
     """
 
     game: CompiledGame
@@ -66,7 +53,7 @@ class StateSpace:
     @property
     def expanded(self) -> int:
         """States whose transitions are known."""
-        return self.chunks[-1].first + self.chunks[-1].count if self.chunks else 0
+        return self.chunks[-1].first + self.chunks[-1].state_count if self.chunks else 0
 
     @property
     def is_complete(self) -> bool:

@@ -1,4 +1,4 @@
-"""What to play in one state, given the values of the states it leads to."""
+"""Optimal moves in one state, given the values of its successors."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Worth(NamedTuple):
 
 
 Lookup: TypeAlias = Callable[[Any], Worth]
-"""From a state to what it is worth. Raises KeyError for states that are not known."""
+"""From a state to its worth. Raises KeyError for unknown states."""
 
 
 @dataclass(frozen=True)
 class RatedMove:
-    """A move of one role. `goal` is what it gets by it; `probability` belongs to its optimal strategy."""
+    """A move of one role. `goal` is what the role gets by it; `probability` that of its optimal strategy."""
 
     move: Move
     goal: float
@@ -50,10 +50,10 @@ class Stage:
 def rate_stage(game: Game[Any], state: Hashable, lookup: Lookup) -> Stage:
     """The optimal moves of every role in a state that is not terminal.
 
-    With one role to choose, all moves that give it its best goal, each with the same probability 0 but
-    the first, which is to be played: the soonest end for a role that gets more than 50, else the latest.
-    Where several choose, an equilibrium (a minimax strategy where the sum is constant).
-    Raises KeyError where a successor is unknown, UnsolvableError where no equilibrium is found.
+    If one role has a choice: all moves that give it its best goal, with probability 1 for the first, which
+    ends the game soonest if the role gets more than 50, else latest. If several have a choice: an
+    equilibrium (a minimax strategy if the sum is constant).
+    Raises KeyError if a successor is unknown, UnsolvableError if no equilibrium is found.
     """
     legal = [game.legal_moves(state, role) for role in game.roles]
     chance = [r for r, role in enumerate(game.roles) if role == RANDOM_ROLE]

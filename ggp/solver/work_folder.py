@@ -1,7 +1,7 @@
-"""Where an enumeration keeps what memory cannot hold, and what it needs to go on another day.
+"""WorkFolder: what an enumeration keeps on disk, and needs to be resumed.
 
 A folder of raw arrays: `edge-7` and `moves-7` belong to chunk 7, `keys` and `goal` to the states found, and
-`checkpoint.json`, written last, says of which rules they are and how long each is.
+`checkpoint.json`, written last, records their rules and sizes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.printer import to_kif
 from gdl.program import Program
-from ggp.kernels.solver_codes import StateCode
+from gdl.syntax.printer import to_kif
+from ggp.lanes.keys.packing import StateCode
 
 _CHECKPOINT = "checkpoint.json"
 
@@ -69,29 +69,49 @@ class WorkFolder:
         return found
 
     def save(self, checkpoint: Checkpoint, keys: NDArray[np.uint64], goal: NDArray[np.uint8]) -> None:
-        """Make the folder one from which the enumeration can go on."""
+        """Save all that is needed to resume the enumeration."""
         (self.path / _CHECKPOINT).unlink(missing_ok=True)
         keys.tofile(self.path / "keys")
         goal.tofile(self.path / "goal")
         (self.path / _CHECKPOINT).write_text(json.dumps(checkpoint.__dict__), encoding="utf-8")
 
     def load(self) -> tuple[Checkpoint, NDArray[np.uint64], NDArray[np.uint8]] | None:
-        """What `save` wrote; None where there is nothing. Raises ValueError where it is damaged."""
+        """What `save` wrote; None if there is nothing. Raises ValueError if it is damaged."""
         try:
             text = (self.path / _CHECKPOINT).read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
         try:
             checkpoint = Checkpoint(**json.loads(text))
-        except TypeError as error:
+        except (TypeError, RecursionError) as error:
             raise ValueError(str(error)) from None
         keys = np.fromfile(self.path / "keys", np.uint64)
-        return checkpoint, keys, np.fromfile(self.path / "goal", np.uint8)
+        goal = np.fromfile(self.path / "goal", np.uint8)
+        return _checked(checkpoint, len(keys), len(goal)), keys, goal
 
     def clear(self) -> None:
-        """Remove what is in the folder that is ours, and the folder if that empties it."""
+        """Remove our files from the folder, and the folder if it is empty then."""
         for pattern in (_CHECKPOINT, "keys", "goal", "edge-*", "moves-*"):
             for file in self.path.glob(pattern):
                 file.unlink()
         with contextlib.suppress(OSError):
             self.path.rmdir()
+
+
+def _checked(checkpoint: Checkpoint, keys: int, goals: int) -> Checkpoint:
+    """`checkpoint` if its numbers fit each other and the lengths of the arrays. Raises ValueError."""
+    states, ends = checkpoint.states, checkpoint.layer_ends
+    sizes = [number for chunk in checkpoint.chunks for number in chunk]
+    numbers = [states, checkpoint.backward, *ends, *sizes]
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError("numbers of another type")
+    if not states or keys % states or goals % states or not keys or not goals:
+        raise ValueError("array lengths disagree")
+    first = 0
+    for chunk_first, count, _ in checkpoint.chunks:
+        if chunk_first != first:
+            raise ValueError("chunks do not follow each other")
+        first += count
+    if first > states or any(not 0 <= end <= states for end in ends) or ends != sorted(ends):
+        raise ValueError("more states than were found")
+    return checkpoint

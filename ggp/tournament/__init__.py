@@ -1,13 +1,18 @@
-"""Tournaments: agents × games × repetitions, stored match by match, and what they prove.
+"""Tournaments: agents × games × repetitions, every match stored, and what the results prove.
 
-config      TOML or flags → Plan
-plan        the tournament as data
-schedule    Plan → matches to play, every assignment of roles equally often
-play        one match, in a worker
-pool        workers: processes here, or a Dask cluster
-store       finished matches in SQLite
-runner      schedule → pool → store
-results     matches → win rates, goals, faults, speed
-intervals, ratings, sequential   the statistics
-tables, report, charts, export, live   what people see
+plan                    the tournament as data: agents, games, conditions, stopping rule
+config                  TOML file or command-line options → plan
+schedule                plan → matches to play, every assignment of roles equally often
+play                    one match, in a worker
+pool                    workers: local processes, or a Dask cluster
+schema, store           finished matches in SQLite
+stopping                when a pairing needs no more matches: SPRT, or width of the interval
+runner                  schedule → pool → store
+results                 stored matches → win rates, goals, faults, speed
+confidence_intervals    the Wilson interval of a win rate, the interval of a mean
+ratings                 Bradley-Terry ratings with their intervals
+tables                  results → tables as data
+report, charts          tables → terminal, Markdown and SVG
+live                    progress of a run in the terminal
+export                  CSV and JSON Lines
 """

@@ -1,13 +1,13 @@
-"""Charts of a run as SVG files; the only user of matplotlib, which is an extra."""
+"""Charts of a run as SVG files; the only module that needs matplotlib (an extra)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from ggp.files import writing
 from ggp.tournament import tables
 from ggp.tournament.results import PairScore, Results
-from ggp.written_files import writing
 
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ggp",
@@ -16,17 +16,16 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "text.parse_math": False,
 }
-"""The salt makes the same results the same file; dollar signs in names are dollar signs."""
+"""The salt makes files reproducible; dollar signs in names are not mathematics."""
 
-
-PANELS_A_ROW = 5
+PANELS_PER_ROW = 5
 
 ChartNames = dict[str | None, list[str]]
-"""File names by condition; None for what is over several conditions."""
+"""File names by condition; None for charts over several conditions."""
 
 
 def write_charts(results: Results, folder: Path) -> ChartNames:
-    """Draw win rates and ratings of every condition, and win rates by simulations where those differ.
+    """Draw win rates and ratings by condition, and win rates by number of simulations.
 
     Raises ImportError without matplotlib, OSError.
     """
@@ -55,7 +54,7 @@ def _save(drawn: dict[str, Any], folder: Path) -> list[str]:
 
 
 def draw_win_rates(results: Results, condition: str) -> Any:
-    """A panel per game, some to a row: every pair's win rate with its interval, beside that of equals."""
+    """One panel per game: win rates of all pairs with their intervals."""
     from matplotlib.figure import Figure
 
     pairs = results.met(condition)
@@ -64,7 +63,7 @@ def draw_win_rates(results: Results, condition: str) -> Any:
         for game in results.plan.games
         if any((condition, game.name, a, b) in results.pairs for a, b in pairs)
     ]
-    across = min(len(games), PANELS_A_ROW)
+    across = min(len(games), PANELS_PER_ROW)
     down = -(-len(games) // across)
     size = (1.6 + 2.2 * across, down * (0.9 + 0.26 * len(pairs)))
     figure = Figure(figsize=size, layout="constrained")
@@ -88,7 +87,7 @@ def draw_win_rates(results: Results, condition: str) -> Any:
 
 
 def draw_growth(results: Results) -> Any:
-    """One panel per game and opponent: win rates with intervals over the number of simulations a move."""
+    """One panel per game and opponent: win rates by simulations per move."""
     from matplotlib.figure import Figure
 
     counts = [condition.simulations or 0 for condition in tables.counted_conditions(results.plan)]
@@ -109,7 +108,7 @@ def draw_growth(results: Results) -> Any:
         panel.minorticks_off()
         panel.set_ylim(0, 100)
         panel.set_title(f"{game_name}, against {opponent}")
-        panel.set_xlabel("simulations a move")
+        panel.set_xlabel("simulations per move")
         panel.legend(frameon=False)
     panels[0].set_ylabel("win rate %")
     return figure
@@ -118,7 +117,7 @@ def draw_growth(results: Results) -> Any:
 def _draw_growth_of(
     panel: Any, agent: str, points: list[tuple[int, PairScore]], shift: float, color: str
 ) -> None:
-    """`shift` keeps intervals of different agents apart; an agent has one color in all panels."""
+    """Draw one agent's line; `shift` keeps the intervals of different agents apart."""
     rates = [100 * score.rate for _, score in points]
     ends = [[100 * end for end in score.interval] for _, score in points]
     below = [rate - low for rate, (low, _) in zip(rates, ends, strict=True)]
@@ -130,7 +129,7 @@ def _draw_growth_of(
 
 
 def draw_ratings(results: Results, condition: str) -> Any:
-    """Every agent's rating with its interval, best first."""
+    """One panel: rating of every agent with its interval, best first."""
     from matplotlib.figure import Figure
 
     found = tables.ratings(results, condition)

@@ -1,4 +1,4 @@
-"""Tournaments from TOML files, and every mistake in them told with its line.
+"""Tournaments from TOML files; errors include file and line.
 
 name = "small"            seed = 1             engine = "auto"
 games = ["tictactoe"]     # or [games.NAME] tables with `rules` (a path) and `simulations`
@@ -9,12 +9,12 @@ against = ["plain"]       lineups = "pairs"
 plain = "mcts"
 wide = { player = "mcts", options = { c = 60 } }
 
-[options]                 # of every agent whose player knows them and does not set them itself
+[options]                 # for all agents that have the option and do not set it themselves
 solver = "off"
 
-[conditions.time]         # instead of one condition with the four values above
+[conditions.time]         # instead of a single condition with the four values above
 play_clock = 0.5
-options = { fill = 0 }    # as under [options], in this condition only
+options = { c = 40 }      # as [options], in this condition only
 
 [until]
 rule = "sprt"
@@ -32,30 +32,40 @@ from pathlib import Path
 from typing import Any
 
 from gdl.errors import GdlError
+from ggp.engines.loading import ENGINES, find_rules, make_game, read_program
 from ggp.game import RANDOM_ROLE
-from ggp.loading import ENGINES, find_rules, make_game, read_program
-from ggp.players import PlayerSpecError, make_player
-from ggp.protocol import MAX_CLOCK_SECONDS
-from ggp.tournament.plan import Agent, Condition, GameEntry, Plan, Until, player_spec, with_option
+from ggp.match.player import PlayerSpecError
+from ggp.players.factory import make_player
+from ggp.protocol.messages import MAX_CLOCK_SECONDS
+from ggp.tournament.plan import (
+    Agent,
+    Condition,
+    GameEntry,
+    Plan,
+    Until,
+    extend_spec,
+    player_spec,
+    with_option,
+)
 
 DEFAULT_REPETITIONS = 10
 DEFAULT_CLOCK_SECONDS = 1.0
 SIMULATION_CLOCK_SECONDS = 3600.0
-"""Clocks of a condition by simulations that names none: so long that they never cut a search."""
+"""Default clock of conditions with simulations: long enough never to cut a search."""
 
 _CONDITION_KEYS = ("repetitions", "start_clock", "play_clock", "simulations")
 _UNTIL_KEYS = ("rule", "elo0", "elo1", "alpha", "beta", "width")
 _TOP_KEYS = {"name", "seed", "engine", "games", "agents", "options", "against", "lineups"}
 _TABLES = {"conditions", "until"}
-_SEARCHING = re.compile(r"mcts|alphabeta|solving|tablebase")
+_SEARCHING = re.compile(r"(mcts|alphabeta|solving|tablebase)(:|$)")
 _LIMIT = re.compile(r"[:,](simulations|depth|nodes)=")
 _NAME = re.compile(r"[^\s/|]+")
 
 
 class ConfigError(Exception):
-    """A tournament that cannot be played as it is written.
+    """An error in a tournament configuration.
 
-    key   where the mistake is, as a path of keys; the empty path means the whole
+    key   location of the error as a path of keys; empty for the whole file
     """
 
     def __init__(self, message: str, key: tuple[str, ...] = ()) -> None:
@@ -64,14 +74,14 @@ class ConfigError(Exception):
 
 
 def read_config(path: Path) -> Plan:
-    """The tournament that a TOML file describes. Raises ConfigError (located) and OSError."""
+    """Read a tournament from a TOML file. Raises ConfigError (located) and OSError."""
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(_toml_error(path, str(error))) from None
     except (ValueError, RecursionError):
-        raise ConfigError(f"{path}: a number too long, or lists nested too deep") from None
+        raise ConfigError(f"{path}: a number is too long, or lists are nested too deeply") from None
     try:
         return plan_from_data({"name": path.stem, **data}, folder=path.parent)
     except ConfigError as error:
@@ -80,15 +90,17 @@ def read_config(path: Path) -> Plan:
 
 
 def plan_from_data(data: Mapping[str, Any], *, folder: Path = Path()) -> Plan:
-    """The tournament that keys and values as of a TOML file describe. Raises ConfigError with its key."""
+    """Make a tournament from the keys and values of a TOML file. Raises ConfigError."""
     _check_keys(data, {*_TOP_KEYS, *_TABLES, *_CONDITION_KEYS}, ())
     agents = _agents(_need(data, "agents", dict, ()), _need(data, "options", dict, (), {}))
     names = [agent.name for agent in agents]
     against = tuple(_need(data, "against", list, (), []))
     for name in against:
         if name not in names:
-            raise ConfigError(f"against names no agent {name!r}; there are {', '.join(names)}", ("against",))
-    _check_once(list(against), "against", "once is enough")
+            raise ConfigError(
+                f"against: unknown agent {name!r}; expected one of {', '.join(names)}", ("against",)
+            )
+    _check_once(list(against), "against", "name each agent once")
     conditions = _conditions(data)
     _check_options(agents, conditions)
     plan = Plan(
@@ -112,75 +124,76 @@ def _agents(entries: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Agen
     for name, entry in entries.items():
         key = ("agents", name)
         if not _NAME.fullmatch(name):
-            raise ConfigError(f"agent name {name!r}: blanks, '/' and '|' cannot be in it", key)
+            raise ConfigError(f"agent name {name!r}: spaces, '/' and '|' are not allowed", key)
         spec = entry if isinstance(entry, str) else _agent_spec(entry, key)
         try:
             player = make_player(spec)
         except PlayerSpecError as error:
             raise ConfigError(f"agent {name}: {error}", key) from None
-        if getattr(player, "is_human", False):
-            raise ConfigError(f"agent {name}: a person cannot play a tournament here", key)
+        if player.is_human:
+            raise ConfigError(f"agent {name}: 'human' cannot take part in a tournament", key)
         for option, value in shared.items():
             spec = with_option(spec, option, _option_text(value))
         agents.append(Agent(name, spec))
     if not agents:
-        raise ConfigError("a tournament needs agents", ("agents",))
+        raise ConfigError("no agents: a tournament needs some", ("agents",))
     for option in shared:
         if not any(f"{option}=" in agent.player for agent in agents):
             raise ConfigError(
-                f"no agent has an option {option!r}, or not with this value", ("options", option)
+                f"unknown option or invalid value for every agent: {option}", ("options", option)
             )
     return tuple(agents)
 
 
 def _agent_spec(entry: object, key: tuple[str, ...]) -> str:
     if not isinstance(entry, dict):
-        raise ConfigError(f'agent {key[-1]}: write "player" or {{ player = "…", options = {{…}} }}', key)
+        raise ConfigError(f'agent {key[-1]}: expected "player" or {{ player = "…", options = {{…}} }}', key)
     _check_keys(entry, {"player", "options"}, key)
-    player = _need(entry, "player", str, key)
-    options = ",".join(
-        f"{name}={_option_text(value)}" for name, value in _need(entry, "options", dict, key, {}).items()
-    )
-    if not options:
-        return str(player)
-    return f"{player},{options}" if ":" in player else f"{player}:{options}"
+    options = _need(entry, "options", dict, key, {})
+    texts = {name: _option_text(value) for name, value in options.items()}
+    return extend_spec(_need(entry, "player", str, key), texts)
 
 
 def _option_text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """An option of a player spec; TOML's booleans are switches."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
 
 
 def _games(entries: object, folder: Path) -> tuple[GameEntry, ...]:
     if isinstance(entries, list):
         tables: dict[str, Any] = {str(name): {} for name in entries}
         if len(tables) < len(entries):
-            raise ConfigError("a game is named twice", ("games",))
+            raise ConfigError("the same game is given twice", ("games",))
     elif isinstance(entries, dict):
         tables = entries
     else:
-        raise ConfigError('games is a list of names or a table of tables: games = ["tictactoe"]', ("games",))
+        raise ConfigError(
+            'games: expected a list of names or a table of tables, such as games = ["tictactoe"]', ("games",)
+        )
     if not tables:
-        raise ConfigError("a tournament needs games", ("games",))
+        raise ConfigError("no games: a tournament needs some", ("games",))
     games = tuple(_game(name, table, folder) for name, table in tables.items())
-    _check_once([game.name for game in games], "games", "give them names: [games.NAME] with rules = PATH")
+    _check_once([game.name for game in games], "games", "rename them: [games.NAME] with rules = PATH")
     return games
 
 
 def _check_once(names: list[str], key: str, advice: str) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise ConfigError(f"{name!r} stands twice in {key}; {advice}", (key,))
+            raise ConfigError(f"{name!r} appears twice in {key}; {advice}", (key,))
 
 
 def _game(name: str, table: object, folder: Path) -> GameEntry:
     key = ("games", name)
     if not isinstance(table, dict):
-        raise ConfigError(f"game {name}: a table, for instance {{ simulations = 500 }}", key)
+        raise ConfigError(f"game {name}: expected a table such as {{ simulations = 500 }}", key)
     _check_keys(table, {"rules", "simulations"}, key)
     place = _expanded(_need(table, "rules", str, key, name), key)
-    beside = folder / place
+    local = folder / place
     try:
-        path = beside if beside.is_file() else find_rules(place)
+        path = local if local.is_file() else find_rules(place)
         program, _ = read_program(path)
         make_game(program, path.stem, "reasoner")
     except (GdlError, OSError) as error:
@@ -203,14 +216,16 @@ def _conditions(data: Mapping[str, Any]) -> tuple[Condition, ...]:
         return (_condition("default", shared, ()),)
     tables = _need(data, "conditions", dict, ())
     if not tables:
-        raise ConfigError("conditions is empty; leave it out for a single one", ("conditions",))
+        raise ConfigError("conditions is empty; omit it for a single condition", ("conditions",))
     found = []
     for name, table in tables.items():
         key = ("conditions", name)
         if not isinstance(table, dict):
-            raise ConfigError(f"condition {name}: a table with some of {', '.join(_CONDITION_KEYS)}", key)
+            raise ConfigError(
+                f"condition {name}: expected a table with some of {', '.join(_CONDITION_KEYS)}", key
+            )
         if not _NAME.fullmatch(name):
-            raise ConfigError(f"condition name {name!r}: blanks, '/' and '|' cannot be in it", key)
+            raise ConfigError(f"condition name {name!r}: spaces, '/' and '|' are not allowed", key)
         _check_keys(table, {*_CONDITION_KEYS, "options"}, key)
         found.append(_condition(name, {**shared, **table}, key))
     return tuple(found)
@@ -223,9 +238,9 @@ def _condition(name: str, table: Mapping[str, Any], key: tuple[str, ...]) -> Con
     play_clock = float(_need(table, "play_clock", (int, float), key, usual))
     start_clock = float(_need(table, "start_clock", (int, float), key, play_clock))
     if not 0 < play_clock <= MAX_CLOCK_SECONDS:
-        raise ConfigError("play_clock is more than 0 seconds and at most a week", (*key, "play_clock"))
+        raise ConfigError("play_clock must be more than 0 seconds and at most a week", (*key, "play_clock"))
     if not 0 <= start_clock <= MAX_CLOCK_SECONDS:
-        raise ConfigError("start_clock is at least 0 seconds and at most a week", (*key, "start_clock"))
+        raise ConfigError("start_clock must be at least 0 seconds and at most a week", (*key, "start_clock"))
     assert repetitions is not None
     options = _need(table, "options", dict, key, {})
     texts = tuple((option, _option_text(value)) for option, value in options.items())
@@ -233,12 +248,12 @@ def _condition(name: str, table: Mapping[str, Any], key: tuple[str, ...]) -> Con
 
 
 def _check_options(agents: Collection[Agent], conditions: Collection[Condition]) -> None:
-    """That every option of a condition is one that some agent takes from it."""
+    """Check that every option of a condition applies to some agent."""
     for condition in conditions:
         for option, value in condition.options:
             if all(with_option(agent.player, option, value) == agent.player for agent in agents):
                 raise ConfigError(
-                    f"no agent has an option {option!r}, or not with this value, or all set it already",
+                    f"unknown option or invalid value for every agent, or set by all agents: {option}",
                     ("conditions", condition.name, "options", option),
                 )
 
@@ -253,20 +268,20 @@ def _until(table: Mapping[str, Any]) -> Until | None:
     }
     for name, number in numbers.items():
         if not math.isfinite(number):
-            raise ConfigError(f"{name} is a finite number, not {number}", ("until", name))
+            raise ConfigError(f"{name} must be finite, not {number}", ("until", name))
     until = Until(rule, **numbers)  # type: ignore[arg-type]
     if until.elo0 >= until.elo1:
-        raise ConfigError("elo0 is less than elo1", ("until", "elo1"))
+        raise ConfigError("elo0 must be less than elo1", ("until", "elo1"))
     for name in ("alpha", "beta"):
         if not 0 < getattr(until, name) < 0.5:
-            raise ConfigError(f"{name} is a probability below 0.5", ("until", name))
+            raise ConfigError(f"{name} must be a probability below 0.5", ("until", name))
     if not 0 < until.width < 1:
-        raise ConfigError("width is a part of 1, such as 0.1", ("until", "width"))
+        raise ConfigError("width must be between 0 and 1, such as 0.1", ("until", "width"))
     return until
 
 
 def _check_clocks(plan: Plan) -> None:
-    """That nobody who searches by the clock gets the endless one of those who count."""
+    """Check that no agent searches by the practically endless default clock."""
     for condition in plan.conditions:
         if condition.simulations is None or condition.play_clock_seconds != SIMULATION_CLOCK_SECONDS:
             continue
@@ -275,14 +290,14 @@ def _check_clocks(plan: Plan) -> None:
             if agent.is_remote or (_SEARCHING.match(spec) and not _LIMIT.search(spec)):
                 key = () if condition.name == "default" else ("conditions", condition.name)
                 raise ConfigError(
-                    f"{agent.name} does not count simulations: give condition {condition.name} a play_clock"
-                    " too, of less than an hour",
+                    f"{agent.name} does not count simulations: condition {condition.name} needs a play_clock"
+                    " of less than an hour as well",
                     (*key, "simulations"),
                 )
 
 
 def _check_seats(plan: Plan) -> None:
-    """That no game lacks agents, and no HTTP player would have to take two seats of one match."""
+    """Check that no game lacks agents and no HTTP player needs two seats."""
     for game in plan.games:
         roles = [role for role in role_names(game) if role != str(RANDOM_ROLE)]
         key = ("games", game.name)
@@ -290,12 +305,12 @@ def _check_seats(plan: Plan) -> None:
             raise ConfigError(f"game {game.name} has no role for an agent", key)
         wanted = 2 if plan.lineups == "pairs" and len(roles) > 1 else len(roles)
         if len(plan.agents) < wanted:
-            raise ConfigError(f"game {game.name} needs {wanted} agents, there are {len(plan.agents)}", key)
+            raise ConfigError(f"game {game.name} needs {wanted} agents, got {len(plan.agents)}", key)
         remote = [agent.name for agent in plan.agents if agent.is_remote]
         if plan.lineups == "pairs" and len(roles) > 2 and remote:
             raise ConfigError(
-                f"in pairs the HTTP player {remote[0]} would take several seats of {game.name}; "
-                'write lineups = "all"',
+                f"in pairs, the HTTP player {remote[0]} would take several seats in {game.name}; "
+                'use lineups = "all"',
                 key,
             )
 
@@ -313,35 +328,37 @@ def _need(
     key: tuple[str, ...],
     default: Any = ...,
 ) -> Any:
-    """The value of `name`, checked for its type."""
+    """The value of `name`, with its type checked."""
     if name not in table:
         if default is ...:
             raise ConfigError(f"{name!r} is missing", key)
         return default
     value = table[name]
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        words = {dict: "a table", list: "a list", str: "text", int: "a whole number"}
+        words = {dict: "a table", list: "a list", str: "a string", int: "an integer"}
         wanted = "a number" if isinstance(kind, tuple) else words[kind]
-        raise ConfigError(f"{name} is {wanted}, not {value!r}", (*key, name))
+        raise ConfigError(f"{name} must be {wanted}, not {value!r}", (*key, name))
     return value
 
 
 def _positive(value: int | None, key: tuple[str, ...]) -> int | None:
     if value is not None and value < 1:
-        raise ConfigError(f"{key[-1]} is at least 1", key)
+        raise ConfigError(f"{key[-1]} must be at least 1", key)
     return value
 
 
 def _one_of(value: str, choices: Collection[str], key: tuple[str, ...]) -> str:
     if value not in choices:
-        raise ConfigError(f"{key[-1]} is one of {', '.join(choices)}, not {value!r}", key)
+        raise ConfigError(f"{key[-1]} must be one of {', '.join(choices)}, not {value!r}", key)
     return value
 
 
 def _check_keys(table: Mapping[str, Any], known: set[str], key: tuple[str, ...]) -> None:
     for name in table:
         if name not in known:
-            raise ConfigError(f"unknown key {name!r}; there are {', '.join(sorted(known))}", (*key, name))
+            raise ConfigError(
+                f"unknown key {name!r}; expected one of {', '.join(sorted(known))}", (*key, name)
+            )
 
 
 def _toml_error(path: Path, message: str) -> str:
@@ -350,7 +367,11 @@ def _toml_error(path: Path, message: str) -> str:
 
 
 def find_line(text: str, key: tuple[str, ...]) -> int:
-    """The line where the value of a key path most likely stands, from 1; the last part found counts."""
+    """The line, from 1, that most likely contains the value of a key path.
+
+    >>> find_line('seed = 1\\n[agents]\\na = "mcts"', ("agents", "a"))
+    3
+    """
     lines = text.splitlines()
     line, table, best = 0, (), 1  # type: int, tuple[str, ...], int
     matched = 0
@@ -366,7 +387,7 @@ def find_line(text: str, key: tuple[str, ...]) -> int:
 
 
 def _assigned(content: str) -> tuple[str, ...]:
-    """The key path that one line assigns to, with the first key of an inline table after it."""
+    """The key path that a line assigns to."""
     found = re.match(r"\s*([\w\"'.+:\-]+)\s*=", content)
     return tuple(part.strip("\"'") for part in found[1].split(".")) if found else ()
 

@@ -1,4 +1,4 @@
-"""Results for other programs: CSV with one row per match, JSON Lines with everything."""
+"""Export matches: CSV with one row per match, or JSON Lines with everything."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SEAT_COLUMNS = ("agent", "goal", "late", "illegal", "lost", "think_seconds", "si
 def write_csv(
     store: Store, run: Run, stream: IO[str], columns: Collection[str] = (*MATCH_COLUMNS, *SEAT_COLUMNS)
 ) -> int:
-    """One row per match; what belongs to seats has one column per seat, `agent1`, `goal1`, …
+    """Write one row per match; seats have numbered columns: `agent1`, `goal1`, …
 
-    columns   of MATCH_COLUMNS and SEAT_COLUMNS; they stay in the order they have there
+    columns   from MATCH_COLUMNS and SEAT_COLUMNS; their order there is kept
     Returns the number of matches.
     """
     match_columns = [column for column in MATCH_COLUMNS if column in columns]
@@ -50,7 +50,7 @@ def write_csv(
 
 
 def write_json_lines(store: Store, run: Run, stream: IO[str], *, records: bool = False) -> int:
-    """One JSON object per match; with `records` the match record too, without the rules.
+    """Write one JSON object per match; with `records`, its match record without the rules.
 
     Returns the number of matches.
     """

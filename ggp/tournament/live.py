@@ -1,4 +1,4 @@
-"""A run as it goes: in a terminal a table that is redrawn, elsewhere a line now and then."""
+"""Progress of a run: a table that is redrawn in a terminal, else a line from time to time."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ggp.tournament.store import Run, Store
 
 REFRESH_SECONDS = 2.0
 LINE_SECONDS = 15.0
-"""How often a line is printed where there is no terminal."""
+"""Time between two lines if there is no terminal."""
 
 SHARE = 10
-"""How many times longer than drawing takes the view is left alone."""
+"""The view is redrawn after at least SHARE times the time that drawing takes."""
 
 RATE_WINDOW_SECONDS = 120.0
-"""How far back `watch` looks for the rate."""
+"""Period over which `watch` measures the rate."""
 
 
 class RunView:
-    """Shows the progress of a run; give `show` to the runner, inside a `with` block."""
+    """Shows the progress of a run; pass `show` to the runner, inside a `with` block."""
 
     def __init__(self, console: Console, store: Store, run: Run) -> None:
         self.console, self.store, self.run = console, store, run
@@ -48,7 +48,7 @@ class RunView:
             self._live.stop()
 
     def show(self, progress: Progress) -> None:
-        """Show where the run is, if it is time to."""
+        """Show the progress if the last update was long enough ago."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -60,13 +60,17 @@ class RunView:
             self.console.print(line, soft_wrap=True)
         else:
             self._live.update(standings(self.store, self.run, line), refresh=True)
-            # Summing up very many matches takes time, of which most belongs to playing more.
+            # Summarizing very many matches takes time, and playing more of them comes first.
             spent = time.monotonic() - now
             self._next = max(self._next, now + SHARE * spent)
 
 
 def progress_line(stored: int, total: int, saved: int, running: int | None, per_second: float) -> str:
-    """`120 of 400 matches, 2 running, 31.0 a minute, about 9 min left`."""
+    """Progress in one line.
+
+    >>> progress_line(120, 400, 0, 2, 0.5)
+    '120 of 400 matches, 2 running, 30.0 per minute, about 9 min left'
+    """
     left = max(0, total - stored - saved)
     parts = [count_text(stored, total)]
     if saved:
@@ -74,14 +78,18 @@ def progress_line(stored: int, total: int, saved: int, running: int | None, per_
     if running is not None:
         parts.append(f"{running} running")
     if per_second > 0:
-        parts.append(f"{60 * per_second:.1f} a minute")
+        parts.append(f"{60 * per_second:.1f} per minute")
         if left:
             parts.append(f"about {duration_text(left / per_second)} left")
     return ", ".join(parts)
 
 
 def duration_text(seconds: float) -> str:
-    """A duration for people: `40 s`, `9 min`, `3.5 h`."""
+    """A duration in a readable unit.
+
+    >>> duration_text(40), duration_text(540), duration_text(12_600)
+    ('40 s', '9 min', '3.5 h')
+    """
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:
@@ -90,7 +98,7 @@ def duration_text(seconds: float) -> str:
 
 
 def standings(store: Store, run: Run, line: str) -> RenderableType:
-    """The win rates so far below `line`."""
+    """The current win rates below `line`."""
     results = make_report(store, run).results
     parts: list[RenderableType] = [Text(f"{run.name}: {line}", style="bold")]
     for condition in run.plan.conditions:
@@ -110,7 +118,7 @@ def watch(
     is_over: Callable[[], bool] = lambda: False,
     refresh_seconds: float = REFRESH_SECONDS,
 ) -> None:
-    """Show a run that another process plays, until it is complete, `is_over` says so, or Ctrl-C."""
+    """Show a run played by another process, until it is complete, `is_over()`, or Ctrl-C."""
     with Live(console=console, auto_refresh=False) as live:
         while True:
             begin = time.monotonic()
@@ -126,7 +134,7 @@ def watch(
 
 
 def recent_rate(store: Store, run: Run) -> float:
-    """Matches per second in the last minutes."""
+    """Matches per second over the last RATE_WINDOW_SECONDS."""
     now = time.time()
     since = now - RATE_WINDOW_SECONDS
     times = [match.stored_ms / 1000 for match in store.matches(run)]

@@ -1,7 +1,7 @@
-"""What a tournament consists of, as plain data: agents, games, conditions and when to stop.
+"""A tournament as plain data: agents, games, conditions and stopping rule.
 
-A plan is complete: it carries the rules' text and needs no file any more. It is stored with the results,
-so a run can be resumed from its results alone.
+A plan is complete: it contains the text of the rules and needs no other file. It is stored with the matches,
+so that a run can be resumed from its store alone.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from itertools import combinations
 from typing import Any, Literal
 
 from gdl.errors import GdlError
-from gdl.parser import parse
-from gdl.printer import to_kif
-from ggp.players import PlayerSpecError, make_player
+from gdl.syntax.parser import parse
+from gdl.syntax.printer import to_kif
+from ggp.match.player import PlayerSpecError
+from ggp.players.factory import make_player
+from ggp.players.own import is_own_player
 
 Lineups = Literal["pairs", "all"]
 Rule = Literal["sprt", "width"]
@@ -26,7 +28,7 @@ Rule = Literal["sprt", "width"]
 
 @dataclass(frozen=True)
 class Agent:
-    """A named configuration of a player: `player` is what `make_player` takes."""
+    """A named configuration of a player; `player` is a spec for `make_player`."""
 
     name: str
     player: str
@@ -38,7 +40,7 @@ class Agent:
 
 @dataclass(frozen=True)
 class GameEntry:
-    """A game of the tournament; its `simulations` stand in for those of every condition that has some."""
+    """A game of the tournament; `simulations` overrides the number of any condition that has one."""
 
     name: str
     rules: str
@@ -47,11 +49,11 @@ class GameEntry:
 
 @dataclass(frozen=True)
 class Condition:
-    """One way to give agents their time.
+    """The clocks or simulations under which matches are played.
 
-    repetitions   how often every assignment of a lineup's agents to roles is played
-    simulations   per move, for agents that can count them and do not bring a number of their own
-    options       name and value, of every agent that knows the option and does not set it itself
+    repetitions   matches for each assignment of agents to roles
+    simulations   per move, for agents that have this option and do not set it themselves
+    options       (name, value) for agents that have the option and do not set it themselves
     """
 
     name: str
@@ -64,11 +66,11 @@ class Condition:
 
 @dataclass(frozen=True)
 class Until:
-    """When a cell needs no more matches, although repetitions are left (`ggp.tournament.sequential`).
+    """The stopping rule: when a cell needs no more matches (`ggp.tournament.stopping`).
 
     rule          "sprt": one of two hypotheses on the difference in strength is accepted;
                   "width": the 95 % interval of the win rate is at most `width` wide
-    elo0, elo1    the hypotheses, as differences in Elo points; alpha, beta: probabilities to err
+    elo0, elo1    the hypotheses, as differences in Elo points; alpha, beta: error probabilities
     """
 
     rule: Rule
@@ -81,11 +83,11 @@ class Until:
 
 @dataclass(frozen=True)
 class Plan:
-    """A tournament in full.
+    """A complete tournament.
 
-    lineups   who meets: "pairs" two agents at a time, in games of more than two roles with every mixed
-              assignment; "all" as many different agents as the game has roles
-    against   where not empty, only pairs with one of these agents are played
+    lineups   "pairs": two agents per match, in games with more than two roles in every mixed assignment;
+              "all": as many different agents as the game has roles
+    against   unless empty, only pairs with one of these agents are played
     """
 
     name: str
@@ -102,7 +104,7 @@ class Plan:
         return next(agent for agent in self.agents if agent.name == name)
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Who is compared with whom: the agent that is measured first, its opponent or baseline second."""
+        """The pairs to compare: first the agent to measure, then its opponent or baseline."""
         names = [agent.name for agent in self.agents]
         if not self.against:
             return list(combinations(names, 2))
@@ -113,10 +115,10 @@ class Plan:
         return found
 
     def settings(self) -> dict[str, str]:
-        """What the matches mean, piece by piece: a run cannot change those that it has matches of.
+        """The settings that matches depend on: fixed once a match was played.
 
-        Repetitions, who meets whom and when to stop are not among them: they only decide how many matches
-        are played.
+        Repetitions, pairs and stopping rule are not among them: they only determine how many matches are
+        played.
         """
         pieces = {"seed": str(self.seed), "engine": self.engine}
         for agent in self.agents:
@@ -156,15 +158,19 @@ class Plan:
 
 
 def _meaning(rules: str) -> str:
-    """The rules as they are printed: comments and layout may change during a run."""
+    """The rules without comments and layout, which may change during a run."""
     try:
         return to_kif(parse(rules))
-    except GdlError:  # told where the game is loaded
+    except GdlError:  # reported when the game is loaded
         return rules
 
 
 def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
-    """What keeps `new` from going on with a run of `old`, one line each; additions do not."""
+    """Changes that prevent resuming a run of `old`, one line each; additions are allowed.
+
+    >>> changed_settings({"seed": "0"}, {"seed": "1", "agent a": "mcts"})
+    ["seed was '0', now is '1'"]
+    """
     changes = []
     for key, value in old.items():
         if key not in new:
@@ -175,11 +181,11 @@ def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str
 
 
 def player_spec(agent: Agent, game: GameEntry, condition: Condition) -> str:
-    """The player that `agent` is in this game under this condition.
+    """The spec of `agent` in this game under this condition.
 
-    Where it has such options and does not set them itself, it gets those of the condition, its number of
-    simulations, or by clock one thread: every worker plays a match of its own, and agents that took all cores
-    would take them from other matches.
+    An agent that has the options and does not set them itself gets those of the condition, and its number of
+    simulations; or, if it plays by the clock, one thread, because every worker plays its own match and needs
+    its own core.
     """
     player = agent.player
     for option, value in condition.options:
@@ -189,11 +195,26 @@ def player_spec(agent: Agent, game: GameEntry, condition: Condition) -> str:
     return with_option(player, "simulations", game.simulations or condition.simulations)
 
 
+def extend_spec(player: str, options: Mapping[str, object]) -> str:
+    """Append options to the spec of a player.
+
+    >>> extend_spec("mcts", {"c": 40, "threads": 2}), extend_spec("mcts:c=40", {"threads": 2})
+    ('mcts:c=40,threads=2', 'mcts:c=40,threads=2')
+    >>> extend_spec("agents.py:Greedy", {"depth": 3})
+    'agents.py:Greedy:depth=3'
+    """
+    if not options:
+        return player
+    has_options = player.count(":") > is_own_player(player)
+    text = ",".join(f"{name}={value}" for name, value in options.items())
+    return f"{player}{',' if has_options else ':'}{text}"
+
+
 def with_option(player: str, option: str, value: object) -> str:
-    """`player` with an option added, unless it has it already or knows no such option."""
+    """Add an option to the spec `player`, unless it sets or does not have this option."""
     if player.startswith("http://") or re.search(rf"[:,]{re.escape(option)}=", player):
         return player
-    extended = f"{player}{',' if ':' in player else ':'}{option}={value}"
+    extended = extend_spec(player, {option: value})
     try:
         make_player(extended)
     except PlayerSpecError:

@@ -1,4 +1,4 @@
-"""Playing one scheduled match: what a worker does, on this machine or another.
+"""Play one scheduled match, in a worker on this machine or another.
 
 Only plain data goes in and out. A worker keeps the games it has loaded.
 """
@@ -13,40 +13,45 @@ import json
 import os
 import platform
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from gdl.errors import GdlError
+from ggp.engines.loading import load
+from ggp.files import PACKAGE
 from ggp.game import Game, GameError
-from ggp.loading import load
-from ggp.match import MatchRecord, NotStartedError, play_match, program_version
-from ggp.players import Player, PlayerError, PlayerFaultError, make_player
-from ggp.protocol import Abort
+from ggp.match.faults import Illegal, Late, Unreachable
+from ggp.match.player import Player, PlayerError, PlayerFaultError
+from ggp.match.record import MatchRecord, program_version
+from ggp.match.referee import NotStartedError, play_match
+from ggp.match.terms import MatchTerms
+from ggp.players.factory import make_player
+from ggp.protocol.messages import Abort
 from ggp.tournament.pool import CallError
 from ggp.tournament.schedule import MatchTask
 
 ABORT_SECONDS = 2.0
-"""How long players over HTTP may take to hear that their match is over: somebody waits at the keyboard."""
+"""Time limit for sending ABORT to HTTP players: the user waits for it."""
 
 GAMES_KEPT = 16
-"""Loaded games a worker keeps: more than most tournaments have, few enough for its memory."""
+"""Number of loaded games that a worker keeps, limited by its memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeatResult:
-    """What one role of a match did.
+    """The result of one role in a match.
 
     agent            None for `random`
-    goal             None in aborted matches, or where the rules gave no value
-    moves            moves asked of it; those with one legal move count too
-    late, illegal, lost   moves that came too late, were not legal, or did not come for lack of connection
+    goal             None in aborted matches, or if the rules gave no value
+    moves            number of moves requested, including those with a single legal move
+    late, illegal, lost   number of late and illegal moves, and of moves lost with the connection
     think_seconds    start clock and moves together
-    simulations      finished by its search; None where the player does not count them
-    fallback         the policy its search reports to have played by instead of the one asked for, mostly "";
-                     None where nobody told: players over HTTP, and matches of earlier versions
+    simulations      completed by its search; None if the player does not count them
+    fallback         the policy that its search used instead of the configured one, "" for none; None if
+                     unknown, as for HTTP players
     """
 
     role: str
@@ -66,7 +71,7 @@ class SeatResult:
 class MatchResult:
     """A finished match, ready to be stored.
 
-    record    the match record as JSON, without the rules, which the run has already
+    record    the match record as JSON, without the rules, which the plan contains
     """
 
     task: MatchTask
@@ -85,12 +90,12 @@ class MatchResult:
 class UnplayableError(CallError):
     """The match cannot be played.
 
-    agent     who did not get ready for it; None where that is not the reason
-    is_gone   whether nobody answers where that agent should be
+    agent     the agent that did not start, if that is the reason
+    is_gone   whether that agent cannot be reached at all
     """
 
     def __init__(self, why: str, agent: str | None = None, is_gone: bool = False) -> None:
-        super().__init__(why, agent, is_gone)  # all, so that it can be pickled
+        super().__init__(why, agent, is_gone)  # all of them, so that it can be pickled
         self.agent, self.is_gone = agent, is_gone
 
     def __str__(self) -> str:
@@ -100,12 +105,13 @@ class UnplayableError(CallError):
 def play_task(task: MatchTask) -> MatchResult:
     """Play the match. Raises UnplayableError.
 
-    Without one of its players it would be a match of random moves: it is not played then.
+    If a player does not start, the match is not played: it would consist of random moves.
     """
     try:
         return _play(task)
     except NotStartedError as error:
-        raise UnplayableError(str(error), task.seats[error.index], error.code == "CE") from None
+        is_gone = isinstance(error.fault, Unreachable)
+        raise UnplayableError(str(error), task.seats[error.index], is_gone) from None
     except (GdlError, GameError, PlayerError, OSError) as error:
         raise UnplayableError(str(error)) from None
 
@@ -116,11 +122,13 @@ def _play(task: MatchTask) -> MatchResult:
     record = play_match(
         game,
         players,
-        start_clock_seconds=task.start_clock_seconds,
-        play_clock_seconds=task.play_clock_seconds,
-        seed=task.seed,
-        match_id=wire_id(task),
-        all_must_start=True,
+        MatchTerms(
+            task.start_clock_seconds,
+            task.play_clock_seconds,
+            task.seed,
+            match_id=wire_id(task),
+            all_must_start=True,
+        ),
     )
     seats = tuple(_seat_result(task, record, index, players[index]) for index in range(len(players)))
     record.tournament_name = task.condition
@@ -132,8 +140,8 @@ def _play(task: MatchTask) -> MatchResult:
         is_completed=record.is_completed,
         fault="; ".join(filter(None, [record.fault, *_late_starts(record)])),
         started_ms=record.start_time,
-        seconds=round((record.state_times[-1] - record.start_time) / 1000, 3),
-        steps=len(record.moves),
+        seconds=round(((record.steps[-1].time_ms or 0) - record.start_time) / 1000, 3),
+        steps=len(record.steps) - 1,
         record=json.dumps(data, ensure_ascii=False, separators=(",", ":")),
         version=code_version(),
         host=platform.node(),
@@ -145,35 +153,35 @@ def _player(task: MatchTask, index: int) -> Player | None:
     spec = task.players[index]
     try:
         return None if spec is None else make_player(spec)
-    except PlayerError as error:  # a file is gone, or is not on this machine
+    except PlayerError as error:  # a file is missing, or is not on this machine
         raise UnplayableError(str(error), task.seats[index]) from None
 
 
 def abort_tasks(tasks: Iterable[MatchTask]) -> None:
-    """Tell players over HTTP that these matches are over, so that they take others. Best effort."""
-    from ggp.http_client import ask, parse_address  # loads aiohttp
+    """Send ABORT for these matches to their HTTP players, so that they accept others. Best effort."""
+    from ggp.protocol.client import ask, parse_address  # loads aiohttp
 
-    async def tell(address: str, match_id: str) -> None:
+    async def abort(address: str, match_id: str) -> None:
         with contextlib.suppress(PlayerFaultError):
             await ask(parse_address(address), Abort(match_id), ABORT_SECONDS)
 
-    told = [(address, wire_id(task)) for task in tasks for address in task.remote_addresses]
+    messages = [(address, wire_id(task)) for task in tasks for address in task.remote_addresses]
 
-    async def tell_all() -> None:
-        await asyncio.gather(*(tell(*each) for each in told))
+    async def abort_all() -> None:
+        await asyncio.gather(*(abort(*each) for each in messages))
 
-    # In a thread, as looking up a name may take much longer and cannot be stopped.
-    thread = threading.Thread(target=lambda: asyncio.run(tell_all()), daemon=True)
-    if told:
+    # In a thread, because a name lookup may take much longer and cannot be interrupted.
+    thread = threading.Thread(target=lambda: asyncio.run(abort_all()), daemon=True)
+    if messages:
         thread.start()
         thread.join(ABORT_SECONDS + 0.5)
 
 
 def wire_id(task: MatchTask) -> str:
-    """A match id that every HTTP player can take: a plain word.
+    """A match id that every HTTP player accepts: a plain word.
 
-    The same whenever this match is played, but with players over HTTP another one each time that a run goes
-    on: they may still hear of the match that was interrupted.
+    It is always the same for the same match, except that matches of HTTP players get a new one when a run is
+    resumed: messages of the interrupted match may still arrive.
     """
     token = f"|{task.token}" if task.remote_addresses else ""
     digest = hashlib.sha256(f"{task.seed}|{task.id}{token}".encode()).hexdigest()[:12]
@@ -182,48 +190,43 @@ def wire_id(task: MatchTask) -> str:
 
 @functools.lru_cache(maxsize=GAMES_KEPT)
 def load_game(rules: str, name: str, engine: str) -> Game[Any]:
-    """The game, loaded once per worker."""
+    """Load a game, once per worker."""
     return load(rules + "\n", engine, name=name)
 
 
 def _seat_result(task: MatchTask, record: MatchRecord, index: int, player: Player | None) -> SeatResult:
-    codes = _column(record.errors[1:], index, "")  # the first row is START's
-    seconds = _column(record.move_seconds, index, 0.0)
+    faults = [step.faults[index] for step in record.steps[1:]]  # those of START are no faults of moves
+    seconds = [step.seconds[index] for step in record.steps if step.seconds]
     return SeatResult(
         role=record.roles[index],
         agent=task.seats[index],
         player=task.players[index],
         goal=record.goals[index] if record.goals is not None else None,
-        moves=len(record.moves),
-        late=sum(code == "TO" for code in codes),
-        illegal=sum(code.startswith("IL") for code in codes),
-        lost=sum(code == "CE" for code in codes),
+        moves=len(record.steps) - 1,
+        late=sum(isinstance(fault, Late) for fault in faults),
+        illegal=sum(isinstance(fault, Illegal) for fault in faults),
+        lost=sum(isinstance(fault, Unreachable) for fault in faults),
         think_seconds=round(sum(value or 0.0 for value in seconds), 4),
-        simulations=getattr(player, "simulation_count", None),
-        fallback=None if getattr(player, "is_remote", False) else _fallback(record, index),
+        simulations=None if player is None else player.simulation_count,
+        fallback=None if player is not None and player.is_remote else _fallback(record, index),
     )
 
 
 def _late_starts(record: MatchRecord) -> list[str]:
-    codes = record.errors[0] if record.errors else []
-    return [f"{role} was late at START" for role, code in zip(record.roles, codes, strict=True) if code]
+    faults = record.steps[0].faults
+    return [f"{role} was late at START" for role, fault in zip(record.roles, faults, strict=False) if fault]
 
 
 def _fallback(record: MatchRecord, index: int) -> str:
-    told = (report["fallback"] for report in _column(record.reports, index, None) if report is not None)
-    return next(filter(None, told), "")
-
-
-def _column(rows: Sequence[Sequence[Any]], index: int, missing: Any) -> list[Any]:
-    return [row[index] if index < len(row) else missing for row in rows]
+    reports = (step.reports[index] for step in record.steps[1:])
+    return next(filter(None, (report["fallback"] for report in reports if report is not None)), "")
 
 
 @functools.cache
 def code_version() -> str:
-    """The program's version and a digest of its sources, so that changed code can be told apart."""
+    """The program's version and a digest of its sources, which identifies changed code."""
     digest = hashlib.sha256()
-    package = Path(__file__).resolve().parent.parent
-    for folder in (package.parent / "gdl", package):
+    for folder in (PACKAGE.parent / "gdl", PACKAGE):
         for path in sorted(folder.rglob("*.py")):
             digest.update(path.read_bytes())
     return f"{program_version()} {digest.hexdigest()[:10]}"
@@ -231,7 +234,7 @@ def code_version() -> str:
 
 @functools.cache
 def processor() -> str:
-    """The processor's name, the number of its cores, and the versions that matter for speed."""
+    """Processor name, number of cores, and the library versions that affect speed."""
     name = platform.processor() or platform.machine()
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():

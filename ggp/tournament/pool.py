@@ -1,8 +1,8 @@
-"""Workers behind the interface of `concurrent.futures`: `submit(function, *arguments) -> Future`.
+"""Worker pools with the interface of `concurrent.futures`: `submit(function, *arguments) -> Future`.
 
-`ProcessWorkers` is a pool of processes of this machine that outlives its workers: one that dies (killed, out
-of memory) costs the call it was making, which is made again by a new process. The standard pool gives up
-altogether in that case. `DaskWorkers` are those of an existing Dask cluster.
+`ProcessWorkers` is a pool of local processes that survives the death of its workers (killed, out of memory):
+a new process repeats the interrupted call, whereas the standard pool breaks. `DaskWorkers` are the workers of
+an existing Dask cluster.
 """
 
 from __future__ import annotations
@@ -24,45 +24,46 @@ from typing import Any, Protocol, Self, TypeVar
 Result = TypeVar("Result")
 
 _logger = logging.getLogger("ggp")
+CONNECT_SECONDS = 10.0
+"""How long to wait for a Dask scheduler to answer."""
 
 ATTEMPTS = 3
-"""How often a call is made before the death of its workers is taken to be its own fault."""
-
+"""Number of attempts before a call is blamed for the death of its workers."""
 
 MOST_PROCESSES = 512
-"""Of this machine: beyond that somebody has mistyped, and so many threads may not be had."""
+"""Limit for local processes: a larger number is a typing error, and threads may run out."""
 
 BLAS_THREADS = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-"""A worker has one core: NumPy's matrix products must not wait for threads on those of the others."""
+"""A worker has one core: NumPy's matrix products must not use threads on other workers' cores."""
 
 
 class CallError(Exception):
-    """What calls raise to tell a person in a sentence why they failed: it comes back as it is.
+    """Base of errors that explain a failed call in a sentence; passed to the caller unchanged.
 
-    Its arguments must be plain data.
+    Their arguments must be plain data.
     """
 
 
 class WorkerDiedError(RuntimeError):
-    """A call took its worker down with it, `ATTEMPTS` times."""
+    """A call killed its worker `ATTEMPTS` times."""
 
 
 class WorkersError(Exception):
-    """No workers: the address is wrong, nobody answers there, or a package is missing."""
+    """No workers: wrong address, no reply from there, or a missing package."""
 
 
 class Workers(Protocol):
-    """Something that makes calls elsewhere. Leaving the `with` block drops calls that are not finished.
+    """A pool of workers; leaving the `with` block drops unfinished calls.
 
-    Futures that are cancelled before that mean that there are no workers any more.
+    Futures that are cancelled before that mean that the workers are gone.
     """
 
     def size(self) -> int:
-        """How many calls are made at the same time, at the moment."""
+        """The current number of simultaneous calls."""
         ...
 
     def submit(self, function: Callable[..., Result], /, *arguments: Any) -> Future[Result]:
-        """Call `function(*arguments)`, both picklable; it may happen more than once."""
+        """Call `function(*arguments)` (all picklable) in a worker, possibly more than once."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -73,7 +74,7 @@ class Workers(Protocol):
 
 
 def open_workers(text: str | None) -> Workers:
-    """Workers as a person asks for them: a number of processes, `dask://host:port`, or None for all cores.
+    """Open workers: a number of processes, `dask://host:port`, or None for all cores.
 
     Raises WorkersError.
     """
@@ -83,13 +84,13 @@ def open_workers(text: str | None) -> Workers:
         return DaskWorkers(text)
     if text.isascii() and text.isdigit() and text.strip("0"):
         if len(text) > 9 or int(text) > MOST_PROCESSES:
-            raise WorkersError(f"at most {MOST_PROCESSES} processes, not {text[:20]}")
+            raise WorkersError(f"at most {MOST_PROCESSES} worker processes are allowed, not {text[:20]}")
         return ProcessWorkers(int(text))
-    raise WorkersError(f"workers are a number of processes or dask://host:port, not {text!r}")
+    raise WorkersError(f"workers: expected a number of processes or dask://host:port, not {text!r}")
 
 
 def usable_cores() -> int:
-    """Cores this process may use."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -102,7 +103,7 @@ class _Call:
 
 
 class ProcessWorkers:
-    """A pool of processes; each is looked after by a thread that replaces it when it dies."""
+    """A pool of processes, each with a supervising thread that replaces it if it dies."""
 
     def __init__(self, size: int, *, attempts: int = ATTEMPTS) -> None:
         self._size = size
@@ -111,14 +112,14 @@ class ProcessWorkers:
         self._is_closing = False
         self._lock = threading.Lock()
         self._processes: dict[int, Any] = {}
-        self._keepers: list[threading.Thread] = []
+        self._supervisors: list[threading.Thread] = []
 
     def size(self) -> int:
         return self._size
 
     @property
     def process_ids(self) -> tuple[int, ...]:
-        """The processes that run now."""
+        """Ids of the running processes."""
         with self._lock:
             return tuple(process.pid for process in self._processes.values() if process.pid is not None)
 
@@ -126,13 +127,13 @@ class ProcessWorkers:
         assert not self._is_closing, "submit after close"
         call = _Call(function, arguments)
         self._calls.put(call)
-        if len(self._keepers) < self._size:  # as many as there are calls, however many are allowed
-            number = len(self._keepers)
-            keeper = threading.Thread(
-                target=self._keep, args=(number,), name=f"worker-keeper-{number}", daemon=True
+        if len(self._supervisors) < self._size:  # no more processes than calls
+            number = len(self._supervisors)
+            supervisor = threading.Thread(
+                target=self._supervise, args=(number,), name=f"worker-supervisor-{number}", daemon=True
             )
-            keeper.start()
-            self._keepers.append(keeper)
+            supervisor.start()
+            self._supervisors.append(supervisor)
         return call.future
 
     def __enter__(self) -> Self:
@@ -144,23 +145,23 @@ class ProcessWorkers:
         self.close()
 
     def close(self) -> None:
-        """End all processes, now."""
+        """Terminate all processes immediately."""
         with self._lock:
             self._is_closing = True
             for process in self._processes.values():
                 process.terminate()
-        for _ in self._keepers:
+        for _ in self._supervisors:
             self._calls.put(None)
-        for keeper in self._keepers:
-            keeper.join(timeout=5)
+        for supervisor in self._supervisors:
+            supervisor.join(timeout=5)
         with contextlib.suppress(queue.Empty):
             while True:
                 call = self._calls.get_nowait()
                 if call is not None:
                     call.future.cancel()
-                    call.future.set_running_or_notify_cancel()  # else who waits for it is not told
+                    call.future.set_running_or_notify_cancel()  # otherwise `wait` does not return it
 
-    def _keep(self, number: int) -> None:
+    def _supervise(self, number: int) -> None:
         link: Connection | None = None
         while not self._is_closing:
             call = self._calls.get()
@@ -175,10 +176,10 @@ class ProcessWorkers:
                     is_result, value = link.recv()
                 except (EOFError, OSError) as error:
                     link = None
-                    self._bury(number)
+                    self._remove(number)
                     if self._is_closing or attempt == self._attempts:
                         call.future.set_exception(
-                            WorkerDiedError(f"its worker died, {attempt} times: {error}")
+                            WorkerDiedError(f"its worker died {attempt} times: {error}")
                         )
                         break
                 except Exception as error:
@@ -190,7 +191,7 @@ class ProcessWorkers:
                     else:
                         call.future.set_exception(value)
                     break
-        self._bury(number)
+        self._remove(number)
 
     def _start(self, number: int) -> Connection:
         context = multiprocessing.get_context("spawn")
@@ -205,7 +206,7 @@ class ProcessWorkers:
         theirs.close()
         return ours
 
-    def _bury(self, number: int) -> None:
+    def _remove(self, number: int) -> None:
         with self._lock:
             process = self._processes.pop(number, None)
         if process is not None:
@@ -218,7 +219,7 @@ class ProcessWorkers:
 
 @contextlib.contextmanager
 def _environment(defaults: dict[str, str]) -> Iterator[None]:
-    """Variables for a process that starts now; those that the user has set stay."""
+    """Set variables for a process that starts in this block; the user's values take precedence."""
     added = [name for name in defaults if name not in os.environ]
     os.environ.update({name: defaults[name] for name in added})
     try:
@@ -229,14 +230,14 @@ def _environment(defaults: dict[str, str]) -> Iterator[None]:
 
 
 def _serve_calls(link: Connection) -> None:
-    """What a worker process does: make one call after the other until its parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends us
+    """Main loop of a worker process: serve calls until the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and terminates us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
             function, arguments = link.recv()
-        except (EOFError, ConnectionError):  # a killed parent resets the link where answers were left unread
+        except (EOFError, ConnectionError):  # a killed parent resets the link if replies were unread
             return
         try:
             answer: tuple[bool, Any] = (True, function(*arguments))
@@ -249,7 +250,7 @@ def _serve_calls(link: Connection) -> None:
 
 
 def _portable(error: Exception) -> Exception:
-    """`error` with its traceback in the text, as an exception that every process can unpickle."""
+    """Put the traceback of `error` in the text of an exception that any process can unpickle."""
     if isinstance(error, CallError):
         return error
     return RuntimeError("".join(traceback.format_exception(error)).rstrip())
@@ -263,25 +264,25 @@ def _end_with_parent() -> None:
 
 
 class DaskWorkers:
-    """The workers of a Dask cluster, which must have this package installed."""
+    """The workers of a Dask cluster, on which this package must be installed."""
 
     def __init__(self, address: str) -> None:
         """Connect to `dask://host:port`. Raises WorkersError."""
         try:
             import distributed
         except ImportError:
-            raise WorkersError("dask:// needs the extra: pip install 'ggp-lanes[distributed]'") from None
+            raise WorkersError("dask:// needs an extra: pip install 'ggp-lanes[distributed]'") from None
         try:
             client: Any = distributed.Client
-            self._client = client(address.replace("dask://", "tcp://", 1), timeout=10)
+            self._client = client(address.replace("dask://", "tcp://", 1), timeout=CONNECT_SECONDS)
         except (OSError, ValueError) as error:
             raise WorkersError(f"no Dask scheduler at {address}: {error}") from None
-        # `pure` calls with equal arguments would be one call. The scheduler itself makes the calls of dead
-        # workers again.
+        # With `pure`, calls with equal arguments would be a single call. The scheduler repeats calls of dead
+        # workers itself.
         self._executor = self._client.get_executor(pure=False)
 
     def size(self) -> int:
-        """Raises WorkersError where the scheduler is gone."""
+        """The current number of cores. Raises WorkersError if the scheduler is gone."""
         try:
             cores: int = sum(self._client.ncores().values())
         except OSError as error:
@@ -301,5 +302,5 @@ class DaskWorkers:
         try:
             self._executor.shutdown(wait=False)
             self._client.close()
-        except Exception as trouble:  # of several kinds, where there is no scheduler any more
-            _logger.info("the Dask cluster was not told to drop its calls: %s", trouble)
+        except Exception as trouble:  # of several types, if the scheduler is gone
+            _logger.info("could not drop the unfinished calls of the Dask cluster: %s", trouble)

@@ -1,4 +1,4 @@
-"""Bradley-Terry ratings: one number per agent from all who met whom.
+"""Bradley-Terry ratings: one number per agent from the results of all pairs.
 
 The model says that `a` scores `s_a / (s_a + s_b)` against `b` (Bradley & Terry, 1952). Strengths are fitted
 by minorization-maximization (Hunter, "MM algorithms for generalized Bradley-Terry models", 2004) and shown
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.tournament.intervals import Z95
+from ggp.tournament.confidence_intervals import Z95
 
 ELO_PER_LOG = 400 / math.log(10)
 """Elo points per natural logarithm of a strength."""
 
 PRIOR_DRAWS = 1.0
-"""Draws added to every pair that met: who won every match would be infinitely strong without."""
+"""Draws added to every pair that met; without them, an agent that won every match has no finite rating."""
 
 _TOLERANCE = 1e-10
 _ROUND_LIMIT = 10_000
@@ -30,9 +30,11 @@ Points = Mapping[tuple[str, str], float]
 
 @dataclass(frozen=True)
 class Rating:
-    """Elo points of an agent relative to the anchor (or the mean), with the half width of the 95 % interval.
+    """The rating of an agent in Elo points.
 
-    group   agents of different groups never met, not even by way of others, and cannot be compared
+    elo      relative to the anchor, or to the mean
+    margin   half the width of the 95 % interval
+    group    agents in different groups are not connected by matches and cannot be compared
     """
 
     agent: str
@@ -44,12 +46,17 @@ class Rating:
 def rate(
     agents: Sequence[str], points: Points, *, anchor: str | None = None, prior_draws: float = PRIOR_DRAWS
 ) -> list[Rating]:
-    """Ratings of `agents`, best first within each group.
+    """Rate `agents`, best first within each group.
 
-    points   (a, b) → points that `a` made against `b`; a match gives one in all
-    anchor   the agent whose rating is 0; in groups without it, and with None, the mean is 0
+    points   (a, b) → points of `a` against `b`; one point per match in total
+    anchor   the agent with rating 0; in groups without it, and with None, the mean is 0
 
-    Agents that met nobody are left out.
+    Agents without matches are left out.
+
+    >>> for rating in rate(["a", "b"], {("a", "b"): 15, ("b", "a"): 5}, anchor="b"):
+    ...     print(f"{rating.agent} {rating.elo:+.0f} ±{rating.margin:.0f}")
+    a +180 ±169
+    b +0 ±0
     """
     index = {agent: number for number, agent in enumerate(agents)}
     wins = np.zeros((len(agents), len(agents)))
@@ -74,9 +81,9 @@ def rate(
 
 
 def fit(wins: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Strengths with product 1 that make `wins` most likely.
+    """Maximum-likelihood strengths, with product 1.
 
-    wins   float[n, n], points of the row's agent against the column's; everybody reaches everybody by wins
+    wins   float[n, n]: points of the row's agent against the column's; must connect all agents both ways
     """
     games = wins + wins.T
     total = wins.sum(axis=1)
@@ -108,7 +115,7 @@ def _variances(wins: NDArray[np.float64], logs: NDArray[np.float64], zero: int |
 
 
 def _components(met: NDArray[np.bool_]) -> list[list[int]]:
-    """The agents that met, split into those connected by matches; largest part first."""
+    """Groups of agents connected by matches, largest first."""
     left = set(np.flatnonzero(met.any(axis=1)).tolist())
     parts = []
     while left:

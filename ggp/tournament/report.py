@@ -10,25 +10,34 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from ggp.files import write_text
 from ggp.tournament import charts, tables
 from ggp.tournament.plan import Condition
 from ggp.tournament.results import Results, collect
-from ggp.tournament.runner import Stopping
 from ggp.tournament.schedule import CellKey, Schedule
-from ggp.tournament.sequential import Decision
+from ggp.tournament.stopping import Decision, Stopping
 from ggp.tournament.store import Run, Store
 from ggp.tournament.tables import Table
-from ggp.written_files import write_text
 
 BY_SIMULATIONS = "by number of simulations"
 
 ABORTED_SHOWN = 10
-"""Aborted matches that a report lists, and as many that were played although something was wrong."""
+"""Maximum number of aborted matches in a report, and of completed matches with a fault."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Tables below a title, and the condition whose charts belong to them (None: all conditions)."""
+
+    title: str
+    tables: list[Table]
+    condition: str | None = None
+    is_drawn: bool = True
 
 
 @dataclass(frozen=True)
 class Report:
-    """All that is said about a run."""
+    """The contents of the report of a run."""
 
     run: Run
     results: Results
@@ -37,7 +46,7 @@ class Report:
     decisions: dict[CellKey, Decision]
 
     def condition_tables(self, condition: Condition) -> list[Table]:
-        """The tables of one condition; those without rows are left out."""
+        """The tables of one condition, without empty ones."""
         name, results = condition.name, self.results
         found = [
             tables.win_rates(results, name).upright(),
@@ -50,13 +59,24 @@ class Report:
         return [table for table in found if table.rows]
 
     def growth_tables(self) -> list[Table]:
-        """Win rates by the number of simulations, where conditions differ in it."""
+        """Win rates by number of simulations, if conditions differ in it."""
         found = [tables.growth(self.results, game) for game in self.run.plan.games]
         return [table for table in found if table.rows]
 
+    def sections(self) -> list[Section]:
+        """All tables, in the order of the report."""
+        found = [
+            Section(f"{each.name}: {tables.condition_text(each)}", self.condition_tables(each), each.name)
+            for each in self.run.plan.conditions
+        ]
+        decided = tables.decisions(self.run.plan, self.decisions)
+        found.append(Section(BY_SIMULATIONS, self.growth_tables()))
+        found.append(Section("Decided early", [decided] if decided.rows else [], is_drawn=False))
+        return [section for section in found if section.tables]
+
     @property
     def fallback_count(self) -> int:
-        """Seats in which an agent played by another policy than its own."""
+        """Number of seats in which an agent fell back to another policy."""
         return sum(total.fallbacks.total() for total in self.results.agents.values())
 
     @property
@@ -64,10 +84,10 @@ class Report:
         return sum(total.faults for total in self.results.agents.values())
 
     def summary(self) -> str:
-        """How many matches there are and what went wrong, in one line."""
+        """Number of matches and of faults, in one line."""
         saved = f", {self.saved} not needed" if self.saved else ""
         flawed = f", {len(self.results.flawed)} flawed" if self.results.flawed else ""
-        fallbacks = f", {self.fallback_count} seats played by a fallback" if self.fallback_count else ""
+        fallbacks = f", {self.fallback_count} seats with a fallback policy" if self.fallback_count else ""
         return (
             f"{count_text(self.results.match_count, self.planned)}{saved}; "
             f"{self.fault_count} faults, {len(self.results.aborted)} aborted matches{flawed}{fallbacks}"
@@ -75,12 +95,16 @@ class Report:
 
 
 def count_text(stored: int, planned: int) -> str:
-    """`120 of 400 matches`; a run that goes on with fewer repetitions may have more than it wants."""
-    return f"{stored} of {planned} matches" if stored <= planned else f"{stored} matches, {planned} wanted"
+    """Stored and planned matches; after reducing the repetitions there may be more than planned.
+
+    >>> count_text(120, 400), count_text(12, 10)
+    ('120 of 400 matches', '12 matches, 10 planned')
+    """
+    return f"{stored} of {planned} matches" if stored <= planned else f"{stored} matches, {planned} planned"
 
 
 def make_report(store: Store, run: Run) -> Report:
-    """Read the run's matches and sum them up."""
+    """Read the matches of a run and summarize them."""
     matches = store.matches(run)
     schedule = Schedule(run.plan)
     stopping = Stopping(schedule)
@@ -93,24 +117,16 @@ def make_report(store: Store, run: Run) -> Report:
 def terminal_view(report: Report) -> RenderableType:
     """The report for a terminal."""
     parts: list[RenderableType] = [Text(f"{report.run.name}: {report.summary()}", style="bold")]
-    for condition in report.run.plan.conditions:
-        found = report.condition_tables(condition)
-        if found:
-            parts.append(Text(f"\n{condition.name}: {tables.condition_text(condition)}", style="bold"))
-        parts += [rich_table(table) for table in found]
-    if growth := report.growth_tables():
-        parts.append(Text(f"\n{BY_SIMULATIONS}", style="bold"))
-        parts += [rich_table(table) for table in growth]
-    decided = tables.decisions(report.run.plan, report.decisions)
-    if decided.rows:
-        parts.append(rich_table(decided))
+    for section in report.sections():
+        parts.append(Text(f"\n{section.title}", style="bold"))
+        parts += [rich_table(table) for table in section.tables]
     parts += [Text(line) for line in _notes(report)]
     return Group(*parts)
 
 
 def rich_table(table: Table) -> RichTable:
     """A table for a terminal."""
-    title = Text(table.title, style="italic")  # no markup: brackets may be in the names of games and agents
+    title = Text(table.title, style="italic")  # not markup: names may contain brackets
     view = RichTable(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for number, name in enumerate(table.header):
         view.add_column(Text(name), justify="left" if number < table.text_columns else "right")
@@ -120,39 +136,30 @@ def rich_table(table: Table) -> RichTable:
 
 
 def markdown(report: Report, drawn: charts.ChartNames | None = None) -> str:
-    """The report as Markdown; `drawn` are the file names of charts."""
+    """The report as Markdown; `drawn` holds the file names of charts."""
     lines = [f"# {report.run.name}", "", report.summary() + ".", ""]
     lines += [
-        "Win rates: percent, 95 % Wilson interval, matches; a draw is half a win. Ratings: Bradley-Terry "
-        "over all games, Elo points, 95 % interval.",
+        "Win rates: percent, 95 % Wilson interval, number of matches; a draw counts half a win. "
+        "Ratings: Bradley-Terry over all games, in Elo points, with 95 % interval.",
         "",
     ]
-    for condition in report.run.plan.conditions:
-        found = report.condition_tables(condition)
-        if not found:
-            continue
-        title = f"{condition.name}: {tables.condition_text(condition)}"
-        lines += _section(title, found, (drawn or {}).get(condition.name, []))
-    if growth := report.growth_tables():
-        lines += _section(BY_SIMULATIONS, growth, (drawn or {}).get(None, []))
-    decided = tables.decisions(report.run.plan, report.decisions)
-    if decided.rows:
-        lines += ["## Decided early", "", *markdown_table(decided), ""]
-    lines += ["## Played with", "", *(f"* {note}" for note in _notes(report)), ""]
+    for section in report.sections():
+        lines += _section(section, (drawn or {}).get(section.condition, []) if section.is_drawn else [])
+    lines += ["## Setup", "", *(f"* {note}" for note in _notes(report)), ""]
     agents = [(agent.name, f"`{agent.player}`") for agent in report.run.plan.agents]
     lines += markdown_table(Table("", ("agent", "settings"), tuple(agents), text_columns=2))
     return "\n".join(lines) + "\n"
 
 
-def _section(title: str, shown: list[Table], drawn: list[str]) -> list[str]:
-    lines = [f"## {title}", ""]
-    for table in shown:
+def _section(section: Section, drawn: list[str]) -> list[str]:
+    lines = [f"## {section.title}", ""]
+    for table in section.tables:
         lines += [f"### {table.title}", "", *markdown_table(table), ""]
     return [*lines, *(f"![{name}]({name})" for name in drawn), ""]
 
 
 def markdown_table(table: Table) -> list[str]:
-    """A table in Markdown, numbers to the right."""
+    """A table in Markdown, with numbers aligned right."""
     rule = ["---" if number < table.text_columns else "---:" for number in range(len(table.header))]
     return [f"| {' | '.join(cells)} |" for cells in (table.header, rule, *map(_escaped, table.rows))]
 
@@ -166,11 +173,11 @@ def _notes(report: Report) -> list[str]:
     notes = [f"seed {report.run.plan.seed}, engine {report.run.plan.engine}"]
     notes += [f"program {version}" for version in results.versions]
     if len(results.versions) > 1:
-        notes.append("the program changed during this run: compare with care")
+        notes.append("the program changed during this run: results may not be comparable")
     notes += results.processors
-    untold = sum(total.seats - total.told for total in results.agents.values())
-    if untold:
-        notes.append(f"seats that do not tell their policy (HTTP, earlier versions): {untold}")
+    unknown = sum(total.seats - total.reporting for total in results.agents.values())
+    if unknown:
+        notes.append(f"seats with unknown policy (HTTP players): {unknown}")
     for word, found in (("aborted", results.aborted), ("flawed", results.flawed)):
         notes += [f"{word}: {match.id}: {match.fault}" for match in found[:ABORTED_SHOWN]]
         if len(found) > ABORTED_SHOWN:
@@ -179,7 +186,7 @@ def _notes(report: Report) -> list[str]:
 
 
 def write_report(report: Report, folder: Path) -> list[str]:
-    """Write `report.md` and, where matplotlib is installed, its charts; what could not be written, in words.
+    """Write `report.md` and, if matplotlib is installed, charts; returns notes for the user.
 
     Raises OSError.
     """
@@ -189,6 +196,6 @@ def write_report(report: Report, folder: Path) -> list[str]:
     try:
         names = charts.write_charts(report.results, folder)
     except ImportError:
-        notes.append("no charts: they need the extra, pip install 'ggp-lanes[charts]'")
+        notes.append("no charts: they need an extra, pip install 'ggp-lanes[charts]'")
     write_text(folder / "report.md", markdown(report, names))
     return notes

@@ -1,4 +1,4 @@
-"""From stored matches to what they say: scores of pairs, and what each agent did."""
+"""Results of stored matches: scores of pairs, and totals of each agent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from ggp.tournament.intervals import mean_interval, wilson
+from ggp.tournament.confidence_intervals import mean_interval, wilson_interval
 from ggp.tournament.plan import Plan
 from ggp.tournament.play import SeatResult
 from ggp.tournament.store import StoredMatch
@@ -18,7 +18,10 @@ PairKey = tuple[str, str, str, str]
 
 @dataclass
 class PairScore:
-    """Matches of one agent against another; a match is a point, half a point or, with many roles, a part."""
+    """The result of one agent against another.
+
+    With more than two roles, a match may count a fraction of a point.
+    """
 
     wins: int = 0
     draws: int = 0
@@ -50,16 +53,16 @@ class PairScore:
 
     @property
     def interval(self) -> tuple[float, float]:
-        return wilson(self.points, self.count)
+        return wilson_interval(self.points, self.count)
 
 
 @dataclass
 class AgentTotals:
-    """What one agent did in one game under one condition, over all its seats.
+    """Totals of one agent in one game under one condition, over all its seats.
 
-    moves, asked   moves of matches that were played to their end, and of all
-    fallbacks      by policy that stood in for the agent's own: in how many seats
-    told           seats in which the agent told what it played by
+    moves, asked   number of moves in completed matches, and in all matches
+    fallbacks      fallback policy → number of seats in which it was used
+    reporting      number of seats in which the agent reported its policy
     """
 
     goals: list[int] = field(default_factory=list)
@@ -73,15 +76,15 @@ class AgentTotals:
     simulations: int = 0
     counted_seconds: float = 0.0
     fallbacks: Counter[str] = field(default_factory=Counter)
-    told: int = 0
+    reporting: int = 0
 
     def add(self, seat: SeatResult) -> None:
-        """Count a seat of a match that was played to its end."""
+        """Count a seat of a completed match."""
         self.add_faults(seat)
         self.seats += 1
         self.moves += seat.moves
         self.think_seconds += seat.think_seconds
-        self.told += seat.fallback is not None
+        self.reporting += seat.fallback is not None
         if seat.fallback:
             self.fallbacks[seat.fallback] += 1
         if seat.goal is not None:
@@ -91,7 +94,7 @@ class AgentTotals:
             self.counted_seconds += seat.think_seconds
 
     def add_faults(self, seat: SeatResult) -> None:
-        """Count what went wrong, which is all that counts of an aborted match."""
+        """Count only the faults of a seat, as for aborted matches."""
         self.asked += seat.moves
         self.late += seat.late
         self.illegal += seat.illegal
@@ -103,12 +106,12 @@ class AgentTotals:
 
     @property
     def mean_goal(self) -> tuple[float, float]:
-        """Mean and half the width of its interval."""
+        """Mean goal and half the width of its interval."""
         return mean_interval(self.goals)
 
     @property
     def simulations_per_second(self) -> float | None:
-        """None for players that do not count."""
+        """Speed of the search; None for players that do not count simulations."""
         return self.simulations / self.counted_seconds if self.counted_seconds else None
 
     @property
@@ -118,11 +121,11 @@ class AgentTotals:
 
 @dataclass
 class Results:
-    """Everything a report shows. Aborted matches are in `aborted` and in the agents' faults only.
+    """All results of a run. Aborted matches count only in `aborted` and in the agents' faults.
 
-    flawed        matches that were played to the end, although something was wrong with them
-    pairs         scores of who is measured against whom, in the directions of `Plan.pairs`
-    agents        by condition, game and agent
+    flawed        completed matches with a fault
+    pairs         scores of pairs, in the direction of `Plan.pairs`
+    agents        totals by condition, game and agent
     """
 
     plan: Plan
@@ -135,14 +138,14 @@ class Results:
     processors: list[str]
 
     def over_games(self, condition: str, agent: str, opponent: str) -> PairScore:
-        """The pair's matches in all games together."""
+        """The score of a pair over all games."""
         total = PairScore()
         for game in self.plan.games:
             total.add_all(self.pairs.get((condition, game.name, agent, opponent), PairScore()))
         return total
 
     def met(self, condition: str) -> list[tuple[str, str]]:
-        """The pairs to show: an agent and the one it is measured against, baselines last."""
+        """The pairs that met: an agent and its opponent, baselines last."""
         return [
             pair
             for pair in self.plan.pairs()
@@ -151,7 +154,7 @@ class Results:
 
 
 def collect(plan: Plan, matches: Iterable[StoredMatch]) -> Results:
-    """Sum up matches."""
+    """Summarize matches, in any order."""
     pairs: dict[PairKey, PairScore] = defaultdict(PairScore)
     agents: dict[tuple[str, str, str], AgentTotals] = defaultdict(AgentTotals)
     alone: dict[tuple[str, str, str], dict[int, int]] = defaultdict(dict)
@@ -194,7 +197,7 @@ def collect(plan: Plan, matches: Iterable[StoredMatch]) -> Results:
 def _compare_alone(
     plan: Plan, alone: dict[tuple[str, str, str], dict[int, int]], pairs: dict[PairKey, PairScore]
 ) -> None:
-    """Games for one role: who got more in the same repetition, as if the two had met."""
+    """Compare agents in single-player games by their goals in the same repetition."""
     for condition, game in {key[:2] for key in alone}:
         for a, b in plan.pairs():
             left, right = alone.get((condition, game, a), {}), alone.get((condition, game, b), {})
@@ -203,9 +206,9 @@ def _compare_alone(
 
 
 def pair_scores(match: StoredMatch) -> Iterator[tuple[tuple[str, str], float]]:
-    """For every ordered pair of agents in the match, the first one's score 0..1.
+    """For every ordered pair of agents in the match, the score 0..1 of the first.
 
-    It is the mean over the seats of the two: more goal points win, as many draw.
+    It is the mean over their seats: the higher goal wins, equal goals draw.
     """
     goals: dict[str, list[int]] = {}
     for seat in match.seats:
@@ -219,12 +222,16 @@ def pair_scores(match: StoredMatch) -> Iterator[tuple[tuple[str, str], float]]:
 
 
 def compare(left: int, right: int) -> float:
-    """1 for a win of `left`, 0.5 for a draw, 0 for a loss."""
+    """Score of `left`: 1 for a win, 0.5 for a draw, 0 for a loss.
+
+    >>> compare(100, 0), compare(50, 50), compare(0, 100)
+    (1.0, 0.5, 0.0)
+    """
     return 1.0 if left > right else 0.5 if left == right else 0.0
 
 
 def points_between(results: Results, condition: str, game: str | None = None) -> dict[tuple[str, str], float]:
-    """(a, b) → points of `a` against `b` under a condition, in one game or all, in both directions."""
+    """(a, b) → points of `a` against `b`, in one game or in all."""
     points: dict[tuple[str, str], float] = defaultdict(float)
     for (of_condition, of_game, a, b), score in results.pairs.items():
         if of_condition == condition and game in (None, of_game):

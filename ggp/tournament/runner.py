@@ -1,8 +1,7 @@
-"""Playing what is left of a run: schedule → workers → store."""
+"""Play the remaining matches of a run: schedule → workers → store."""
 
 from __future__ import annotations
 
-import math
 import secrets
 import time
 from collections import Counter
@@ -10,27 +9,25 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 
-from ggp.tournament.plan import Until
 from ggp.tournament.play import MatchResult, UnplayableError, abort_tasks, play_task
 from ggp.tournament.pool import Workers, WorkersError
-from ggp.tournament.results import pair_scores
-from ggp.tournament.schedule import Cell, CellKey, MatchTask, Schedule, cell_key
-from ggp.tournament.sequential import Decision, decide
+from ggp.tournament.schedule import Cell, CellKey, MatchTask, Schedule
+from ggp.tournament.stopping import Decision, Stopping
 from ggp.tournament.store import Run, Store, StoredMatch
 
 TICK_SECONDS = 0.5
-"""How often the caller hears from a run in which nothing happens."""
+"""Time between two calls of the listener while no match finishes."""
 
 FAILURE_LIMIT = 10
-"""Matches in a row that one obstacle may keep from being played before it is taken to keep all others too."""
+"""Consecutive failures after which an obstacle is taken to affect all its matches."""
 
 LOOK_AHEAD = 200
-"""Scheduled matches that are held back at most while the HTTP players they need are busy."""
+"""Maximum number of matches held back while their HTTP players are busy."""
 
 
 @dataclass(frozen=True)
 class Obstacle:
-    """What matches cannot be played for: a game, an agent (in all games), or agents in a game."""
+    """What prevents matches: a game, an agent (in all games), or agents in a game."""
 
     game: str | None
     agents: tuple[str, ...] = ()
@@ -43,8 +40,8 @@ class Obstacle:
 
 
 def obstacle_of(task: MatchTask, error: BaseException) -> Obstacle:
-    """What is to blame that a match could not be played: no more than is known."""
-    if not isinstance(error, UnplayableError):  # whoever of them crashed
+    """The narrowest known cause for which a match could not be played."""
+    if not isinstance(error, UnplayableError):  # any of them may have crashed
         return Obstacle(task.game, tuple(sorted(task.cell_agents)))
     if error.agent is None:
         return Obstacle(task.game)
@@ -53,15 +50,15 @@ def obstacle_of(task: MatchTask, error: BaseException) -> Obstacle:
 
 @dataclass
 class Progress:
-    """How far a run is, for whoever watches it.
+    """Progress of a run.
 
-    total        matches of the schedule; `saved` of them are not needed as their cells are decided
-    running      matches being played
-    stored       all in the store
-    new          stored by this process
-    failures     match → why it could not be played; it stays open for the next time
-    obstacles    how many of `failures` each explains
-    given_up     obstacles that were in the way too often: how many matches were not tried for them
+    total        scheduled matches; `saved` of them are not needed, because their cells are decided
+    running      matches in progress
+    stored       matches in the store
+    new          matches stored by this process
+    failures     match → why it could not be played; it remains open for the next time
+    obstacles    obstacle → number of `failures` it caused
+    given_up     obstacle with too many failures → number of matches skipped because of it
     """
 
     total: int
@@ -89,7 +86,7 @@ Listener = Callable[[Progress], None]
 
 
 class Runner:
-    """One process playing one run, or the cells of it that `only` names (see `Schedule`)."""
+    """Plays one run, or the cells selected by `only` (see `Schedule`)."""
 
     def __init__(
         self,
@@ -101,7 +98,7 @@ class Runner:
         only: Collection[str] = (),
         token: str | None = None,
     ) -> None:
-        """`token`: of its own for every process that plays a run, unless told. Raises SelectionError."""
+        """`token`: see `MatchTask`; a new one by default. Raises SelectionError."""
         self.store, self.run, self.workers, self.listen = store, run, workers, listen
         self.schedule = Schedule(run.plan, only, token=secrets.token_hex(4) if token is None else token)
         self.stopping = Stopping(self.schedule)
@@ -114,21 +111,21 @@ class Runner:
         self._failed_in_a_row: Counter[Obstacle] = Counter()
 
     def play(self) -> Progress:
-        """Play until nothing is left, and return how it went. Raises StoreError, WorkersError."""
+        """Play all remaining matches. Raises StoreError, WorkersError."""
         tasks = self._open_tasks()
         while True:
             self._fill(tasks)
-            self._tell()
+            self._notify()
             if not self._running:
                 break
             done, _ = wait(self._running, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED)
             for future in done:
                 self._finish(future)
-        self._tell()
+        self._notify()
         return self.progress
 
     def abandon(self) -> None:
-        """Tell the HTTP players of unfinished matches that these are over, once the workers are gone."""
+        """Abort unfinished matches at their HTTP players; call this once the workers are gone."""
         abort_tasks(task for _, task in self._running.values())
         self._running.clear()
 
@@ -136,7 +133,7 @@ class Runner:
         return ((cell, task) for cell, task in self.schedule.tasks() if task.id not in self.finished)
 
     def _fill(self, tasks: Iterator[tuple[Cell, MatchTask]]) -> None:
-        """Give every free worker a match whose HTTP players are free."""
+        """Assign a match whose HTTP players are free to every free worker."""
         room = self.workers.size() - len(self._running)
         busy = {address for _, task in self._running.values() for address in task.remote_addresses}
         waiting = self._held
@@ -160,7 +157,7 @@ class Runner:
 
     def _finish(self, future: Future[MatchResult]) -> None:
         if future.cancelled():
-            raise WorkersError("the workers are gone: their scheduler does not answer any more")
+            raise WorkersError("the workers are gone: their scheduler does not reply")
         _, task = self._running.pop(future)
         error = future.exception()
         if error is not None:
@@ -189,72 +186,15 @@ class Runner:
                 return True
         return False
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self.progress.running = len(self._running)
         self.progress.saved = self.stopping.saved()
         self.progress.decisions = self.stopping.decisions
         self.listen(self.progress)
 
 
-class Stopping:
-    """Which cells need no more matches."""
-
-    def __init__(self, schedule: Schedule) -> None:
-        self.until = schedule.plan.until
-        self.cells = {cell.key: cell for cell in schedule.cells}
-        self.decisions: dict[CellKey, Decision] = {}
-        self._scores: dict[CellKey, dict[int, list[float | None]]] = {key: {} for key in self.cells}
-        self._means: dict[CellKey, list[float | None]] = {key: [] for key in self.cells}
-        self._played: Counter[CellKey] = Counter()
-
-    def add(self, match: StoredMatch) -> None:
-        """Count a match, and decide its cell anew unless that is decided. Aborted matches leave gaps."""
-        key = cell_key(match.condition, match.game, match.cell_agents)
-        cell = self.cells.get(key)
-        if cell is None:
-            return
-        self._played[key] += 1
-        if self.until is None or len(cell.agents) != 2 or self.is_decided(cell):
-            return
-        score = dict(pair_scores(match)).get((cell.agents[0], cell.agents[1])) if match.is_completed else None
-        self._scores[key].setdefault(match.repetition, []).append(score)
-        self._test_whole_repetitions(cell, self.until)
-
-    def is_decided(self, cell: Cell) -> bool:
-        decision = self.decisions.get(cell.key)
-        return decision is not None and decision.is_final
-
-    def played(self) -> int:
-        """Matches counted so far."""
-        return self._played.total()
-
-    def saved(self) -> int:
-        """Scheduled matches that nobody needs to play."""
-        return sum(
-            max(0, self.cells[key].match_count - self._played[key])
-            for key, decision in self.decisions.items()
-            if decision.is_final
-        )
-
-    def _test_whole_repetitions(self, cell: Cell, until: Until) -> None:
-        """Test what is known after each repetition before the first unfinished one, until that decides.
-
-        One by one, as a test that looks only at the end of what several workers finished, or at what a store
-        gives back in another order, misses decisions: what is decided depends on the set of matches alone.
-        """
-        scores, means = self._scores[cell.key], self._means[cell.key]
-        while len(means) < cell.condition.repetitions and not self.is_decided(cell):
-            found = scores.get(len(means), [])
-            if len(found) < len(cell.seatings):
-                break
-            known = [score for score in found if score is not None]
-            means.append(math.fsum(known) / len(known) if len(known) == len(found) else None)
-            without_gaps = [mean for mean in means if mean is not None]
-            self.decisions[cell.key] = decide(until, without_gaps, len(cell.seatings))
-
-
 def _as_stored(result: MatchResult) -> StoredMatch:
-    """A result as the store gives it back, as far as scores need it."""
+    """A result as the store returns it, as far as scores need it."""
     task = result.task
     return StoredMatch(
         id=task.id,

@@ -1,7 +1,7 @@
-"""Which matches a plan asks for.
+"""The matches of a plan.
 
 A *cell* is a condition, a game and the agents that meet there. Each repetition of a cell plays every
-assignment of its agents to the roles once, so no agent has a better seat than another.
+assignment of its agents to the roles once, so that no agent has better roles than another.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations, permutations, product
 
 from ggp.game import RANDOM_ROLE
-from ggp.match import derived_seed
+from ggp.match.terms import derived_seed
 from ggp.tournament.config import role_names
 from ggp.tournament.plan import Condition, GameEntry, Plan, player_spec
 
@@ -19,7 +19,7 @@ CellKey = tuple[str, str, tuple[str, ...]]
 
 
 def cell_key(condition: str, game: str, agents: Collection[str]) -> CellKey:
-    """What identifies a cell: the order in which a plan names its agents may change and does not count."""
+    """The identity of a cell, whatever the order of its agents."""
     return (condition, game, tuple(sorted(agents)))
 
 
@@ -27,8 +27,8 @@ def cell_key(condition: str, game: str, agents: Collection[str]) -> CellKey:
 class Cell:
     """Agents that meet in one game under one condition.
 
-    agents     whose score is told first, then against whom
-    seatings   every assignment: the agent of each role that is not `random`, in rule-sheet order
+    agents     the agent whose score is measured, then its opponents
+    seatings   all assignments: the agent of each role except `random`, in rule-sheet order
     """
 
     condition: Condition
@@ -47,11 +47,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class MatchTask:
-    """One match to play, with all a worker needs; it can be sent to another machine.
+    """One match to play, with everything that a worker needs, possibly on another machine.
 
     seats      agent per role; None for `random`
-    players    what `make_player` makes of each seat
-    token      of the process that plays the run; players over HTTP tell its matches from others by it
+    players    spec for `make_player` per role; None for `random`
+    token      identifies the process that plays the run, in match ids for HTTP players
     """
 
     id: str
@@ -70,18 +70,18 @@ class MatchTask:
 
     @property
     def remote_addresses(self) -> frozenset[str]:
-        """Players over HTTP, which play one match at a time."""
+        """Addresses of its HTTP players, which play one match at a time."""
         return frozenset(player for player in self.players if player and player.startswith("http://"))
 
 
 class SelectionError(ValueError):
-    """A name that is neither a condition, a game nor an agent of the plan."""
+    """A name that is not a condition, game or agent of the plan."""
 
 
 class Schedule:
-    """The matches of a plan, in an order that lets all cells grow evenly.
+    """The matches of a plan, in an order in which all cells progress evenly.
 
-    only   where not empty, names of conditions, games and agents: cells with one of each kind that is named
+    only   unless empty, names of conditions, games and agents: select cells with one of each kind named
     """
 
     def __init__(self, plan: Plan, only: Collection[str] = (), *, token: str = "") -> None:
@@ -102,7 +102,7 @@ class Schedule:
         return sum(cell.match_count for cell in self.cells)
 
     def tasks(self) -> Iterator[tuple[Cell, MatchTask]]:
-        """Every match, repetition by repetition."""
+        """All matches, repetition by repetition."""
         longest = max(condition.repetitions for condition in self.plan.conditions)
         for repetition in range(longest):
             for cell in self.cells:
@@ -153,14 +153,14 @@ def _selected(plan: Plan, cells: Iterable[Cell], only: frozenset[str]) -> Iterat
 
 
 def match_id_of(condition: str, game: str, seating: tuple[str, ...], repetition: int) -> str:
-    """The identity of a match within a run: whoever plays it again plays the same match."""
+    """The identity of a match within a run, from which its seed derives."""
     return f"{condition}|{game}|{' '.join(seating)}|{repetition}"
 
 
 def lineups(plan: Plan, seat_count: int) -> list[tuple[str, ...]]:
-    """The sets of agents that meet in a game with that many seats; pairs in the order of `Plan.pairs`.
+    """The groups of agents that meet in a game; pairs in the order of `Plan.pairs`.
 
-    With one seat every agent plays alone.
+    With one seat, every agent plays alone.
     """
     names = [agent.name for agent in plan.agents]
     if seat_count == 1:
@@ -172,7 +172,13 @@ def lineups(plan: Plan, seat_count: int) -> list[tuple[str, ...]]:
 
 
 def seatings(agents: tuple[str, ...], seat_count: int) -> tuple[tuple[str, ...], ...]:
-    """Every way to seat all of `agents`; two agents fill more than two seats in every mixture."""
+    """All assignments of agents to seats in which every agent has a seat.
+
+    >>> seatings(("a", "b"), 2)
+    (('a', 'b'), ('b', 'a'))
+    >>> len(seatings(("a", "b"), 3))
+    6
+    """
     if len(agents) == seat_count:
         return tuple(permutations(agents))
     return tuple(seats for seats in product(agents, repeat=seat_count) if set(seats) == set(agents))

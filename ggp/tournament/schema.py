@@ -1,7 +1,4 @@
-"""The tables of a store, and files of earlier versions of this program.
-
-Only who writes changes a file: somebody who looks at a run must not disturb an older program that plays it.
-"""
+"""The tables of a store, and errors and transactions of SQLite."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ create table seat (
     number integer not null,        -- of the role, in rule-sheet order
     role text not null,
     agent text,
-    player text,                    -- settings in full, as make_player takes them
+    player text,                    -- spec for make_player
     goal integer,
     moves integer not null,
     late integer not null,
@@ -56,30 +53,27 @@ create table seat (
     lost integer not null,
     think_seconds real not null,
     simulations integer,
-    fallback text,                  -- null where nobody told, empty for the agent's own policy
+    fallback text,                  -- null if unknown, empty if none
     primary key (run, match, number),
     foreign key (run, match) references match (run, id)
 ) without rowid;
 """
 
-_FROM_SCHEMA_1 = "alter table seat add column fallback text"
-"""What older matches lack stays unknown: their agents may have played by another policy without saying so."""
-
 
 class StoreError(Exception):
-    """The file is no store of results, or has no such run, or cannot be read or written."""
+    """The file is not a store, lacks the run, or cannot be read or written."""
 
 
-OWN_MISTAKES = (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
-"""What SQLite says of statements that are wrong, not of files: never told as if a file were at fault."""
+PROGRAMMING_ERRORS = (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
+"""SQLite errors of wrong statements, which must not be reported as errors of a file."""
 
 
 @contextmanager
-def told_by_store(path: Path) -> Iterator[None]:
-    """What SQLite has to say, as a StoreError in a sentence."""
+def store_errors(path: Path) -> Iterator[None]:
+    """Convert errors of SQLite to StoreError."""
     try:
         yield
-    except OWN_MISTAKES:
+    except PROGRAMMING_ERRORS:
         raise
     except sqlite3.Error as error:
         raise StoreError(f"{path}: {error}") from None
@@ -87,46 +81,39 @@ def told_by_store(path: Path) -> Iterator[None]:
 
 @contextmanager
 def transaction(link: sqlite3.Connection) -> Iterator[None]:
-    """All statements of the block or none of them; others who want to write wait."""
+    """Execute all statements of the block or none; other writers wait."""
     link.execute("begin immediate")
     try:
         yield
         link.execute("commit")
     except BaseException:
-        if link.in_transaction:  # SQLite has ended it by itself where the disk is full
+        if link.in_transaction:  # SQLite ends it itself if the disk is full
             link.execute("rollback")
         raise
 
 
 def schema_version(link: sqlite3.Connection) -> int:
-    """0 in new files."""
+    """The schema version of a file; 0 for a new one."""
     return int(link.execute("pragma user_version").fetchone()[0])
 
 
 def make_tables(link: sqlite3.Connection, path: Path) -> None:
-    """Make the tables where the file is new; only one of several processes that open it does.
+    """Create the tables in a new file; only one of several processes that open it does.
 
-    Raises StoreError for files of other programs and of later versions.
+    Raises StoreError for files of other programs and of other versions.
     """
     if schema_version(link) == 0:
         with transaction(link):
             if schema_version(link) == 0:
                 (tables,) = link.execute("select count(*) from sqlite_master").fetchone()
                 if tables:
-                    raise StoreError(f"{path}: this SQLite file holds something else")
+                    raise StoreError(f"{path}: this SQLite file is not a tournament store")
                 for statement in _SCHEMA.split(";\n"):
                     link.execute(statement)
                 link.execute(f"pragma user_version = {SCHEMA_VERSION}")
     version = schema_version(link)
-    if not 1 <= version <= SCHEMA_VERSION:
-        raise StoreError(f"{path}: written by another version of this program (schema {version})")
-
-
-def extend(link: sqlite3.Connection) -> None:
-    """Make a file of an earlier schema one of the present; only one of several processes that write does."""
-    if schema_version(link) == SCHEMA_VERSION:
-        return
-    with transaction(link):
-        if schema_version(link) == 1:
-            link.execute(_FROM_SCHEMA_1)
-            link.execute(f"pragma user_version = {SCHEMA_VERSION}")
+    if version != SCHEMA_VERSION:
+        raise StoreError(
+            f"{path}: written by another version of this program"
+            f" (schema {version}; this version reads only schema {SCHEMA_VERSION})"
+        )

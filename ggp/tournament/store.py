@@ -1,8 +1,7 @@
-"""Finished matches in SQLite, from the moment each is finished.
+"""Finished matches in SQLite, each stored as soon as it is finished.
 
-A file holds any number of runs; a run is one plan being played. Matches go in by their id within the run,
-and what is there already stays: a match that was played twice counts once. Write-ahead logging lets others
-read while a run writes.
+A file holds any number of runs; a run is a plan that is being played. A match is identified by its id within
+the run; a match that was played twice is stored once. Write-ahead logging allows reading while a run writes.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
 import zlib
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
@@ -17,19 +17,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ggp.match_record import MatchRecord, now_ms
+from ggp.match.record import MatchRecord, now_ms
 from ggp.tournament.plan import Plan, changed_settings
 from ggp.tournament.play import MatchResult, SeatResult
-from ggp.tournament.schema import StoreError, extend, make_tables, schema_version, told_by_store, transaction
+from ggp.tournament.schema import StoreError, make_tables, store_errors, transaction
+
+_LOCK_TIMEOUT_S = 30.0
+"""How long a connection waits for others that hold the file's lock."""
+
+_RETRY_S = 0.01
 
 
 class SettingsChangedError(StoreError):
-    """A run of that name has matches that were played under other settings."""
+    """A run of that name has matches played under other settings."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One plan that is or was played."""
+    """A plan that is or was played."""
 
     id: int
     name: str
@@ -39,7 +44,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class StoredMatch:
-    """What reports need to know of a match."""
+    """A match as far as reports need it."""
 
     id: str
     condition: str
@@ -56,9 +61,31 @@ class StoredMatch:
     seats: tuple[SeatResult, ...]
 
 
+def _open_patiently(path: Path) -> sqlite3.Connection:
+    """Open or create a file, its tables included. Raises sqlite3.Error, StoreError.
+
+    SQLite waits for other writers, but not for others that turn write-ahead logging on or off: a second one
+    that wants the lock gets SQLITE_BUSY at once and has to try again.
+    """
+    end = time.monotonic() + _LOCK_TIMEOUT_S
+    while True:
+        try:
+            link = _open(path)
+            try:
+                make_tables(link, path)
+            except BaseException:
+                link.close()
+                raise
+            return link
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= end:
+                raise
+        time.sleep(_RETRY_S)
+
+
 def _open(path: Path) -> sqlite3.Connection:
-    """With write-ahead logging, where it can be had. Raises sqlite3.Error, StoreError."""
-    link = sqlite3.connect(path, timeout=30, isolation_level=None)
+    """Open with write-ahead logging, if possible. Raises sqlite3.Error, StoreError."""
+    link = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
     try:
         link.execute("pragma journal_mode = wal")
     except sqlite3.OperationalError:
@@ -72,34 +99,33 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _open_fixed(path: Path) -> sqlite3.Connection:
-    """To read a file where nothing can be written and the files that readers share are not there.
+    """Open for reading in a folder without write permission.
 
-    Raises StoreError where matches are in the log beside it, which only a writer brings in.
+    Raises StoreError if matches are still in the log next to the file, which only a writer can merge.
     """
     log = path.with_name(path.name + "-wal")
     if log.exists() and log.stat().st_size:
         raise StoreError(
-            f"{path}: its last matches are in {log.name} still, and its folder cannot be written:"
-            " copy both files to one that can be"
+            f"{path}: its last matches are still in {log.name}, and its folder is read-only:"
+            " copy both files to a writable folder"
         )
     return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None)
 
 
 class Store:
-    """An open file of results. One process should write to a run at a time; any number may read."""
+    """An open store: one process may write to a run, any number may read."""
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         """Open or create the file. Raises StoreError, OSError."""
         if must_exist and not path.is_file():
-            raise FileNotFoundError(2, "there is no such file", str(path))
+            raise FileNotFoundError(2, "no such file", str(path))
         self.path = path
         try:
-            self._link = _open(path)
-            make_tables(self._link, path)
+            self._link = _open_patiently(path)
         except sqlite3.OperationalError as error:
             raise StoreError(f"{path}: {error}") from None
         except sqlite3.DatabaseError as error:
-            raise StoreError(f"{path}: no tournament results: {error}") from None
+            raise StoreError(f"{path}: not a tournament store: {error}") from None
 
     def __enter__(self) -> Self:
         return self
@@ -110,11 +136,11 @@ class Store:
         self._link.close()
 
     def run_names(self) -> list[str]:
-        """Oldest first."""
+        """Names of the runs, oldest first."""
         return [name for (name,) in self._link.execute("select name from run order by id")]
 
     def run_sizes(self) -> dict[str, int]:
-        """How many matches each run has, oldest run first."""
+        """Run → number of its matches, oldest run first."""
         return dict(
             self._link.execute(
                 "select name, count(match.id) from run left join match on match.run = run.id"
@@ -126,28 +152,28 @@ class Store:
         """The run of that name, or the latest. Raises StoreError."""
         names = self.run_names()
         if not names:
-            raise StoreError(f"{self.path}: no run in it yet")
+            raise StoreError(f"{self.path}: contains no run yet")
         if name is None:
             name = names[-1]
         if name not in names:
-            raise StoreError(f"{self.path}: no run {name!r}; there are {', '.join(names)}")
+            raise StoreError(f"{self.path}: no run {name!r}; expected one of {', '.join(names)}")
         number, created, text = self._link.execute(
             "select id, created_ms, plan from run where name = ?", (name,)
         ).fetchone()
         try:
             return Run(number, name, created, Plan.from_json(text))
-        except (TypeError, KeyError, ValueError):
+        except (TypeError, KeyError, ValueError, AttributeError, RecursionError):
             raise StoreError(
-                f"{self.path}: run {name!r} has settings that this version of the program does not know;"
-                " was it made by a later one?"
+                f"{self.path}: run {name!r} has settings unknown to this version of the program;"
+                " it may come from a later one"
             ) from None
 
     def begin(self, plan: Plan, *, is_new: bool = False) -> Run:
-        """The run of the plan's name, made now or gone on with.
+        """Create or resume the run with the plan's name.
 
-        With `is_new` another run is made where that name is taken, called `name-2` and so on. Raises
-        SettingsChangedError where the run has matches under other settings; what no match was played of, an
-        agent, a game or a condition, may change. Raises StoreError as `run` does.
+        With `is_new`, create a run in any case, named `name-2` and so on if the name is taken. Raises
+        SettingsChangedError if the run has matches under other settings; agents, games and conditions without
+        matches may change. Raises StoreError as `run` does.
         """
         taken = set(self.run_names())
         name = plan.name
@@ -157,8 +183,7 @@ class Store:
                 name, number = f"{plan.name}-{number}", number + 1
         if name in taken:
             self._check_settings(self.run(name), plan)
-        with told_by_store(self.path):
-            extend(self._link)
+        with store_errors(self.path):
             self._link.execute(
                 "insert into run (name, created_ms, plan) values (?, ?, ?)"
                 " on conflict (name) do update set plan = excluded.plan",
@@ -172,11 +197,11 @@ class Store:
             raise SettingsChangedError(
                 f"{self.path}: run {run.name!r} has {self.match_count(run)} matches under other settings:\n  "
                 + "\n  ".join(changes)
-                + "\nTake the old settings again, or start a new run (--new)."
+                + "\nRestore the old settings, or start a new run (--new)."
             )
 
     def _played_settings(self, run: Run) -> dict[str, str]:
-        """Those settings of the run that its matches were played under."""
+        """The settings that the matches of the run depend on."""
         if not self.match_count(run):
             return {}
         played = {"seed", "engine"}
@@ -189,7 +214,7 @@ class Store:
         return {key: value for key, value in run.plan.settings().items() if key in played}
 
     def add(self, run: Run, result: MatchResult) -> bool:
-        """Store a match; false where it was there before, which then stays as it is. Raises StoreError."""
+        """Store a match; False, without a change, if it is already stored. Raises StoreError."""
         task = result.task
         values = {
             "run": run.id,
@@ -217,17 +242,15 @@ class Store:
             {"run": run.id, "match": task.id, "number": number, **asdict(seat)}
             for number, seat in enumerate(result.seats)
         ]
-        with told_by_store(self.path):
-            extend(self._link)
-            with transaction(self._link):
-                insertion = f"{_insertion('match', values)} on conflict do nothing"
-                added = self._link.execute(insertion, values).rowcount
-                if added:
-                    self._link.executemany(_insertion("seat", seats[0]), seats)
+        with store_errors(self.path), transaction(self._link):
+            insertion = f"{_insertion('match', values)} on conflict do nothing"
+            added = self._link.execute(insertion, values).rowcount
+            if added:
+                self._link.executemany(_insertion("seat", seats[0]), seats)
         return bool(added)
 
     def finished_ids(self, run: Run) -> set[str]:
-        """The matches that need not be played any more."""
+        """Ids of the stored matches."""
         return {row[0] for row in self._link.execute("select id from match where run = ?", (run.id,))}
 
     def match_count(self, run: Run) -> int:
@@ -236,7 +259,6 @@ class Store:
 
     def matches(self, run: Run) -> list[StoredMatch]:
         """Every match of the run, in the order of their ids."""
-        fallback = "fallback" if schema_version(self._link) > 1 else "null"
         rows = self._link.execute(
             "select id, condition, game, cell_agents, repetition, is_completed, fault, seconds, steps,"
             " stored_ms, version, processor from match where run = ? order by id",
@@ -245,7 +267,7 @@ class Store:
         seats: dict[str, list[SeatResult]] = {}
         for match, *fields in self._link.execute(
             "select match, role, agent, player, goal, moves, late, illegal, lost, think_seconds, simulations,"
-            f" {fallback} from seat where run = ? order by match, number",
+            " fallback from seat where run = ? order by match, number",
             (run.id,),
         ):
             seats.setdefault(match, []).append(SeatResult(*fields))
@@ -258,7 +280,7 @@ class Store:
                     id=match,
                     condition=condition,
                     game=game,
-                    cell_agents=lineups.setdefault(lineup, tuple(json.loads(lineup))),
+                    cell_agents=lineups.setdefault(lineup, tuple(self._lineup(match, lineup))),
                     repetition=repetition,
                     is_completed=bool(is_completed),
                     fault=fault,
@@ -273,22 +295,31 @@ class Store:
         return found
 
     def details(self, run: Run) -> Iterator[dict[str, Any]]:
-        """Every match with all its columns but the record, and its seats, for export."""
+        """All matches with their seats and all columns except the record, for export."""
         cursor = self._link.cursor()
         cursor.row_factory = sqlite3.Row
         seat_cursor = self._link.cursor()
         seat_cursor.row_factory = sqlite3.Row
         for row in cursor.execute("select * from match where run = ? order by stored_ms, id", (run.id,)):
             match = {key: row[key] for key in row.keys() if key not in ("run", "record")}  # noqa: SIM118
-            match["cell_agents"] = json.loads(match["cell_agents"])
+            match["cell_agents"] = self._lineup(match["id"], match["cell_agents"])
             match["seats"] = [
-                {"fallback": None}  # which files of schema 1 do not have
-                | {key: seat[key] for key in seat.keys() if key not in ("run", "match", "number")}  # noqa: SIM118
+                {key: seat[key] for key in seat.keys() if key not in ("run", "match", "number")}  # noqa: SIM118
                 for seat in seat_cursor.execute(
                     "select * from seat where run = ? and match = ? order by number", (run.id, row["id"])
                 )
             ]
             yield match
+
+    def _lineup(self, match_id: str, text: str) -> list[str]:
+        """The agents of a match's lineup. Raises StoreError if the text is not a list of names."""
+        try:
+            names = json.loads(text)
+        except (ValueError, TypeError, RecursionError):
+            names = None
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise StoreError(f"{self.path}: match {match_id!r} has a broken lineup")
+        return names
 
     def record(self, run: Run, match_id: str) -> MatchRecord:
         """The match record, rules included. Raises StoreError."""
@@ -297,11 +328,26 @@ class Store:
         ).fetchone()
         if row is None:
             raise StoreError(f"{self.path}: run {run.name!r} has no match {match_id!r}")
-        record = MatchRecord.from_json(zlib.decompress(row[0]).decode())
+        try:
+            record = MatchRecord.from_json(_decompressed(row[0]))
+        except (ValueError, TypeError, zlib.error) as error:
+            raise StoreError(f"{self.path}: match {match_id!r} has a broken record ({error})") from None
         record.rules = next((game.rules for game in run.plan.games if game.name == row[1]), "")
         return record
 
 
+RECORD_BYTES = 1 << 28
+"""Limit on the size of one record as text."""
+
+
+def _decompressed(content: bytes) -> str:
+    """The text of a stored record. Raises ValueError, TypeError, zlib.error."""
+    stream = zlib.decompressobj()
+    text = stream.decompress(content, RECORD_BYTES)
+    if not stream.eof:
+        raise ValueError("incomplete, or too large")
+    return text.decode()
+
+
 def _insertion(table: str, columns: Collection[str]) -> str:
-    """Columns are named: files of earlier versions have theirs in another order."""
     return f"insert into {table} ({', '.join(columns)}) values ({', '.join(f':{name}' for name in columns)})"

@@ -1,4 +1,4 @@
-"""The tables of a report, as data; the terminal and Markdown only set them."""
+"""The tables of a report as data; `ggp.tournament.report` prints them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ggp.tournament.plan import Condition, GameEntry, Plan
 from ggp.tournament.ratings import Rating, rate
 from ggp.tournament.results import AgentTotals, PairScore, Results, points_between
 from ggp.tournament.schedule import CellKey
-from ggp.tournament.sequential import Decision
+from ggp.tournament.stopping import Decision
 
 MOST_COLUMNS = 5
-"""Numbers side by side that a terminal has room for."""
+"""Number of columns of numbers that fit a terminal."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text below a header; the first `text_columns` columns are words, the others numbers."""
+    """Rows of text with a header; the first `text_columns` columns are text, the others numbers."""
 
     title: str
     header: tuple[str, ...]
@@ -26,10 +26,7 @@ class Table:
     text_columns: int = 1
 
     def upright(self) -> Table:
-        """The same with rows and columns exchanged where there are many columns and fewer rows.
-
-        For tables with one column of words.
-        """
+        """Transpose a table with too many columns and fewer rows; it must have one text column."""
         columns = len(self.header) - 1
         if columns <= max(MOST_COLUMNS, len(self.rows)):
             return self
@@ -41,7 +38,7 @@ class Table:
 
 
 def win_rates(results: Results, condition: str) -> Table:
-    """Pairs × games: win rate in percent with its Wilson interval and the number of matches."""
+    """Pairs × games: win rate in percent, Wilson interval and number of matches."""
     games = _games(results, condition)
     rows = []
     for a, b in results.met(condition):
@@ -54,7 +51,7 @@ def win_rates(results: Results, condition: str) -> Table:
 
 
 def counted_conditions(plan: Plan) -> list[Condition]:
-    """Conditions with numbers of simulations, fewest first; none where two have the same or there is one."""
+    """Conditions that differ in their number of simulations, fewest first; empty unless several."""
     found = [condition for condition in plan.conditions if condition.simulations is not None]
     found.sort(key=lambda condition: condition.simulations or 0)
     is_growth = 1 < len(found) == len({condition.simulations for condition in found})
@@ -62,9 +59,9 @@ def counted_conditions(plan: Plan) -> list[Condition]:
 
 
 def growth_points(results: Results, game: GameEntry) -> dict[tuple[str, str], list[tuple[int, PairScore]]]:
-    """By pair that met: numbers of simulations a move, fewest first, and the score in one game.
+    """Pair → (simulations per move, score) in one game, fewest simulations first.
 
-    Nothing for a game with a number of its own, which all conditions share.
+    Empty for a game with its own number of simulations, which is the same under all conditions.
     """
     if game.simulations is not None:
         return {}
@@ -81,18 +78,22 @@ def growth_points(results: Results, game: GameEntry) -> dict[tuple[str, str], li
 
 
 def growth(results: Results, game: GameEntry) -> Table:
-    """Pairs × numbers of simulations in one game: win rates as in `win_rates`."""
+    """Pairs × number of simulations in one game: cells as in `win_rates`."""
     counts = [condition.simulations or 0 for condition in counted_conditions(results.plan)]
     rows = []
     for (a, b), points in growth_points(results, game).items():
         scores = dict(points)
         rows.append((f"{a} vs {b}", *(rate_text(scores.get(count, PairScore())) for count in counts)))
-    header = ("simulations a move", *(f"{count:,}" for count in counts))
+    header = ("simulations per move", *(f"{count:,}" for count in counts))
     return Table(f"Win rates on {game.name}, %", header, tuple(rows))
 
 
 def rate_text(score: PairScore) -> str:
-    """`62.5 [58.1, 66.7] 300`: percent, interval, matches."""
+    """Win rate in percent, interval and number of matches.
+
+    >>> rate_text(PairScore(wins=60, losses=40, points=60))
+    '60.0 [50.2, 69.1] 100'
+    """
     if not score.count:
         return "-"
     low, high = score.interval
@@ -100,7 +101,7 @@ def rate_text(score: PairScore) -> str:
 
 
 def mean_goals(results: Results, condition: str) -> Table:
-    """Agents × games: mean goal with half its interval."""
+    """Agents × games: mean goal and half the width of its interval."""
     games = _games(results, condition)
     rows = []
     for agent in _agents(results, condition):
@@ -117,13 +118,13 @@ def _mean_text(total: AgentTotals) -> str:
 
 
 def speeds(results: Results, condition: str) -> Table:
-    """Agents × games: playouts per second of thinking, and seconds per move for who does not count."""
+    """Agents × games: playouts per second of thinking, and seconds per move."""
     games = _games(results, condition)
     rows = []
     for agent in _agents(results, condition):
         totals = [results.agents.get((condition, game, agent), AgentTotals()) for game in games]
         rows.append((agent, *(_speed_text(total) for total in totals)))
-    return Table("Speed", ("playouts/s (seconds a move)", *games), tuple(rows))
+    return Table("Speed", ("playouts/s (seconds per move)", *games), tuple(rows))
 
 
 def _speed_text(total: AgentTotals) -> str:
@@ -134,7 +135,7 @@ def _speed_text(total: AgentTotals) -> str:
 
 
 def faults(results: Results, condition: str) -> Table:
-    """Agents with late, illegal or lost moves; no row is what one wants to see."""
+    """Agents with late, illegal or lost moves; ideally empty."""
     rows = []
     for agent in _agents(results, condition):
         for game in _games(results, condition):
@@ -147,26 +148,26 @@ def faults(results: Results, condition: str) -> Table:
 
 
 def fallbacks(results: Results, condition: str) -> Table:
-    """Agents that played by another policy than their own; here too, no row is what one wants to see."""
+    """Agents that fell back to another policy; ideally empty."""
     rows = []
     for agent in _agents(results, condition):
         for game in _games(results, condition):
             total = results.agents.get((condition, game, agent), AgentTotals())
             for policy, count in sorted(total.fallbacks.items()):
-                rows.append((agent, game, policy, f"{count} of {total.told}"))
-    header = ("agent", "game", "played as", "seats")
-    return Table("Not what they are called", header, tuple(rows), text_columns=3)
+                rows.append((agent, game, policy, f"{count} of {total.reporting}"))
+    header = ("agent", "game", "fallback policy", "seats")
+    return Table("Fallback policies", header, tuple(rows), text_columns=3)
 
 
 def ratings(results: Results, condition: str) -> list[Rating]:
-    """Bradley-Terry ratings over all games of a condition; the first baseline is 0, if there is one."""
+    """Bradley-Terry ratings over all games of a condition; the first baseline, if any, is 0."""
     names = [agent.name for agent in results.plan.agents]
     anchor = results.plan.against[0] if results.plan.against else None
     return rate(names, points_between(results, condition), anchor=anchor)
 
 
 def ratings_table(results: Results, condition: str) -> Table:
-    """Agents by rating, with their points."""
+    """Agents × rating and points, best first."""
     found = ratings(results, condition)
     points = points_between(results, condition)
     rows = []
@@ -179,20 +180,20 @@ def ratings_table(results: Results, condition: str) -> Table:
 
 
 def decisions(plan: Plan, found: dict[CellKey, Decision]) -> Table:
-    """Cells that were stopped, and why; the verdict is on the agent that stands first."""
+    """Cells that were stopped early, with the verdict on the first agent of the pair."""
     directed = {frozenset(pair): pair for pair in plan.pairs()}
     rows = [
         (condition, game, " vs ".join(directed[frozenset(agents)]), decision.verdict)
         for (condition, game, agents), decision in found.items()
         if decision.is_final
     ]
-    return Table("Decided", ("condition", "game", "pair", "verdict"), tuple(rows), text_columns=4)
+    return Table("Decisions", ("condition", "game", "pair", "verdict"), tuple(rows), text_columns=4)
 
 
 def condition_text(condition: Condition) -> str:
-    """What the agents were given, in words."""
-    clocks = f"{condition.start_clock_seconds:g} s before, {condition.play_clock_seconds:g} s a move"
-    return clocks if condition.simulations is None else f"{condition.simulations} simulations a move"
+    """Clocks or simulations of a condition, in words."""
+    clocks = f"start clock {condition.start_clock_seconds:g} s, play clock {condition.play_clock_seconds:g} s"
+    return clocks if condition.simulations is None else f"{condition.simulations} simulations per move"
 
 
 def _games(results: Results, condition: str) -> list[str]:

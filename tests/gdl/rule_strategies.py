@@ -1,11 +1,11 @@
-"""Hypothesis strategies for terms, formulas, rules and programs, odd names included."""
+"""Hypothesis strategies for terms, formulas, rules and programs, including unusual names."""
 
 import string
 
 from hypothesis import strategies as st
 
-from gdl.forms import CONNECTIVES
 from gdl.program import Conjunction, Disjunction, Formula, Literal, Negation, Program, Rule
+from gdl.syntax.forms import CONNECTIVES
 from gdl.terms import Compound, Symbol, Variable
 
 ODD = "+-*/<>=!.,:_'\\\"&|~%#?[]{}@^$"
@@ -36,11 +36,11 @@ def _connected(operands: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formul
     return (
         several.map(Conjunction)
         | several.map(Disjunction)
-        | operands.filter(_is_no_positive_literal).map(Negation)
+        | operands.filter(_is_not_positive_literal).map(Negation)
     )
 
 
-def _is_no_positive_literal(formula: Formula) -> bool:
+def _is_not_positive_literal(formula: Formula) -> bool:
     """The negation of an atom is a `Literal`, never a `Negation`."""
     return not (isinstance(formula, Literal) and formula.is_positive)
 

@@ -11,8 +11,8 @@ from gdl.dependencies import (
     strong_components,
 )
 from gdl.normalize import normalize
-from gdl.parser import parse, parse_term
 from gdl.program import Predicate
+from gdl.syntax.parser import parse, parse_term
 
 
 def program(text):
@@ -24,7 +24,7 @@ def test_strong_components_come_successors_first():
     assert strong_components(graph, graph.__getitem__) == [(4,), (2, 3), (1,), (5,)]
 
 
-def test_strong_components_survive_long_chains():
+def test_strong_components_handle_long_chains():
     count = 50_000
     components = strong_components([0], lambda n: [n + 1] if n < count else [0])
     assert len(components) == 1
@@ -88,5 +88,5 @@ def test_negative_cycle_is_shown_rule_by_rule():
     assert [rule.head.name for rule in cycle.rules] == ["q", "r", "p"]
 
 
-def test_propositions_written_either_way_are_one_predicate():
+def test_propositions_with_and_without_parentheses_are_one_predicate():
     assert len(negative_cycles(program("(<= (p) (not q)) (<= q (not p))"))) == 1

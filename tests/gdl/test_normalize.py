@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from gdl.errors import GdlValidationError
 from gdl.normalize import normalize
-from gdl.parser import parse
-from gdl.printer import to_kif
 from gdl.program import Conjunction, Formula, Literal, Negation, Program, Rule, literals_in
+from gdl.syntax.parser import parse
+from gdl.syntax.printer import to_kif
 from gdl.terms import Symbol
 from tests.gdl.rule_strategies import formulas, programs
 
@@ -56,7 +56,7 @@ def test_normal_form_is_stable(program):
 
 
 def holds(formula: Formula, true_names: set[str]) -> bool:
-    """The truth of a propositional formula, straight from its definition."""
+    """The truth value of a propositional formula, by definition."""
     if isinstance(formula, Literal):
         return (str(formula.atom) in true_names) == formula.is_positive
     if isinstance(formula, Negation):
@@ -76,6 +76,7 @@ def test_normal_form_means_the_same(data):
         assert any(alternatives) == holds(formula, true_names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
@@ -86,19 +87,20 @@ def test_normal_form_means_the_same(data):
         "(or" + " x" * 10_001 + ")",
     ],
 )
-def test_exponential_rules_are_refused(body):
+def test_exponential_rules_are_rejected(body):
     program = parse(f"(p)\n(<= q {body})")
     with pytest.raises(GdlValidationError) as caught:
         normalize(program)
     assert [(error.code, error.span[:2]) for error in caught.value.diagnostics] == [("GDL210", (2, 1))]
 
 
-def test_many_large_rules_are_refused():
+def test_many_large_rules_are_rejected():
     rule = "(<= q " + "(or a b)" * 13 + ")\n"
     with pytest.raises(GdlValidationError) as caught:
         normalize(parse(rule * 30))
     assert [error.code for error in caught.value.diagnostics] == ["GDL211"]
 
 
+@pytest.mark.slow
 def test_bodies_up_to_the_limit_are_built():
     assert len(bodies("(<= p (or" + " x" * 10_000 + "))")) == 10_000

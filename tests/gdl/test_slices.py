@@ -1,4 +1,4 @@
-"""Slices of arrays against lists of lists."""
+"""Slices of arrays compared with lists of lists."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from gdl.slices import slice_offsets, slice_places
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_slices_take_what_loops_take(seed):
+def test_slices_agree_with_loops(seed):
     rng = np.random.default_rng(seed)
     length = rng.integers(0, 4, 20)
     start = rng.integers(0, 96, 20)

@@ -3,7 +3,7 @@ import pickle
 import pytest
 from hypothesis import given
 
-from gdl.parser import parse_term
+from gdl.syntax.parser import parse_term
 from gdl.terms import Compound, Span, Symbol, Variable, is_ground, match, substitute, variables
 from tests.gdl.rule_strategies import terms
 

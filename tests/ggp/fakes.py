@@ -1,4 +1,4 @@
-"""Hand-coded games that need no rule engine: for testing what stands above the `Game` protocol."""
+"""Hand-coded games without a rule engine, for tests of what uses the `Game` protocol."""
 
 from collections.abc import Sequence
 
@@ -81,7 +81,7 @@ class Nim(FakeGame):
 
 
 class Matrix(FakeGame):
-    """Both choose at once, once: `payoffs[row][column]` = goals; None stands for a missing goal."""
+    """One simultaneous move: `payoffs[row][column]` holds the goals; None is a missing goal."""
 
     def __init__(self, payoffs, moves=("a", "b")) -> None:
         super().__init__("matrix", ("row", "column"))

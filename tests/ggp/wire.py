@@ -1,4 +1,4 @@
-"""Real loopback connections for tests: a player to talk to, and scripted players to referee."""
+"""Real loopback connections for tests: a player server, and scripted players for the manager."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ggp.http_front import HttpFront, Request, Response
-from ggp.http_player import PlayerOptions, PlayerServer
-from ggp.player_match import SearchOptions
-from ggp.protocol import Info, Message, Play, Start, format_info_reply, parse_message
+from ggp.player_server.http_listener import HttpListener, HttpRequest, HttpResponse
+from ggp.player_server.match import SearchOptions
+from ggp.player_server.server import PlayerOptions, PlayerServer
+from ggp.protocol.messages import Info, Message, Play, Start, format_info_reply, parse_message
 
 QUICK = PlayerOptions(port=0, margin_seconds=0.2, search=SearchOptions(agent="legal", seed=1))
 
@@ -29,7 +29,7 @@ async def running_player(**changes: object) -> AsyncIterator[PlayerServer]:
 
 
 async def exchange(port: int, data: bytes, *, half_close: bool = False) -> bytes:
-    """Send raw bytes, return everything that comes back."""
+    """Send raw bytes; returns the whole reply."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(data)
     await writer.drain()
@@ -41,7 +41,7 @@ async def exchange(port: int, data: bytes, *, half_close: bool = False) -> bytes
 
 
 async def post(port: int, text: str) -> str:
-    """The body of the answer to a plain POST; `"<status> <body>"` where the status is not 200."""
+    """The body of the answer to a plain POST; `"<status> <body>"` if the status is not 200."""
     body = text.encode()
     head = f"POST / HTTP/1.0\r\nContent-Type: text/acl\r\nContent-Length: {len(body)}\r\n\r\n"
     reply = await exchange(port, head.encode() + body)
@@ -55,30 +55,30 @@ Script = Callable[[Message], Awaitable[str]]
 
 @asynccontextmanager
 async def scripted_player(script: Script, name: str = "script") -> AsyncIterator[tuple[str, list[Message]]]:
-    """A player that answers INFO by itself, anything else as `script` says; its address and what it heard."""
+    """A player that answers INFO itself and the rest by `script`; yields its address and messages."""
     heard: list[Message] = []
 
-    async def handle(request: Request) -> Response:
+    async def handle(request: HttpRequest) -> HttpResponse:
         message = parse_message(request.text)
         if isinstance(message, Info):
-            return Response(format_info_reply(name, "available"))
+            return HttpResponse(format_info_reply(name, "available"))
         heard.append(message)
-        return Response(await script(message))
+        return HttpResponse(await script(message))
 
-    front = HttpFront(handle)
-    port = await front.listen("127.0.0.1", 0)
+    listener = HttpListener(handle)
+    port = await listener.listen("127.0.0.1", 0)
     try:
         yield f"127.0.0.1:{port}", heard
     finally:
-        await front.close()
+        await listener.close()
 
 
 Result = TypeVar("Result")
 
 
 @contextmanager
-def scripted_player_aside(script: Script) -> Iterator[tuple[str, list[Message]]]:
-    """`scripted_player` in a thread of its own, for tests of what blocks while it asks."""
+def scripted_player_in_thread(script: Script) -> Iterator[tuple[str, list[Message]]]:
+    """`scripted_player` in a thread, for tests of callers that block."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -97,7 +97,7 @@ def scripted_player_aside(script: Script) -> Iterator[tuple[str, list[Message]]]
 
 
 def answering(*moves: str) -> Script:
-    """A script that says `ready`, then `moves` one by one, then the last of them again."""
+    """A script that answers `ready`, then `moves` one by one, then repeats the last one."""
     remaining = list(moves)
 
     async def script(message: Message) -> str:

@@ -7,13 +7,14 @@ import time
 import pytest
 
 from gdl.terms import Symbol
-from ggp.search import mcts, reference
-from ggp.search.mcts import LanesSearch
-from ggp.search.options import MctsOptions
-from ggp.search.reference import Search
+from ggp.search.mcts import search as mcts
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.reference import search as reference
+from ggp.search.mcts.reference.search import Search
+from ggp.search.mcts.search import LanesSearch
 from ggp.search.report import JSON_CHARACTERS, MoveReport, SearchReport, report_text
 from tests.ggp.fakes import Nim
-from tests.ggp.search.golden import compiled
+from tests.ggp.search.mcts.golden import compiled
 
 
 def report_of(moves=(), **changes):

@@ -1,0 +1,80 @@
+"""Measure the CPU time from rule text to first legal moves and first playouts, on both circuits.
+
+    python -m benchmarks.first_moves FOLDER... [--only NAME,…] [--slowest N]
+
+Nothing is cached but kernels. The quick way plays on the circuit as built; the finished one simplifies it
+first. CPU time is that of the main thread and of gringo, so that other processes hardly matter. Prints a
+Markdown table of medians, 90th percentiles and maxima, and the slowest sheets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from pathlib import Path
+from time import thread_time
+
+from gdl.errors import GdlError
+from gdl.syntax.parser import parse
+from ggp.engines.compilation import build_circuit, game_on, simplify_circuit
+
+WAYS = ("quick, legal moves", "quick, playouts", "finished, legal moves", "finished, playouts")
+
+
+def measure(path: Path) -> tuple[float, ...]:
+    """CPU seconds of WAYS for one sheet. Raises GdlError for sheets that do not compile."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    begin = thread_time()
+    program = parse(text, name=str(path))
+    parsed = thread_time() - begin
+    begin = thread_time()
+    built = build_circuit(program)
+    # gringo runs in another process, which `ground_seconds` counts
+    own = thread_time() - begin
+    both = max(own, built.report.ground_seconds + built.report.build_seconds)
+    found = []
+    before = parsed + both
+    for is_finished in (False, True):
+        if is_finished:
+            begin = thread_time()
+            built = simplify_circuit(program, built)
+            before += thread_time() - begin
+        begin = thread_time()
+        game = game_on(built.circuit, program, path.stem)
+        state = game.initial_state()
+        for role in game.roles:
+            game.legal_moves(state, role)
+        found.append(before + thread_time() - begin)
+        game.playouts(state, 1)
+        found.append(before + thread_time() - begin)
+    return tuple(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--only", type=lambda text: text.split(","))
+    parser.add_argument("--slowest", type=int, default=8)
+    options = parser.parse_args()
+    sheets = [path for folder in options.folders for path in sorted(folder.glob("*.kif"))]
+    chosen = [path for path in sheets if not options.only or path.stem in options.only]
+    measure(chosen[0])  # loads kernels
+    seconds: dict[Path, tuple[float, ...]] = {}
+    for path in chosen:
+        try:
+            seconds[path] = measure(path)
+        except GdlError as error:
+            print(f"{path}: {str(error).splitlines()[0]}")
+    print(f"{len(seconds)} sheets\n\n| CPU seconds | median | 90th percentile | maximum |")
+    print("|---|---:|---:|---:|")
+    for column, name in enumerate(WAYS):
+        values = sorted(each[column] for each in seconds.values())
+        middle, high = statistics.median(values), values[int(0.9 * (len(values) - 1))]
+        print(f"| {name} | {middle:.2f} | {high:.2f} | {values[-1]:.2f} |")
+    print("\nSlowest, the same columns:")
+    for path in sorted(seconds, key=lambda path: -seconds[path][1])[: options.slowest]:
+        print(f"{path.stem}: " + ", ".join(f"{value:.2f}" for value in seconds[path]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,375 @@
+"""Code generator: rules to Python source for `gdl.reasoning.reasoner`.
+
+Every predicate becomes one or more small functions over a *context* `c`, a list of everything
+known about one state:
+
+    c[FACTS]       frozenset of the facts that are true
+    c[BY_FUNCTOR]  {(name, length): [fact, …]} of the compound facts
+    c[MOVES]       {role: move}, None while no joint move is given
+    c[k], k ≥ 3    memo slots: rows, indexes and answers, filled on first use
+
+A literal reads its relation through a `Path`: an index from the bound parts of the literal to the
+parts that are still wanted. Rows are tuples of values; the rows of a predicate with one argument are
+scalars, and the row of a predicate without arguments is `()`.
+
+Text of rule sheets never reaches the generated source: constants are passed by reference, and every
+name in the source is a letter and a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from gdl.dependencies import DISTINCT, DOES
+from gdl.program import Predicate, arguments_of, predicate_of
+from gdl.reasoning.join_order import Relation, Step, columns_of, names_in, relation_of
+from gdl.reasoning.source_writer import Writer
+from gdl.reasoning.values import value_of
+from gdl.terms import Compound, Symbol, Term, Variable, variables
+
+FACTS, BY_FUNCTOR, MOVES, FIRST_SLOT = 0, 1, 2, 3
+
+MAX_BLOCKS = 16
+"""Python allows 20 nested loops and 100 levels of indentation; longer bodies continue elsewhere."""
+
+MANY_VARIABLES = 100
+"""Terms with more variables are checked when built: values are bounded, but not combinations of many."""
+
+Shape: TypeAlias = "tuple[Any, ...]"
+"""("key",) a bound part, ("out", i) a wanted one, ("any",) neither, ("compound", name, shapes) nested."""
+
+KEY: Shape = ("key",)
+ANY: Shape = ("any",)
+
+
+class Path(NamedTuple):
+    """How a literal reads a relation.
+
+    shapes   the shape of each column
+    keys     number of bound parts
+    outputs  number of wanted parts
+    """
+
+    relation: Relation
+    shapes: tuple[Shape, ...]
+    keys: int
+    outputs: int
+
+
+class Access(NamedTuple):
+    """A path with the terms of its keys and its output variables."""
+
+    path: Path
+    key_terms: tuple[Term, ...]
+    output_names: tuple[str, ...]
+
+
+def access_to(atom: Symbol | Compound, bound: frozenset[str], needed: frozenset[str]) -> Access:
+    """The access to `atom` with `bound` and `needed` variables."""
+    keys: list[Term] = []
+    outputs: list[str] = []
+    occurrences = [variable.name for variable in variables(atom)]
+
+    def shape(term: Term) -> Shape:
+        if names_in(term) <= bound:
+            keys.append(term)
+            return KEY
+        if isinstance(term, Variable):
+            if term.name in outputs:
+                return ("out", outputs.index(term.name))
+            if term.name not in needed and occurrences.count(term.name) == 1:
+                return ANY
+            outputs.append(term.name)
+            return ("out", len(outputs) - 1)
+        assert isinstance(term, Compound)
+        return ("compound", term.name, tuple(shape(argument) for argument in term.arguments))
+
+    shapes = tuple(shape(column) for column in columns_of(atom))
+    return Access(Path(relation_of(atom), shapes, len(keys), len(outputs)), tuple(keys), tuple(outputs))
+
+
+Environment: TypeAlias = dict[str, str]
+"""Variable name → Python expression for its value."""
+
+
+def tuple_of(parts: Sequence[str]) -> str:
+    """Python source of a row or key.
+
+    A scalar for one part, else a tuple.
+
+    >>> tuple_of(["v1"]), tuple_of(["v1", "v2"]), tuple_of([])
+    ('v1', '(v1, v2)', '()')
+    """
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def value_source(writer: Writer, term: Term, environment: Environment) -> str:
+    """Python source of the value of `term`.
+
+    All its variables are in `environment`.
+    """
+    source = _plain_source(writer, term, environment)
+    if len(list(variables(term))) <= MANY_VARIABLES:
+        return source
+    place = writer.constant(f"a rule with a term of many variables, {term.name},")
+    return f"check_growth({source}, {place})"
+
+
+def _plain_source(writer: Writer, term: Term, environment: Environment) -> str:
+    if isinstance(term, Variable):
+        return environment[term.name]
+    if isinstance(term, Symbol) or not names_in(term):
+        return writer.constant(value_of(term))
+    parts = [writer.constant(term.name), *(_plain_source(writer, a, environment) for a in term.arguments)]
+    return f"({', '.join(parts)},)"
+
+
+@contextmanager
+def matching(
+    writer: Writer, pairs: Sequence[tuple[Shape, str]], keys: list[str], outputs: dict[int, str]
+) -> Iterator[None]:
+    """Open a block that runs if each expression has its shape.
+
+    Collect key and output expressions.
+
+    One condition for shapes of any depth and width: Python allows at most 100 levels of indentation.
+    """
+    tests = []
+    stack = list(reversed(pairs))
+    while stack:
+        shape, expression = stack.pop()
+        if shape == KEY:
+            keys.append(expression)
+        elif shape[0] == "out":
+            if shape[1] in outputs:
+                tests.append(f"{outputs[shape[1]]} == {expression}")
+            else:
+                outputs[shape[1]] = expression
+        elif shape[0] == "compound":
+            name, inner = writer.constant(shape[1]), shape[2]
+            tests.append(f"{expression}.__class__ is tuple and len({expression}) == {len(inner) + 1}")
+            tests.append(f"{expression}[0] == {name}")
+            names = [writer.fresh("v") for _ in inner]
+            parts = "".join(f"{part} := {expression}[{i}], " for i, part in enumerate(names, start=1))
+            if parts:
+                tests.append(f"({parts})")
+            stack.extend(reversed(list(zip(inner, names, strict=True))))
+    if tests:
+        with writer.block(f"if {' and '.join(tests)}:"):
+            yield
+    else:
+        yield
+
+
+def row_names(writer: Writer, path: Path) -> tuple[str, list[str]]:
+    """The loop target for a row, and the expression of each column."""
+    names = [writer.fresh("v") if shape != ANY else "_" for shape in path.shapes]
+    if path.relation.functor is not None:
+        return f"(_, {', '.join(names)})" if names else "_", names
+    if len(names) == 1:
+        return names[0], names
+    return f"({', '.join(names)})" if names else "_", names
+
+
+def write_insert(writer: Writer, path: Path, target: str, keys: list[str], outputs: dict[int, str]) -> None:
+    """Add one matched row to the index `target` of `path`."""
+    output = tuple_of([outputs[i] for i in range(path.outputs)])
+    key = tuple_of(keys)
+    if not path.keys:
+        writer.line(f"{target}[{output if path.outputs else 'True'}] = None")
+    elif not path.outputs:
+        writer.line(f"{target}.add({key})")
+    else:
+        # A dict of outputs, not a list: projection makes duplicates, and order must not depend on hashes.
+        with writer.block("try:"):
+            writer.line(f"{target}[{key}][{output}] = None")
+        with writer.block("except KeyError:"):
+            writer.line(f"{target}[{key}] = {{{output}: None}}")
+
+
+def empty_index(path: Path) -> str:
+    """Source of an empty index of `path`."""
+    return "set()" if path.keys and not path.outputs else "{}"
+
+
+def write_path(writer: Writer, path: Path, rows: str, name: str, slot: int | None) -> None:
+    """Write `name(c)`, which builds the index of `path`.
+
+    The function reads the iterable `rows` and stores the index in `slot`, if any.
+    """
+    with writer.function(name, ["c"]):
+        writer.line(f"x = {empty_index(path)}")
+        target, columns = row_names(writer, path)
+        with writer.block(f"for {target} in {rows}:"):
+            keys: list[str] = []
+            outputs: dict[int, str] = {}
+            with matching(writer, list(zip(path.shapes, columns, strict=True)), keys, outputs):
+                write_insert(writer, path, "x", keys, outputs)
+        if slot is not None:
+            writer.line(f"c[{slot}] = x")
+        writer.line("return x")
+
+
+class Sink(NamedTuple):
+    """What to do with a solution of a body.
+
+    write        writes the code for one solution, given the environment
+    parameters   names besides `c` to which the code refers
+    needed       variables that the code reads
+    stops        whether the function returns True at the first solution
+    """
+
+    write: Callable[[Environment], None]
+    parameters: tuple[str, ...]
+    needed: frozenset[str]
+    stops: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Source for reading relations, supplied by `RelationAccess`.
+
+    index    (access, environment) → source of its index, possibly after writing lines that fetch it
+    test     (atom, environment) → source of a condition, all variables bound
+    ask      (step, environment) → source of a call that answers it, and the columns of the answer; None
+             if the relation is derived completely
+    grows    whether the index of a predicate may gain rows while it is read
+    """
+
+    index: Callable[[Access, Environment], str]
+    test: Callable[[Symbol | Compound, Environment], str]
+    ask: Callable[[Step, Environment], tuple[str, tuple[Term, ...]] | None]
+    grows: Callable[[Predicate], bool]
+
+
+class BodyWriter:
+    """Writes the nested loops of one rule body."""
+
+    def __init__(self, writer: Writer, reader: Reader, sink: Sink) -> None:
+        self.writer = writer
+        self.reader = reader
+        self.sink = sink
+
+    def write(self, steps: Sequence[Step], environment: Environment) -> None:
+        """Write code that runs the sink for every solution of `steps`."""
+        writer = self.writer
+        if not steps:
+            self.sink.write(environment)
+        elif writer.depth > MAX_BLOCKS:
+            self._continue_elsewhere(steps, environment)
+        else:
+            step, rest = steps[0], steps[1:]
+            literal = step.literal
+            if literal.predicate == DISTINCT:
+                left, right = (value_source(writer, a, environment) for a in arguments_of(literal.atom))
+                with writer.block(f"if {left} {'!=' if literal.is_positive else '=='} {right}:"):
+                    self.write(rest, environment)
+            elif names_in(literal.atom) <= step.bound:
+                condition = self.reader.test(literal.atom, environment)
+                with writer.block(f"if {condition}:" if literal.is_positive else f"if not {condition}:"):
+                    self.write(rest, environment)
+            elif predicate_of(literal.atom) == DOES:
+                self._write_does(step, rest, environment)
+            else:
+                self._write_loop(step, rest, environment)
+
+    def _write_does(self, step: Step, rest: Sequence[Step], environment: Environment) -> None:
+        """Match moves directly, not through an index: they are few."""
+        writer = self.writer
+        role, move = arguments_of(step.literal.atom)
+        access = access_to(Compound("does", (role, move)), step.bound, step.needed)
+        inner = dict(environment)
+        expression = writer.fresh("v")
+        if names_in(role) <= step.bound:
+            writer.line(f"{expression} = c[{MOVES}].get({value_source(writer, role, environment)})")
+            header = f"if {expression} is not None:"
+            pairs = [(access.path.shapes[1], expression)]
+            key_terms = access.key_terms[1:]
+        else:
+            role_expression = writer.fresh("v")
+            header = f"for {role_expression}, {expression} in c[{MOVES}].items():"
+            pairs = list(zip(access.path.shapes, (role_expression, expression), strict=True))
+            key_terms = access.key_terms
+        with writer.block(header):
+            self.write_matched(pairs, key_terms, access.output_names, rest, inner)
+
+    def write_matched(
+        self,
+        pairs: Sequence[tuple[Shape, str]],
+        key_terms: Sequence[Term],
+        output_names: Sequence[str],
+        rest: Sequence[Step],
+        environment: Environment,
+    ) -> None:
+        keys: list[str] = []
+        outputs: dict[int, str] = {}
+        with matching(self.writer, pairs, keys, outputs):
+            environment = environment | {name: outputs[i] for i, name in enumerate(output_names)}
+            tests = [
+                f"{key} == {value_source(self.writer, term, environment)}"
+                for key, term in zip(keys, key_terms, strict=True)
+            ]
+            if tests:
+                with self.writer.block(f"if {' and '.join(tests)}:"):
+                    self.write(rest, environment)
+            else:
+                self.write(rest, environment)
+
+    def _write_loop(self, step: Step, rest: Sequence[Step], environment: Environment) -> None:
+        writer = self.writer
+        asked = self.reader.ask(step, environment)
+        if asked is not None:
+            rows, columns = asked
+            self._write_rows(rows, columns, step, rest, environment)
+            return
+        access = access_to(step.literal.atom, step.bound, step.needed)
+        index = self.reader.index(access, environment)
+        keys = tuple_of([value_source(writer, term, environment) for term in access.key_terms])
+        if not access.output_names:
+            with writer.block(f"if {keys} in {index}:" if access.key_terms else f"if {index}:"):
+                self.write(rest, environment)
+            return
+        names = [writer.fresh("v") for _ in access.output_names]
+        source = f"{index}.get({keys}, ())" if access.key_terms else index
+        if self.reader.grows(access.path.relation.predicate):
+            # Rows added in the meantime are in the queue; only those known now are joined here.
+            source = f"list({source})"
+        with writer.block(f"for {tuple_of(names)} in {source}:"):
+            self.write(rest, environment | dict(zip(access.output_names, names, strict=True)))
+
+    def _write_rows(
+        self, rows: str, columns: tuple[Term, ...], step: Step, rest: Sequence[Step], environment: Environment
+    ) -> None:
+        """Loop over the answers of a subgoal.
+
+        Its columns are the terms that it left open.
+        """
+        if not columns:
+            with self.writer.block(f"if {rows}:"):
+                self.write(rest, environment)
+            return
+        access = access_to(Compound("answer", columns), step.bound, step.needed)
+        names = [self.writer.fresh("v") for _ in columns]
+        with self.writer.block(f"for {tuple_of(names)} in {rows}:"):
+            pairs = list(zip(access.path.shapes, names, strict=True))
+            self.write_matched(pairs, access.key_terms, access.output_names, rest, environment)
+
+    def _continue_elsewhere(self, steps: Sequence[Step], environment: Environment) -> None:
+        writer = self.writer
+        name = writer.fresh("part")
+        wanted = names_in(*(step.literal.atom for step in steps)) | self.sink.needed
+        carried = {variable: source for variable, source in environment.items() if variable in wanted}
+        parameters = {variable: writer.fresh("p") for variable in carried}
+        call = f"{name}(c, {', '.join([*self.sink.parameters, *carried.values()])})"
+        with writer.function(name, ["c", *self.sink.parameters, *parameters.values()]):
+            self.write(steps, parameters)
+            if self.sink.stops:
+                writer.line("return False")
+        if self.sink.stops:
+            with writer.block(f"if {call}:"):
+                self.sink.write(environment)
+        else:
+            writer.line(call)

@@ -1,0 +1,253 @@
+"""Parser for rule sheets in KIF prefix form and infix form.
+
+Steps: decode, check parentheses (`gdl.syntax.brackets`), parse to terms (lark, LALR), interpret terms as
+rules (`gdl.syntax.forms`). Names are folded to lower case, because GDL does not distinguish case.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from typing import Literal as OneOf
+
+from gdl.errors import Diagnostic, GdlSyntaxError, Severity
+from gdl.program import Program, Source
+from gdl.syntax.brackets import MAX_DIAGNOSTICS, Lines, scan_brackets
+from gdl.syntax.forms import MisplacedFormError, check_term, rules_of
+from gdl.syntax.syntax_errors import infix_error, kif_error, moved
+from gdl.syntax.term_builders import InfixForms, KifForms, fold, unescape
+from gdl.terms import Term
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+Syntax = OneOf["auto", "kif", "infix"]
+
+MAX_CHARACTERS = 2_000_000
+"""Maximum length of a text: fifty times chess, about ten seconds of parsing."""
+
+MAX_RESTARTS = 5
+"""Maximum number of times parsing of an infix sheet restarts after an error to find further ones."""
+
+_SYMBOL_IN_KIF = re.compile(r";[^\n]*|[^\s();?][^\s();]*|\?[^\s();]*")
+_SYMBOL_IN_INFIX = re.compile(r"[%;][^\n]*|\??'(?:\\.|[^'\\\n])*'|[A-Za-z0-9_]+")
+_COMMENTS = re.compile(r"(?:\s|[;%][^\n]*)*")
+_INFIX_START = re.compile(r"(?:'(?:\\.|[^'\\\n])*'|[a-z0-9]\w*|-[0-9]+)(?:\(|\s*:-|\.(?=\s|$))")
+_KIF_LINE = re.compile(
+    r"^\(\s*(?:<=\s*[\w(]|(?:role|init|next|legal|goal|sees|base|input)\s+[\w(?])", re.MULTILINE
+)
+_NEW_RULE = re.compile(r"^[a-z0-9'-]", re.MULTILINE)
+
+
+def parse(text: str, *, name: str = "<rules>", syntax: Syntax = "auto") -> Program:
+    """Parse a rule sheet. Bodies keep their nesting of and/or/not.
+
+    name     name of the text in messages, usually the file name
+    syntax   "kif", "infix", or "auto" to decide by the first form
+    Raises GdlSyntaxError with all errors found.
+
+    >>> program = parse("(role robot) (<= (legal robot ?x) (button ?x))")
+    >>> str(program.rules[1].head)
+    '(legal robot ?x)'
+    >>> parse("role(robot). legal(robot, X) :- button(X).") == program
+    True
+    """
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    source = Source(name, text)
+    if len(text) > MAX_CHARACTERS:
+        message = f"rule sheet has {len(text)} characters, more than the limit of {MAX_CHARACTERS}"
+        raise GdlSyntaxError([Diagnostic("GDL105", Severity.ERROR, message)], Source(name, ""))
+    is_infix = syntax == "infix" or (syntax == "auto" and looks_infix(text))
+    forms = _read_forms(source, is_infix)
+    diagnostics: list[Diagnostic] = []
+    rules = rules_of(forms, diagnostics)
+    if diagnostics:
+        raise GdlSyntaxError(diagnostics[:MAX_DIAGNOSTICS], source)
+    return Program(tuple(rules), source, _spellings(text, is_infix))
+
+
+def parse_file(path: str | Path, *, syntax: Syntax = "auto") -> Program:
+    """Parse the rule sheet at `path`, in any encoding that `decode` accepts.
+
+    Raises GdlSyntaxError, and OSError if the file cannot be read.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "game.kif")
+    ...     _ = path.write_text("(role robot)")
+    ...     len(parse_file(path).rules)
+    1
+    """
+    with open(path, "rb") as file:
+        data = file.read(4 * MAX_CHARACTERS + 1)
+    return parse(decode(data), name=str(path), syntax=syntax)
+
+
+def decode(data: bytes) -> str:
+    """The text of a file or message: UTF-8, marked UTF-16, else Latin-1.
+
+    Latin-1 never fails.
+    Replacement characters would merge names that differ only in an accent.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def parse_term(text: str, *, name: str = "<term>") -> Term:
+    """Parse exactly one KIF term, ground or not. Raises GdlSyntaxError.
+
+    >>> parse_term("(MARK 1  ?x)")
+    Compound('mark', (Symbol('1'), Variable('x')))
+    """
+    source = Source(name, text)
+    if len(text) > MAX_CHARACTERS:
+        raise GdlSyntaxError([Diagnostic("GDL105", Severity.ERROR, "term is too long")], Source(name, ""))
+    terms = _read_forms(source, is_infix=False)
+    if len(terms) != 1:
+        message = "expected a term" if not terms else "expected a single term"
+        span = terms[1].span if terms else None
+        raise GdlSyntaxError([Diagnostic("GDL115", Severity.ERROR, message, span)], source)
+    try:
+        check_term(terms[0])
+    except MisplacedFormError as error:
+        raise GdlSyntaxError([error.diagnostic], source) from None
+    return terms[0]
+
+
+def looks_infix(text: str) -> bool:
+    """Whether a rule sheet is in infix form.
+
+    Such a sheet starts with `name(…`, `name :-` or `name.`. If lines of KIF follow, only the first
+    parenthesis is out of place.
+
+    >>> looks_infix("role(robot). init(off)."), looks_infix("role(robot)\\n(init off)")
+    (True, False)
+    """
+    start = _COMMENTS.match(text)
+    is_infix = start and _INFIX_START.match(text, start.end())
+    return bool(is_infix) and not _KIF_LINE.search(text)
+
+
+def _read_forms(source: Source, is_infix: bool) -> list[Term]:
+    scan = scan_brackets(source.text, is_infix=is_infix)
+    if scan.diagnostics:
+        raise GdlSyntaxError(scan.diagnostics, source)
+    from lark.exceptions import UnexpectedInput
+
+    try:
+        return _parse_forms(source.text, is_infix)
+    except UnexpectedInput:
+        pass
+    diagnostics = _infix_errors(source.text) if is_infix else _kif_errors(source.text, scan.lists)
+    raise GdlSyntaxError(diagnostics[:MAX_DIAGNOSTICS], source)
+
+
+def _kif_errors(text: str, lists: list[tuple[int, int]]) -> list[Diagnostic]:
+    """Errors in the outermost forms, found by bisection.
+
+    A piece is divided until it parses or is a single form.
+    """
+    from lark.exceptions import UnexpectedInput
+
+    diagnostics: list[Diagnostic] = []
+    lines = Lines(text)
+    edges = [0, *(edge for pair in lists for edge in pair), len(text)]
+    pieces = [(0, len(edges) - 1)]
+    while pieces and len(diagnostics) < MAX_DIAGNOSTICS:
+        first, last = pieces.pop()
+        start, end = edges[first], edges[last]
+        found: list[Diagnostic] = []
+        try:
+            rules_of(_parse_forms(text[start:end], is_infix=False), found)
+        except UnexpectedInput as error:
+            if last - first > 1:
+                middle = (first + last) // 2
+                pieces += [(middle, last), (first, middle)]
+                continue
+            found.append(kif_error(error))
+        diagnostics += [moved(diagnostic, lines.span(start, end)) for diagnostic in found]
+    return diagnostics
+
+
+def _infix_errors(text: str) -> list[Diagnostic]:
+    """The first error, and those found after restarts.
+
+    Parsing restarts at the next line that looks like a new rule.
+    """
+    from lark.exceptions import UnexpectedInput
+
+    diagnostics: list[Diagnostic] = []
+    lines = Lines(text)
+    end = len(text.rstrip())
+    start = 0
+    for _ in range(MAX_RESTARTS):
+        try:
+            _parse_forms(text[start:], is_infix=True)
+            break
+        except UnexpectedInput as error:
+            # an error at the end of the text has no span yet; all other spans are relative to the piece
+            found = moved(infix_error(error), lines.span(start, start))
+        if found.span is None:
+            diagnostics.append(replace(found, span=lines.span(max(end - 1, 0), end)))
+            break
+        diagnostics.append(found)
+        new_rule = _NEW_RULE.search(text, lines.start(found.span.line + 1))
+        if new_rule is None:
+            break
+        start = new_rule.start()
+    return diagnostics
+
+
+def _parse_forms(text: str, is_infix: bool) -> list[Term]:
+    return _lark(is_infix).parse(text if is_infix else fold(text))  # type: ignore[return-value]
+
+
+@cache
+def _lark(is_infix: bool) -> Lark:
+    """The parser, built on first use.
+
+    Importing lark and building tables takes a tenth of a second.
+    """
+    from lark import Lark
+
+    return Lark.open(
+        "infix.lark" if is_infix else "kif.lark",
+        rel_to=__file__,
+        parser="lalr",
+        transformer=InfixForms() if is_infix else KifForms(),
+        propagate_positions=False,
+        maybe_placeholders=False,
+    )
+
+
+def constants_as_written(text: str, is_infix: bool) -> Iterator[tuple[int, str]]:
+    """(offset, spelling) of every name except variables, without quotes."""
+    for found in (_SYMBOL_IN_INFIX if is_infix else _SYMBOL_IN_KIF).finditer(text):
+        word = found.group()
+        if is_infix:
+            if word[0] in "%;?_" or word[0].isupper():
+                continue
+            if word[0] == "'":
+                word = unescape(word)
+        elif word[0] in ";?":
+            continue
+        yield found.start(), word
+
+
+def _spellings(text: str, is_infix: bool) -> dict[str, str]:
+    """Canonical name → its first spelling, for names first written with capitals."""
+    if text == text.lower():
+        return {}
+    first: dict[str, str] = {}
+    for _, word in constants_as_written(text, is_infix):
+        first.setdefault(fold(word), word)
+    return {name: word for name, word in first.items() if name != word}

@@ -1,0 +1,177 @@
+"""Checks of facts and moves: undeclared, overdeclared, or lost between states.
+
+Facts and moves are compared with declarations by the shapes of their arguments (`gdl.validation.inference`):
+a fact that fits no shape of `base` is certainly missing there. `ggp validate --play` compares whole facts and
+moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from gdl.dependencies import TRUE
+from gdl.errors import Related
+from gdl.program import Predicate, Rule, arguments_of
+from gdl.terms import Compound, Symbol, Term, Variable
+from gdl.validation.codes import Findings, warning
+from gdl.validation.inference import Position, Shapes, Sources, below, common_tokens
+from gdl.validation.sheet import Sheet, body_literals
+
+BASE = Predicate("base", 1)
+INPUT = Predicate("input", 2)
+_DECLARED = (("init", BASE, "GDL316"), ("next", BASE, "GDL316"), ("legal", INPUT, "GDL317"))
+
+
+def undeclared(sheet: Sheet) -> Findings:
+    """GDL316, GDL317: heads no instance of which base or input lists."""
+    if sheet.inference is None:
+        return
+    shapes = sheet.inference.shapes
+    for name, declaration, code in _DECLARED:
+        declared = sheet.program.by_predicate.get(declaration)
+        if declared is None or declaration not in shapes.alive:
+            continue
+        for _, alternatives in sheet.alternatives:
+            for rule in alternatives:
+                if (
+                    rule.predicate != Predicate(name, declaration.arity)
+                    or id(rule) in sheet.inference.misfits
+                ):
+                    continue
+                sources = sheet.inference.sources[id(rule)]
+                outside = _first_outside(rule, declaration, sources, shapes)
+                if outside is not None:
+                    kind = "fact" if declaration == BASE else "move"
+                    message = (
+                        f"{arguments_of(rule.head)[-1]}: '{declaration.name}' lists no such {kind},"
+                        f" because {outside} never occurs there"
+                    )
+                    note = Related(f"'{declaration.name}' is defined here", declared[0].head.span)
+                    yield warning(code, message, rule.head.span, note)
+
+
+def _first_outside(rule: Rule, declaration: Predicate, sources: Sources, shapes: Shapes) -> Term | None:
+    """The first part of the head that `declaration` has not there."""
+    for index, argument in enumerate(arguments_of(rule.head)):
+        found = _outside(argument, (declaration, index), sources, shapes)
+        if found is not None:
+            return found
+    return None
+
+
+def _outside(term: Term, position: Position, sources: Sources, shapes: Shapes) -> Term | None:
+    if isinstance(term, Variable):
+        places = sources.get(term.name)
+        return None if not places or common_tokens([*places, position], shapes) else term
+    if isinstance(term, Symbol):
+        return None if term.name in shapes.at(position) else term
+    functor = (term.name, len(term.arguments))
+    if functor not in shapes.at(position):
+        return term
+    for index, argument in enumerate(term.arguments):
+        found = _outside(argument, below(position, functor, index), sources, shapes)
+        if found is not None:
+            return found
+    return None
+
+
+def overdeclared(sheet: Sheet) -> Findings:
+    """GDL323: functions that base or input lists but no rule produces.
+
+    Single facts that never hold are not reported: base is meant to be a superset.
+    """
+    if sheet.inference is None:
+        return
+    shapes = sheet.inference.shapes
+    for declaration, made in ((BASE, Predicate("true", 1)), (INPUT, Predicate("does", 2))):
+        if made not in shapes.alive:
+            continue
+        kind = "fact" if declaration == BASE else "move"
+        possible = shapes.at((made, made.arity - 1))
+        for rule in sheet.program.by_predicate.get(declaration, ()):
+            term = arguments_of(rule.head)[-1]
+            if isinstance(term, Variable):
+                continue
+            token = (term.name, len(term.arguments)) if isinstance(term, Compound) else term.name
+            pattern = Compound(made.name, (*[Variable("_")] * (made.arity - 1), term))
+            if token not in possible and not sheet.inference.is_awaited(pattern):
+                message = f"'{declaration.name}' lists {term}, but no rule produces such a {kind}"
+                yield warning("GDL323", message, term.span or rule.span)
+
+
+Fact: TypeAlias = tuple[str, int]
+"""Name and number of arguments."""
+
+MAX_STEPS = 200_000
+"""Maximum number of relations examined; real sheets have a few dozen."""
+
+
+def forgotten_facts(sheet: Sheet) -> Findings:
+    """GDL326: facts that nothing carries over.
+
+    Reported for facts with two or more arguments of which several hold initially.
+
+    Only what a rule for `next` concludes holds after the moves. If moves change facts of the initial state
+    and no rule keeps the others, a frame axiom is probably missing.
+    """
+    makers = _makers(sheet, "next")
+    first = _makers(sheet, "init")
+    if None in makers:
+        return
+    asked = {fact for rule in sheet.program.rules for fact in _asked_by(rule)}
+    steps = 0
+    for fact, rules in makers.items():
+        if fact is None or fact[1] < 2 or fact not in asked or not _are_several(first.get(fact, ())):
+            continue
+        callees = sheet.dependencies.reachable(
+            literal.predicate for rule in rules for literal, _ in body_literals(rule)
+        )
+        steps += len(callees)
+        if steps > MAX_STEPS:
+            return
+        below = (rule for callee in callees for rule in sheet.program.by_predicate.get(callee, ()))
+        kept = {found for rule in (*rules, *below) for found in _asked_by(rule)}
+        if kept.isdisjoint((fact, None)):
+            general = _general(*fact)
+            message = (
+                f"no rule carries '{fact[0]}' over: what 'next' does not conclude is lost after the moves."
+                f" Is a rule missing, such as (<= (next {general}) (true {general}) ...)?"
+            )
+            note = Related("it holds initially here", first[fact][0].head.span)
+            yield warning("GDL326", message, rules[0].head.span, note)
+
+
+def _makers(sheet: Sheet, keyword: str) -> dict[Fact | None, list[Rule]]:
+    """The rules for `init` or `next` by the fact that they produce."""
+    found: dict[Fact | None, list[Rule]] = {}
+    for rule in sheet.program.rules_for(keyword, 1):
+        found.setdefault(_fact(arguments_of(rule.head)[0]), []).append(rule)
+    return found
+
+
+def _are_several(rules: Sequence[Rule]) -> bool:
+    return len(rules) > 1 or any(rule.body for rule in rules)
+
+
+def _asked_by(rule: Rule) -> set[Fact | None]:
+    """The facts to which a body refers."""
+    return {
+        _fact(arguments_of(literal.atom)[0])
+        for literal, _ in body_literals(rule)
+        if literal.predicate == TRUE
+    }
+
+
+def _fact(term: Term) -> Fact | None:
+    """Name and arity of a fact.
+
+    None for a variable, which may be any fact.
+    """
+    if isinstance(term, Variable):
+        return None
+    return term.name, len(term.arguments) if isinstance(term, Compound) else 0
+
+
+def _general(name: str, arity: int) -> str:
+    return f"({name} {' '.join('?' + letter for letter in 'xyzuvwabcd'[:arity])})"

@@ -1,0 +1,16 @@
+"""What a game looks like and what kind of game it is.
+
+fluent_domains   values of each argument of a fluent, judged from the rules
+board_finder     recognizes a board from the rules and the initial state
+board            the board as data, and its text
+figures          what a state shows besides a board: whose turn it is, hands, heaps, towers, tracks, lines
+figure_finder    recognizes figures, and maps, from the rules and the initial state
+picture          board, figures and remaining facts together
+board_svg        the board as a picture
+state_view       a state to look at: text, SVG, notebook
+sheet_comment    title, rules in prose and fields of a sheet's opening comment
+info             traits and sizes of a game, from the rules and random playouts
+graphs           predicate dependencies and small circuits as graphs
+graph_svg        a graph as a picture, in layers
+svg              the pieces of all pictures
+"""

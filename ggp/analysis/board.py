@@ -1,0 +1,180 @@
+"""Boards as data, and states drawn on them as text.
+
+`board_finder.find_board` recognizes a board from rules and facts; neither module knows the name of any
+game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from gdl.program import arguments_of
+from gdl.terms import Term
+
+EMPTY = "."
+"""Text of a blank cell: one that holds nothing, or what most cells hold initially."""
+HOLE = "#"
+"""Text of a place in the grid that is not a cell."""
+
+Values = tuple[str, ...]
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One direction of a board: arguments at `positions` (outer first) take `values` in order."""
+
+    positions: tuple[int, ...]
+    values: tuple[Values, ...]
+
+    @cached_property
+    def index(self) -> Mapping[Values, int]:
+        return {value: number for number, value in enumerate(self.values)}
+
+    def find(self, arguments: Sequence[str]) -> int | None:
+        """The place on this axis of a fact with `arguments`; None if it has none."""
+        return self.index.get(tuple(arguments[position] for position in self.positions))
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One fluent family on a board: which arguments are coordinates; the others are the content.
+
+    joint   the argument that names a cell as `a1`, if one does; it counts as two, `a` and `1`, so that
+            positions in axes and contents count one more argument than the fluent has
+    """
+
+    name: str
+    arity: int
+    across: Axis
+    down: Axis
+    joint: int | None = None
+
+    @cached_property
+    def content_positions(self) -> tuple[int, ...]:
+        keys = {*self.across.positions, *self.down.positions}
+        count = self.arity + (self.joint is not None)
+        return tuple(position for position in range(count) if position not in keys)
+
+    def place(self, fact: Term) -> tuple[Cell, Values] | None:
+        """Cell (across, down) and content of a fact; None if off this layer."""
+        arguments = arguments_of(fact)
+        if fact.name != self.name or len(arguments) != self.arity:
+            return None
+        texts = argument_texts(arguments, self.joint)
+        column, row = self.across.find(texts), self.down.find(texts)
+        if column is None or row is None:
+            return None
+        return (column, row), tuple(texts[position] for position in self.content_positions) or (self.name,)
+
+
+@dataclass(frozen=True)
+class Board:
+    """How to draw the states of one game.
+
+    layers      the main family first; later ones are drawn over it
+    is_upward   whether the first row is at the bottom, as in chess, or at the top, as in a table
+    blanks      per layer, the content that is drawn as a blank cell
+    labels      content value → the few characters that stand for it
+    holes       places of the grid that are not cells, such as the rocks of a maze
+    """
+
+    layers: tuple[Layer, ...]
+    is_upward: bool
+    blanks: tuple[Values | None, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    holes: frozenset[Cell] = frozenset()
+
+    @property
+    def across(self) -> Axis:
+        return self.layers[0].across
+
+    @property
+    def down(self) -> Axis:
+        return self.layers[0].down
+
+    def place(self, fact: Term) -> tuple[int, Cell, Values] | None:
+        """Layer, cell and content of a fact; None if off the board."""
+        for index, layer in enumerate(self.layers):
+            placed = layer.place(fact)
+            if placed is not None:
+                return index, *placed
+        return None
+
+    def contents(self, facts: Iterable[Term]) -> dict[Cell, tuple[Values, ...]]:
+        """The contents of each cell that is not blank, top layer first."""
+        found: dict[Cell, tuple[Values, ...]] = {}
+        facts = tuple(facts)
+        for layer, blank in zip(self.layers, self.blanks, strict=True):
+            for fact in facts:
+                placed = layer.place(fact)
+                if placed is not None and placed[1] != blank:
+                    found[placed[0]] = (placed[1], *found.get(placed[0], ()))
+        return found
+
+    def label(self, content: Values) -> str:
+        """The few characters that stand for the content of a cell."""
+        return "".join(self.labels.get(value, value[:2]) for value in content)
+
+
+def draw(board: Board, facts: Iterable[Term]) -> list[str]:
+    """The state `facts` as lines of text with coordinates.
+
+    >>> row, column = Axis((1,), (("1",), ("2",))), Axis((0,), (("a",), ("b",)))
+    >>> from gdl.syntax.parser import parse_term
+    >>> board = Board((Layer("cell", 3, column, row),), is_upward=True, blanks=(None,))
+    >>> draw(board, [parse_term("(cell a 2 x)")])
+    ['2 x .', '1 . .', '  a b']
+    """
+    cells = {cell: board.label(stack[0]) for cell, stack in board.contents(facts).items()}
+    return ["".join(text for text, _ in line) for line in layout(board, cells)]
+
+
+def layout(board: Board, cells: Mapping[Cell, str]) -> list[list[tuple[str, Cell | None]]]:
+    """The drawing as lines of text pieces, each with its cell.
+
+    Pieces of the frame and gaps have None.
+    """
+    columns, rows = board.across.values, board.down.values
+    names = [value[-1] for value in columns]
+    width = max([len(text) for text in cells.values()] + [len(name) for name in names] + [1])
+    margin = max(len(value[-1]) for value in rows)
+    order = range(len(rows) - 1, -1, -1) if board.is_upward else range(len(rows))
+    lines: list[list[tuple[str, Cell | None]]] = []
+    previous = None
+    for row in order:
+        if previous is not None and rows[row][:-1] != rows[previous][:-1]:
+            lines.append([])
+        previous = row
+        line: list[tuple[str, Cell | None]] = [(rows[row][-1].rjust(margin), None)]
+        for column in range(len(columns)):
+            line.append((_gap(columns, column), None))
+            blank = HOLE if (column, row) in board.holes else EMPTY
+            line.append((cells.get((column, row), blank).rjust(width), (column, row)))
+        lines.append(line)
+    footer: list[tuple[str, Cell | None]] = [(" " * margin, None)]
+    for column, name in enumerate(names):
+        footer.append((_gap(columns, column) + name.rjust(width), None))
+    lines.append(footer)
+    return lines
+
+
+def legend(board: Board, facts: Iterable[Term]) -> list[tuple[str, str]]:
+    """(label, full name) of everything on the board that is drawn abbreviated."""
+    shown = {content for stack in board.contents(facts).values() for content in stack[:1]}
+    pairs = {(board.label(content), " ".join(content)) for content in shown}
+    return sorted(pair for pair in pairs if pair[0] != pair[1])
+
+
+def _gap(columns: Sequence[Values], column: int) -> str:
+    return "   " if column and columns[column][:-1] != columns[column - 1][:-1] else " "
+
+
+def argument_texts(arguments: Sequence[Term], joint: int | None) -> list[str]:
+    """The arguments as text, with `a1` at position `joint` split in two."""
+    texts = [str(argument) for argument in arguments]
+    if joint is not None:
+        texts[joint : joint + 1] = texts[joint][:1], texts[joint][1:]
+    return texts

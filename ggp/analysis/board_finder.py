@@ -1,0 +1,379 @@
+"""Recognize a board from the rules and the facts of the initial state alone.
+
+A board is a family of fluents such as `(cell 1 3 x)` with two arguments over small ordered domains
+(numbers, `c1 c2 c3`, runs of letters, or the order that a successor-like relation of the rules
+gives), which together determine the rest. Further ordered arguments make boards of boards
+(`(cell 1 1 3 2 5)`), drawn side by side, and a single argument such as `c4` may hold both coordinates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import combinations, product
+
+from gdl.program import Program, arguments_of
+from gdl.terms import Compound, Symbol, Term
+from ggp.analysis.board import EMPTY, Axis, Board, Layer, Values, argument_texts
+from ggp.analysis.fluent_domains import fluent_domains
+
+AXIS_LIMIT = 26
+"""Maximum number of values on one axis of a board."""
+
+CELL_LIMIT = 1000
+
+BOARD_LIMIT = 6
+"""Maximum number of boards distinguished by an unordered name such as `left` or `right`."""
+
+
+def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
+    """The board that the rules and the facts of the initial state suggest, or None.
+
+    >>> from gdl import parse
+    >>> program = parse("(init (cell 1 1 x)) (init (cell 1 2 b)) (init (cell 2 1 b)) (init (cell 2 2 b))")
+    >>> board = find_board(program, [rule.head.arguments[0] for rule in program.rules])
+    >>> board.layers[0].name, board.blanks
+    ('cell', (('b',),))
+    """
+    domains = fluent_domains(program)
+    successors = _successor_relations(program)
+    candidates: list[tuple[int, Layer]] = []
+    for (name, arity), values in domains.items():
+        own_facts = [fact for fact in facts if fact.name == name and len(arguments_of(fact)) == arity]
+        layer = _find_layer(program, name, values, own_facts, successors)
+        if layer is not None:
+            candidates.append((len(own_facts), layer))
+    if not candidates:
+        return None
+    candidates.sort(key=_suitability)
+    main = candidates[0][1]
+    layers = (
+        main,
+        *(fitted for count, layer in candidates[1:] if count and (fitted := _fit(layer, main)) is not None),
+    )
+    return Board(
+        layers,
+        is_upward=not _is_row_first(program, main) and not _is_row_named(program, main),
+        blanks=tuple(_blank(layer, facts) for layer in layers),
+        labels=_labels(
+            value for layer in layers for value in _contents(layer, domains[layer.name, layer.arity])
+        ),
+    )
+
+
+def _cell_count(layer: Layer) -> int:
+    return len(layer.across.values) * len(layer.down.values)
+
+
+def _contents(layer: Layer, domains: Sequence[frozenset[str]]) -> list[str]:
+    """All possible contents of a cell; the family's name if facts consist of coordinates only."""
+    split = _split_domains(domains, layer.joint)
+    found = [value for position in layer.content_positions for value in sorted(split[position])]
+    return found or [layer.name]
+
+
+def _suitability(candidate: tuple[int, Layer]) -> tuple[object, ...]:
+    """Sort key for the most informative family first: contents, facts, keys, size."""
+    count, layer = candidate
+    keys = len(layer.across.positions) + len(layer.down.positions)
+    return (not layer.content_positions, -count, keys, -_cell_count(layer), layer.name, layer.arity)
+
+
+def _split_domains(domains: Sequence[frozenset[str]], joint: int | None) -> list[frozenset[str]]:
+    """The domains, with that of `a1`-like names at position `joint` split in two."""
+    split = list(domains)
+    if joint is not None:
+        values = split[joint]
+        split[joint : joint + 1] = (
+            frozenset(value[:1] for value in values),
+            frozenset(value[1:] for value in values),
+        )
+    return split
+
+
+def _joint_position(domains: Sequence[frozenset[str]]) -> int | None:
+    """The argument with values such as `a1`, at least three letters and numbers; or None."""
+    for position, domain in enumerate(domains):
+        if domain and all(re.fullmatch(r"[a-z]\d{1,2}", value) for value in domain):
+            parts = _split_domains([domain], 0)
+            if min(len(parts[0]), len(parts[1])) >= 3:
+                return position
+    return None
+
+
+def _find_layer(
+    program: Program,
+    name: str,
+    domains: Sequence[frozenset[str]],
+    own_facts: Sequence[Term],
+    successors: Sequence[Mapping[str, str]],
+) -> Layer | None:
+    """The fluent family name/len(domains) as a layer, or None if it has no two coordinates."""
+    arity = len(domains)
+    joint = _joint_position(domains)
+    domains = _split_domains(domains, joint)
+    facts = [argument_texts(arguments_of(fact), joint) for fact in own_facts]
+    orders = _orders(domains, facts, successors)
+    keys = _key_positions(orders, len(domains), facts)
+    unordered = None
+    if keys is None and facts and len(domains) > 3:
+        for unordered in range(len(domains)):
+            if unordered not in orders and 2 <= len(domains[unordered]) <= BOARD_LIMIT:
+                named = {unordered: tuple(sorted(domains[unordered]))}
+                keys = _key_positions({**orders, **named}, len(domains), facts, required=unordered)
+                if keys is not None:
+                    orders = {**orders, **named}
+                    break
+    if keys is None or (len(domains) == len(keys) and joint is None and not _is_relation(facts, keys)):
+        return None
+    across, down = _split_keys(keys, orders, unordered if unordered in keys else None)
+    layer = Layer(name, arity, _axis(across, orders), _axis(down, orders), joint)
+    if joint is None and _is_row_first(program, layer):
+        layer = Layer(name, arity, layer.down, layer.across)
+    return layer if 4 <= _cell_count(layer) <= CELL_LIMIT else None
+
+
+def _orders(
+    domains: Sequence[frozenset[str]],
+    facts: Sequence[Sequence[str]],
+    successors: Sequence[Mapping[str, str]],
+) -> dict[int, Values]:
+    """Arguments that can be coordinates, with their values in order."""
+    orders: dict[int, Values] = {}
+    for position, domain in enumerate(domains):
+        order = ordered(domain, successors) if domain else None
+        if facts and _is_full_grid(facts, position):
+            # A sheet may count far beyond its board; initially filled cells show where the board ends.
+            seen = ordered({fact[position] for fact in facts}, successors)
+            if seen is not None and _is_gapless(seen):
+                order = seen
+        if order is not None and 2 <= len(order) <= AXIS_LIMIT:
+            orders[position] = order
+    return orders
+
+
+def _is_gapless(order: Values) -> bool:
+    """Whether no number is missing between the first and the last; true of unnumbered values."""
+    first, last = (re.search(r"-?\d+$", value) for value in (order[0], order[-1]))
+    return first is None or last is None or int(last[0]) - int(first[0]) == len(order) - 1
+
+
+def _is_full_grid(facts: Sequence[Sequence[str]], position: int) -> bool:
+    """Whether the facts fill a rectangle spanned by this argument and another one."""
+    own = {fact[position] for fact in facts}
+    for other in range(len(facts[0])):
+        if other != position:
+            pairs = {(fact[position], fact[other]) for fact in facts}
+            others = {fact[other] for fact in facts}
+            if len(own) > 2 and len(others) > 2 and len(pairs) == len(own) * len(others) == len(facts):
+                return True
+    return False
+
+
+def _key_positions(
+    orders: Mapping[int, Values],
+    arity: int,
+    facts: Sequence[Sequence[str]],
+    required: int | None = None,
+) -> tuple[int, ...] | None:
+    """The coordinates: arguments that determine all others in the given facts; or None."""
+    if len(orders) < 2:
+        return None
+    if not facts:
+        free = [position for position in orders if position != arity - 1 or len(orders) < arity]
+        return tuple(free[:4]) if len(free) >= 2 else None
+    for size in (2, 3, 4) if required is None else (3,):
+        choices = sorted(
+            combinations(sorted(orders), size),
+            key=lambda keys: (len({len(orders[position]) for position in keys}), keys),
+        )
+        for keys in choices:
+            places = {tuple(fact[position] for position in keys) for fact in facts}
+            if len(places) == len(facts) and (required is None or required in keys):
+                return keys
+    return None
+
+
+def _split_keys(
+    keys: tuple[int, ...], orders: Mapping[int, Values], outer: int | None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Coordinates across and down. Of four, the first two name the board; of three, one does.
+
+    That one is `outer`; else the one with a unique number of values, else the one with the fewest.
+    """
+    if len(keys) == 2:
+        return (keys[0],), (keys[1],)
+    if len(keys) == 4:
+        return (keys[0], keys[2]), (keys[1], keys[3])
+    if outer is None:
+        sizes = Counter(len(orders[position]) for position in keys)
+        outer = min(reversed(keys), key=lambda key: (sizes[len(orders[key])], len(orders[key])))
+    inner = [position for position in keys if position != outer]
+    return (outer, inner[0]), (inner[1],)
+
+
+def _axis(positions: tuple[int, ...], orders: Mapping[int, Values]) -> Axis:
+    return Axis(positions, tuple(product(*(orders[position] for position in positions))))
+
+
+def _is_relation(facts: Sequence[Sequence[str]], keys: tuple[int, ...]) -> bool:
+    """Whether facts that consist of coordinates mark cells: no coordinate determines the others."""
+    return bool(facts) and all(len({fact[key] for fact in facts}) < len(facts) for key in keys)
+
+
+def _fit(layer: Layer, main: Layer) -> Layer | None:
+    """`layer` on the axes of `main`; None if it does not fit or has no content."""
+    if layer.joint != main.joint or not layer.content_positions:
+        return None
+    if len(layer.across.positions) != len(main.across.positions) or (
+        len(layer.down.positions) != len(main.down.positions)
+    ):
+        return None
+    if set(layer.across.values) <= set(main.across.values) and set(layer.down.values) <= set(
+        main.down.values
+    ):
+        return Layer(
+            layer.name,
+            layer.arity,
+            Axis(layer.across.positions, main.across.values),
+            Axis(layer.down.positions, main.down.values),
+            layer.joint,
+        )
+    return None
+
+
+def _blank(layer: Layer, facts: Iterable[Term]) -> Values | None:
+    """The initial content of at least half of the cells, or None.
+
+    There is one only if (nearly) every cell has a content.
+
+    On boards whose free cells have no fact at all (or whose corners are missing) no content is blank.
+    """
+    counts = Counter(placed[1] for fact in facts if (placed := layer.place(fact)) is not None)
+    if not layer.content_positions or counts.total() < 0.9 * _cell_count(layer):
+        return None
+    content, count = counts.most_common(1)[0]
+    return content if 2 * count >= counts.total() else None
+
+
+def _successor_relations(program: Program) -> list[Mapping[str, str]]:
+    """Possible orders: binary relations of facts that map values one to one."""
+    relations: list[Mapping[str, str]] = []
+    for predicate, rules in program.by_predicate.items():
+        if predicate.arity != 2 or any(rule.body for rule in rules):
+            continue
+        pairs = {(str(left), str(right)) for rule in rules for left, right in [arguments_of(rule.head)]}
+        if len({left for left, _ in pairs}) == len({right for _, right in pairs}) == len(pairs) > 1:
+            relations.append(dict(pairs))
+    return relations
+
+
+def ordered(domain: Collection[str], successors: Sequence[Mapping[str, str]] = ()) -> Values | None:
+    """`domain` in its natural order; None if nothing suggests one.
+
+    Numbers by value, `c1 c2 …` by the number after a common name, runs of letters by the alphabet, anything
+    else along one of `successors` that chains all values.
+
+    >>> ordered({"c10", "c9"}), ordered({"red", "blue"})
+    (('c9', 'c10'), None)
+    """
+    if all(re.fullmatch(r"-?\d{1,9}", value) for value in domain):
+        return tuple(sorted(domain, key=int))
+    parts = [re.fullmatch(r"([a-z_+-]*?)(\d{1,9})", value) for value in domain]
+    if all(parts) and len({part[1] for part in parts if part}) == 1:
+        return tuple(sorted(domain, key=lambda value: (len(value), value)))
+    for relation in successors:
+        thread = _thread(domain, relation)
+        if thread is not None:
+            return thread
+    letters = sorted(domain)
+    if all(len(value) == 1 for value in letters) and ord(letters[-1]) - ord(letters[0]) == len(letters) - 1:
+        return tuple(letters)
+    return None
+
+
+def _thread(domain: Collection[str], successor: Mapping[str, str]) -> Values | None:
+    starts = set(domain) - {right for left, right in successor.items() if left in domain}
+    if len(starts) != 1:
+        return None
+    thread = [starts.pop()]
+    while (following := successor.get(thread[-1])) in domain and following not in thread:
+        assert following is not None
+        thread.append(following)
+    return tuple(thread) if len(thread) == len(domain) else None
+
+
+def _is_row_first(program: Program, layer: Layer) -> bool:
+    """Whether the rules call the across argument row or rank, or the down argument column."""
+    across, down = layer.across.positions[-1], layer.down.positions[-1]
+    across_names = _variable_names(program, layer, across)
+    down_names = _variable_names(program, layer, down)
+    return _share(across_names, "row", "rank") > 0.5 or _share(down_names, "col", "file") > 0.5
+
+
+def _is_row_named(program: Program, layer: Layer) -> bool:
+    return _share(_variable_names(program, layer, layer.down.positions[-1]), "row") > 0.5
+
+
+def _variable_names(program: Program, layer: Layer, position: int) -> Counter[str]:
+    """Variable names at one argument of the family, anywhere in the rules."""
+    names: Counter[str] = Counter()
+    for rule in program.rules:
+        for term in _subterms(rule.head):
+            if isinstance(term, Compound) and (term.name, len(term.arguments)) == (layer.name, layer.arity):
+                argument = term.arguments[position]
+                if not isinstance(argument, Compound | Symbol):
+                    names[argument.name] += 1
+    return names
+
+
+def _subterms(term: Term) -> Iterable[Term]:
+    yield term
+    for argument in arguments_of(term):
+        yield from _subterms(argument)
+
+
+def _share(names: Counter[str], *beginnings: str) -> float:
+    total = names.total()
+    return (
+        sum(count for name, count in names.items() if name.startswith(beginnings)) / total if total else 0.0
+    )
+
+
+def _labels(values: Iterable[str]) -> dict[str, str]:
+    """Short, distinct labels for `values`: themselves, or prefixes of them or of their parts."""
+    labels: dict[str, str] = {}
+    taken: set[str] = {EMPTY}
+    unique = sorted(dict.fromkeys(values), key=lambda value: (len(value) > 2, value))
+    beginnings = [value for value in unique if len(value) > 2]
+    for value in unique:
+        for label in _label_candidates(value, beginnings):
+            if label not in taken:
+                break
+        else:
+            label = value
+        labels[value] = label
+        taken.add(label)
+    return labels
+
+
+def _label_candidates(value: str, others: Sequence[str]) -> Iterable[str]:
+    if len(value) <= 2:
+        yield value
+        return
+    group = [other for other in others if other[:3] == value[:3]]
+    stem = _shared_start(group) if len(group) > 1 else ""
+    rest = value[len(stem) :].lstrip("_-")
+    if stem and (len(rest) >= 3 or rest.isdigit()):
+        yield from (value[0] + letter for letter in rest[:3])
+        yield value[0] + rest[:2]
+    yield value[0]
+    yield value[:2]
+    yield value[:3]
+
+
+def _shared_start(words: Sequence[str]) -> str:
+    first, last = min(words), max(words)
+    length = next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))
+    return first[:length]

@@ -1,0 +1,258 @@
+"""Recognize figures from the rules and the facts of the initial state alone; no game's name is known here.
+
+A fluent that names roles shows what they hold; one that names the role in control shows whose turn it is. A
+fluent with a number for each name is a heap, one with a place for each thing a tower. A fluent with a square
+for each runner is a track, and two families of terms that fit between the same dots are lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import permutations, product
+
+from gdl.program import Formula, Literal, Program, arguments_of
+from gdl.terms import Compound, Term
+from ggp.analysis.board import Board, Layer
+from ggp.analysis.board_finder import AXIS_LIMIT, ordered
+from ggp.analysis.figures import (
+    Counters,
+    Figure,
+    Holdings,
+    LineFamily,
+    Lines,
+    Piles,
+    Towers,
+    Track,
+    Turn,
+    axis_of,
+    natural_order,
+)
+from ggp.analysis.fluent_domains import fluent_domains, nested_domains
+
+PILE_LIMIT = 36
+"""Largest heap drawn as pieces."""
+PLACE_LIMIT = 9
+"""Most places of towers next to each other."""
+RUNNER_LIMIT = 12
+"""Most runners on a track."""
+SIZED_LIMIT = 9
+"""Most discs drawn by size."""
+CALL_LIMIT = 3
+"""How far `legal` is followed into the rules that it calls."""
+
+Domains = Mapping[tuple[str, int], tuple[frozenset[str], ...]]
+_Lattice = tuple[str, str, tuple[tuple[str, ...], ...]]
+"""Fluent, functor or "", and the values of both coordinates."""
+
+
+def find_figures(program: Program, facts: Sequence[Term], board: Board | None = None) -> tuple[Figure, ...]:
+    """The figures for all fluents that are not on `board`.
+
+    >>> from gdl import parse
+    >>> rules = "(role x) (role o) (init (control x)) (init (heap a 3)) (init (step 0))"
+    >>> rules += "(<= (legal ?r go) (true (control ?r)))"
+    >>> program = parse(rules)
+    >>> facts = [rule.head.arguments[0] for rule in program.rules if rule.head.name == "init"]
+    >>> [type(figure).__name__ for figure in find_figures(program, facts)]
+    ['Piles', 'Turn', 'Counters']
+    """
+    on_board = {(layer.name, layer.arity) for layer in board.layers} if board else set()
+    domains = {family: values for family, values in fluent_domains(program).items() if family not in on_board}
+    roles = tuple(dict.fromkeys(str(arguments_of(rule.head)[0]) for rule in program.rules_for("role", 1)))
+    figures: list[Figure] = []
+    lines = _find_lines(domains, nested_domains(program))
+    if lines is not None:
+        figures.append(lines)
+    drawn = {family for family in ("level", "upright") if lines for family in [getattr(lines, family).fluent]}
+    counters, turns, holdings = [], [], []
+    for (name, arity), values in sorted(domains.items(), key=lambda item: item[0]):
+        if name in drawn or not all(values):
+            continue
+        own = [tuple(map(str, arguments_of(fact))) for fact in facts if _is_of(fact, name, arity)]
+        positions = [index for index, domain in enumerate(values) if domain <= set(roles)]
+        if arity == 1 and positions:
+            turns += [Turn(name)] if len(own) == 1 and _decides_who_moves(program, name) else []
+        elif arity == 1:
+            counters += [name] if all(map(_is_number, values[0])) else []
+        elif arity == 2 and len(positions) == 1:
+            holdings.append(Holdings(name, positions[0], roles))
+        else:
+            found = (find(name, values, own) for find in (_find_track, _find_piles, _find_towers))
+            figures += [figure for figure in found if figure is not None][:1]
+    figures += [*turns, *holdings]
+    return (*figures, Counters(frozenset(counters))) if counters else tuple(figures)
+
+
+def find_map(program: Program, facts: Sequence[Term]) -> Board | None:
+    """The map on which one thing moves: its coordinates, within the cells that a relation of facts names.
+
+    >>> from gdl import parse
+    >>> rules = "(free 1 1) (free 1 2) (free 2 2) (free 3 1) (free 3 2) (free 3 3) (init (at 1 1))"
+    >>> rules += "(<= (next (at ?x ?y)) (free ?x ?y))"
+    >>> board = find_map(parse(rules), [parse("(at 1 1)").rules[0].head])
+    >>> sorted(board.holes)
+    [(0, 2), (1, 0), (1, 2)]
+    """
+    for (name, arity), values in fluent_domains(program).items():
+        orders = [ordered(domain) if domain else None for domain in values]
+        own = [tuple(map(str, arguments_of(fact))) for fact in facts if _is_of(fact, name, arity)]
+        if arity != 2 or len(own) != 1:
+            continue
+        across, down = orders
+        if across is None or down is None or min(len(across), len(down)) < 3:
+            continue
+        if max(len(across), len(down)) > AXIS_LIMIT:
+            continue
+        cells = _cells(program, own[0], set(product(across, down)))
+        if cells is not None:
+            places = set(product(range(len(across)), range(len(down))))
+            present = {(across.index(column), down.index(row)) for column, row in cells}
+            layer = Layer(name, 2, axis_of(0, across), axis_of(1, down))
+            return Board((layer,), True, (None,), {name: name[0]}, frozenset(places - present))
+    return None
+
+
+def _cells(
+    program: Program, start: tuple[str, ...], grid: set[tuple[str, str]]
+) -> set[tuple[str, str]] | None:
+    """The first relation of facts that has `start` and at least half of `grid`, from edge to edge."""
+    for predicate, rules in program.by_predicate.items():
+        if predicate.arity != 2 or any(rule.body for rule in rules):
+            continue
+        pairs = {(str(left), str(right)) for rule in rules for left, right in [arguments_of(rule.head)]}
+        spans = all({pair[side] for pair in pairs} == {cell[side] for cell in grid} for side in (0, 1))
+        if spans and start in pairs and pairs <= grid and 2 * len(pairs) >= len(grid):
+            return pairs
+    return None
+
+
+def _is_of(fact: Term, name: str, arity: int) -> bool:
+    return fact.name == name and len(arguments_of(fact)) == arity
+
+
+def _is_number(value: str) -> bool:
+    return value.removeprefix("-").isdigit()
+
+
+def _decides_who_moves(program: Program, name: str) -> bool:
+    """Whether a role may move because `(true (name role))` holds, by a rule of `legal` or what it calls."""
+    return any(
+        _requires(program, rule.body, arguments_of(rule.head)[0], name, CALL_LIMIT)
+        for rule in program.rules_for("legal", 2)
+    )
+
+
+def _requires(program: Program, body: Sequence[Formula], role: Term, name: str, depth: int) -> bool:
+    """Whether a literal of `body` is `(true (name role))`, or calls a rule with `role` that requires it."""
+    for part in body:
+        if not isinstance(part, Literal) or not part.is_positive:
+            continue
+        arguments = arguments_of(part.atom)
+        if part.atom.name == "true":
+            if isinstance(arguments[0], Compound) and arguments[0] == Compound(name, (role,)):
+                return True
+        elif role in arguments and depth:
+            position = arguments.index(role)
+            for rule in program.rules_for(part.atom.name, len(arguments)):
+                own_role = arguments_of(rule.head)[position]
+                if _requires(program, rule.body, own_role, name, depth - 1):
+                    return True
+    return False
+
+
+def _is_function(own: Sequence[tuple[str, ...]], position: int) -> bool:
+    """Whether the other arguments determine the one at `position`, in the initial state."""
+    keys = {fact[:position] + fact[position + 1 :] for fact in own}
+    return bool(own) and len(keys) == len(own)
+
+
+def _find_track(name: str, values: Sequence[frozenset[str]], own: Sequence[tuple[str, ...]]) -> Track | None:
+    if len(values) < 3 or not 2 <= len(own) <= RUNNER_LIMIT:
+        return None
+    for position in reversed(range(len(values))):
+        domain = values[position]
+        others = [value for index, value in enumerate(values) if index != position]
+        if (
+            5 <= len(domain) <= AXIS_LIMIT
+            and all(map(_is_number, domain))
+            and not any(_is_number(value) for other in others for value in other)
+            and _is_function(own, position)
+        ):
+            return Track(name, len(values), axis_of(position, natural_order(domain)))
+    return None
+
+
+def _find_piles(name: str, values: Sequence[frozenset[str]], own: Sequence[tuple[str, ...]]) -> Piles | None:
+    if len(values) != 2 or not _is_function(own, 1) or {fact[0] for fact in own} != values[0]:
+        return None
+    if not all(value.isdigit() and int(value) <= PILE_LIMIT for value in values[1]):
+        return None
+    return Piles(name)
+
+
+def _find_towers(
+    name: str, values: Sequence[frozenset[str]], own: Sequence[tuple[str, ...]]
+) -> Towers | None:
+    if len(values) != 2:
+        return None
+    for item, place in ((0, 1), (1, 0)):
+        items, places = values[item], values[place]
+        is_placed = (
+            _is_function(own, place)
+            and {fact[item] for fact in own} == items
+            and not any(map(_is_number, places))
+        )
+        is_placed = is_placed and 2 <= len(places) < len(items)
+        if is_placed and len(places) <= PLACE_LIMIT and not items & places and len(items) <= AXIS_LIMIT:
+            is_sized = len(items) <= SIZED_LIMIT and all(map(_is_number, items))
+            return Towers(name, item, place, natural_order(places), natural_order(items), is_sized)
+    return None
+
+
+def _find_lines(
+    domains: Domains, nested: Mapping[str, Mapping[str, tuple[frozenset[str], ...]]]
+) -> Lines | None:
+    """Two families of coordinates that fit between the same dots, level and upright lines."""
+    families = [
+        (name, functor, values) for name, terms in nested.items() for functor, values in terms.items()
+    ]
+    families += [(name, "", values) for (name, _), values in domains.items()]
+    pairs = [
+        (name, functor, tuple(orders))
+        for name, functor, values in families
+        if len(values) == 2 and all(orders := [_numbers(domain) for domain in values])
+    ]
+    for one, other in permutations(pairs, 2):
+        if bool(one[1]) == bool(other[1]):
+            lines = _fit_lines(one, other)
+            if lines is not None:
+                return lines
+    return None
+
+
+def _numbers(domain: frozenset[str]) -> tuple[str, ...]:
+    """The domain in order if it consists of numbers, else nothing."""
+    return natural_order(domain) if all(map(_is_number, domain)) else ()
+
+
+def _fit_lines(one: _Lattice, other: _Lattice) -> Lines | None:
+    """`one` as level and `other` as upright lines between the same dots; None if they do not fit.
+
+    The values of terms are known roughly only: of too many, those that fit are taken.
+    """
+    (name, functor, (left, rows)), (other_name, other_functor, (columns, lower)) = one, other
+    width, height = len(left), len(lower)
+    if not functor and (len(columns), len(rows)) != (width + 1, height + 1):
+        return None
+    columns, rows = columns[: width + 1], rows[: height + 1]
+    if columns[:-1] != left or rows[:-1] != lower or max(len(columns), len(rows)) > AXIS_LIMIT:
+        return None
+    if (functor or name).startswith("v"):  # row and column, not column and row
+        return Lines(
+            LineFamily(other_name, other_functor, axis_of(1, lower), axis_of(0, columns)),
+            LineFamily(name, functor, axis_of(1, rows), axis_of(0, left)),
+        )
+    return Lines(
+        LineFamily(name, functor, axis_of(0, left), axis_of(1, rows)),
+        LineFamily(other_name, other_functor, axis_of(0, columns), axis_of(1, lower)),
+    )

@@ -1,0 +1,379 @@
+"""Figures: what a state shows besides a board, as lines of text.
+
+    Turn       whose turn it is
+    Holdings   what each role holds: cards, points, a choice
+    Counters   numbers such as a step or the roll of a die
+    Piles      heaps as rows of pieces
+    Towers     things on pegs, on floors, in boxes
+    Track      runners on numbered squares
+    Lines      lines between dots
+
+Each figure takes some facts of a state; `figure_finder` recognizes them from the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from gdl.program import arguments_of
+from gdl.terms import Term
+from ggp.analysis.board import EMPTY, Axis
+
+ROW_CHARACTERS = 76
+"""Most characters of a row that shows all roles next to each other."""
+
+
+class Piece(NamedTuple):
+    """A piece of a line. `name` chooses its color; pieces without one are plain or dim."""
+
+    text: str
+    name: str = ""
+    is_dim: bool = False
+
+
+Line = list[Piece]
+
+
+class Figure(Protocol):
+    """A part of the picture of a state."""
+
+    def takes(self, fact: Term) -> bool:
+        """Whether this figure shows `fact`."""
+        ...
+
+    def lines(self, facts: Sequence[Term]) -> list[Line]:
+        """The drawing of `facts`, all of which this figure takes."""
+        ...
+
+
+def line_text(line: Line) -> str:
+    """A line without its colors.
+
+    >>> line_text([Piece("red", "red"), Piece(" to move")])
+    'red to move'
+    """
+    return "".join(piece.text for piece in line).rstrip()
+
+
+def words_of(term: Term) -> str:
+    """A move or fact without its outer parentheses.
+
+    >>> from gdl.syntax.parser import parse_term
+    >>> words_of(parse_term("(draw (across 1 2))")), words_of(parse_term("noop"))
+    ('draw (across 1 2)', 'noop')
+    """
+    text = str(term)
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The role that is to move: facts such as `(control red)`."""
+
+    name: str
+
+    def takes(self, fact: Term) -> bool:
+        return fact.name == self.name and len(arguments_of(fact)) == 1
+
+    def lines(self, facts: Sequence[Term]) -> list[Line]:
+        roles = [str(arguments_of(fact)[0]) for fact in facts]
+        return [[Piece(role, role), Piece(" to move")] for role in roles]
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """What each role holds: facts such as `(hand left 3)` or `(score red 20)`.
+
+    position   of the argument that is the role
+    roles      in rule-sheet order
+    """
+
+    name: str
+    position: int
+    roles: tuple[str, ...]
+
+    def takes(self, fact: Term) -> bool:
+        return fact.name == self.name and len(arguments_of(fact)) == 2
+
+    def lines(self, facts: Sequence[Term]) -> list[Line]:
+        """
+        >>> from gdl.syntax.parser import parse_term
+        >>> facts = [parse_term(text) for text in ("(hand left 10)", "(hand left 9)", "(hand right 7)")]
+        >>> [line_text(line) for line in Holdings("hand", 0, ("left", "right")).lines(facts)]
+        ['hand  left 9 10  right 7']
+        """
+        held: dict[str, list[str]] = {}
+        for fact in facts:
+            arguments = arguments_of(fact)
+            held.setdefault(str(arguments[self.position]), []).append(str(arguments[1 - self.position]))
+        roles = [*self.roles, *(role for role in held if role not in self.roles)]
+        rows: list[Line] = [
+            [Piece(role, role), *(Piece(f" {value}") for value in sorted(held[role], key=natural_key))]
+            for role in roles
+            if role in held
+        ]
+        label = Piece(self.name, is_dim=True)
+        gap = Piece("  ")
+        joined = [label, *(piece for row in rows for piece in (gap, *row))]
+        if len(line_text(joined)) <= ROW_CHARACTERS:
+            return [joined]
+        return [[label], *([gap, *row] for row in rows)]
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Numbers about the whole game, all in one line: facts such as `(step 4)` or `(rolled 2)`."""
+
+    names: frozenset[str]
+
+    def takes(self, fact: Term) -> bool:
+        return fact.name in self.names and len(arguments_of(fact)) == 1
+
+    def lines(self, facts: Sequence[Term]) -> list[Line]:
+        pieces: Line = []
+        for fact in facts:
+            pieces += [Piece("  ") if pieces else Piece(""), Piece(f"{fact.name} ", is_dim=True)]
+            pieces.append(Piece(str(arguments_of(fact)[0])))
+        return [pieces] if pieces else []
+
+
+@dataclass(frozen=True)
+class Piles:
+    """Heaps by their size: facts such as `(heap c 5)`."""
+
+    name: str
+
+    def takes(self, fact: Term) -> bool:
+        return fact.name == self.name and len(arguments_of(fact)) == 2
+
+    def lines(self, facts: Sequence[Term]) -> list[Line]:
+        """
+        >>> from gdl.syntax.parser import parse_term
+        >>> facts = [parse_term(text) for text in ("(heap a 0)", "(heap b 3)")]
+        >>> [line_text(line) for line in Piles("heap").lines(facts)]
+        ['a  0', 'b  3  o o o']
+        """
+        rows = [tuple(map(str, arguments_of(fact))) for fact in facts]
+        width = max((len(name) for name, _ in rows), default=0)
+        digits = max((len(count) for _, count in rows), default=0)
+        lines = []
+        for name, count in sorted(rows, key=lambda row: natural_key(row[0])):
+            pieces = " ".join("o" * int(count)) if count.isdigit() else ""
+            lines.append([Piece(f"{name:<{width}}  {count:>{digits}}  "), Piece(pieces, name)])
+        return lines
+
+
+@dataclass(frozen=True)
+class Towers:
+    """Things in places, one above the other: facts such as `(on 3 a)`.
+
+    item, place   positions of the arguments
+    places        all places, in order
+    order         all items, the topmost first
+    is_sized      whether items are drawn as discs, the topmost the smallest
+    """
+
+    name: str
+    item: int
+    place: int
+    places: tuple[str, ...]
+    order: tuple[str, ...]
+    is_sized: bool
+
+    def takes(self, fact: Term) -> bool:
+        return fact.name == self.name and len(arguments_of(fact)) == 2
+
+    def lines(self, facts: Sequence[Term]) -> list[Line]:
+        """
+        >>> from gdl.syntax.parser import parse_term
+        >>> facts = [parse_term(text) for text in ("(on 1 b)", "(on 2 a)", "(on 3 a)")]
+        >>> towers = Towers("on", 0, 1, ("a", "b"), ("1", "2", "3"), is_sized=True)
+        >>> for line in towers.lines(facts):
+        ...     print(line_text(line))
+         -2-
+        --3--    1
+          a      b
+        """
+        stacks: dict[str, list[str]] = {place: [] for place in self.places}
+        for fact in facts:
+            arguments = arguments_of(fact)
+            stacks.setdefault(str(arguments[self.place]), []).append(str(arguments[self.item]))
+        for stack in stacks.values():
+            stack.sort(key=self._rank)
+        names = [self._item_text(item) for item in self.order]
+        width = max(map(len, (*names, *stacks)), default=1)
+        height = max(map(len, stacks.values()), default=0)
+        lines: list[Line] = []
+        for level in range(height, 0, -1):
+            line = []
+            for stack in stacks.values():
+                item = stack[-level] if len(stack) >= level else ""
+                line.append(Piece(f"{self._item_text(item) if item else '':^{width}}  ", item))
+            lines.append(line)
+        return [*lines, [Piece(f"{place:^{width}}  ", is_dim=True) for place in stacks]]
+
+    def _rank(self, item: str) -> int:
+        return self.order.index(item) if item in self.order else len(self.order)
+
+    def _item_text(self, item: str) -> str:
+        sides = "-" * self._rank(item) if self.is_sized else ""
+        return f"{sides}{item}{sides}"
+
+
+@dataclass(frozen=True)
+class Track:
+    """Runners on a track of numbered squares: facts such as `(at red a 3)`.
+
+    axis   the argument that is the square, with all squares in order; the others name the runner
+    """
+
+    name: str
+    arity: int
+    axis: Axis
+
+    def takes(self, fact: Term) -> bool:
+        return fact.name == self.name and len(arguments_of(fact)) == self.arity
+
+    def lines(self, facts: Sequence[Term]) -> list[Line]:
+        """
+        >>> from gdl.syntax.parser import parse_term
+        >>> facts = [parse_term(text) for text in ("(at red a 2)", "(at red b 0)")]
+        >>> for line in Track("at", 3, Axis((2,), (("0",), ("1",), ("2",)))).lines(facts):
+        ...     print(line_text(line))
+        red a  . . o
+        red b  o . .
+               0 1 2
+        """
+        places: dict[tuple[str, ...], list[int]] = {}
+        for fact in facts:
+            texts = list(map(str, arguments_of(fact)))
+            square = self.axis.find(texts)
+            runner = tuple(text for index, text in enumerate(texts) if index not in self.axis.positions)
+            if square is not None:
+                places.setdefault(runner, []).append(square)
+        squares = [value[-1] for value in self.axis.values]
+        width = max(map(len, squares))
+        margin = max((len(" ".join(runner)) for runner in places), default=0) + 1
+        lines: list[Line] = []
+        for runner in sorted(places, key=lambda names: tuple(map(natural_key, names))):
+            line = [Piece(f"{' '.join(runner):<{margin}}", runner[0])]
+            for square in range(len(squares)):
+                is_here = square in places[runner]
+                text = f" {'o' if is_here else EMPTY:>{width}}"
+                line.append(Piece(text, runner[0]) if is_here else Piece(text, is_dim=True))
+            lines.append(line)
+        footer = " " * margin + "".join(f" {square:>{width}}" for square in squares)
+        return [*lines, [Piece(footer)]]
+
+
+@dataclass(frozen=True)
+class LineFamily:
+    """The lines of one direction between dots: facts such as `(drawn (across 1 2))` or `(across 1 2)`.
+
+    fluent    name of the fluent; functor: of the term inside it, or "" if the coordinates are its arguments
+    """
+
+    fluent: str
+    functor: str
+    across: Axis
+    down: Axis
+
+    def find(self, fact: Term) -> tuple[int, int] | None:
+        """Column and row of the line that `fact` draws; None if it draws none of these."""
+        arguments = arguments_of(fact)
+        if fact.name != self.fluent:
+            return None
+        if self.functor:
+            if len(arguments) != 1 or arguments[0].name != self.functor:
+                return None
+            arguments = arguments_of(arguments[0])
+        if len(arguments) != 2:
+            return None
+        texts = list(map(str, arguments))
+        column, row = self.across.find(texts), self.down.find(texts)
+        return None if column is None or row is None else (column, row)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines between dots, as in dots and boxes.
+
+    level     lines to the right of a dot
+    upright   lines above a dot
+    """
+
+    level: LineFamily
+    upright: LineFamily
+
+    def takes(self, fact: Term) -> bool:
+        return self.level.find(fact) is not None or self.upright.find(fact) is not None
+
+    def lines(self, facts: Sequence[Term]) -> list[Line]:
+        """
+        >>> from gdl.syntax.parser import parse_term
+        >>> one, two = (("1",),), (("1",), ("2",))
+        >>> level = LineFamily("drawn", "h", Axis((0,), one), Axis((1,), two))
+        >>> upright = LineFamily("drawn", "v", Axis((0,), two), Axis((1,), one))
+        >>> facts = [parse_term("(drawn (h 1 2))"), parse_term("(drawn (v 2 1))")]
+        >>> for line in Lines(level, upright).lines(facts):
+        ...     print(line_text(line))
+        2 +---+
+              |
+        1 +   +
+          1   2
+        """
+        level = {self.level.find(fact) for fact in facts}
+        upright = {self.upright.find(fact) for fact in facts}
+        columns = [value[-1] for value in self.upright.across.values]
+        rows = [value[-1] for value in self.level.down.values]
+        margin = max(map(len, rows))
+        lines: list[Line] = []
+        for row in range(len(rows) - 1, -1, -1):
+            line = [Piece(f"{rows[row]:>{margin}} ")]
+            for column in range(len(columns)):
+                line.append(Piece("+", is_dim=True))
+                if column + 1 < len(columns):
+                    line.append(Piece("---" if (column, row) in level else "   "))
+            lines.append(line)
+            if row:
+                sides = ("|" if (column, row - 1) in upright else " " for column in range(len(columns)))
+                lines.append([Piece(" " * (margin + 1) + "   ".join(sides))])
+        return [*lines, [Piece(" " * (margin + 1) + "".join(f"{name:<4}" for name in columns))]]
+
+
+def natural_key(text: str) -> tuple[bool, int, str]:
+    """Sort key: numbers by value, then words.
+
+    >>> sorted(["10", "9", "king"], key=natural_key)
+    ['9', '10', 'king']
+    """
+    is_number = text.removeprefix("-").isdigit()
+    return (not is_number, int(text) if is_number else 0, text)
+
+
+def natural_order(values: Iterable[str]) -> tuple[str, ...]:
+    """Values in the order of `natural_key`."""
+    return tuple(sorted(values, key=natural_key))
+
+
+def axis_of(position: int, order: Sequence[str]) -> Axis:
+    """One argument as an axis."""
+    return Axis((position,), tuple((value,) for value in order))
+
+
+def split_facts(
+    facts: Iterable[Term], figures: Sequence[Figure]
+) -> tuple[list[tuple[Figure, list[Term]]], list[Term]]:
+    """The facts of each figure, and those that none takes."""
+    taken: list[tuple[Figure, list[Term]]] = [(figure, []) for figure in figures]
+    rest = []
+    for fact in facts:
+        for figure, own in taken:
+            if figure.takes(fact):
+                own.append(fact)
+                break
+        else:
+            rest.append(fact)
+    return taken, rest

@@ -1,0 +1,269 @@
+"""Traits and sizes of a game, from its rules and from random playouts.
+
+Statements from playouts hold for the visited states only; each names its evidence.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from math import prod
+from statistics import mean
+from typing import Any
+
+from gdl.dependencies import Dependencies
+from gdl.program import Program, arguments_of
+from gdl.terms import Variable
+from ggp.analysis.fluent_domains import fluent_domains
+from ggp.analysis.sheet_comment import read_comment
+from ggp.game import RANDOM_ROLE, Game, NoLegalMoveError, goals_or_none
+
+STEP_LIMIT = 2_000
+"""Steps after which a playout is cut."""
+
+
+@dataclass(frozen=True)
+class Trait:
+    """One trait of a game, and the evidence for it."""
+
+    name: str
+    ground: str
+
+
+@dataclass(frozen=True)
+class PredicateInfo:
+    """A predicate of the sheet. kind: "static", "state" (depends on `true`) or "move" (on `does`)."""
+
+    name: str
+    kind: str
+    stratum: int
+    rules: int
+    facts: int
+
+
+@dataclass
+class PlayoutSummary:
+    """Results of uniformly random playouts. Rows have one entry per role, in rule-sheet order.
+
+    playouts      finished ones
+    states        states with moves to choose from, over all playouts
+    lengths       steps of each finished playout
+    choices       per state, the number of legal moves of each role
+    goals         per finished playout, each role's goal; None if the rules give none
+    stuck, cut    playouts in which a role had no move, or that met the step or time limit
+    """
+
+    playouts: int = 0
+    lengths: list[int] = field(default_factory=list)
+    choices: list[tuple[int, ...]] = field(default_factory=list)
+    goals: list[tuple[int | None, ...]] = field(default_factory=list)
+    stuck: int = 0
+    cut: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class GameInfo:
+    """Everything `ggp info` shows. Means are over states and ends of random playouts; None: no data.
+
+    `title` and `description` are the sheet's own, from its opening comment.
+
+    >>> import ggp
+    >>> ggp.describe(ggp.load("tictactoe", engine="reasoner"), playouts=5)
+    <GameInfo tictactoe: roles x, o; turn-taking, constant-sum; ... steps on average>
+    """
+
+    game: str
+    title: str
+    description: str
+    roles: tuple[str, ...]
+    traits: tuple[Trait, ...]
+    rules: int
+    predicates: tuple[PredicateInfo, ...]
+    strata: int
+    fluents: tuple[str, ...]
+    initial_facts: int
+    playouts: int
+    stuck: int
+    cut: int
+    mean_moves: tuple[float, ...] | None
+    mean_joint_moves: float | None
+    most_moves: tuple[int, ...] | None
+    mean_length: float | None
+    shortest: int | None
+    longest: int | None
+    mean_goals: tuple[float | None, ...] | None
+
+    def __repr__(self) -> str:
+        traits = ", ".join(trait.name for trait in self.traits) or "no traits found"
+        length = "" if self.mean_length is None else f"; {self.mean_length:g} steps on average"
+        return f"<GameInfo {self.game}: roles {', '.join(self.roles)}; {traits}{length}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-serializable data."""
+        return asdict(self)
+
+
+def describe(
+    game: Game[Any],
+    *,
+    playouts: int = 50,
+    seconds: float = 2.0,
+    seed: int = 0,
+    clock: Callable[[], float] = time.monotonic,
+) -> GameInfo:
+    """Inspect the rules of `game` and run up to `playouts` random playouts within `seconds`.
+
+    One-time work of an engine, such as compiling kernels, does not count as playout time.
+
+    >>> from ggp.engines.loading import load
+    >>> info = describe(load("tictactoe", engine="reasoner"), playouts=3)
+    >>> [trait.name for trait in info.traits], info.most_moves
+    (['turn-taking', 'constant-sum'], (9, 8))
+    """
+    _make_first_step(game)
+    summary = sample(game, playouts, clock() + seconds, random.Random(seed), clock)
+    predicates, strata = list_predicates(game.program)
+    choices, lengths = summary.choices, summary.lengths
+    seats = range(len(game.roles))
+    comment = read_comment(game.program.source.text)
+    return GameInfo(
+        game=game.name,
+        title=comment.title,
+        description="\n".join(comment.rules),
+        roles=tuple(map(str, game.roles)),
+        traits=tuple(find_traits(game, summary)),
+        rules=len(game.program.rules),
+        predicates=predicates,
+        strata=strata,
+        fluents=_fluent_names(game),
+        initial_facts=len(game.facts(game.initial_state())),
+        playouts=summary.playouts,
+        stuck=summary.stuck,
+        cut=summary.cut,
+        mean_moves=tuple(round(mean(row[i] for row in choices), 2) for i in seats) if choices else None,
+        mean_joint_moves=round(mean(prod(row) for row in choices), 2) if choices else None,
+        most_moves=tuple(max(row[i] for row in choices) for i in seats) if choices else None,
+        mean_length=round(mean(lengths), 2) if lengths else None,
+        shortest=min(lengths, default=None),
+        longest=max(lengths, default=None),
+        mean_goals=tuple(_mean_goal(summary, i) for i in seats) if summary.goals else None,
+    )
+
+
+def _make_first_step(game: Game[Any]) -> None:
+    state = game.initial_state()
+    with suppress(NoLegalMoveError):  # the playouts will meet it again, and count it
+        if not game.is_terminal(state):
+            game.next_state(state, [game.legal_moves(state, role)[0] for role in game.roles])
+
+
+def sample(
+    game: Game[Any], playouts: int, deadline: float, rng: random.Random, clock: Callable[[], float]
+) -> PlayoutSummary:
+    """Random playouts until there are `playouts` of them or `deadline` (`clock` seconds) has passed."""
+    summary = PlayoutSummary()
+    while summary.playouts < playouts and clock() < deadline:
+        state = game.initial_state()
+        length = 0
+        while not game.is_terminal(state):
+            if length >= STEP_LIMIT or clock() >= deadline:
+                summary.cut += 1
+                break
+            try:
+                legal = [game.legal_moves(state, role) for role in game.roles]
+            except NoLegalMoveError:
+                summary.stuck += 1
+                break
+            summary.choices.append(tuple(map(len, legal)))
+            state = game.next_state(state, [rng.choice(moves) for moves in legal])
+            length += 1
+        else:
+            summary.lengths.append(length)
+            summary.goals.append(tuple(goals_or_none(game, state)))
+        summary.playouts += 1
+    return summary
+
+
+def find_traits(game: Game[Any], summary: PlayoutSummary) -> list[Trait]:
+    """The traits of `game`, those stated by the rules first."""
+    traits = []
+    players = [index for index, role in enumerate(game.roles) if role != RANDOM_ROLE]
+    names = ", ".join(str(game.roles[index]) for index in players)
+    if len(players) == 1:
+        traits.append(Trait("puzzle" if len(game.roles) == 1 else "one player", f"one role, {names}"))
+    elif len(players) > 2:
+        traits.append(Trait(f"{len(players)} players", names))
+    if len(players) > 1 and summary.choices:
+        traits.append(_turn_trait(players, summary))
+    if len(players) < len(game.roles):
+        traits.append(Trait("chance", "the rules have the role random"))
+    if game.program.rules_for("sees", 2):
+        traits.append(Trait("hidden information", "the rules define what each role sees"))
+    if len(players) > 1:
+        traits += _sum_traits(players, summary)
+    if summary.stuck:
+        traits.append(Trait("faulty", f"a role had no legal move at the end of {summary.stuck} playouts"))
+    return traits
+
+
+def _turn_trait(players: list[int], summary: PlayoutSummary) -> Trait:
+    together = sum(1 for row in summary.choices if sum(row[index] > 1 for index in players) > 1)
+    total = len(summary.choices)
+    if together:
+        return Trait("simultaneous", f"several roles had a choice in {together} of {total} visited states")
+    return Trait("turn-taking", f"at most one role had a choice in each of {total} visited states")
+
+
+def _sum_traits(players: list[int], summary: PlayoutSummary) -> list[Trait]:
+    sums: set[int] = set()
+    for row in summary.goals:
+        goals = [goal for index in players if (goal := row[index]) is not None]
+        if len(goals) < len(players):
+            return []
+        sums.add(sum(goals))
+    if len(sums) != 1:
+        return []
+    return [
+        Trait(
+            "constant-sum",
+            f"goals added up to {sums.pop()} at the end of all {len(summary.goals)} finished playouts",
+        )
+    ]
+
+
+def list_predicates(program: Program) -> tuple[tuple[PredicateInfo, ...], int]:
+    """The predicates in the order of the sheet, and the number of strata.
+
+    A cycle of predicates is in one stratum, even if it contains a negation (stratified by arguments only).
+    """
+    dependencies = Dependencies(program)
+    strata = dependencies.strata
+    found = []
+    for predicate, rules in program.by_predicate.items():
+        if predicate in dependencies.move_dependent:
+            kind = "move"
+        elif predicate in dependencies.dynamic:
+            kind = "state"
+        else:
+            kind = "static"
+        facts = sum(1 for rule in rules if not rule.body)
+        found.append(PredicateInfo(str(predicate), kind, strata[predicate], len(rules) - facts, facts))
+    return tuple(found), max(strata.values(), default=0) + 1
+
+
+def _fluent_names(game: Game[Any]) -> tuple[str, ...]:
+    names = {f"{name}/{arity}" for name, arity in fluent_domains(game.program)}
+    for keyword in ("init", "next", "base"):
+        for rule in game.program.rules_for(keyword, 1):
+            fluent = arguments_of(rule.head)[0]
+            if not isinstance(fluent, Variable) and not arguments_of(fluent):
+                names.add(str(fluent))
+    return tuple(sorted(names))
+
+
+def _mean_goal(summary: PlayoutSummary, seat: int) -> float | None:
+    known = [goal for row in summary.goals if (goal := row[seat]) is not None]
+    return round(mean(known), 2) if known else None

@@ -1,0 +1,126 @@
+"""The picture of a state as lines of text: a board, figures, and the facts that neither shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gdl.program import Program
+from gdl.terms import Term
+from ggp.analysis.board import Board, Cell, layout, legend
+from ggp.analysis.board_finder import find_board
+from ggp.analysis.figure_finder import find_figures, find_map
+from ggp.analysis.figures import Figure, Line, Lines, Piece, Turn, line_text, split_facts
+
+MARKED_SHARE = 0.4
+"""Largest share of the cells that is marked as changed: a board that turns as a whole is left alone."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How to draw the states of one game.
+
+    >>> import ggp
+    >>> game = ggp.load("nim", engine="reasoner")
+    >>> picture = find_picture(game.program, game.facts(game.initial_state()))
+    >>> print("\\n".join(picture.text(game.facts(game.initial_state()))))
+    a  1  o
+    b  3  o o o
+    c  5  o o o o o
+    d  7  o o o o o o o
+    first to move
+
+    board     None if there is none
+    figures   for facts that are not on the board
+    """
+
+    board: Board | None
+    figures: tuple[Figure, ...]
+
+    def board_lines(self, facts: Sequence[Term], before: Sequence[Term] | None = None) -> list[Line]:
+        """The board with coordinates; cells that differ from the state `before` are in brackets."""
+        if self.board is None:
+            return []
+        stacks = self.board.contents(facts)
+        labels = {cell: self.board.label(stack[0]) for cell, stack in stacks.items()}
+        marked = frozenset() if before is None else self.changed_cells(before, facts)
+        lines = []
+        for pieces in layout(self.board, labels):
+            line: Line = []
+            for text, cell in pieces:
+                if cell in stacks:
+                    line.append(Piece(text, stacks[cell][0][-1]))
+                else:
+                    line.append(Piece(text, is_dim=cell is None or not text.strip(".# ")))
+            lines.append(_bracketed(line, [cell for _, cell in pieces], marked))
+        return lines
+
+    def figure_lines(self, facts: Iterable[Term], *, is_over: bool = False) -> list[Line]:
+        """The figures; when the match is over, it is nobody's turn."""
+        lines: list[Line] = []
+        for figure, own in self._split(facts)[0]:
+            is_shown = not is_over if isinstance(figure, Turn) else own or isinstance(figure, Lines)
+            lines += figure.lines(own) if is_shown else []
+        return lines
+
+    def key(self, facts: Sequence[Term]) -> list[tuple[str, str]]:
+        """(label, full name) of everything on the board that is drawn abbreviated."""
+        return [] if self.board is None else legend(self.board, facts)
+
+    def rest(self, facts: Iterable[Term]) -> list[Term]:
+        """The facts that neither board nor figures show."""
+        return self._split(facts)[1]
+
+    def text(self, facts: Sequence[Term], *, is_over: bool = False) -> list[str]:
+        """The whole picture as lines of text."""
+        return [
+            *map(line_text, self.board_lines(facts)),
+            *(f"{label} = {name}" for label, name in self.key(facts)),
+            *map(line_text, self.figure_lines(facts, is_over=is_over)),
+            *map(str, self.rest(facts)),
+        ]
+
+    def changed_cells(self, before: Sequence[Term], after: Sequence[Term]) -> frozenset[Cell]:
+        """The cells whose contents differ; none if that is most of the board."""
+        if self.board is None:
+            return frozenset()
+        old, new = self.board.contents(before), self.board.contents(after)
+        cells = frozenset(cell for cell in old.keys() | new.keys() if old.get(cell) != new.get(cell))
+        count = len(self.board.across.values) * len(self.board.down.values)
+        return cells if len(cells) <= max(2, MARKED_SHARE * count) else frozenset()
+
+    def _split(self, facts: Iterable[Term]) -> tuple[list[tuple[Figure, list[Term]]], list[Term]]:
+        board = self.board
+        return split_facts(
+            (fact for fact in facts if board is None or board.place(fact) is None), self.figures
+        )
+
+
+def _bracketed(line: Line, cells: Sequence[Cell | None], marked: frozenset[Cell]) -> Line:
+    """The line with brackets in the gaps around marked cells, `|` between two of them.
+
+    >>> line_text(_bracketed([Piece("1"), Piece(" "), Piece("x"), Piece(" "), Piece("o")],
+    ...     [None, None, (0, 0), None, (1, 0)], frozenset([(0, 0)])))
+    '1[x]o'
+    """
+    shown: Line = []
+    if not any(cell in marked for cell in cells):
+        return line
+    for index, piece in enumerate(line):
+        is_gap = cells[index] is None and not piece.text.strip()
+        is_left = index + 1 < len(cells) and cells[index + 1] in marked
+        is_right = index > 0 and cells[index - 1] in marked
+        if is_gap and (is_left or is_right):
+            sign = "|" if is_left and is_right else "[" if is_left else "]"
+            width = len(piece.text) - 1
+            blanks = " " * width
+            text = f"{sign}{blanks}" if is_right else f"{blanks}{sign}"
+            piece = Piece("]" + blanks[1:] + "[" if is_left and is_right and width else text)
+        shown.append(piece)
+    return [*shown, Piece("]")] if cells[-1] in marked else shown
+
+
+def find_picture(program: Program, facts: Sequence[Term]) -> Picture:
+    """The picture that the rules and the facts of the initial state suggest."""
+    board = find_board(program, facts) or find_map(program, facts)
+    return Picture(board, find_figures(program, facts, board))

@@ -1,0 +1,66 @@
+"""The opening comment of a rule sheet: title, rules in prose, and fields such as `kind: puzzle`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+LINE_LIMIT = 40
+"""Lines of a comment that are read: what is longer is not a summary."""
+
+
+@dataclass(frozen=True)
+class SheetComment:
+    """What the author says about a game; everything is empty if the sheet has no comment.
+
+    title    without a full stop
+    rules    paragraphs in prose
+    fields   roles, kind and value, if the sheet states them
+    """
+
+    title: str = ""
+    rules: tuple[str, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_comment(text: str) -> SheetComment:
+    """The opening comment of rule text in KIF or infix form.
+
+    >>> comment = read_comment("; Nim.\\n;\\n; Take pieces.\\n;\\n; roles: a, b\\n\\n(role a) ; one\\n")
+    >>> comment.title, comment.rules, comment.fields["roles"]
+    ('Nim', ('Take pieces.',), 'a, b')
+    >>> read_comment("(role a)").title
+    ''
+    """
+    paragraphs: list[str] = [""]
+    fields: dict[str, str] = {}
+    key = ""
+    for line in _comment_lines(text):
+        words = line.strip()
+        found = re.fullmatch(r"(roles|kind|value): *(.*)", words)
+        if found:
+            key = found[1]
+            fields[key] = found[2]
+        elif not words:
+            key = ""
+            paragraphs.append("")
+        elif key:
+            fields[key] += f" {words}"
+        else:
+            paragraphs[-1] = f"{paragraphs[-1]} {words}".strip()
+    title, *rules = list(filter(None, paragraphs)) or [""]
+    return SheetComment(title.removesuffix("."), tuple(rules), fields)
+
+
+def _comment_lines(text: str) -> list[str]:
+    """The lines of the first comment without comment signs, rulers and control characters."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if not line.strip() and not lines:
+            continue
+        if line.lstrip()[:1] not in (";", "%") or len(lines) == LINE_LIMIT:
+            break
+        words = "".join(char for char in line.lstrip(" ;%\t") if char.isprintable()).rstrip()
+        lines.append(words if re.search(r"\w", words) else "")
+    return lines

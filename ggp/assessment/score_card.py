@@ -1,0 +1,122 @@
+"""The score card: one line per skill, faults, and conformance checks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ggp.assessment.asking import Asker, AssessmentTerms, Faults, ask_count
+from ggp.assessment.conformance import Check, ConformanceTest, greet
+from ggp.assessment.positions import SKILLS, Position
+from ggp.assessment.scoring import Score, score
+from ggp.match.player import PlayerSpecError
+from ggp.players.factory import make_player, require_kind
+
+Listener = Callable[[int, int, Score], None]
+"""Called after every answer: its number from 1, the number of positions, and the score."""
+
+
+@dataclass
+class ScoreCard:
+    """The result of assessing one player."""
+
+    player: str
+    terms: AssessmentTerms
+    scores: list[Score] = field(default_factory=list)
+    faults: Faults = field(default_factory=Faults)
+    move_count: int = 0
+    conformance: list[Check] = field(default_factory=list)
+
+    def of_skill(self, skill: str) -> list[Score]:
+        return [each for each in self.scores if each.answer.position.place.skill == skill]
+
+    @property
+    def skills(self) -> list[str]:
+        """The skills that were tested."""
+        return [skill for skill in SKILLS if self.of_skill(skill)]
+
+    @property
+    def total(self) -> float:
+        """Unweighted mean over the skills, in percent."""
+        shares = [skill_percent(self.of_skill(skill)) for skill in self.skills]
+        return sum(shares) / len(shares) if shares else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The score card as JSON-serializable data."""
+        return {
+            "player": self.player,
+            "terms": asdict(self.terms),
+            "total": round(self.total, 1),
+            "skills": {
+                skill: {
+                    "percent": round(skill_percent(found := self.of_skill(skill)), 1),
+                    "right": sum(each.is_right for each in found),
+                    "positions": len(found),
+                }
+                for skill in self.skills
+            },
+            "moves": self.move_count,
+            "faults": asdict(self.faults),
+            "conformance": [asdict(check) for check in self.conformance],
+            "positions": [
+                {
+                    "id": each.answer.position.place.id,
+                    "score": round(each.value, 3),
+                    "remark": each.remark,
+                    "seconds": round(each.answer.seconds, 3),
+                }
+                for each in self.scores
+            ],
+        }
+
+
+def skill_percent(scores: Sequence[Score]) -> float:
+    """Mean score in percent."""
+    return 100 * sum(each.value for each in scores) / len(scores) if scores else 0.0
+
+
+def assess(
+    player: str,
+    positions: Sequence[Position],
+    terms: AssessmentTerms,
+    *,
+    listen: Listener = lambda number, total, score: None,
+    with_conformance: bool = True,
+) -> ScoreCard:
+    """Test `player` (a spec for `make_player`) on every position, HTTP players for conformance too.
+
+    Raises PlayerSpecError, NoAnswerError (an HTTP player does not reply), and what loading a game raises.
+    """
+    require_kind(player, refused=("human",))
+    if make_player(player).is_human:
+        raise PlayerSpecError(f"{player!r} cannot be assessed")
+    card = ScoreCard(player, terms)
+    if not with_conformance and player.startswith("http://"):
+        asyncio.run(greet(player))
+    elif player.startswith("http://"):
+        clocks = {
+            "start_clock": _whole(terms.start_clock_seconds),
+            "play_clock": _whole(terms.play_clock_seconds),
+        }
+        card.conformance = asyncio.run(ConformanceTest(player, **clocks).run())
+    asker = Asker(lambda: make_player(player), terms)
+    card.faults = asker.faults
+    for number, position in enumerate(positions, start=1):
+        card.scores.append(score(asker.ask(position)))
+        card.move_count = asker.move_count
+        listen(number, len(positions), card.scores[-1])
+    return card
+
+
+def longest_seconds(positions: Sequence[Position], terms: AssessmentTerms) -> float:
+    """Duration for a player that always uses up its clocks."""
+    costs = [ask_count(position) for position in positions]
+    starts, moves = sum(starts for starts, _ in costs), sum(moves for _, moves in costs)
+    return starts * terms.start_clock_seconds + moves * terms.play_clock_seconds
+
+
+def _whole(seconds: float) -> int:
+    """A clock in whole seconds: older players read nothing else."""
+    return max(1, round(seconds))

@@ -1,0 +1,17 @@
+"""The choice of state tracker for a game."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from ggp.beliefs.particles import ParticleTracker
+from ggp.game import Game, Role
+from ggp.match.tracking import StateTracker, Tracker, has_percepts
+
+
+def make_tracker(game: Game[Any], role: Role, rng: random.Random) -> Tracker:
+    """The tracker that `game` needs, at its initial state. `rng` samples states in GDL-II."""
+    if has_percepts(game):
+        return ParticleTracker(game, role, rng)
+    return StateTracker(game, role)

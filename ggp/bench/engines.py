@@ -1,0 +1,147 @@
+"""Benchmark of an engine: uniformly random playouts for a while, counted per CPU second.
+
+A playout asks in every state for the legal moves of all roles, picks one each, makes the joint move and
+asks whether the state is terminal; at the end it asks for the goals. A playout that the time limit cuts
+counts with what it did, so that games longer than the limit are measured too.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ggp.bench.calibration import calibrate
+from ggp.bench.lanes import measure_lanes
+from ggp.bench.measurement import EngineMeasurement, PlayoutMeasurement, rate
+from ggp.engines.compiled import CompiledGame
+from ggp.game import Game, GoalError, NoLegalMoveError, engine_of
+
+STEP_LIMIT = 10_000
+"""Steps after which a playout is cut, for rule sheets whose matches never end."""
+
+
+def measure(
+    load: Callable[[], Game[Any]],
+    *,
+    engine: str,
+    seconds: float,
+    seed: int = 0,
+    calibration_seconds: float | None = None,
+    cpu_clock: Callable[[], float] = time.process_time,
+) -> PlayoutMeasurement:
+    """Load a game and play random playouts for `seconds` of CPU time.
+
+    Raises what `load` raises. `calibration_seconds` None: measured here.
+    """
+    calibration = calibrate() if calibration_seconds is None else calibration_seconds
+    begin = time.perf_counter()
+    game = load()
+    state = game.initial_state()
+    if not game.is_terminal(state):
+        for role in game.roles:
+            try:
+                game.legal_moves(state, role)
+            except NoLegalMoveError:
+                break
+    setup_seconds = time.perf_counter() - begin
+    tally = _Tally(game, random.Random(seed), cpu_clock)
+    cpu_seconds = tally.play(seconds)
+    return PlayoutMeasurement(
+        game=game.name,
+        engine=engine,
+        setup_seconds=round(setup_seconds, 4),
+        cpu_seconds=round(cpu_seconds, 4),
+        playouts=tally.playouts,
+        states=tally.states,
+        stuck=tally.stuck,
+        without_goal=tally.without_goal,
+        playouts_per_cpu_second=rate(tally.playouts, cpu_seconds),
+        states_per_cpu_second=rate(tally.states, cpu_seconds),
+        mean_length=round(tally.finished_states / tally.playouts, 2) if tally.playouts else 0.0,
+        calibration_seconds=round(calibration, 4),
+    )
+
+
+def measure_engine(
+    load: Callable[[], Game[Any]],
+    *,
+    seconds: float,
+    seed: int = 0,
+    threads: int = 1,
+    words: int | None = None,
+    calibration_seconds: float | None = None,
+) -> EngineMeasurement:
+    """Load a game and measure it the way its engine plays fastest: `measure_lanes` or `measure`.
+
+    threads, words   of lanes only
+
+    Raises what `load` raises.
+    """
+    begin = time.perf_counter()
+    game = load()
+    load_seconds = time.perf_counter() - begin
+    result: EngineMeasurement
+    if isinstance(game, CompiledGame) and engine_of(game) == "lanes":
+        compiled = game
+        result = measure_lanes(
+            lambda: compiled,
+            seconds=seconds,
+            seed=seed,
+            threads=threads,
+            words=words,
+            calibration_seconds=calibration_seconds,
+        )
+    else:
+        engine = engine_of(game)
+        result = measure(
+            lambda: game, engine=engine, seconds=seconds, seed=seed, calibration_seconds=calibration_seconds
+        )
+    return replace(result, setup_seconds=round(load_seconds + result.setup_seconds, 4))
+
+
+class _Tally:
+    """Counts over the playouts of one game."""
+
+    def __init__(self, game: Game[Any], rng: random.Random, cpu_clock: Callable[[], float]) -> None:
+        self.game, self.rng, self.cpu_clock = game, rng, cpu_clock
+        self.playouts = self.states = self.finished_states = self.stuck = self.without_goal = 0
+
+    def play(self, seconds: float) -> float:
+        """Play for `seconds` of CPU time; returns the CPU seconds that passed."""
+        begin = self.cpu_clock()
+        while self.playout(begin + seconds) and self.cpu_clock() < begin + seconds:
+            pass
+        return self.cpu_clock() - begin
+
+    def playout(self, cpu_deadline: float) -> bool:
+        """One playout; False if the deadline cut it."""
+        game, roles, choice, cpu_clock = self.game, self.game.roles, self.rng.choice, self.cpu_clock
+        state = game.initial_state()
+        before = self.states
+        while not game.is_terminal(state):
+            if self.states - before >= STEP_LIMIT:
+                break
+            try:
+                joint_move = [choice(game.legal_moves(state, role)) for role in roles]
+            except NoLegalMoveError:
+                self.stuck += 1
+                break
+            state = game.next_state(state, joint_move)
+            self.states += 1
+            if cpu_clock() >= cpu_deadline and not game.is_terminal(state):
+                return False
+        else:
+            self.ask_goals(state)
+        self.playouts += 1
+        self.finished_states += self.states - before
+        return True
+
+    def ask_goals(self, state: Any) -> None:
+        for role in self.game.roles:
+            try:
+                self.game.goal(state, role)
+            except GoalError:
+                self.without_goal += 1

@@ -1,0 +1,160 @@
+"""Benchmark of lanes: uniform playouts per CPU second, and the time of a tick by its parts."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from ggp.bench.calibration import calibrate
+from ggp.bench.measurement import LanesMeasurement, rate
+from ggp.engines.compiled import CompiledGame
+from ggp.jit.compiling import announced_compilation
+from ggp.lanes.engine import STEP_LIMIT, BoolArray, Lanes, calibrate_words
+
+_CHUNK_SECONDS = 0.02
+
+
+class _Tally(NamedTuple):
+    """Counts of one thread."""
+
+    playouts: int
+    stuck: int
+    cut: int
+    states: int
+    ticks: int
+    cpu_seconds: float
+    wall_seconds: float
+
+
+def measure_lanes(
+    load: Callable[[], CompiledGame],
+    *,
+    seconds: float = 1.0,
+    threads: int = 1,
+    words: int | None = None,
+    seed: int = 0,
+    step_limit: int = STEP_LIMIT,
+    calibration_seconds: float | None = None,
+) -> LanesMeasurement:
+    """Load a game and play uniform playouts for `seconds` of CPU time on each thread.
+
+    words                 None: the faster of two widths, found by a short trial (`calibrate_words`)
+    calibration_seconds   of `ggp.bench.calibration.calibrate`; None: measured here
+    """
+    calibration = calibrate() if calibration_seconds is None else calibration_seconds
+    begin = time.perf_counter()
+    game = load()
+    root = game.unpack(game.initial_state())
+    setup_seconds = time.perf_counter() - begin
+    begin = time.perf_counter()
+    chosen = calibrate_words(game.lane_tables, root) if words is None else words
+    engines = [Lanes(game.lane_tables, words=chosen, seed=seed, stream=i) for i in range(threads)]
+    with announced_compilation():
+        engines[0].begin(root)
+        engines[0].play(1, step_limit)
+    compile_seconds = time.perf_counter() - begin
+    is_stopped = threading.Event()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            tallies = list(
+                pool.map(lambda engine: _measure(engine, root, seconds, step_limit, is_stopped), engines)
+            )
+        except KeyboardInterrupt:
+            is_stopped.set()
+            raise
+    return _measurement(game, engines, tallies, (setup_seconds, compile_seconds, calibration))
+
+
+def _measurement(
+    game: CompiledGame, engines: list[Lanes], tallies: list[_Tally], times: tuple[float, float, float]
+) -> LanesMeasurement:
+    """The counts of all threads together; `times`: to set up, to compile, to calibrate."""
+    setup_seconds, compile_seconds, calibration_seconds = times
+    wall_rate = sum(tally.playouts / tally.wall_seconds for tally in tallies)
+    total = _Tally(*(sum(column) for column in zip(*tallies, strict=True)))
+    tick_seconds = total.cpu_seconds / total.ticks
+    settle_seconds, choose_seconds = _parts(engines[0], tick_seconds)
+    literals = len(game.lane_tables.source)
+    return LanesMeasurement(
+        game=game.name,
+        engine="lanes",
+        threads=len(engines),
+        words=engines[0].words,
+        lanes=engines[0].lane_count,
+        literals=literals,
+        gates=game.lane_tables.gate_count,
+        setup_seconds=round(setup_seconds, 4),
+        compile_seconds=round(compile_seconds, 4),
+        cpu_seconds=round(total.cpu_seconds, 4),
+        playouts=total.playouts,
+        states=total.states,
+        stuck=total.stuck,
+        cut=total.cut,
+        mean_length=round(total.states / total.playouts, 2) if total.playouts else 0.0,
+        playouts_per_cpu_second=rate(total.playouts, total.cpu_seconds),
+        states_per_cpu_second=rate(total.states, total.cpu_seconds),
+        playouts_per_second=round(wall_rate, 3),
+        ns_per_state=round(total.cpu_seconds / max(1, total.states) * 1e9, 4),
+        tick_seconds=tick_seconds,
+        settle_seconds=settle_seconds,
+        choose_seconds=choose_seconds,
+        step_seconds=max(0.0, tick_seconds - settle_seconds - choose_seconds),
+        ns_per_literal=round(settle_seconds / max(1, literals) * 1e9, 4),
+        row_mebibytes=round(engines[0].row_bytes / 2**20, 3),
+        peak_mebibytes=round(_peak_mebibytes(), 1),
+        calibration_seconds=round(calibration_seconds, 4),
+    )
+
+
+def _measure(
+    lanes: Lanes, root: BoolArray, seconds: float, step_limit: int, is_stopped: threading.Event
+) -> _Tally:
+    """Play until `seconds` of CPU time have passed, or until `is_stopped`."""
+    lanes.begin(root)
+    lanes.play(1, step_limit)
+    begin = time.thread_time()
+    ticks = 1
+    while (
+        time.thread_time() - begin < seconds / 4 and not is_stopped.is_set()
+    ):  # until lanes no longer march in step
+        chunk = time.thread_time()
+        lanes.play(ticks, step_limit)
+        if time.thread_time() - chunk < _CHUNK_SECONDS / 2:
+            ticks *= 2
+    before = lanes.statistics()
+    begin, wall_begin, played = time.thread_time(), time.perf_counter(), 0
+    while (spent := time.thread_time() - begin) < seconds and not is_stopped.is_set():
+        lanes.play(ticks, step_limit)
+        played += ticks
+    after = lanes.statistics()
+    return _Tally(
+        playouts=after.playouts - before.playouts,
+        stuck=after.stuck - before.stuck,
+        cut=after.cut - before.cut,
+        states=after.steps - before.steps,
+        ticks=played,
+        cpu_seconds=spent,
+        wall_seconds=time.perf_counter() - wall_begin,
+    )
+
+
+def _parts(lanes: Lanes, tick_seconds: float) -> tuple[float, float]:
+    """CPU seconds per tick of settle and of choose: the minimum of three measurements each."""
+    with announced_compilation():
+        lanes.time_parts(1)
+    repeats = max(1, int(0.03 / tick_seconds))
+    parts = np.array([lanes.time_parts(repeats) for _ in range(3)]).min(axis=0)
+    return float(parts[0]), float(parts[1])
+
+
+def _peak_mebibytes() -> float:
+    """The largest resident size of this process so far."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20

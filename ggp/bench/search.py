@@ -1,0 +1,81 @@
+"""Benchmark of the tree search on lanes: playouts and descents per CPU second.
+
+Always from the initial state and after a warm-up, so that kernels are compiled and the number of lanes in
+flight has grown to its steady value. The tree keeps growing meanwhile, which makes each descent longer: rates
+are a little higher for short measurements.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ggp.bench.calibration import calibrate
+from ggp.bench.measurement import SearchMeasurement, rate
+from ggp.engines.compiled import CompiledGame
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.search import LanesSearch
+
+POLICIES = ("uniform", "mast", "rave+mast")
+WARM_UP_PLAYOUTS = 4096
+
+
+def measure_search(
+    game: CompiledGame,
+    policy: str = "uniform",
+    *,
+    seconds: float = 2.0,
+    seed: int = 0,
+    options: MctsOptions | None = None,
+    calibration_seconds: float | None = None,
+) -> SearchMeasurement:
+    """Search the initial state for `seconds` of wall-clock time. Raises OptionError for an unknown policy."""
+    calibration = calibrate() if calibration_seconds is None else calibration_seconds
+    chosen = replace(options or MctsOptions(), policy=policy)
+    search = LanesSearch(game, game.roles[0], seed=seed, options=chosen)
+    begin = time.perf_counter()
+    search.move_to(game.initial_state(), None)
+    search.run(simulations=WARM_UP_PLAYOUTS)
+    warm_up_seconds = time.perf_counter() - begin
+    search.move_to(game.initial_state(), None)
+    cpu_begin = time.process_time()
+    search.run(deadline=time.monotonic() + seconds)
+    cpu_seconds = max(time.process_time() - cpu_begin, 1e-9)
+    report = search.report()
+    search.close()
+    return SearchMeasurement(
+        game=game.name,
+        policy=policy,
+        threads=chosen.threads,
+        lanes=64 * chosen.words,
+        lanes_per_leaf=chosen.lanes_per_leaf,
+        warm_up_seconds=round(warm_up_seconds, 3),
+        cpu_seconds=round(cpu_seconds, 4),
+        playouts=report.playouts,
+        descents=report.descents,
+        playouts_per_cpu_second=rate(report.playouts, cpu_seconds, 1),
+        descents_per_cpu_second=rate(report.descents, cpu_seconds, 1),
+        playouts_per_second=round(report.playouts_per_second, 1),
+        mean_depth=round(report.mean_depth, 2),
+        deepest=report.deepest,
+        nodes=report.nodes,
+        is_full=report.is_full,
+        calibration_seconds=round(calibration, 4),
+    )
+
+
+def measure_searches(
+    game: CompiledGame,
+    policies: Sequence[str] = POLICIES,
+    *,
+    seconds: float = 2.0,
+    seed: int = 0,
+    options: MctsOptions | None = None,
+) -> Iterator[SearchMeasurement]:
+    """`measure_search` for each policy, with one calibration for all."""
+    calibration = calibrate()
+    for policy in policies:
+        yield measure_search(
+            game, policy, seconds=seconds, seed=seed, options=options, calibration_seconds=calibration
+        )

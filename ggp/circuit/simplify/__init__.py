@@ -1,0 +1,18 @@
+"""Stages that make a circuit small while it plays alike.
+
+Each is correct wherever it stops.
+
+plan                which stages run, in which order and for how long: `simplify`
+counting            chains that count one by one become adders
+factoring           ORs of ANDs that share literals are factored
+constants           facts that never change and moves that are never legal leave the circuit
+exactly_one_move    gates over one role's moves are written as sets of moves
+refactoring         what serves one gate alone is multiplied out and factored again
+sharing             inputs that several gates have in common become a gate
+implications        inputs that the rest of an AND already settles are left out
+exclusive_facts     groups of facts of which at most one holds, proved by induction
+gate_order          gates are settled close to the gates that read them
+rewriting           what several stages need: fan-outs, cost, topological order
+sampling            random playouts on Python integers, before any kernel is compiled
+kernels/            factoring in compiled code, for large circuits
+"""

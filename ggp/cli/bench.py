@@ -1,0 +1,239 @@
+"""`ggp bench`: the speed of an engine, or of the tree search, per CPU second."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from gdl.errors import GdlError
+from ggp.cli.loading_status import load_visibly
+from ggp.cli.options import Amount, engine_option, no_cache_option
+from ggp.engines.loading import RulesNotFoundError, find_rules
+from ggp.game import GameError
+from ggp.search.mcts.policies.policy import PolicyError, parse_policy
+
+if TYPE_CHECKING:
+    from ggp.bench.measurement import Measurement
+    from ggp.game import Game
+
+SUCCESS, FAILURE, UNREADABLE = 0, 1, 2
+FAILURES = (GdlError, GameError, OSError, ImportError, ValueError)
+"""Errors that keep a file from being measured without being bugs."""
+
+Result: TypeAlias = "dict[str, Any]"
+Column: TypeAlias = "tuple[str, Callable[[Result], str]]"
+
+
+@click.command("bench")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@engine_option
+@click.option(
+    "--seconds",
+    default=3.0,
+    show_default=True,
+    type=Amount(0.01),
+    help="CPU time per game; with --search, wall-clock time per policy.",
+)
+@click.option("--seed", default=0, show_default=True, type=int, help="Seed of the playouts.")
+@click.option(
+    "--threads", default=1, show_default=True, type=click.IntRange(1, 256), help="Threads; lanes only."
+)
+@click.option(
+    "--words",
+    type=click.Choice(("1", "2", "4", "8", "16")),
+    help="Width of a row in words of 64 games; lanes only.  [default: the faster of two; 8 with --search]",
+)
+@no_cache_option
+@click.option("--search", "is_search", is_flag=True, help="Measure the tree search on lanes instead.")
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    help="Policy of the search, with --search; repeatable.  [default: uniform, mast, rave+mast]",
+)
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object per line and measurement.")
+def command(
+    files: tuple[str, ...],
+    engine: str,
+    seconds: float,
+    seed: int,
+    threads: int,
+    words: str | None,
+    no_cache: bool,
+    is_search: bool,
+    policies: tuple[str, ...],
+    is_json: bool,
+) -> None:
+    """Measure how fast an engine plays uniformly random matches of each FILE.
+
+    Exit code: 0 if all were measured, 1 if one failed, 2 wrong usage or a file that cannot be read.
+    """
+    if policies and not is_search:
+        raise click.UsageError("--policy goes with --search")
+    if is_search and engine not in ("auto", "lanes"):
+        raise click.UsageError(f"--search is measured on lanes, not with {engine}")
+    for policy in policies:
+        try:
+            parse_policy(policy)
+        except PolicyError as error:
+            raise click.UsageError(str(error)) from None
+    present = [file for file in files if _is_found(file, is_json=is_json)]  # before numba is imported
+    if not present:
+        sys.exit(UNREADABLE)
+    load = partial(load_visibly, engine="lanes" if is_search else engine, use_cache=not no_cache)
+    width = None if words is None else int(words)
+    measure = (
+        _search_bench(load, policies, seconds, seed, threads, width)
+        if is_search
+        else _engine_bench(load, seconds, seed, threads, width)
+    )
+    results: list[Result] = []
+    code = SUCCESS if len(present) == len(files) else UNREADABLE
+    for file in present:
+        try:
+            for measurement in measure(file):
+                result = measurement.to_dict()
+                results.append(result)
+                if is_json:
+                    click.echo(json.dumps(result))
+        except FAILURES as error:
+            code = max(code, UNREADABLE if isinstance(error, OSError) else FAILURE)
+            _report_failure(file, error, is_json=is_json)
+    if results and not is_json:
+        _print_results(results, SEARCH_COLUMNS if is_search else ENGINE_COLUMNS)
+    sys.exit(code)
+
+
+def _is_found(file: str, *, is_json: bool) -> bool:
+    try:
+        find_rules(file)
+    except RulesNotFoundError as error:
+        _report_failure(file, error, is_json=is_json)
+        return False
+    return True
+
+
+def _engine_bench(
+    load: Callable[[str], Game[Any]], seconds: float, seed: int, threads: int, words: int | None
+) -> Callable[[str], Iterator[Measurement]]:
+    """A function that measures the engine on one file."""
+    from ggp.bench.calibration import calibrate
+    from ggp.bench.engines import measure_engine
+
+    calibration = calibrate()
+
+    def measure(file: str) -> Iterator[Measurement]:
+        yield measure_engine(
+            partial(load, file),
+            seconds=seconds,
+            seed=seed,
+            threads=threads,
+            words=words,
+            calibration_seconds=calibration,
+        )
+
+    return measure
+
+
+def _search_bench(
+    load: Callable[[str], Game[Any]],
+    policies: Sequence[str],
+    seconds: float,
+    seed: int,
+    threads: int,
+    words: int | None,
+) -> Callable[[str], Iterator[Measurement]]:
+    """A function that measures every policy of the tree search on one file."""
+    from ggp.bench.search import POLICIES, measure_searches
+    from ggp.engines.compiled import CompiledGame
+    from ggp.search.mcts.options import MctsOptions
+
+    options = MctsOptions(threads=threads) if words is None else MctsOptions(threads=threads, words=words)
+
+    def measure(file: str) -> Iterator[Measurement]:
+        game = load(file)
+        assert isinstance(game, CompiledGame)
+        yield from measure_searches(game, policies or POLICIES, seconds=seconds, seed=seed, options=options)
+
+    return measure
+
+
+def _report_failure(file: str, error: Exception, *, is_json: bool) -> None:
+    if is_json:
+        click.echo(json.dumps({"game": file, "error": str(error)}))
+    else:
+        click.echo(str(error) if str(error).startswith(file) else f"{file}: {error}", err=True)
+
+
+def _print_results(results: Sequence[Result], columns: Sequence[Column]) -> None:
+    """A table with one row per measurement, and the notes below it."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, title_justify="left")
+    table.title = f"per CPU second (calibration loop: {results[0]['calibration_seconds']:.3f} CPU s)"
+    for name, _ in columns:
+        is_text = name in ("game", "engine", "policy")
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=True)
+    for result in results:
+        table.add_row(*(cell(result) for _, cell in columns))
+    console = Console(highlight=False)
+    console.print(table)
+    for result in results:
+        for note in _notes(result):
+            console.print(f"{result['game']}: {note}", soft_wrap=True)
+
+
+def _short(value: float) -> str:
+    """Three digits and a thousands letter: 19.6M."""
+    for factor, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            return f"{value / factor:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def _ns_per_state(result: Result) -> str:
+    states = result["states_per_cpu_second"]
+    return _short(1e9 / states) if states else "-"
+
+
+ENGINE_COLUMNS: tuple[Column, ...] = (
+    ("game", lambda result: str(result["game"])),
+    ("engine", lambda result: str(result["engine"])),
+    ("set-up s", lambda result: f"{result['setup_seconds']:.3f}"),
+    ("playouts/s", lambda result: _short(result["playouts_per_cpu_second"])),
+    ("states/s", lambda result: _short(result["states_per_cpu_second"])),
+    ("ns/state", _ns_per_state),
+    ("length", lambda result: f"{result['mean_length']:.1f}" if result["playouts"] else "-"),
+)
+SEARCH_COLUMNS: tuple[Column, ...] = (
+    ("game", lambda result: str(result["game"])),
+    ("policy", lambda result: str(result["policy"])),
+    ("playouts/s", lambda result: _short(result["playouts_per_cpu_second"])),
+    ("descents/s", lambda result: _short(result["descents_per_cpu_second"])),
+    ("depth", lambda result: f"{result['mean_depth']:.1f}/{result['deepest']}"),
+    ("nodes", lambda result: _short(result["nodes"]) + (" full" if result["is_full"] else "")),
+    ("warm-up s", lambda result: f"{result['warm_up_seconds']:.2f}"),
+)
+
+
+def _notes(result: Result) -> list[str]:
+    """What the table leaves out: unusual ends of playouts, and the parts of a tick on lanes."""
+    notes = [
+        f"{result[key]} {text}"
+        for key, text in (("stuck", "stuck"), ("cut", "cut"), ("without_goal", "goals missing"))
+        if result.get(key)
+    ]
+    if "settle_seconds" in result:
+        parts = "/".join(f"{result[f'{part}_seconds'] * 1e6:.1f}" for part in ("settle", "choose", "step"))
+        notes.append(
+            f"{result['literals']:,} literals, {result['lanes']} lanes, "
+            f"{parts} µs a tick (settle/choose/step)"
+        )
+    return notes

@@ -1,0 +1,169 @@
+"""`ggp features`: the board features that FAST recognizes, and their weights."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ggp.cli.loading_status import load_visibly
+from ggp.cli.options import Count, Seconds
+from ggp.files import write_text
+from ggp.game import GameError
+from ggp.search.mcts.options import FEATURE_KINDS
+
+if TYPE_CHECKING:
+    from ggp.features.board_features import MoveFamily
+    from ggp.features.drawing import HeatMap
+    from ggp.features.report import FeatureReport
+
+
+@click.command("features")
+@click.argument("file", metavar="FILE")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--episodes",
+    default=1024,
+    show_default=True,
+    type=Count(1),
+    help="Number of playouts to learn from.",
+)
+@click.option("--seconds", type=Seconds(0.0), help="Stop learning after about this time.")
+@click.option(
+    "--kind",
+    default="auto",
+    show_default=True,
+    type=click.Choice(FEATURE_KINDS),
+    help="Kind of features to learn.",
+)
+@click.option("--seed", default=0, show_default=True, type=int, help="Random seed for the playouts.")
+@click.option(
+    "--draw", type=click.Path(dir_okay=False, path_type=Path), help="Draw the weights in this SVG file."
+)
+def command(
+    file: str, is_json: bool, episodes: int, seconds: float | None, kind: str, seed: int, draw: Path | None
+) -> int:
+    """Show the board, pieces and moves that FAST recognizes in FILE, and their learned weights.
+
+    Exit code: 0 success, 1 if nothing is recognized or learned.
+    """
+    try:
+        game = load_visibly(file, "lanes")
+
+        import numpy as np
+
+        from ggp.engines.compiled import CompiledGame
+        from ggp.features.recorded_playouts import record_playouts
+        from ggp.features.report import report_features
+
+        assert isinstance(game, CompiledGame)
+        deadline = math.inf
+        if seconds is not None:
+            record_playouts(game, np.arange(0), deadline=-math.inf)  # compile kernels before the clock starts
+            deadline = time.monotonic() + seconds
+        report = report_features(game, kind, episodes=episodes, seed=seed, deadline=deadline)
+    except (GameError, ImportError, ValueError) as error:
+        raise click.ClickException(f"{file}: {error}") from None
+    if report is None:
+        if is_json:
+            click.echo(json.dumps({"game": game.name, "board": None}))
+        else:
+            click.echo(f"{game.name}: no board with pieces of the roles recognized", err=True)
+        return 1
+    if draw is not None:
+        write_text(draw, _drawing(report))
+    if is_json:
+        click.echo(json.dumps(report.to_dict()))
+    else:
+        _print_report(report)
+    return 0 if report.weights is not None else 1
+
+
+def _drawing(report: FeatureReport) -> str:
+    from ggp.features.drawing import draw_bars, draw_heat_maps
+
+    maps = report.heat_maps()
+    return draw_heat_maps(report.features.board, maps) if maps else draw_bars(report.bars())
+
+
+def _print_report(report: FeatureReport) -> None:
+    console = Console(highlight=False)
+    columns, rows = report.size
+    console.print(f"{report.game.name}: board of {columns} × {rows} cells, {', '.join(report.board_names)}")
+    console.print(_piece_table(report))
+    console.print(_move_table(report))
+    weights = report.weights
+    if weights is None:
+        why = "no time to learn" if report.cases else "the features do not distinguish moves"
+        console.print(f"{why}: FAST falls back to MAST")
+        return
+    console.print(
+        f"{weights.kind} weights in goal points, from {weights.episodes} playouts"
+        f" (mean prediction error {weights.error:.1f})"
+    )
+    maps = report.heat_maps()
+    largest = max((abs(value) for heat in maps for value in heat.values.values()), default=0.0)
+    for heat in maps:
+        console.print()
+        console.print(heat.title)
+        console.print(_heat_text(report, heat, largest))
+
+
+def _piece_table(report: FeatureReport) -> Table:
+    table = Table("piece", "owner", box=box.SIMPLE_HEAD)
+    is_weighed = any(report.piece_weights(p) for p in range(len(report.features.pieces)))
+    for role in report.game.roles if is_weighed else ():
+        table.add_column(f"for {role}", justify="right")
+    for p, (piece, owner) in enumerate(zip(report.features.pieces, report.owners, strict=True)):
+        table.add_row(piece.name, owner or "", *(f"{weight:.1f}" for weight in report.piece_weights(p)))
+    return table
+
+
+def _move_table(report: FeatureReport) -> Table:
+    table = Table("role", "move", "source", "target", "moves", "can capture", box=box.SIMPLE_HEAD)
+    for family in report.features.families:
+        target = _arguments(family.target)
+        if family.file is not None:
+            target = f"free cell of file {_arguments((family.file,))}"
+        table.add_row(
+            str(report.game.roles[family.role]),
+            _pattern(family),
+            _arguments(family.source),
+            target,
+            str(len(family.moves)),
+            str(report.capturing(family) or ""),
+        )
+    return table
+
+
+def _pattern(family: MoveFamily) -> str:
+    """Like (move ?1 ?2 ?3 ?4): names that do not look like cells."""
+    return f"({' '.join((family.name, *(f'?{i + 1}' for i in range(family.arity))))})"
+
+
+def _arguments(places: tuple[int, ...] | None) -> str:
+    return "" if places is None else " ".join(f"?{i + 1}" for i in places)
+
+
+def _heat_text(report: FeatureReport, heat: HeatMap, largest: float) -> Text:
+    from ggp.features.drawing import heat_color, heat_lines
+
+    text = Text()
+    for line in heat_lines(report.features.board, heat):
+        for piece, value in line:
+            if value is None:
+                text.append(piece)
+            else:
+                red, green, blue = heat_color(value, largest)
+                text.append(piece, style=f"black on rgb({red},{green},{blue})")
+        text.append("\n")
+    text.rstrip()
+    return text

@@ -1,0 +1,95 @@
+"""`ggp format`: format rule sheets canonically."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from gdl.errors import GdlSyntaxError
+from gdl.syntax.formatting import format_kif
+from gdl.syntax.parser import looks_infix
+from ggp.validation.sheet_files import (
+    STANDARD_INPUT,
+    RulesNotFoundError,
+    read_bytes,
+    replace_text,
+    sheet_names,
+)
+
+SUCCESS, FINDINGS, UNREADABLE = 0, 1, 2
+
+
+@click.command("format")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
+@click.option("--diff", is_flag=True, help="Write nothing; print the changes as a diff.")
+@click.option("--quiet", is_flag=True, help="Print only errors.")
+def command(files: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> None:
+    """Format each FILE, a rule sheet in KIF: one rule or fact per line, bodies aligned, comments kept.
+
+    FILE may be a folder (all .kif files in it); - reads standard input and writes to standard output.
+
+    Exit code: 0 success, 1 errors in a file (with --check also if a file would change), 2 a file cannot be
+    read.
+    """
+    names = sheet_names(files)
+    if not names:
+        raise click.UsageError(f"no .kif files in {', '.join(files)}")
+    codes = [_format(name, check, diff, quiet) for name in names]
+    if not quiet and (names != [STANDARD_INPUT] or check or diff):
+        changed = sum(is_changed for _, is_changed in codes)
+        verb = "would change" if check or diff else "changed"
+        click.echo(f"{len(names)} file{'s' * (len(names) != 1)}: {changed} {verb}", err=True)
+    sys.exit(max(code for code, _ in codes))
+
+
+def _format(name: str, is_check: bool, is_diff: bool, is_quiet: bool) -> tuple[int, bool]:
+    """Format one file; returns (exit code, whether the layout differs)."""
+    try:
+        data, label = read_bytes(name)
+        text = data.decode("utf-8")
+    except (RulesNotFoundError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else None
+        return _print_error(f"{name}: {reason}" if reason else str(error), UNREADABLE)
+    except UnicodeDecodeError as error:
+        return _print_error(f"{name}: not UTF-8 (byte {error.start}): left unchanged", UNREADABLE)
+    if looks_infix(text):
+        return _print_error(f"{label}: infix syntax, only KIF is formatted: left unchanged", UNREADABLE)
+    try:
+        formatted = format_kif(text, name=label)
+    except GdlSyntaxError as error:
+        return _print_error(str(error), FINDINGS)
+    is_changed = formatted.encode() != data
+    if is_diff and is_changed:
+        _print_diff(text, formatted, label)
+    if is_check or is_diff:
+        if is_changed and not is_quiet:
+            click.echo(f"{label}: would change", err=True)
+        return (FINDINGS if is_check and is_changed else SUCCESS), is_changed
+    if name == STANDARD_INPUT:
+        click.echo(formatted, nl=False)
+    elif is_changed:
+        try:
+            replace_text(Path(label), formatted)
+        except OSError as error:
+            return _print_error(f"{label}: {error.strerror or error}", UNREADABLE)
+        if not is_quiet:
+            click.echo(f"{label}: formatted", err=True)
+    return SUCCESS, is_changed
+
+
+def _print_error(text: str, code: int) -> tuple[int, bool]:
+    click.echo(text, err=True)
+    return code, False
+
+
+def _print_diff(text: str, formatted: str, label: str) -> None:
+    import difflib
+
+    lines = difflib.unified_diff(
+        text.splitlines(), formatted.splitlines(), label, f"{label} (formatted)", lineterm=""
+    )
+    for line in lines:
+        click.echo(line)

@@ -1,0 +1,53 @@
+"""`ggp games`: the games that are known by name."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from gdl.syntax.parser import decode
+from ggp.analysis.sheet_comment import read_comment
+from ggp.engines.loading import game_folders
+
+
+@click.command("games")
+@click.argument("words", metavar="[WORD]...", nargs=-1)
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object per game.")
+def command(words: tuple[str, ...], is_json: bool) -> None:
+    """List the games that commands know by name: those in ./games, then the bundled ones.
+
+    WORD limits the list to games whose name, title or kind contains it: `ggp games puzzle`.
+    """
+    rows = [row for row in _games() if all(_mentions(row, word) for word in words)]
+    if is_json:
+        for row in rows:
+            click.echo(json.dumps(row))
+    elif rows:
+        width = max(len(row["name"]) for row in rows)
+        columns = click.get_current_context().make_formatter().width
+        for row in rows:
+            text = row["title"] + (f" ({row['kind']})" if row["kind"] else "")
+            line = f"{row['name']:<{width}}  {text}"
+            click.echo(line if len(line) <= columns else f"{line[: columns - 1]}…")
+    else:
+        click.echo(f"no game mentions {' and '.join(words)}" if words else "no games", err=True)
+
+
+def _mentions(row: dict[str, str], word: str) -> bool:
+    return any(word.lower() in text.lower() for text in row.values())
+
+
+def _games() -> list[dict[str, str]]:
+    """Name, title, roles, kind and value of each game, by name; the first folder's if two have one name."""
+    found: dict[str, dict[str, str]] = {}
+    for folder in game_folders():
+        for path in sorted(folder.glob("*.kif")):
+            if path.stem not in found:
+                try:
+                    comment = read_comment(decode(path.read_bytes()))
+                except (OSError, ValueError):
+                    continue
+                known = {key: comment.fields.get(key, "") for key in ("roles", "kind", "value")}
+                found[path.stem] = {"name": path.stem, "title": comment.title, **known}
+    return [found[name] for name in sorted(found)]

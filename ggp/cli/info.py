@@ -1,0 +1,237 @@
+"""`ggp info`: roles, kind and size of a game."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gdl.errors import GroundingError
+from gdl.program import Program
+from ggp.analysis.info import GameInfo, describe
+from ggp.analysis.picture import find_picture
+from ggp.cli.live_view import state_view
+from ggp.cli.options import Count, Seconds, engine_option, no_cache_option
+from ggp.engines.loading import find_rules, make_game, read_program
+from ggp.files import write_text
+from ggp.game import Game
+
+if TYPE_CHECKING:
+    from ggp.circuit.file import CompiledCircuit
+
+
+@click.command("info")
+@click.argument("file", metavar="FILE")
+@engine_option
+@click.option(
+    "--playouts",
+    default=50,
+    show_default=True,
+    type=Count(1),
+    help="Maximum number of random matches.",
+)
+@click.option(
+    "--seconds", default=2.0, show_default=True, type=Seconds(0.0), help="Time limit for the random matches."
+)
+@click.option("--seed", default=0, show_default=True, type=int, help="Random seed for the random matches.")
+@click.option(
+    "--draw",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="NAME.svg",
+    help="Write the predicate dependency graph as SVG; a small circuit goes to NAME.circuit.svg.",
+)
+@no_cache_option
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
+def command(
+    file: str,
+    engine: str,
+    playouts: int,
+    seconds: float,
+    seed: int,
+    draw: Path | None,
+    no_cache: bool,
+    is_json: bool,
+) -> None:
+    """Show title, roles, kind, predicates and size of the game in FILE, from its rules and random matches.
+
+    If the game compiles to a circuit, also show the gates and literals of each phase, as built and after
+    each simplification stage. FILE may also be a solution written by `ggp solve --save`.
+    """
+    find_rules(file)  # before numpy is imported
+
+    from ggp.solver.saved import is_saved_solution
+
+    if is_saved_solution(file):
+        _show_solution(file, is_json)
+        return
+    program, name = read_program(file)
+    game, compiled = _game(program, name, engine, use_cache=not no_cache)
+    info = describe(game, playouts=playouts, seconds=seconds, seed=seed)
+    drawn = _draw(draw, program, compiled) if draw else []
+    if is_json:
+        data = info.to_dict()
+        if compiled:
+            data["circuit"] = _circuit_data(compiled)
+        click.echo(json.dumps(data))
+    else:
+        _print_info(game, info, compiled)
+        for line in drawn:
+            click.echo(line)
+
+
+def _game(
+    program: Program, name: str, engine: str, *, use_cache: bool
+) -> tuple[Game[Any], CompiledCircuit | None]:
+    """The game, with its circuit if it has one."""
+    from ggp.circuit.cache import GameCache, cache_folder
+    from ggp.circuit.circuit import CircuitError
+    from ggp.engines.compilation import compile_circuit, game_on
+
+    if engine in ("auto", "lanes"):
+        try:
+            compiled = compile_circuit(program, cache=GameCache(cache_folder()) if use_cache else None)
+            return game_on(compiled.circuit, program, name), compiled
+        except (GroundingError, CircuitError) as error:
+            if engine == "lanes":
+                raise
+            click.echo(f"no circuit: {error}", err=True)
+    return make_game(program, name, "reasoner" if engine == "auto" else engine), None
+
+
+def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | None) -> None:
+    console = Console(highlight=False)
+    console.print(_overview(info))
+    console.print(_predicate_table(info))
+    if compiled:
+        console.print(_circuit_table(compiled))
+        console.print(_compilation_line(compiled), soft_wrap=True)
+    facts = game.facts(game.initial_state())
+    console.print(Text(f"\ninitial state, {len(facts)} facts", style="bold"))
+    console.print(state_view(find_picture(game.program, facts), facts))
+
+
+def _draw(place: Path, program: Program, compiled: CompiledCircuit | None) -> list[str]:
+    """Write the drawings; returns one line each: what was written, or why not."""
+    from ggp.analysis.graph_svg import to_svg
+    from ggp.analysis.graphs import DrawingError, circuit_graph, rule_graph
+
+    write_text(place, to_svg(rule_graph(program)))
+    lines = [f"predicates drawn in {place}"]
+    if compiled:
+        circuit_file = place.with_suffix(".circuit.svg")
+        try:
+            write_text(circuit_file, to_svg(circuit_graph(compiled.circuit)))
+            lines.append(f"circuit drawn in {circuit_file}")
+        except DrawingError as error:
+            lines.append(f"circuit not drawn: {error}")
+    return lines
+
+
+def _circuit_data(compiled: CompiledCircuit) -> dict[str, Any]:
+    report, circuit = compiled.report, compiled.circuit
+    return {
+        "fluents": circuit.fluent_count,
+        "moves": circuit.first_move[-1],
+        "gates": len(circuit.gates),
+        "literals": circuit.literal_count,
+        "ground_rules": report.ground_rules,
+        "ground_seconds": report.ground_seconds,
+        "build_seconds": report.build_seconds,
+        "simplify_seconds": report.simplify_seconds,
+        "stages": [stage._asdict() for stage in report.stages],
+    }
+
+
+def _circuit_table(compiled: CompiledCircuit) -> Table:
+    title = Text("\ncircuit: gates/literals of each phase after each stage")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("stage", "legal", "goal", "next", "sees", "literals", "s"):
+        table.add_column(heading, justify="left" if heading == "stage" else "right", no_wrap=True)
+    for stage in compiled.report.stages:
+        cells = [f"{gates}/{literals}" for gates, literals in zip(stage.gates, stage.literals, strict=True)]
+        table.add_row(stage.stage, *cells, f"{sum(stage.literals):,}", f"{stage.seconds:.2f}")
+    return table
+
+
+def _compilation_line(compiled: CompiledCircuit) -> str:
+    report, circuit = compiled.report, compiled.circuit
+    return (
+        f"{circuit.fluent_count:,} fluents, {circuit.first_move[-1]:,} moves, "
+        f"{report.ground_rules:,} ground rules; "
+        f"grounding {report.ground_seconds:.2f} s, construction {report.build_seconds:.2f} s, "
+        f"simplification {report.simplify_seconds:.2f} s"
+    )
+
+
+def _overview(info: GameInfo) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_row(Text("game", style="bold"), Text(info.game))
+    if info.title:
+        table.add_row(Text("title", style="bold"), Text(info.title))
+    if info.description:
+        table.add_row(Text("how to play", style="bold"), Text(info.description))
+    table.add_row(Text("roles", style="bold"), Text(", ".join(info.roles)))
+    for index, trait in enumerate(info.traits):
+        table.add_row(Text("" if index else "kind", style="bold"), Text(f"{trait.name}: {trait.ground}"))
+    table.add_row(Text("rules", style="bold"), Text(f"{info.rules}, {info.strata} strata"))
+    table.add_row(Text("fluents", style="bold"), Text(", ".join(info.fluents)))
+    for name, text in _playout_lines(info):
+        table.add_row(Text(name, style="bold"), Text(text))
+    return table
+
+
+def _playout_lines(info: GameInfo) -> list[tuple[str, str]]:
+    ends = "".join(
+        f", {count} {word}" for count, word in ((info.stuck, "stuck"), (info.cut, "cut short")) if count
+    )
+    lines = [("playouts", f"{info.playouts} at random{ends}")]
+    if info.mean_moves is not None and info.most_moves is not None:
+        moves = ", ".join(
+            f"{role} {average:g} (at most {most})"
+            for role, average, most in zip(info.roles, info.mean_moves, info.most_moves, strict=True)
+        )
+        lines.append(("branching", f"mean legal moves {moves}; joint moves {info.mean_joint_moves:g}"))
+    if info.mean_length is not None:
+        lines.append(("length", f"mean {info.mean_length:g} steps, {info.shortest} to {info.longest}"))
+    if info.mean_goals is not None:
+        goals = ", ".join(
+            f"{role} {'none' if goal is None else f'{goal:g}'}"
+            for role, goal in zip(info.roles, info.mean_goals, strict=True)
+        )
+        lines.append(("mean goals", goals))
+    return lines
+
+
+def _predicate_table(info: GameInfo) -> Table:
+    table = Table(title=Text("predicates"), title_justify="left")
+    for heading in ("predicate", "depends on", "stratum", "rules", "facts"):
+        table.add_column(heading, justify="left" if heading in ("predicate", "depends on") else "right")
+    for predicate in info.predicates:
+        kind = {"static": "-", "state": "state", "move": "state and moves"}[predicate.kind]
+        table.add_row(
+            Text(predicate.name), kind, str(predicate.stratum), str(predicate.rules), str(predicate.facts)
+        )
+    return table
+
+
+def _show_solution(file: str, is_json: bool) -> None:
+    """Print the header of a file that `ggp solve --save` wrote."""
+    from ggp.solver.saved import Tablebase
+
+    header = Tablebase(file).header
+    shown = {
+        key: header[key] for key in ("game", "values", "concept", "states", "transitions", "longest_line")
+    }
+    shown["values"] = dict(zip(header["roles"], header["values"], strict=True))
+    if is_json:
+        click.echo(json.dumps(shown | {"rules": header["rules"]}))
+        return
+    values = ", ".join(f"{role} {value:g}" for role, value in shown["values"].items())
+    click.echo(f"solution of {shown['game']}: {values}\n  by {shown['concept']}")
+    click.echo(f"  {shown['states']:,} states, longest line of best play {shown['longest_line']} joint moves")

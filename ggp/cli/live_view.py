@@ -1,0 +1,391 @@
+"""Watch a match in the terminal: board, joint move and clocks; plain lines if not a terminal."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Any, Self
+
+from rich.columns import Columns
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from ggp.analysis.figures import Line, words_of
+from ggp.analysis.picture import Picture, find_picture
+from ggp.game import Fact, Game
+from ggp.match.faults import fault_text
+from ggp.match.outcome import outcome_text
+from ggp.match.record import MatchRecord
+from ggp.match.referee import Moment
+from ggp.search.report import SearchReport, brief_report_text, count_text, line_of_play, report_text
+
+PALETTE = ("red", "yellow", "cyan", "green", "magenta", "blue", "bright_white", "bright_black")
+"""Colors for contents that are not named after a color."""
+
+NAMED_COLORS = {
+    "red": "red",
+    "blue": "bright_blue",
+    "green": "green",
+    "yellow": "yellow",
+    "white": "bright_white",
+    "black": "bright_black",
+    "magenta": "magenta",
+    "cyan": "cyan",
+    "teal": "cyan",
+}
+
+FACT_LINES = 24
+"""Maximum number of lines of facts for a state without a board."""
+
+NAME_WIDTH = 14
+"""Characters of roles and players that are never cut in a narrow terminal."""
+
+
+def plain_text(text: str, style: str = "") -> Text:
+    """`text` for a terminal: control characters, which strangers' names and answers may hold, become "?".
+
+    >>> plain_text("legal\x1b[2J").plain
+    'legal?[2J'
+    """
+    return Text("".join(char if char.isprintable() else "?" for char in text), style=style)
+
+
+def one_line(text: str, style: str = "") -> Text:
+    """`plain_text` that is cut instead of wrapped."""
+    line = plain_text(text, style)
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
+
+
+class MatchView:
+    """Shows the moments of one match; pass it to `play_match` as `watch`, inside a `with` block.
+
+    In a terminal the view is redrawn in place. With a person at the keyboard, whose input must not be
+    overwritten, states are printed one after the other (in games with hidden information only what the
+    rules show to that person); without a terminal, one line per step. With
+    `is_thinking` it also shows the players' searches: `show_report` accepts their reports from any thread.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        game: Game[Any],
+        *,
+        has_person: bool = False,
+        is_brief: bool = False,
+        is_thinking: bool = False,
+    ) -> None:
+        self.console = console
+        self.game = game
+        self.has_person = has_person
+        self.is_brief = is_brief
+        self.is_thinking = is_thinking
+        self.is_hiding = has_person and bool(game.program.rules_for("sees", 2))
+        self._reports: dict[int, dict[str, Any]] = {}
+        self.picture: Picture | None = None
+        self.moment: Moment | None = None
+        self._live: Live | None = None
+        self._state_text: RenderableType = Text("")
+        self._key_text = Text("")
+
+    def __enter__(self) -> Self:
+        if self.is_brief and not self.has_person:
+            return self
+        self._see(self.game.facts(self.game.initial_state()))
+        if self.console.is_terminal and not self.has_person:
+            self._live = Live(
+                console=self.console, get_renderable=self.render, refresh_per_second=8, transient=False
+            )
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.refresh()
+            self._live.stop()
+            self._live = None
+
+    def __call__(self, moment: Moment) -> None:
+        if self.is_brief and not self.has_person:
+            return
+        # Drawn here and not when the view refreshes itself: that happens in a thread, and a game must not
+        # be used by two threads at once.
+        if self.moment is None or self.moment.state != moment.state:
+            is_over = moment.is_over or self.game.is_terminal(moment.state)
+            if self.is_hiding and not is_over:
+                self._state_text = Group(*self._percepts(moment))
+            else:
+                is_next = self.moment is not None and moment.step == self.moment.step + 1
+                before = self.game.facts(self.moment.state) if self.moment and is_next else None
+                self._state_text = self._see(self.game.facts(moment.state), before, is_over=is_over)
+        self.moment = moment
+        if moment.thinking is None and moment.record.steps:
+            reports = enumerate(moment.record.steps[-1].reports)
+            self._reports |= {seat: report for seat, report in reports if report is not None}
+        if self._live is not None:
+            return
+        if moment.is_over:
+            if not self.has_person:
+                self.console.print(self._state_text)
+        elif moment.thinking is None:
+            line = person_line(moment, is_hiding=self.is_hiding) if self.has_person else step_line(moment)
+            self.console.print(line, soft_wrap=True)
+            if self.is_thinking:
+                for line in report_lines(moment.record):
+                    self.console.print(line, soft_wrap=True)
+            if self.has_person:
+                self.console.print(self._state_text)
+
+    def _see(
+        self, facts: tuple[Fact, ...], before: tuple[Fact, ...] | None = None, *, is_over: bool = False
+    ) -> RenderableType:
+        """A state; the picture of the game is found in its first one."""
+        if self.picture is None:
+            self.picture = find_picture(self.game.program, self.game.facts(self.game.initial_state()))
+        is_live = self._live is not None
+        if is_live:
+            self._key_text = one_line(key_view(self.picture, facts).plain, "dim")
+        return state_view(self.picture, facts, before=before, is_over=is_over, has_key=not is_live)
+
+    def _percepts(self, moment: Moment) -> list[Text]:
+        """What the rules let each person see of the last step; nothing of the state itself."""
+        if self.moment is None or moment.joint_move is None or moment.step != self.moment.step + 1:
+            return [Text("hidden information: you see what the rules show to your role", style="dim")]
+        lines = []
+        for role, is_human in zip(self.game.roles, moment.record.is_player_human, strict=True):
+            if is_human:
+                seen = self.game.percepts(self.moment.state, moment.joint_move, role)
+                lines.append(plain_text(f"{role} sees: {', '.join(map(words_of, seen)) or 'nothing'}"))
+        return lines
+
+    def show_report(self, seat: int, report: SearchReport) -> None:
+        """Take a report on the current search of a seat, counted from 0 in role order."""
+        self._reports[seat] = report.to_dict()
+
+    def render(self) -> RenderableType:
+        moment = self.moment
+        if moment is None:
+            return Text("")
+        record = moment.record
+        title = plain_text(f"{record.game_name}, step {moment.step}", "bold")
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True)
+        for names in (record.roles, record.player_names):
+            table.add_column(no_wrap=True, min_width=min(NAME_WIDTH, max(map(len, names))))
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, min_width=len("99.9 s left"))
+        table.add_column(no_wrap=True)
+        for seat, role in enumerate(record.roles):
+            table.add_row(*self._seat_row(moment, seat, role))
+        body = Table.grid(padding=(0, 4))
+        if self.is_thinking:
+            body.add_row(self._state_text, self._thoughts(moment))
+            parts: list[RenderableType] = [table, Text(""), body]
+        else:
+            body.add_row(self._state_text, table)
+            parts = [body]
+        parts += [self._key_text] if self._key_text else []
+        return Panel(Group(*parts), title=title, title_align="left", expand=False)
+
+    def _thoughts(self, moment: Moment) -> RenderableType:
+        """The latest report of every seat, one below the other, with as many moves as fit.
+
+        That of the thinking seat is updated as it arrives.
+        """
+        roles = moment.record.roles
+        reports = [(role, self._reports[seat]) for seat, role in enumerate(roles) if seat in self._reports]
+        # Beside the reports: borders, seats, a gap and the key; in each: title, counts, line and a gap.
+        share = (self.console.height - 4 - len(roles)) // max(1, len(reports))
+        views: list[RenderableType] = []
+        for role, report in reports:
+            style = f"bold {content_color(role, roles)}"
+            views += [Text("")] if views else []
+            views += [plain_text(f"{role} thinks", style), report_view(report, min(5, max(1, share - 4)))]
+        return Group(*views)
+
+    def _seat_row(self, moment: Moment, seat: int, role: str) -> tuple[Text, ...]:
+        """Marker, role, player, last move, clock of one seat."""
+        record = moment.record
+        is_thinking = moment.thinking is not None and str(moment.thinking) == role
+        move = str(moment.joint_move[seat]) if moment.joint_move is not None else ""
+        step = record.steps[-1]
+        used = step.seconds[seat] if step.seconds else None
+        clock = "" if used is None else f"{used:5.2f} s"
+        if is_thinking and moment.deadline is not None:
+            clock = f"{max(0.0, moment.deadline - time.monotonic()):5.1f} s left"
+        fault = fault_text(step.faults[seat]) if step.faults else ""
+        return (
+            Text(">" if is_thinking else " ", style="bold green"),
+            plain_text(role, f"bold {content_color(role, record.roles)}"),
+            plain_text(record.player_names[seat], "dim"),
+            plain_text(move),
+            Text(clock, style="green" if is_thinking else "dim"),
+            plain_text(fault, "bold red"),
+        )
+
+
+def step_line(moment: Moment) -> Text:
+    """One line for a new state: step, joint move, thinking time, faults."""
+    record = moment.record
+    if moment.joint_move is None:
+        seats = ", ".join(
+            f"{role} {name}" for role, name in zip(record.roles, record.player_names, strict=True)
+        )
+        return plain_text(f"{record.game_name}: {seats}; seed {record.seed}")
+    line = Text(f"{moment.step:>4} ")
+    step = record.steps[-1]
+    for role, move, seconds, fault in zip(
+        record.roles, moment.joint_move, step.seconds, step.faults, strict=True
+    ):
+        line.append(plain_text(f"  {role} {move}"))
+        if seconds is not None and seconds >= 0.005:
+            line.append(f" ({seconds:.2f} s)", style="dim")
+        if fault is not None:
+            line.append(plain_text(f" [{fault}]", "bold red"))
+    return line
+
+
+def person_line(moment: Moment, *, is_hiding: bool = False) -> Text:
+    """One line for a person: step and moves, those that do nothing left out.
+
+    is_hiding   show the moves of persons only
+    """
+    record = moment.record
+    if moment.joint_move is None:
+        return step_line(moment)
+    moves = dict(zip(record.roles, map(words_of, moment.joint_move), strict=True))
+    if is_hiding:
+        moves = {role: moves[role] for role, own in zip(moves, record.is_player_human, strict=True) if own}
+    telling = {role: move for role, move in moves.items() if move != "noop"} or moves
+    line = Text(f"{moment.step:>4} ")
+    for role, move in telling.items():
+        line.append("  ").append(plain_text(role, f"bold {content_color(role, moment.record.roles)}"))
+        line.append(plain_text(f" {move}"))
+    for role, fault in zip(moment.record.roles, moment.record.steps[-1].faults, strict=False):
+        if fault is not None:
+            line.append(plain_text(f"  {role} [{fault}]", "bold red"))
+    return line
+
+
+def report_lines(record: MatchRecord) -> list[Text]:
+    """One line per role that reported on its search for the last move."""
+    reports = record.steps[-1].reports if record.steps else ()
+    return [
+        plain_text(f"       {role}: {report_text(report)}", "dim")
+        for role, report in zip(record.roles, reports, strict=False)
+        if report is not None
+    ]
+
+
+def report_view(report: dict[str, Any], move_limit: int = 5) -> RenderableType:
+    """A search report, from `SearchReport.to_dict`: a line of counts, the best moves, the best line."""
+    rows = []
+    for move in report["moves"][:move_limit]:
+        expects = f"proven {move['goal']}" if move["goal"] is not None else f"expects {move['mean']:.1f}"
+        rows.append((f"{count_text(move['visits'])} visits", expects if move["visits"] else ""))
+    table = Table.grid(padding=(0, 2))
+    table.add_column()  # the only one that a narrow terminal cuts
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    for move, row in zip(report["moves"], rows, strict=False):
+        table.add_row(one_line(move["move"]), *row)
+    texts = filter(None, (brief_report_text(report), line_of_play(report)))
+    lines = [one_line(text, "dim") for text in texts]
+    return Group(lines[0], table, *lines[1:])
+
+
+def state_view(
+    picture: Picture,
+    facts: tuple[Fact, ...],
+    *,
+    before: tuple[Fact, ...] | None = None,
+    is_over: bool = False,
+    has_key: bool = True,
+) -> RenderableType:
+    """A state as a colored picture with the remaining facts.
+
+    has_key  whether abbreviations on the board are explained
+    before   the facts of the state before it: what the last move changed on the board is marked
+    """
+    names = () if picture.board is None else tuple(picture.board.labels)
+    parts: list[RenderableType] = [
+        _styled(line, names, style="bold ") for line in picture.board_lines(facts, before)
+    ]
+    if has_key and picture.key(facts):
+        parts.append(key_view(picture, facts))
+    parts += [_styled(line, names) for line in picture.figure_lines(facts, is_over=is_over)]
+    rest = picture.rest(facts)
+    if rest and parts:
+        parts.append(plain_text(_shortened("  ".join(map(str, rest))), "dim"))
+    elif rest:
+        return _fact_view(tuple(rest))
+    return Group(*parts)
+
+
+def key_view(picture: Picture, facts: tuple[Fact, ...]) -> Text:
+    """What abbreviations on the board mean, in one paragraph."""
+    return plain_text("  ".join(f"{label} {name}" for label, name in picture.key(facts)), "dim")
+
+
+def _styled(line: Line, names: tuple[str, ...], style: str = "") -> Text:
+    text = Text(no_wrap=True)
+    for piece in line:
+        color = f"{style}{content_color(piece.name, names)}" if piece.name else "dim" if piece.is_dim else ""
+        text.append(plain_text(piece.text, color))
+    text.rstrip()
+    return text
+
+
+def _fact_view(facts: tuple[Fact, ...]) -> RenderableType:
+    texts = [plain_text(str(fact)) for fact in facts[: FACT_LINES * 3]]
+    if len(facts) > len(texts):
+        texts.append(Text(f"… {len(facts) - len(texts)} more", style="dim"))
+    return Columns(texts, column_first=True, padding=(0, 3)) if len(texts) > FACT_LINES else Group(*texts)
+
+
+def _shortened(text: str, limit: int = 200) -> str:
+    return text if len(text) <= limit else text[: limit - 2] + " …"
+
+
+def content_color(name: str, names: tuple[str, ...]) -> str:
+    """The color that a name begins with, else one by its position in `names`.
+
+    >>> content_color("redking", ()), content_color("o", ("x", "o"))
+    ('red', 'yellow')
+    """
+    for word, color in NAMED_COLORS.items():
+        if name.startswith(word):
+            return color
+    return PALETTE[names.index(name) % len(PALETTE)] if name in names else "default"
+
+
+def result_view(record: MatchRecord) -> RenderableType:
+    """The outcome of a match: role, player, goal, faults, and the slowest move in seconds."""
+    steps = f"{len(record.moves)} steps"
+    if record.is_completed:
+        outcome = f"{outcome_text(record.roles, record.goals)} after {steps}"
+        outcome += f"; {record.fault}" if record.fault else ""
+    else:
+        outcome = f"{steps}, aborted: {record.fault}" if record.is_aborted else steps
+    title = plain_text(f"{record.game_name}: {outcome}", "bold")
+    table = Table()
+    for heading in ("role", "player", "goal", "faults", "slowest move"):
+        table.add_column(heading, justify="left" if heading in ("role", "player") else "right")
+    goals = record.goals or [None] * len(record.roles)
+    for seat, role in enumerate(record.roles):
+        seconds = [step.seconds[seat] for step in record.steps[1:] if step.seconds]
+        known = [value for value in seconds if value is not None]
+        goal = goals[seat]
+        table.add_row(
+            plain_text(role),
+            plain_text(record.player_names[seat]),
+            "-" if goal is None else str(goal),
+            str(record.fault_count(seat)),
+            f"{max(known):.2f} s" if known else "-",
+        )
+    return Group(title, table)

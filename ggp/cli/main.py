@@ -1,0 +1,109 @@
+"""The `ggp` command: parses arguments and reports errors in one line.
+
+Each command lives in `ggp.cli.<name>` as a click command called `command`. It is imported when it runs, so
+that `ggp --help` is instant.
+
+Exit codes: 0 success; 1 failure (an invalid rule sheet, a difference, an aborted match); 2 wrong usage, or a
+file that does not exist or cannot be read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+COMMANDS = {
+    "match": "Play a match on this machine, with you as a player or without.",
+    "games": "List the games that are known by name.",
+    "show": "Step through a recorded match.",
+    "info": "Show title, roles, kind and size of a game.",
+    "validate": "Check rule sheets: statically, by random matches, by exploring all states.",
+    "format": "Format rule sheets in KIF.",
+    "replay": "Check an engine against a reference trace.",
+    "bench": "Measure the speed of an engine or of the tree search.",
+    "solve": "Solve a game: its value and the best moves.",
+    "learn": "Train a linear evaluation by self-play.",
+    "features": "Show the board features of a game and their learned weights.",
+    "tournament": "Play many matches between agents and rate them.",
+    "assess": "Test a player on positions with known answers.",
+    "players": "List the players and their options.",
+    "player": "Run a player that game managers can reach over HTTP.",
+    "manage": "Run a match between HTTP players as game manager.",
+}
+"""Command → its line in `ggp --help`."""
+
+
+class LazyGroup(click.Group):
+    """A command group that imports a command only if it is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"ggp.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda context, _, value: _version(context, value),
+    help="Show the version and exit.",
+)
+def app() -> None:
+    """General Game Playing: play games that the program has never seen, given only their rules.
+
+    FILE is a rule sheet in GDL (KIF or infix), or the name of a bundled game such as connectfour.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run `ggp` and end the process with its exit code."""
+    from gdl.errors import GdlError
+
+    try:
+        code = app.main(arguments, prog_name="ggp", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.Abort:
+        code = _print_error("interrupted", 130)
+    except GdlError as error:
+        code = _print_error(str(error), 2 if type(error).__name__ == "RulesNotFoundError" else 1)
+    except OSError as error:
+        code = _print_error(_os_error_text(error), 2)
+    except Exception:
+        from rich.console import Console
+
+        Console(stderr=True).print_exception(suppress=[click])
+        code = _print_error("this is a bug in ggp, not in your input", 1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _version(context: click.Context, is_wanted: bool) -> None:
+    if is_wanted and not context.resilient_parsing:
+        from ggp.match.record import program_version
+
+        click.echo(program_version())
+        context.exit()
+
+
+def _print_error(text: str, code: int) -> int:
+    click.echo(text, err=True)
+    return code
+
+
+def _os_error_text(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)

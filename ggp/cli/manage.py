@@ -1,0 +1,171 @@
+"""`ggp manage`: run a match between HTTP players as game manager."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from ggp.cli.live_view import MatchView, result_view
+from ggp.cli.loading_status import load_visibly
+from ggp.cli.options import Clock, OutputFile, Seconds, engine_option
+from ggp.engines.loading import find_rules, is_rule_text
+from ggp.game import Game
+from ggp.match.record import MatchRecord, write_record
+from ggp.match.terms import MatchTerms, OnError
+from ggp.protocol.messages import printable
+
+
+@dataclass(frozen=True)
+class ManagerOptions:
+    """The arguments of `ggp manage`; addresses are in role order."""
+
+    rules: str
+    addresses: tuple[str, ...]
+    terms: MatchTerms
+    scramble: bool = False
+    record: Path | None = None
+    engine: str = "auto"
+    wait_seconds: float = 120.0
+
+
+@click.command("manage")
+@click.argument("rules", metavar="FILE")
+@click.argument("addresses", metavar="HOST:PORT...", nargs=-1, required=True)
+@click.option(
+    "--start-clock", default=30.0, show_default=True, type=Clock(0.1), help="Time before the first move."
+)
+@click.option("--play-clock", default=10.0, show_default=True, type=Clock(0.1), help="Time for each move.")
+@click.option("--scramble", is_flag=True, help="Replace all names in the rules by meaningless ones.")
+@click.option("--record", type=OutputFile(), help="Write the match record to this JSON file.")
+@click.option(
+    "--on-error",
+    default="random",
+    show_default=True,
+    type=click.Choice(["first", "random"]),
+    help="Legal move that replaces a missing or illegal one.",
+)
+@click.option(
+    "--seed", default=0, show_default=True, type=int, help="Random seed for chance and for replaced moves."
+)
+@click.option(
+    "--wait",
+    "wait_seconds",
+    default=120.0,
+    show_default=True,
+    type=Seconds(0, 86400),
+    help="Wait at most this long for players that are busy, such as those that are still compiling.",
+)
+@click.option("--match-id", default="", help="Match id.  [default: game name and time]")
+@engine_option
+def command(
+    rules: str,
+    addresses: tuple[str, ...],
+    start_clock: float,
+    play_clock: float,
+    scramble: bool,
+    record: Path | None,
+    on_error: OnError,
+    seed: int,
+    wait_seconds: float,
+    match_id: str,
+    engine: str,
+) -> None:
+    """Run one match of the game in FILE between HTTP players, one HOST:PORT per role.
+
+    Exit code: 0 match completed, 1 match aborted, no player there or no move but replaced ones, 2 wrong
+    usage or a file that does not exist.
+    """
+    if not is_rule_text(rules):
+        find_rules(rules)  # before aiohttp is imported
+
+    from ggp.protocol.manager import STEP_LIMIT
+
+    terms = MatchTerms(
+        start_clock, play_clock, seed, on_error=on_error, match_id=match_id, step_limit=STEP_LIMIT
+    )
+    try:
+        sys.exit(run_manager(ManagerOptions(rules, addresses, terms, scramble, record, engine, wait_seconds)))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def run_manager(options: ManagerOptions) -> int:
+    """Play and show the match; returns 0 if it was completed by its players, otherwise 1.
+
+    Raises GdlError, OSError and ValueError if it cannot start.
+    """
+    from ggp.protocol.manager import NobodyThereError, check_match_id, take_seats, wait_until_available
+
+    console = Console(highlight=False)
+    game = load_visibly(options.rules, options.engine)
+    take_seats(game, options.addresses)
+    check_match_id(options.terms)
+    records: list[MatchRecord] = []
+    try:
+        asyncio.run(
+            wait_until_available(options.addresses, limit_seconds=options.wait_seconds, say=_say),
+        )
+    except NobodyThereError as error:
+        _say(f"Error: {error}")
+        return 1
+    except KeyboardInterrupt:
+        return 1
+    try:
+        with MatchView(console, game) as view:
+            asyncio.run(_play(game, options, view, records))
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        console.print("interrupted; the players were notified")
+    finally:
+        if records and options.record is not None:
+            write_record(records[0], options.record)
+    if not records:
+        return 1
+    console.print(result_view(records[0]))
+    if not has_own_move(records[0]):
+        _say("Error: no player made a legal move of its own in time; all moves were replaced")
+        return 1
+    return 0 if records[0].is_completed else 1
+
+
+def has_own_move(record: MatchRecord) -> bool:
+    """Whether any move was a player's own, and not one that replaced a fault; also without any move."""
+    answers = [
+        fault is None
+        for step in record.steps[1:]
+        for fault, seconds in zip(step.faults, step.seconds, strict=False)
+        if seconds is not None
+    ]
+    return not answers or any(answers)
+
+
+def _say(line: str) -> None:
+    click.echo(printable(line), err=True)
+
+
+async def _play(
+    game: Game[Any], options: ManagerOptions, view: MatchView, records: list[MatchRecord]
+) -> None:
+    from ggp.protocol.manager import manage_match
+
+    task = asyncio.current_task()
+    assert task is not None
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(number, task.cancel)
+    await manage_match(
+        game,
+        options.addresses,
+        options.terms,
+        scramble=options.scramble,
+        watch=view,
+        record=records.append,
+    )

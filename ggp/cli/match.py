@@ -1,0 +1,246 @@
+"""`ggp match`: a match, or several, on this machine."""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+
+from ggp.cli.live_view import MatchView, result_view
+from ggp.cli.loading_status import load_visibly
+from ggp.cli.options import Clock, Count, InputFile, OutputFile, engine_option, no_cache_option
+from ggp.game import RANDOM_ROLE, Game, is_compiled
+from ggp.match.player import Player, PlayerSpecError
+from ggp.match.record import MatchRecord, write_record
+from ggp.match.referee import INTERRUPTED, NotStartedError, play_match
+from ggp.match.terms import STEP_LIMIT, MatchTerms
+from ggp.players.factory import make_player
+
+if TYPE_CHECKING:
+    from ggp.search.report import SearchReport
+
+DEFAULT_PLAYER = "mcts"
+DEFAULT_CLOCK_SECONDS = 0.5
+COUNTING_CLOCK_SECONDS = 60.0
+"""Default play clock if players count simulations instead."""
+
+
+@click.command("match")
+@click.argument("rules", metavar="FILE")
+@click.argument("players", metavar="[PLAYER]...", nargs=-1)
+@click.option(
+    "--start-clock", default=1.0, show_default=True, type=Clock(0.0), help="Time before the first move."
+)
+@click.option(
+    "--play-clock",
+    type=Clock(0.01),
+    help="Time for each move.  [default: 0.5; 60 if players count simulations]",
+)
+@click.option(
+    "--seed", type=int, help="Random seed for chance and random players.  [default: a new one each run]"
+)
+@click.option("--record", type=OutputFile(), help="Write the match record to this JSON file.")
+@engine_option
+@click.option(
+    "--step-limit",
+    default=STEP_LIMIT,
+    show_default=True,
+    type=Count(1),
+    help="Abort the match after this many steps.",
+)
+@no_cache_option
+@click.option("--think", is_flag=True, help="Show the progress of the players' searches.")
+@click.option("--json", "is_json", is_flag=True, help="Print only one JSON object per match.")
+@click.option("--tablebase", type=InputFile(), help="Play all roles without a PLAYER from this solution.")
+@click.option("--repeat", default=1, show_default=True, type=Count(1), help="Number of matches to play.")
+def command(
+    rules: str,
+    players: tuple[str, ...],
+    start_clock: float,
+    play_clock: float | None,
+    seed: int | None,
+    record: Path | None,
+    engine: str,
+    step_limit: int,
+    no_cache: bool,
+    think: bool,
+    is_json: bool,
+    tablebase: Path | None,
+    repeat: int,
+) -> None:
+    """Play the game in FILE on this machine, with one PLAYER per role in the order of the rules.
+
+    PLAYER is human, random, legal, mcts, alphabeta, solving, tablebase:file=PATH or http://HOST:PORT, with
+    options as in mcts:simulations=500,c=40, which `ggp players` lists. Roles without a PLAYER are played by
+    mcts.
+
+    Exit code: 0 matches completed, 1 a match was aborted, 2 wrong usage or a player that does not start.
+    """
+    if record is not None and repeat > 1:
+        raise click.UsageError("--record is for a single match and cannot be used with --repeat")
+    if is_json and "human" in players:
+        raise click.UsageError("a human player cannot play with --json")
+    try:
+        game, specs = _load(rules, players, tablebase, engine, use_cache=not no_cache)
+    except (PlayerSpecError, ValueError) as error:
+        raise click.UsageError(str(error)) from None
+    if play_clock is None:
+        is_counting = any("simulations=" in spec for spec in specs)
+        play_clock = COUNTING_CLOCK_SECONDS if is_counting else DEFAULT_CLOCK_SECONDS
+    if seed is None:
+        seed = random.SystemRandom().getrandbits(31)
+    series = Series(game, specs, start_clock, play_clock, step_limit, is_thinking=think, is_json=is_json)
+    records = series.play(repeat, seed)
+    if record is not None:
+        write_record(records[0], record)
+    sys.exit(0 if all(played.is_completed for played in records) else 1)
+
+
+class PlayerNotStartedError(click.ClickException):
+    """A player did not start the match."""
+
+    exit_code = 2
+
+
+def _load(
+    rules: str, specs: tuple[str, ...], tablebase: Path | None, engine: str, *, use_cache: bool
+) -> tuple[Game[Any], tuple[str, ...]]:
+    """The game, and the specs of its players; roles left over are played from `tablebase`.
+
+    Raises PlayerSpecError and ValueError if game and players do not fit together.
+    """
+    chosen = [make_player(spec) for spec in specs]
+    game = load_visibly(rules, engine, use_cache=use_cache)
+    roles = [str(role) for role in game.roles if role != RANDOM_ROLE]
+    if len(specs) > len(roles):
+        raise PlayerSpecError(
+            f"{game.name} takes {len(roles)} player(s), one for each of {', '.join(roles)}; got {len(specs)}"
+        )
+    if tablebase is not None:
+        from ggp.players.tablebase import tablebase_spec
+
+        specs = (*specs, *[tablebase_spec(tablebase)] * (len(roles) - len(specs)))
+        chosen.append(make_player(tablebase_spec(tablebase)))
+    if any(spec.startswith("tablebase:") for spec in specs):
+        from ggp.players.tablebase import require_tablebase_rules
+
+        require_tablebase_rules(chosen, game)
+    if not is_compiled(game) and any(player.needs_lanes for player in chosen):
+        raise PlayerSpecError(f"{game.name} is not compiled: there is no search on lanes")
+    return game, specs
+
+
+@dataclass(frozen=True)
+class Series:
+    """One match or several between the same players, shown on the terminal."""
+
+    game: Game[Any]
+    specs: tuple[str, ...]
+    start_clock: float
+    play_clock: float
+    step_limit: int
+    is_thinking: bool
+    is_json: bool
+
+    def play(self, count: int, first_seed: int) -> list[MatchRecord]:
+        """Play and print matches with successive seeds; of several, Ctrl-C ends all, with totals.
+
+        Raises PlayerNotStartedError, KeyboardInterrupt.
+        """
+        console = Console(highlight=False)
+        records: list[MatchRecord] = []
+        for number in range(count):
+            view = MatchView(
+                console,
+                self.game,
+                has_person="human" in self.specs,
+                is_brief=count > 1 or self.is_json,
+                is_thinking=self.is_thinking,
+            )
+            try:
+                played = self._play_one(view, first_seed + number)
+                if played.fault == INTERRUPTED and count > 1:
+                    raise KeyboardInterrupt
+            except (NotStartedError, KeyboardInterrupt) as error:
+                if records and not self.is_json:
+                    _print_totals(console, records)
+                if isinstance(error, KeyboardInterrupt):
+                    raise
+                raise PlayerNotStartedError(str(error)) from None
+            records.append(played)
+            if self.is_json:
+                click.echo(json.dumps(played.to_dict()))
+            elif count > 1:
+                console.print(_result_line(number + 1, played), soft_wrap=True)
+            else:
+                console.print(result_view(played))
+        if count > 1 and not self.is_json:
+            _print_totals(console, records)
+        return records
+
+    def _play_one(self, view: MatchView, seed: int) -> MatchRecord:
+        seats = seat_players(self.game, self.specs, view.show_report if self.is_thinking else None)
+        with view:
+            terms = MatchTerms(
+                self.start_clock, self.play_clock, seed, step_limit=self.step_limit, all_must_start=True
+            )
+            return play_match(self.game, seats, terms, watch=view)
+
+
+def seat_players(
+    game: Game[Any],
+    specs: tuple[str, ...],
+    show_report: Callable[[int, SearchReport], None] | None = None,
+) -> list[Player | None]:
+    """Create one player per role: from `specs` in turn, then the default.
+
+    The role `random` gets None.
+
+    show_report   called with a seat and the progress of its search
+    """
+    left = iter(specs)
+    return [
+        None
+        if role == RANDOM_ROLE
+        else make_player(
+            next(left, DEFAULT_PLAYER),
+            on_report=None if show_report is None else functools.partial(show_report, seat),
+        )
+        for seat, role in enumerate(game.roles)
+    ]
+
+
+def _result_line(number: int, record: MatchRecord) -> str:
+    goals = " ".join(
+        f"{role} {'-' if goal is None else goal}"
+        for role, goal in zip(record.roles, record.goals or [None] * len(record.roles), strict=True)
+    )
+    counts = [record.fault_count(seat) for seat in range(len(record.roles))]
+    faults = "".join(f"   {role}: {n} faults" for role, n in zip(record.roles, counts, strict=True) if n)
+    end = "" if record.is_completed else f"   aborted: {record.fault}"
+    return f"match {number:>3}   {len(record.moves):>4} steps   {goals}{faults}{end}"
+
+
+def _print_totals(console: Console, records: list[MatchRecord]) -> None:
+    """Print mean goal, distribution of goals and faults of each role."""
+    complete = [record for record in records if record.goals is not None]
+    for index, role in enumerate(records[0].roles):
+        goals = [record.goals[index] for record in complete if record.goals is not None]
+        known = [goal for goal in goals if goal is not None]
+        if known:
+            spread = ", ".join(
+                f"{count} × {goal}" for goal, count in sorted(Counter(known).items(), reverse=True)
+            )
+            mean = sum(known) / len(known)
+            faults = sum(record.fault_count(index) for record in records)
+            note = f"   {faults} faults: random moves instead" if faults else ""
+            console.print(f"{role} ({records[0].player_names[index]}): mean goal {mean:.1f}   {spread}{note}")

@@ -1,0 +1,224 @@
+"""`ggp show`: step through a recorded match."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from gdl.errors import GdlError
+from gdl.program import Program, Source, arguments_of
+from gdl.syntax.parser import parse, parse_term
+from gdl.terms import Term
+from ggp.analysis.figures import words_of
+from ggp.analysis.picture import Picture, find_picture
+from ggp.cli.live_view import content_color, state_view
+from ggp.cli.options import Count, InputFile
+from ggp.engines.loading import read_program
+from ggp.match.outcome import outcome_text
+from ggp.match.record import MatchRecord, RecordError, Step, read_record
+from ggp.protocol.messages import printable
+from ggp.search.report import report_text
+
+KEYS = "→ next   ← back   PgDn/PgUp ten steps   g first   G last   q quit"
+
+MOVES = {
+    **dict.fromkeys(("\x1b[C", "\x1bOC", "\x1b[B", "\x1bOB", " ", "\r", "\n", "n", "j", "l"), 1),
+    **dict.fromkeys(("\x1b[D", "\x1bOD", "\x1b[A", "\x1bOA", "\x7f", "\x08", "b", "p", "k", "h"), -1),
+    "\x1b[6~": 10,
+    "\x1b[5~": -10,
+    **dict.fromkeys(("\x1b[H", "\x1bOH", "\x1b[1~", "g"), -(10**9)),
+    **dict.fromkeys(("\x1b[F", "\x1bOF", "\x1b[4~", "G"), 10**9),
+}
+"""Key, as a terminal sends it → steps forward."""
+QUIT = ("q", "Q", "\x1b", "\x03", "\x04", "")
+
+
+@click.command("show")
+@click.argument("record", metavar="RECORD", type=InputFile())
+@click.option("--rules", metavar="FILE", help="Rule sheet of the game, if the record does not contain it.")
+@click.option("--step", type=Count(0), help="Print only the state after this many steps.")
+def command(record: Path, rules: str | None, step: int | None) -> None:
+    """Step through the match in RECORD, a file that `ggp match --record` or another manager wrote.
+
+    In a terminal, keys lead forward and back; otherwise all steps are printed.
+    """
+    try:
+        replay = Replay(read_record(record), _program(record, rules))
+        _ = replay.states
+    except RecordError as error:
+        raise click.UsageError(f"{record}: {error}") from None
+    last = len(replay.states) - 1
+    if step is not None and step > last:
+        raise click.UsageError(f"{record}: the match has {last} steps, not {step}")
+    console = Console(highlight=False)
+    if step is not None:
+        console.print(replay.frame(step))
+    elif console.is_terminal and sys.stdin.isatty():
+        _step_through(console, replay)
+    else:
+        for number in range(last + 1):
+            console.print(replay.frame(number), "")
+
+
+def _program(record: Path, rules: str | None) -> Program:
+    """The rules from a file, else from the record; no rules at all if there are none."""
+    if rules is not None:
+        return read_program(rules)[0]
+    text = read_record(record).rules
+    try:
+        return parse(text, name=str(record)) if isinstance(text, str) else Program((), Source("", ""))
+    except GdlError as error:
+        raise RecordError(f"its rules cannot be read: {str(error).partition(chr(10))[0]}") from None
+
+
+def _step_through(console: Console, replay: Replay) -> None:
+    """Show one step at a time on a screen of its own, until a key ends it."""
+    last = len(replay.states) - 1
+    number = 0
+    with suppress(KeyboardInterrupt), key_presses() as read, console.screen() as screen:
+        while True:
+            screen.update(Group(replay.frame(number), Text(f"\n{KEYS}", style="dim")))
+            for key in read():
+                if key in QUIT:
+                    return
+                number = min(last, max(0, number + MOVES.get(key, 0)))
+
+
+@contextmanager
+def key_presses() -> Iterator[Callable[[], list[str]]]:
+    """A function that waits for keys, at least one, while the terminal passes them on unechoed."""
+    import termios
+    import tty
+
+    keyboard = sys.stdin.fileno()
+    before = termios.tcgetattr(keyboard)
+    try:
+        tty.setcbreak(keyboard, termios.TCSADRAIN)
+        yield lambda: split_keys(os.read(keyboard, 64).decode(errors="replace"))
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
+
+
+def split_keys(text: str) -> list[str]:
+    r"""The keys in what a terminal sent; the empty text is the end of input, a key of its own.
+
+    >>> split_keys("\x1b[C\x1b[6~n"), split_keys("")
+    (['\x1b[C', '\x1b[6~', 'n'], [''])
+    """
+    return re.findall(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])|.", text, re.DOTALL) or [text]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A recorded match, ready to be looked at. Names and texts in it may be a stranger's."""
+
+    record: MatchRecord
+    program: Program
+
+    @cached_property
+    def states(self) -> tuple[tuple[Term, ...], ...]:
+        """The facts of every state. Raises RecordError."""
+        if not self.record.steps:
+            raise RecordError("the record has no steps")
+        return tuple(read_state(step.state, number) for number, step in enumerate(self.record.steps))
+
+    @cached_property
+    def picture(self) -> Picture:
+        return find_picture(self.program, self.states[0])
+
+    @cached_property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the record; if it names none, those of the rules."""
+        roles = tuple(printable(str(role)) for role in self.record.roles)
+        stated = tuple(str(arguments_of(rule.head)[0]) for rule in self.program.rules_for("role", 1))
+        return roles if any(roles) else stated if len(stated) == len(roles) else roles
+
+    def frame(self, number: int) -> RenderableType:
+        """One step: what was done, and the state it led to."""
+        step = self.record.steps[number]
+        last = len(self.states) - 1
+        game = printable(str(self.record.game_name or self.record.match_id))
+        parts: list[RenderableType] = [Text(f"{game}, step {number} of {last}", style="bold")]
+        parts += [self._players()] if number == 0 else self._moves(step)
+        before = self.states[number - 1] if number else None
+        is_over = number == last and self.record.is_completed is True
+        parts.append(state_view(self.picture, self.states[number], before=before, is_over=is_over))
+        if number == last:
+            parts.append(Text(self._end(), style="bold"))
+        return Group(*parts)
+
+    def _players(self) -> Text:
+        names = [printable(str(name)) for name in self.record.player_names]
+        seats = [f"{role} {name}" for role, name in zip(self.roles, names, strict=False)]
+        return Text(", ".join(seats) or ", ".join(self.roles))
+
+    def _moves(self, step: Step) -> list[RenderableType]:
+        """A line per role: move, time, fault and how its search stood."""
+        lines: list[RenderableType] = []
+        for seat, move in enumerate(step.joint_move):
+            role = self.roles[seat] if seat < len(self.roles) else ""
+            line = Text("  ")
+            line.append(role, style=f"bold {content_color(role, self.roles)}")
+            line.append(f"  {_move_text(move)}")
+            seconds = _at(step.seconds, seat)
+            if isinstance(seconds, int | float) and seconds >= 0.005:
+                line.append(f"  {seconds:.2f} s", style="dim")
+            if (fault := _at(step.faults, seat)) is not None:
+                line.append(f"  {printable(str(fault))}", style="bold red")
+            lines.append(line)
+            report = _at(step.reports, seat)
+            # Another manager may have another idea of a report.
+            with suppress(KeyError, TypeError, ValueError, AttributeError):
+                lines += [Text(f"    {printable(report_text(report))}", style="dim")] if report else []
+        return lines
+
+    def _end(self) -> str:
+        """How the match ended."""
+        record = self.record
+        fault = f": {printable(str(record.fault))}" if record.fault else ""
+        if record.is_aborted:
+            return f"aborted{fault}"
+        if not record.is_completed:
+            return "the record ends here"
+        goals = [goal if isinstance(goal, int) else None for goal in record.goals or ()]
+        is_known = len(goals) == len(self.roles)
+        return outcome_text(self.roles, goals if is_known else None) + fault
+
+
+def _at(row: Sequence[Any], seat: int) -> Any:
+    return row[seat] if seat < len(row) else None
+
+
+def _move_text(move: object) -> str:
+    text = printable(str(move))
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+
+
+def read_state(text: object, number: int) -> tuple[Term, ...]:
+    """The facts of a state as records write it, with or without `true`. Raises RecordError.
+
+    >>> [str(fact) for fact in read_state("( (control x) (true (cell 1 1 b)) )", 0)]
+    ['(cell 1 1 b)', '(control x)']
+    """
+    words = str(text).strip()
+    inner = words[1:-1] if words.startswith("(") and words.endswith(")") else words
+    try:
+        term = parse_term(f"(state {inner})")
+    except GdlError as error:
+        raise RecordError(f"state {number}: {str(error).partition(chr(10))[0]}") from None
+    facts = [
+        arguments_of(fact)[0] if fact.name == "true" and len(arguments_of(fact)) == 1 else fact
+        for fact in arguments_of(term)
+    ]
+    return tuple(sorted(facts, key=words_of))

@@ -1,0 +1,230 @@
+"""`ggp solve`: the value of a game and its best moves.
+
+Everything that imports the solver or a search is imported by the command itself: mistakes in its arguments
+are reported without waiting for that.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ggp.cli.loading_status import load_visibly
+from ggp.cli.options import Count, OutputFile, Seconds
+
+if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame
+    from ggp.search.root_value import RootValue
+    from ggp.solver import Solution, SolverError, SolverLimits
+
+METHODS = AUTO, RETROGRADE, *SEARCHES = ("auto", "retrograde", "alphabeta", "branch-and-bound")
+BYTES_PER_STATE = 40
+"""Memory per state of a typical game, transitions not included."""
+TABLE_SHARE = 8
+"""A search gets 1/TABLE_SHARE of the memory for its transposition table: more hardly helps."""
+ESTIMATE_ERROR = 4
+"""Factor by which an estimate of the number of states may be too large."""
+STATES_BEFORE_ESTIMATE = 5_000_000
+"""Reached in seconds; before it, games with a step limit seem to have no end (the 8-puzzle)."""
+
+
+_TINY = """(role a) (role b) (init (turn a))
+(<= (legal ?r (take ?n)) (true (turn ?r)) (number ?n))
+(<= (legal a pass) (true (turn b))) (<= (legal b pass) (not (true (turn b))))
+(number 1) (number 2)
+(<= (next (turn b)) (true (turn a))) (<= (next (taken ?n)) (does ?_r (take ?n)))
+(<= terminal (not (true (turn a))) (not (true (turn b))))
+(<= (goal a 100) (true (taken 1))) (<= (goal b 0) (true (taken 1)))
+(<= (goal a 0) (not (true (taken 1)))) (<= (goal b 100) (not (true (taken 1))))
+"""
+_TINY_ONE_ROLE = """(role a) (init start)
+(<= (legal a (take ?n)) (number ?n)) (number 1) (number 2)
+(<= (next (taken ?n)) (does a (take ?n)))
+(<= terminal (not (true start)))
+(<= (goal a 100) (true (taken 1))) (<= (goal a 0) (not (true (taken 1))))
+"""
+"""Games to compile kernels with."""
+
+
+@dataclass(frozen=True)
+class SolveOptions:
+    """The options of `ggp solve`, and the deadline that follows from them (`time.monotonic()`)."""
+
+    method: str
+    seconds: float | None
+    mebibytes: int
+    states: int | None
+    save: Path | None
+    work: Path | None
+    begin: float
+
+    @property
+    def deadline(self) -> float | None:
+        return None if self.seconds is None else self.begin + self.seconds
+
+
+@click.command("solve")
+@click.argument("file", metavar="FILE")
+@click.option(
+    "--method",
+    default=AUTO,
+    show_default=True,
+    type=click.Choice(METHODS),
+    help="Solution method, see above.",
+)
+@click.option("--seconds", type=Seconds(0.0), help="Give up after this time.")
+@click.option(
+    "--memory",
+    "mebibytes",
+    default=8192,
+    show_default=True,
+    type=Count(64),
+    metavar="MIB",
+    help="Memory limit.",
+)
+@click.option("--states", type=Count(1), help="Give up if there are more states.")
+@click.option("--save", type=OutputFile(is_replaced=True), help="Write the solution to this file.")
+@click.option(
+    "--work",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Work folder: an interrupted solve resumes from it.",
+)
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
+def command(
+    file: str,
+    method: str,
+    seconds: float | None,
+    mebibytes: int,
+    states: int | None,
+    save: Path | None,
+    work: Path | None,
+    is_json: bool,
+) -> None:
+    """Find the goal of each role in FILE under optimal play.
+
+    retrograde enumerates all states and values each of them. alphabeta (two alternating roles, constant sum)
+    and branch-and-bound (one role) find only the value of the initial state, with little memory. auto starts
+    with retrograde and switches to a search if there are too many states, or after half of --seconds.
+    """
+    game = load_visibly(file, "lanes")
+
+    from ggp.cli.solve_output import print_result
+    from ggp.engines.compiled import CompiledGame
+    from ggp.solver import Solution, SolverError, save_solution
+
+    assert isinstance(game, CompiledGame)
+    _compile_kernels(method, has_seconds=seconds is not None)
+    options = SolveOptions(method, seconds, mebibytes, states, save, work, time.monotonic())
+    try:
+        found = _solve(game, options)
+    except SolverError as error:
+        raise click.ClickException(f"{game.name}: {error}{_hint(error, options)}") from None
+    if isinstance(found, Solution) and save is not None:
+        save_solution(found, save)
+    print_result(found, is_json=is_json)
+
+
+def _compile_kernels(method: str, *, has_seconds: bool) -> None:
+    """Solve a game of a few states first, so that --seconds does not count compiling."""
+    if not has_seconds:
+        return
+    from ggp.engines.compiled import CompiledGame
+    from ggp.engines.loading import load
+    from ggp.search.root_value import find_root_value
+    from ggp.solver import SolverLimits, solve
+
+    game = load(_TINY_ONE_ROLE if method == "branch-and-bound" else _TINY, "lanes")
+    assert isinstance(game, CompiledGame)
+    if method in (AUTO, RETROGRADE):
+        solve(game, SolverLimits())
+    if method == AUTO:
+        one_role = load(_TINY_ONE_ROLE, "lanes")
+        assert isinstance(one_role, CompiledGame)
+        find_root_value(one_role)
+    if method != RETROGRADE:
+        find_root_value(game)
+
+
+def _solve(game: CompiledGame, options: SolveOptions) -> Solution | RootValue:
+    """Solve by the method asked for; `auto` without --save may switch from retrograde to a search."""
+    from ggp.search.root_value import search_method
+    from ggp.solver import SolverLimits
+
+    if options.method in SEARCHES:
+        _require_method(game, options, search_method(game))
+        return _search(game, options)
+    fallback = search_method(game) if options.method == AUTO and options.save is None else None
+    deadline = options.deadline
+    if options.seconds is not None and fallback:
+        deadline = options.begin + options.seconds / 2
+    limits = SolverLimits(
+        mebibytes=options.mebibytes, states=options.states, deadline=deadline, work_folder=options.work
+    )
+    if fallback is None:
+        return _retrograde(game, limits)
+    return _retrograde_or_search(game, limits, options, fallback)
+
+
+def _require_method(game: CompiledGame, options: SolveOptions, possible: str | None) -> None:
+    method = options.method
+    if options.save is not None or options.work is not None:
+        raise click.UsageError(f"--save and --work need retrograde: {method} keeps no states")
+    if possible != method:
+        kind = "two roles with perfect information and no chance" if method == "alphabeta" else "one role"
+        raise click.UsageError(f"{method} is for games of {kind}; {game.name} is not one")
+
+
+def _retrograde_or_search(
+    game: CompiledGame, limits: SolverLimits, options: SolveOptions, fallback: str
+) -> Solution | RootValue:
+    """Retrograde, and after a limit was met the search method `fallback`."""
+    from ggp.solver import SolverLimitError
+
+    most = ESTIMATE_ERROR * (limits.mebibytes << 20) // BYTES_PER_STATE
+    try:
+        return _retrograde(game, replace(limits, estimated_states=most, estimate_from=STATES_BEFORE_ESTIMATE))
+    except SolverLimitError as error:
+        click.echo(
+            f"{game.name}: {error}; using {fallback} for the value of the initial state alone"
+            " (cannot be resumed if interrupted)",
+            err=True,
+        )
+    return _search(game, options)
+
+
+def _retrograde(game: CompiledGame, limits: SolverLimits) -> Solution:
+    from ggp.cli.solve_output import progress_line, show_progress
+    from ggp.solver import solve
+
+    with progress_line() as is_shown:
+        return solve(game, limits, report=show_progress if is_shown else None)
+
+
+def _search(game: CompiledGame, options: SolveOptions) -> RootValue:
+    from ggp.cli.solve_output import progress_line, show_search
+    from ggp.search.root_value import find_root_value
+
+    with progress_line() as is_shown:
+        return find_root_value(
+            game,
+            mebibytes=options.mebibytes // TABLE_SHARE,
+            deadline=options.deadline,
+            report=show_search if is_shown else None,
+        )
+
+
+def _hint(error: SolverError, options: SolveOptions) -> str:
+    """What the user can do about it."""
+    from ggp.solver import SolverLimitError
+
+    if not isinstance(error, SolverLimitError):
+        return ""
+    if options.work is not None:
+        return f"; the same command with --work {options.work} resumes from here"
+    if options.save is not None:
+        return "; without --save, a search may find the value of the initial state"
+    return ""

@@ -1,0 +1,163 @@
+"""Output of `ggp solve`: results as text or JSON, and the progress line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from ggp.search.root_value import RootProgress, RootValue
+from ggp.solver import Progress, Solution
+from ggp.solver.estimate import estimate_states
+from ggp.solver.stages import ENDLESS, RatedMove
+
+
+def print_result(found: Solution | RootValue, *, is_json: bool) -> None:
+    """Print a result as text or as one JSON object."""
+    if isinstance(found, Solution):
+        click.echo(json.dumps(summary(found)) if is_json else solution_text(found))
+    else:
+        click.echo(json.dumps(root_summary(found)) if is_json else root_text(found))
+
+
+def summary(solution: Solution) -> dict[str, Any]:
+    """A solution as JSON-serializable data."""
+    game, space = solution.game, solution.space
+    return {
+        "game": game.name,
+        "values": {str(role): value for role, value in zip(game.roles, _values(solution), strict=True)},
+        "states": space.state_count,
+        "best_moves": {
+            role: [_move_summary(rated) for rated in moves] for role, moves in _best_moves(solution).items()
+        },
+        "method": "retrograde",
+        "concept": solution.concept,
+        "transitions": space.transitions,
+        "longest_line": None if solution.depth[0] == ENDLESS else int(solution.depth[0]),
+        "cyclic_states": solution.cyclic,
+        "endless": solution.endless,
+        "seconds": round(solution.seconds, 3),
+    }
+
+
+def root_summary(found: RootValue) -> dict[str, Any]:
+    """The value of the initial state alone as JSON-serializable data."""
+    game = found.game
+    values = dict(zip(map(str, game.roles), found.values, strict=True))
+    best = [
+        {"move": str(move), "goal": values[str(found.mover)], "probability": 0.0 if rank else 1.0}
+        for rank, move in enumerate(found.best_moves)
+    ]
+    return {
+        "game": game.name,
+        "values": values,
+        "states": None,
+        "best_moves": {str(found.mover): best} if found.mover is not None else {},
+        "unsettled_moves": [str(move) for move in found.unsettled],
+        "method": found.method,
+        "line": [str(move) for move in found.line],
+        "nodes": found.nodes,
+        "depth": found.depth,
+        "seconds": round(found.seconds, 3),
+    }
+
+
+def _values(solution: Solution) -> list[float]:
+    return [int(value) if solution.is_exact else round(value, 9) for value in solution.values()]
+
+
+def _best_moves(solution: Solution) -> dict[str, tuple[RatedMove, ...]]:
+    initial = solution.game.initial_state()
+    if solution.game.is_terminal(initial):
+        return {}
+    return {str(role): moves for role, moves in solution.stage(initial).best_moves.items()}
+
+
+def _move_summary(rated: RatedMove) -> dict[str, Any]:
+    return {"move": str(rated.move), "goal": round(rated.goal, 9), "probability": round(rated.probability, 9)}
+
+
+def solution_text(solution: Solution) -> str:
+    """A solution in a few lines of text."""
+    game, space = solution.game, solution.space
+    values = ", ".join(f"{role} {value:g}" for role, value in zip(game.roles, _values(solution), strict=True))
+    lines = [f"{game.name}: {values}", f"  by {solution.concept}"]
+    for role, moves in _best_moves(solution).items():
+        is_mixed = any(0 < rated.probability < 1 for rated in moves)
+        shown = (
+            f"{rated.move} with probability {rated.probability:.4g}" if is_mixed else str(rated.move)
+            for rated in moves
+        )
+        lines.append(f"  best moves of {role}: {', '.join(shown)}")
+    depth = int(solution.depth[0])
+    lines.append(
+        "  optimal play need not end"
+        if depth == ENDLESS
+        else f"  longest line of optimal play: {depth} joint moves"
+    )
+    if solution.cyclic:
+        lines.append(f"  {solution.cyclic:,} states lie on cycles or lead to them")
+    if solution.endless is not None:
+        lines.append(f"  endless play counts {solution.endless:g} for {game.roles[0]}")
+    rate = space.transitions / max(solution.seconds, 1e-9) / 1e6
+    lines.append(
+        f"  {space.state_count:,} states, {space.transitions:,} transitions,"
+        f" {solution.seconds:.2f} s ({rate:.2f} M transitions/s)"
+    )
+    return "\n".join(lines)
+
+
+def root_text(found: RootValue) -> str:
+    """The value of the initial state alone in a few lines of text."""
+    game = found.game
+    values = ", ".join(f"{role} {value}" for role, value in zip(game.roles, found.values, strict=True))
+    lines = [f"{game.name}: {values}", f"  value of the initial state, proven by {found.method}"]
+    if found.mover is not None:
+        lines.append(f"  best moves of {found.mover}: {', '.join(map(str, found.best_moves))}")
+    if found.unsettled:
+        lines.append(f"  undecided in time: {', '.join(map(str, found.unsettled))}")
+    if found.line:
+        lines.append(f"  in {len(found.line)} moves: {' '.join(map(str, found.line))}")
+    depth = f", {found.depth} moves deep" if found.depth is not None else ""
+    rate = found.nodes / max(found.seconds, 1e-9) / 1e6
+    lines.append(f"  {found.nodes:,} nodes{depth}, {found.seconds:.2f} s ({rate:.2f} M nodes/s)")
+    return "\n".join(lines)
+
+
+def show_search(progress: RootProgress) -> None:
+    """Redraw the progress line of a search."""
+    rate = progress.nodes / max(progress.seconds, 1e-9)
+    line = f", best known goal {progress.goal}" if progress.goal is not None else ""
+    click.echo(
+        f"\r\033[K{progress.nodes:,} nodes, {rate / 1e6:.2f} M nodes/s, depth {progress.depth}{line}",
+        err=True,
+        nl=False,
+    )
+
+
+def show_progress(progress: Progress) -> None:
+    """Redraw the progress line of an enumeration."""
+    rate = progress.states / max(progress.seconds, 1e-9)
+    estimate = estimate_states(progress.layer_ends)
+    forecast = f", estimated total {estimate:,}" if estimate else ""
+    click.echo(
+        f"\r\033[K{progress.states:,} states{forecast}, {rate / 1e6:.2f} M states/s,"
+        f" depth {len(progress.layer_ends) - 1}",
+        err=True,
+        nl=False,
+    )
+
+
+@contextmanager
+def progress_line() -> Iterator[bool]:
+    """Clear the progress line at the end; yields whether to show one."""
+    is_shown = sys.stderr.isatty()
+    try:
+        yield is_shown
+    finally:
+        if is_shown:
+            click.echo("\r\033[K", err=True, nl=False)

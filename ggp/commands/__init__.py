@@ -1,1 +1,0 @@
-"""One module per `ggp` command, each with a click command called `command`."""

@@ -1,0 +1,13 @@
+"""Engines: the rules of a game as a `Game` that can be played.
+
+loading          from a path, a name or rule text to a game of any engine
+compilation      from a program to a circuit, and to a compiled game
+quick            a compiled game on its circuit as built, while a thread simplifies that
+compiled         the compiled game: single states, successors and playouts in batches
+batches          the same batches as functions, for games of unknown engine
+single_state     kernels for one state at a time
+rows_game        the compiled game answering from rows, to test the kernels on rows
+reasoner         the interpreted game: exact, slow, the oracle of the others
+prolog           the game under SWI-Prolog (extra), with its source text (`prolog_text`) and child
+                 process (`prolog_process`)
+"""

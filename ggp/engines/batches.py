@@ -1,0 +1,80 @@
+"""Successors and playouts in batches, as functions of a game and a state."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ggp.game import Game, GameError, engine_of
+
+if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame, PackedState, Successors
+    from ggp.lanes.engine import PlayoutStatistics
+
+
+def successors(game: Game[Any], state: PackedState | None = None) -> Successors:
+    """Every joint move of a state with the state it leads to, as arrays.
+
+    512 joint moves are made at a time. state: None for the initial one.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe")
+    >>> found = ggp.successors(game)
+    >>> found.joint_moves.shape, len(found.states), bool(found.is_terminal.any())
+    ((9, 2), 9, False)
+    >>> [str(game.moves[role][index]) for role, index in enumerate(found.joint_moves[0])]
+    ['(mark 1 1)', 'noop']
+
+    Raises GameError for games that are not compiled.
+    """
+    compiled = require_compiled(game)
+    return compiled.successors(compiled.initial_state() if state is None else state)
+
+
+def playouts(
+    game: Game[Any],
+    count: int = 10_000,
+    state: PackedState | None = None,
+    *,
+    seed: int = 0,
+    threads: int | None = 1,
+) -> PlayoutStatistics:
+    """Uniformly random playouts from a state, 512 at a time.
+
+    state     None: the initial state
+    seed      with the same seed, count and threads the result is the same on every machine
+    threads   None: as many as there are processors
+
+    >>> import ggp
+    >>> found = ggp.playouts(ggp.load("tictactoe"), 10_000)
+    >>> found.finished, found.shortest, found.longest
+    (10000, 5, 9)
+    >>> [round(goal) for goal in found.mean_goals]
+    [65, 35]
+
+    Raises GameError for games that are not compiled.
+    """
+    compiled = require_compiled(game)
+    return compiled.playouts(
+        compiled.initial_state() if state is None else state,
+        count,
+        seed,
+        threads=threads or os.cpu_count() or 1,
+    )
+
+
+def require_compiled(game: Game[Any]) -> CompiledGame:
+    """`game` as a compiled game. Raises GameError if another engine plays it.
+
+    >>> from ggp.engines.loading import load
+    >>> require_compiled(load("tictactoe", engine="reasoner"))
+    Traceback (most recent call last):
+    ggp.game.GameError: tictactoe is not compiled (engine reasoner): load it with engine="lanes"
+    """
+    from ggp.engines.compiled import CompiledGame
+
+    if not isinstance(game, CompiledGame):
+        raise GameError(
+            f'{game.name} is not compiled (engine {engine_of(game)}): load it with engine="lanes"'
+        )
+    return game

@@ -1,0 +1,365 @@
+"""`Game` by a compiled circuit: fast, with successors and playouts in batches.
+
+A state is `bytes`: one bit per fluent, fluent f in bit f % 8 of byte f // 8. States are equal exactly when
+the same facts are true in them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gdl.program import Program
+from gdl.terms import Symbol, Term
+from ggp.circuit.tables import CircuitTables, CircuitTerms, Phase
+from ggp.engines.single_state import advance, evaluate, make_single_state
+from ggp.game import (
+    Fact,
+    IllegalMoveError,
+    JointMove,
+    Move,
+    NoLegalMoveError,
+    Role,
+    RoleTable,
+    goal_of,
+    illegal,
+    no_state,
+    roles_text,
+)
+from ggp.jit.compiling import announced_compilation
+from ggp.lanes.engine import DEFAULT_WORDS, STEP_LIMIT, BoolArray, Lanes, PlayoutStatistics, playouts
+from ggp.lanes.layout import LaneTables, arrange
+
+PackedState: TypeAlias = bytes
+REMEMBERED_STATES = 4096
+NO_GOAL = -1
+
+
+class Successors(NamedTuple):
+    """All joint moves of one state and the states reached. N joint moves, R roles, M moves of all roles.
+
+    joint_moves   int32[N, R]: per role the index of its move in `CompiledGame.moves[role]`
+    states        the N states reached
+    is_terminal   bool[N]
+    goals         int32[N, R]: goal of each role; NO_GOAL if the rules give none, or several
+    is_legal      bool[N, M]: legality in the states reached, role by role (see `CircuitTables.first_move`)
+
+    >>> import ggp
+    >>> ggp.successors(ggp.load("tictactoe"))
+    <Successors: 9 joint moves of 2 roles, 0 to terminal states>
+    """
+
+    joint_moves: NDArray[np.int32]
+    states: tuple[PackedState, ...]
+    is_terminal: BoolArray
+    goals: NDArray[np.int32]
+    is_legal: BoolArray
+
+    def __repr__(self) -> str:
+        count, roles = self.joint_moves.shape
+        ends = int(self.is_terminal.sum())
+        return f"<Successors: {count:,} joint moves of {roles} roles, {ends:,} to terminal states>"
+
+
+class _Evaluation(NamedTuple):
+    """Evaluation of one state: by role the legal moves (indices) and the derived goal values."""
+
+    is_terminal: bool
+    legal: tuple[tuple[int, ...], ...]
+    goals: tuple[tuple[int, ...], ...]
+
+
+class CompiledGame:
+    """A game whose rules are a circuit. Safe to share between threads.
+
+    program   the rules as read
+    tables, terms   their circuit, from `ggp.circuit.tables`
+    words     width of the rows, see `ggp.lanes.engine`
+    exclusive   known groups of fluents of which at most one holds in any reachable state
+    """
+
+    engine = "lanes"
+
+    def __init__(
+        self,
+        program: Program,
+        tables: CircuitTables,
+        terms: CircuitTerms,
+        name: str = "game",
+        *,
+        words: int = DEFAULT_WORDS,
+        exclusive: tuple[tuple[int, ...], ...] = (),
+    ) -> None:
+        self._program = program
+        self._name = name
+        self.tables = tables
+        self.terms = terms
+        self.words = words
+        self.exclusive = exclusive
+        self.lane_tables: LaneTables = arrange(tables)
+        self._lanes = Lanes(self.lane_tables, words=words)
+        self._lock = threading.Lock()
+        self._role_index = RoleTable((role, r) for r, role in enumerate(terms.roles))
+        self._move_index = [{move: i for i, move in enumerate(moves)} for moves in terms.moves]
+        slots = self.lane_tables.first_slot
+        self.legal_literals = np.concatenate(
+            [
+                self.lane_tables.slot_literal[slots[r] : slots[r] + len(moves)]
+                for r, moves in enumerate(terms.moves)
+            ]
+            or [np.zeros(0, np.int32)]
+        )
+        self._first_move = [int(first) for first in tables.first_move]
+        self._terminal = np.array([self.lane_tables.terminal], np.int32)
+        self._goal_values = tables.goal_value.tolist()
+        self._state_bytes = -(-len(terms.fluents) // 8)
+        self._evaluations: dict[PackedState, _Evaluation] = {}
+        self._single = make_single_state(tables)
+        self._settled_state: PackedState | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_restored, (self._program, self.tables, self.terms, self._name, self.words, self.exclusive))
+
+    def __repr__(self) -> str:
+        tables = self.tables
+        return (
+            f"<CompiledGame {self._name}: {roles_text(self.roles)}; {tables.fluent_count:,} fluents, "
+            f"{self._first_move[-1]:,} moves, {tables.node_count - tables.gate0:,} gates>"
+        )
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def program(self) -> Program:
+        return self._program
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        return self.terms.roles
+
+    @property
+    def moves(self) -> tuple[tuple[Move, ...], ...]:
+        """moves[r]: all moves that role r can ever have, sorted by text."""
+        return self.terms.moves
+
+    def initial_state(self) -> PackedState:
+        """The state in which every match starts."""
+        return _pack(self.tables.initial.astype(np.bool_))
+
+    def is_terminal(self, state: PackedState) -> bool:
+        """Whether the match is over in `state`."""
+        return self._evaluate(state).is_terminal
+
+    def legal_moves(self, state: PackedState, role: Role) -> tuple[Move, ...]:
+        """The moves of `role`, sorted by text. Raises NoLegalMoveError if it has none before the end."""
+        evaluation = self._evaluate(state)
+        r = self._role_index[role]
+        legal = evaluation.legal[r]
+        if not legal and not evaluation.is_terminal:
+            raise NoLegalMoveError(f"{role} has no legal move in a state that is not terminal")
+        moves = self.terms.moves[r]
+        return tuple([moves[i] for i in legal])
+
+    def next_state(self, state: PackedState, joint_move: JointMove) -> PackedState:
+        """The state after `joint_move`. Raises IllegalMoveError if it is not legal."""
+        chosen = self._chosen(state, joint_move)
+        with self._lock:
+            self._advance(state, chosen, with_percepts=False)
+            return self._single.following.tobytes()
+
+    def goal(self, state: PackedState, role: Role) -> int:
+        """The goal of `role` in `state`. Raises GoalError unless there is exactly one value 0..100."""
+        goals = self._evaluate(state).goals[self._role_index[role]]
+        return goal_of(role, [Symbol(str(goal)) for goal in goals])
+
+    def facts(self, state: PackedState) -> tuple[Fact, ...]:
+        """The facts true in `state`, sorted by text."""
+        fluents = self.terms.fluents
+        return tuple(fluents[f] for f in np.flatnonzero(self.unpack(state)))
+
+    def percepts(self, state: PackedState, joint_move: JointMove, role: Role) -> tuple[Term, ...]:
+        """The percepts of `role` for `joint_move`, sorted by text; empty in games without `sees`."""
+        if not self.terms.percepts:
+            return ()
+        chosen = self._chosen(state, joint_move)
+        of_role = np.flatnonzero(self.tables.percept_role == self._role_index[role])
+        with self._lock:
+            self._advance(state, chosen, with_percepts=True)
+            is_seen = self._single.is_seen[of_role] != 0
+        return tuple(sorted((self.terms.percepts[i] for i in of_role[is_seen]), key=str))
+
+    def successors(self, state: PackedState) -> Successors:
+        """Every joint move of `state` with the state it leads to, evaluated.
+
+        One pass of the circuit serves 64*W joint moves. If a role has no legal move, there are none.
+        """
+        parts = list(self.successor_passes(state))
+        if not parts:
+            roles = len(self.terms.roles)
+            nothing = np.zeros((0, roles), np.int32)
+            return Successors(
+                nothing, (), np.zeros(0, np.bool_), nothing, np.zeros((0, self._first_move[-1]), np.bool_)
+            )
+        if len(parts) == 1:
+            return parts[0]
+        return Successors(
+            np.concatenate([part.joint_moves for part in parts]),
+            tuple(state for part in parts for state in part.states),
+            np.concatenate([part.is_terminal for part in parts]),
+            np.concatenate([part.goals for part in parts]),
+            np.concatenate([part.is_legal for part in parts]),
+        )
+
+    def successor_passes(self, state: PackedState) -> Iterator[Successors]:
+        """`successors` in parts of at most 64*W joint moves, for states with many."""
+        joint_moves = itertools.product(*self._evaluate(state).legal)
+        while batch := list(itertools.islice(joint_moves, self._lanes.lane_count)):
+            yield self._successors(state, np.array(batch, np.int32).reshape(len(batch), -1))
+
+    def playouts(
+        self,
+        state: PackedState,
+        count: int,
+        seed: int = 0,
+        *,
+        threads: int = 1,
+        step_limit: int = STEP_LIMIT,
+        deadline: float | None = None,
+    ) -> PlayoutStatistics:
+        """`count` uniformly random playouts from `state`; see `ggp.lanes.engine.playouts`."""
+        return playouts(
+            self.lane_tables,
+            self.unpack(state),
+            count,
+            seed=seed,
+            words=self.words,
+            threads=threads,
+            step_limit=step_limit,
+            deadline=deadline,
+        )
+
+    def unpack(self, state: PackedState) -> BoolArray:
+        """bool[F]: which fluents hold. Raises GameError for anything but a state of this game."""
+        fluents = len(self.terms.fluents)
+        return np.unpackbits(self._bytes_of(state), count=fluents, bitorder="little").astype(np.bool_)
+
+    def pack(self, fluents: BoolArray) -> PackedState:
+        """The state in which the fluents of bool[F] hold."""
+        return _pack(fluents)
+
+    def _successors(self, state: PackedState, joint_moves: NDArray[np.int32]) -> Successors:
+        count, roles = joint_moves.shape
+        selected = np.zeros((self._first_move[-1], count), np.bool_)
+        for r in range(roles):
+            selected[self._first_move[r] + joint_moves[:, r], np.arange(count)] = True
+        with self._lock:
+            lanes = self._lanes
+            lanes.set_states(np.repeat(self.unpack(state)[:, None], count, axis=1))
+            lanes.set_moves(selected)
+            lanes.settle(Phase.LEGAL, Phase.NEXT)
+            following = lanes.read(self.lane_tables.next, count)
+            lanes.set_states(following)
+            lanes.settle(Phase.LEGAL, Phase.GOAL)
+            is_terminal = lanes.read(self._terminal, count)[0]
+            is_legal = lanes.read(self.legal_literals, count).T
+            goal_holds = lanes.read(self.lane_tables.goal_literal, count)
+        packed = np.packbits(following.T, axis=1, bitorder="little")
+        states = tuple(row.tobytes() for row in packed)
+        return Successors(joint_moves, states, is_terminal, self._goals(goal_holds), is_legal)
+
+    def _goals(self, goal_holds: BoolArray) -> NDArray[np.int32]:
+        """int32[N, R] from the goal literals bool[*, N]."""
+        first = self.lane_tables.goal_first
+        values = self.lane_tables.goal_value
+        goals = np.full((goal_holds.shape[1], len(self.terms.roles)), NO_GOAL, np.int32)
+        for r in range(len(self.terms.roles)):
+            of_role = goal_holds[first[r] : first[r + 1]]
+            is_single = of_role.sum(axis=0) == 1
+            value = (of_role * values[first[r] : first[r + 1], None]).sum(axis=0)
+            goals[is_single, r] = value[is_single]
+        return goals
+
+    def _chosen(self, state: PackedState, joint_move: JointMove) -> list[int]:
+        """The moves of a legal joint move, numbered over all roles. Raises IllegalMoveError."""
+        if len(joint_move) != len(self.terms.roles):
+            raise IllegalMoveError(f"a joint move has {len(self.terms.roles)} moves, not {len(joint_move)}")
+        legal = self._evaluate(state).legal
+        chosen = []
+        for r, move in enumerate(joint_move):
+            index = self._move_index[r].get(move)
+            if index is None or index not in legal[r]:
+                raise illegal(move, self.terms.roles[r])
+            chosen.append(self._first_move[r] + index)
+        return chosen
+
+    def _advance(self, state: PackedState, chosen: list[int], *, with_percepts: bool) -> None:
+        """Make the moves `chosen` of `state` in `_single`, whose lock must be held."""
+        if self._settled_state != state:
+            self._settle_single(state)
+        self._single.chosen[:] = chosen
+        advance(self._single, with_percepts)
+
+    def _settle_single(self, state: PackedState) -> list[int]:
+        """Evaluate `state` in `_single`, whose lock must be held; returns what `evaluate` found."""
+        count = evaluate(self._single, self._bytes_of(state))
+        self._settled_state = state
+        found: list[int] = self._single.found[:count].tolist()
+        return found
+
+    def _bytes_of(self, state: PackedState) -> NDArray[np.uint8]:
+        # kernels would read beyond the end of a state of another game
+        if not isinstance(state, bytes) or len(state) != self._state_bytes:
+            raise no_state(self)
+        return np.frombuffer(state, np.uint8)
+
+    def _evaluate(self, state: PackedState) -> _Evaluation:
+        evaluation = self._evaluations.get(state)
+        if evaluation is not None:
+            return evaluation
+        # announcing costs a thread, more than the evaluation itself, and kernels are compiled only once
+        announcement = nullcontext() if self._evaluations else announced_compilation()
+        with self._lock, announcement:
+            found = self._settle_single(state)
+        roles = len(self.terms.roles)
+        ends = [1 + 2 * roles, *found[1 : 1 + 2 * roles]]
+        values = self._goal_values
+        parts = [tuple(found[a:b]) for a, b in itertools.pairwise(ends)]
+        evaluation = _Evaluation(
+            found[0] != 0,
+            tuple(parts[:roles]),
+            tuple([tuple([values[i] for i in goals]) for goals in parts[roles:]]),
+        )
+        self._remember(state, evaluation)
+        return evaluation
+
+    def _remember(self, state: PackedState, evaluation: _Evaluation) -> None:
+        with self._lock:
+            while len(self._evaluations) >= REMEMBERED_STATES:
+                del self._evaluations[next(iter(self._evaluations))]
+            self._evaluations[state] = evaluation
+
+
+def _pack(fluents: BoolArray) -> PackedState:
+    return np.packbits(fluents, bitorder="little").tobytes()
+
+
+def _restored(
+    program: Program,
+    tables: CircuitTables,
+    terms: CircuitTerms,
+    name: str,
+    words: int,
+    exclusive: tuple[tuple[int, ...], ...] = (),
+) -> CompiledGame:
+    return CompiledGame(program, tables, terms, name, words=words, exclusive=exclusive)
+
+
+__all__: Sequence[str] = ["NO_GOAL", "CompiledGame", "PackedState", "Successors"]

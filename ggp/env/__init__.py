@@ -1,0 +1,19 @@
+"""Environments: any rule sheet as a batch of environments for people who train agents.
+
+actions        the numbering of moves, and who moves when
+observations   what agents see, as literals of the circuit
+kernels        one step of all games: actions in, observations out
+batch          `Environment` and `EnvState`, numpy arrays in the shape of PGX
+make           from rules to an `Environment`
+opponents      who moves for the other seats: random, a tree search, a function
+gymnasium      `GgpVectorEnv`, and `gymnasium.make("ggp/NAME-v0")`
+pettingzoo     `env` (moves in turn) and `parallel_env`
+extensive      the game tree, its chance nodes and information sets
+openspiel      the game `ggp(rules=...)` of OpenSpiel
+gambit         export of small games to Gambit (EFG)
+"""
+
+from ggp.env.batch import HOLD, RESTART, ActionError, Environment, EnvState, Settings
+from ggp.env.make import make
+
+__all__ = ["HOLD", "RESTART", "ActionError", "EnvState", "Environment", "Settings", "make"]

@@ -1,0 +1,79 @@
+"""Export of small games to Gambit's extensive form (EFG)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import count
+from pathlib import Path
+from typing import TextIO
+
+from ggp.engines.compiled import CompiledGame
+from ggp.engines.loading import load
+from ggp.env.extensive import CHANCE, SIMULTANEOUS, TERMINAL, ExtensiveGame, Node
+
+MOST_NODES = 1_000_000
+
+
+class TooManyNodesError(ValueError):
+    """The game tree is larger than the limit."""
+
+
+def write_efg(
+    rules: str | Path | CompiledGame, path: str | Path, *, max_steps: int = 1000, most_nodes: int = MOST_NODES
+) -> int:
+    """Write the whole game tree of a sheet as an EFG file; the number of its nodes.
+
+    Payoffs are goals scaled to -1..1, as rewards of `ggp.env` are. See "The .efg file format" in the
+    documentation of Gambit. Raises TooManyNodesError; the file is then incomplete.
+    """
+    game = rules if isinstance(rules, CompiledGame) else load(rules, engine="lanes")
+    assert isinstance(game, CompiledGame)
+    tree = ExtensiveGame(game, max_steps)
+    tree.is_joint = False  # nodes at which several choose become one node each
+    with Path(path).open("w", encoding="utf-8") as file:
+        players = " ".join(f'"{agent}"' for agent in tree.agents)
+        file.write(f'EFG 2 R "{game.name}" {{ {players} }}\n')
+        return _Writer(tree, file, most_nodes).write()
+
+
+class _Writer:
+    """Writes nodes in depth-first order, as the format wants them."""
+
+    def __init__(self, tree: ExtensiveGame, file: TextIO, most_nodes: int) -> None:
+        self._tree, self._file, self._most = tree, file, most_nodes
+        self._sets: list[dict[str, int]] = [{} for _ in tree.agents]
+        self._chances, self._outcomes = count(1), count(1)
+
+    def write(self) -> int:
+        """Write all nodes; their number."""
+        written = 0
+        stack = [self._tree.root()]
+        while stack:
+            node = stack.pop()
+            written += 1
+            if written > self._most:
+                raise TooManyNodesError(
+                    f"the tree of {self._tree.game.name} has more than {self._most:,} nodes"
+                )
+            player = self._tree.player(node)
+            if player == TERMINAL:
+                self._write_end(node)
+                continue
+            assert player != SIMULTANEOUS
+            actions = self._tree.actions(node, player)
+            names = [f'"{self._tree.move(player, action)}"' for action in actions]
+            if player == CHANCE:
+                share = Fraction(1, len(actions))
+                branches = " ".join(f"{name} {share}" for name in names)
+                self._file.write(f'c "" {next(self._chances)} "" {{ {branches} }} 0\n')
+            else:
+                sets = self._sets[player]
+                number = sets.setdefault(self._tree.information(node, player), len(sets) + 1)
+                self._file.write(f'p "" {player + 1} {number} "" {{ {" ".join(names)} }} 0\n')
+            stack += [self._tree.apply(node, action) for action in reversed(actions)]
+        return written
+
+    def _write_end(self, node: Node) -> None:
+        number = next(self._outcomes)
+        payoffs = ", ".join(f"{value:g}" for value in self._tree.returns(node))
+        self._file.write(f't "" {number} "" {{ {payoffs} }}\n')

@@ -1,0 +1,128 @@
+"""Observations: which facts an agent sees, and in what shape.
+
+    facts    uint8[F]: one value per fact that can hold
+    board    uint8[H, W, C]: one plane per piece on the recognized board; every other fact fills a plane
+    percepts uint8[2, P]: percepts and own moves of an agent, since its last action and in the whole game
+
+Every value of an observation is a literal of the circuit. With several views, each agent has its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.compiled import CompiledGame
+from ggp.env.actions import Actions
+from ggp.features.board_features import NOTHING
+from ggp.features.recognition import recognize_features
+from ggp.match.tracking import has_percepts
+
+OBSERVATIONS = ("facts", "board", "percepts")
+_TRUE, _FALSE = 0, 1
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What agents see.
+
+    literal   int32[V, K]: literals of `LaneTables`; V is 1, or one view per agent
+    shape     of one observation; its product is K
+    names     what each value means (`facts`), or each plane (`board`), or each column (`percepts`; agents
+              whose columns differ share them)
+    sensed    int32[V, P]: literals to be remembered; P is 0 but for `percepts`
+    """
+
+    literal: NDArray[np.int32]
+    shape: tuple[int, ...]
+    names: tuple[str, ...]
+    sensed: NDArray[np.int32]
+
+
+def observe(game: CompiledGame, actions: Actions, kind: str | None) -> Observed:
+    """What the agents of a game see; None: facts, or percepts in games with `sees` rules.
+
+    Raises ValueError for an unknown kind, and for a board if none is recognized.
+    """
+    if kind is None:
+        kind = "percepts" if has_percepts(game) else "facts"
+    if kind not in OBSERVATIONS:
+        raise ValueError(f"observation is one of {', '.join(OBSERVATIONS)}, not {kind!r}")
+    if kind == "percepts":
+        return observe_percepts(game, actions)
+    return observe_facts(game) if kind == "facts" else observe_board(game, len(actions.agents))
+
+
+def _nothing_sensed() -> NDArray[np.int32]:
+    return np.zeros((1, 0), np.int32)
+
+
+def observe_percepts(game: CompiledGame, actions: Actions) -> Observed:
+    """Percepts and own moves of each agent: never more than GDL-II lets it know.
+
+    In games without `sees` rules every agent perceives all moves (of GDL-I).
+    """
+    tables, lanes = game.tables, game.lane_tables
+    columns: list[list[tuple[str, int]]] = []
+    hidden = has_percepts(game)
+    for a, agent in enumerate(actions.agents):
+        own = [
+            (f"does {agent} {move}", 2 * int(lanes.slot_node[actions.slot[a, i]]))
+            for i, move in enumerate(actions.moves[a])
+        ]
+        if hidden:
+            of_role = np.flatnonzero(tables.percept_role == game.roles.index(agent))
+            sees = [(str(game.terms.percepts[i]), int(lanes.percept_literal[i])) for i in of_role]
+        else:
+            sees = [
+                (f"does {role} {move}", 2 * int(lanes.slot_node[lanes.first_slot[r] + i]))
+                for r, role in enumerate(game.roles)
+                for i, move in enumerate(game.moves[r])
+                if role != agent
+            ]
+        columns.append(sees + own)
+    width = max(map(len, columns))
+    sensed = np.full((len(columns), width), _FALSE, np.int32)
+    for a, column in enumerate(columns):
+        sensed[a, : len(column)] = [literal for _, literal in column]
+    names = tuple(
+        " | ".join(dict.fromkeys(column[p][0] for column in columns if p < len(column))) for p in range(width)
+    )
+    literal = np.full((len(columns), 2 * width), _FALSE, np.int32)
+    return Observed(literal, (2, width), names, sensed)
+
+
+def observe_facts(game: CompiledGame) -> Observed:
+    """One value per fluent, in the order of `CompiledTerms.fluents`."""
+    count = len(game.terms.fluents)
+    literal = 2 * (1 + np.arange(count, dtype=np.int32))
+    return Observed(literal[None], (count,), tuple(map(str, game.terms.fluents)), _nothing_sensed())
+
+
+def observe_board(game: CompiledGame, agents: int) -> Observed:
+    """One plane per piece, one per fact beside the board, one per agent that says whether it is to move.
+
+    Raises ValueError if no board is recognized.
+    """
+    features = recognize_features(game)
+    if features is None:
+        raise ValueError(f"{game.name}: no board is recognized; use observation='facts'")
+    width = len(features.board.across.values)
+    cells = len(features.board.across.values) * len(features.board.down.values)
+    aside = np.flatnonzero(features.cell_of == NOTHING)
+    pieces = len(features.pieces)
+    planes = np.full((agents, cells, pieces + len(aside) + agents), _FALSE, np.int32)
+    for fluent in np.flatnonzero(features.cell_of != NOTHING):
+        planes[:, features.cell_of[fluent], features.piece_of[fluent]] = 2 * (1 + fluent)
+    planes[:, :, pieces : pieces + len(aside)] = 2 * (1 + aside)
+    for agent in range(agents):
+        planes[agent, :, pieces + len(aside) + agent] = _TRUE
+    names = (
+        *(piece.name for piece in features.pieces),
+        *(str(game.terms.fluents[f]) for f in aside),
+        *(f"{role} to move" for role in game.roles if str(role) != "random"),
+    )
+    shape = (cells // width, width, planes.shape[2])
+    return Observed(planes.reshape(agents, -1), shape, names, _nothing_sensed())

@@ -1,0 +1,302 @@
+"""PettingZoo: any game as an AEC environment (`env`) or a Parallel one (`parallel_env`).
+
+    env = ggp.env.pettingzoo.env("connectfour")
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, info = env.last()
+        ...
+
+Observations are `{"observation", "action_mask"}`. With `env`, agents move one after the other: whoever has a
+choice, in rule-sheet order where several have one; none sees what another one chose in the same state before
+all have. With `parallel_env` all act in every step, those without a choice by their only move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete
+from numpy.typing import NDArray
+from pettingzoo import AECEnv, ParallelEnv
+
+from ggp.engines.compiled import CompiledGame
+from ggp.env.batch import Environment, EnvState
+from ggp.env.make import make
+
+Observation: TypeAlias = dict[str, NDArray[Any]]
+Illegal: TypeAlias = Literal["lose", "first"]
+
+NO_CHOICE = -1
+_METADATA = {"render_modes": ["ansi"], "is_parallelizable": True}
+
+
+class _OneGame:
+    """What both kinds of environments share: one game with an observation and a mask for every agent.
+
+    illegal      "lose": an illegal action ends the game with -1 for its agent; "first": the first legal
+                 action is taken instead
+    max_cycles   truncate games after this many actions of each agent
+    choices      further keywords of `ggp.env.make`: observation, rewards
+    """
+
+    def __init__(
+        self,
+        rules: str | Path | CompiledGame,
+        max_cycles: int | None,
+        illegal: Illegal,
+        choices: dict[str, Any],
+    ) -> None:
+        if illegal not in ("lose", "first"):
+            raise ValueError(f"illegal is lose or first, not {illegal!r}")
+        self.environment: Environment = make(rules, 1, simultaneous=True, **choices)
+        self.max_cycles, self.illegal = max_cycles, illegal
+        self.names = list(map(str, self.environment.actions.agents))
+        self.has_own_view = len(self.environment.observed.literal) > 1
+        shape = self.environment.observation_shape[1 if self.has_own_view else 0 :]
+        self.action_spaces = {
+            name: Discrete(len(moves))
+            for name, moves in zip(self.names, self.environment.actions.moves, strict=True)
+        }
+        self.observation_spaces = {
+            name: Dict(
+                {
+                    "observation": Box(0, 1, shape, np.uint8),
+                    "action_mask": Box(0, 1, (int(self.action_spaces[name].n),), np.int8),
+                }
+            )
+            for name in self.names
+        }
+        self._rng = np.random.default_rng()
+        self.state = self.begin(None)
+
+    def begin(self, seed: int | None) -> EnvState:
+        """A new game; the next one of the same stream of chance without a seed."""
+        if seed is not None:
+            self._rng = np.random.default_rng(seed)
+        self.state = self.environment.init(seed=int(self._rng.integers(2**63)))
+        return self.state
+
+    @property
+    def is_terminated(self) -> bool:
+        return bool(self.state.terminated[0])
+
+    def mask(self, agent: int) -> NDArray[np.int8]:
+        """int8[M]: legal actions of an agent; none when the game is over."""
+        mask = self.state.legal_action_mask[0, agent, : len(self.environment.actions.moves[agent])]
+        return (mask & (not self.is_terminated)).astype(np.int8)
+
+    def observe(self, agent: int) -> Observation:
+        seen = self.state.observation[0, agent] if self.has_own_view else self.state.observation[0]
+        return {"observation": seen.copy(), "action_mask": self.mask(agent)}
+
+    def choosers(self) -> list[int]:
+        """Agents that act, in order: who has a choice; else who has another move than waiting; else one."""
+        masks = [self.mask(agent) for agent in range(len(self.names))]
+        several = [agent for agent, mask in enumerate(masks) if mask.sum() > 1]
+        return several or [next((a for a in range(len(masks)) if self._acts(a, masks[a])), 0)]
+
+    def _acts(self, agent: int, mask: NDArray[np.int8]) -> bool:
+        return bool(mask[self.environment.waiting[agent, : len(mask)] == 0].any())
+
+    def play(self, actions: Mapping[int, int]) -> dict[str, float]:
+        """One step of the game; the rewards by agent."""
+        given = np.full((1, len(self.names)), NO_CHOICE, np.int32)
+        for agent, action in actions.items():
+            mask = self.mask(agent)
+            is_legal = 0 <= action < len(mask) and bool(mask[action])
+            given[0, agent] = action if is_legal or self.illegal == "lose" else int(mask.argmax())
+        self.state = self.environment.step(self.state, given)
+        return {name: float(self.state.rewards[0, a]) for a, name in enumerate(self.names)}
+
+    def text(self) -> str:
+        """The facts that hold, one per line."""
+        facts = self.environment.game.facts(self.environment.state_of(self.state, 0))
+        return "\n".join(map(str, facts))
+
+
+class GgpAecEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
+    """Agents act one after the other; made by `env`."""
+
+    def __init__(
+        self,
+        rules: str | Path | CompiledGame,
+        *,
+        max_cycles: int | None = None,
+        illegal: Illegal = "lose",
+        render_mode: str | None = None,
+        **choices: Any,
+    ) -> None:
+        super().__init__()
+        self._game = _OneGame(rules, max_cycles, illegal, choices)
+        self.metadata = {**_METADATA, "name": f"ggp_{self._game.environment.game.name}_v0"}
+        self.render_mode = render_mode
+        self.possible_agents = self._game.names
+        self.action_spaces = self._game.action_spaces
+        self.observation_spaces = self._game.observation_spaces
+        self.agents: list[str] = []
+
+    def observation_space(self, agent: str) -> Dict:
+        """The same object each time."""
+        return self._game.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """The same object each time."""
+        return self._game.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """A new game."""
+        self._game.begin(seed)
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._turns = dict.fromkeys(self.agents, 0)
+        self._begin_step()
+        if self._game.is_terminated:
+            self._end(truncated=False)
+
+    def _begin_step(self) -> None:
+        self._chosen: dict[int, int] = {}
+        self._waiting = self._game.choosers()
+        self.agent_selection = self.possible_agents[self._waiting[0]]
+
+    def observe(self, agent: str) -> Observation:
+        """What an agent sees; its mask is empty unless it is to act."""
+        number = self.possible_agents.index(agent)
+        found = self._game.observe(number)
+        if number not in self._waiting or any(self.truncations.values()):
+            found["action_mask"] = np.zeros_like(found["action_mask"])
+        return found
+
+    def step(self, action: int | None) -> None:
+        """The action of `agent_selection`; the game goes on when all that choose at once have chosen."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        assert action is not None, f"{agent} is to act"
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        self._chosen[self._waiting.pop(0)] = int(action)
+        self._turns[agent] += 1
+        if self._waiting:
+            self.agent_selection = self.possible_agents[self._waiting[0]]
+            return
+        self.rewards = self._game.play(self._chosen)
+        self._accumulate_rewards()
+        if self._game.is_terminated or self._is_too_long():
+            self._end(truncated=not self._game.is_terminated)
+        else:
+            self._begin_step()
+
+    def _is_too_long(self) -> bool:
+        most = self._game.max_cycles
+        return bool(self._game.state.truncated[0]) or (most is not None and min(self._turns.values()) >= most)
+
+    def _end(self, *, truncated: bool) -> None:
+        (self.truncations if truncated else self.terminations).update(dict.fromkeys(self.agents, True))
+        self._waiting = []
+        self.agent_selection = self.agents[0]
+
+    def render(self) -> str | None:
+        """The facts that hold, with `render_mode="ansi"`."""
+        return self._game.text() if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+class GgpParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
+    """All agents act in every step; made by `parallel_env`."""
+
+    def __init__(
+        self,
+        rules: str | Path | CompiledGame,
+        *,
+        max_cycles: int | None = None,
+        illegal: Illegal = "lose",
+        render_mode: str | None = None,
+        **choices: Any,
+    ) -> None:
+        self._game = _OneGame(rules, max_cycles, illegal, choices)
+        self.metadata = {**_METADATA, "name": f"ggp_{self._game.environment.game.name}_v0"}
+        self.render_mode = render_mode
+        self.possible_agents = self._game.names
+        self.max_cycles = max_cycles
+        self.agents: list[str] = []
+
+    def observation_space(self, agent: str) -> Dict:
+        """The same object each time."""
+        return self._game.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """The same object each time."""
+        return self._game.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+        """A new game."""
+        self._game.begin(seed)
+        self.agents = list(self.possible_agents)
+        self._cycles = 0
+        return self._observations(), {agent: {} for agent in self.agents}
+
+    def _observations(self) -> dict[str, Observation]:
+        return {agent: self._game.observe(a) for a, agent in enumerate(self.possible_agents)}
+
+    def step(
+        self, actions: dict[str, int]
+    ) -> tuple[
+        dict[str, Observation],
+        dict[str, float],
+        dict[str, bool],
+        dict[str, bool],
+        dict[str, dict[str, Any]],
+    ]:
+        """One step of the game; agents without a choice may be left out."""
+        agents = self.agents
+        numbers = {self.possible_agents.index(agent): int(action) for agent, action in actions.items()}
+        rewards = self._game.play(numbers)
+        self._cycles += 1
+        terminated = self._game.is_terminated
+        too_long = self.max_cycles is not None and self._cycles >= self.max_cycles
+        truncated = not terminated and (too_long or bool(self._game.state.truncated[0]))
+        if terminated or truncated:
+            self.agents = []
+        return (
+            self._observations(),
+            rewards,
+            dict.fromkeys(agents, terminated),
+            dict.fromkeys(agents, truncated),
+            {agent: {} for agent in agents},
+        )
+
+    def render(self) -> str | None:
+        """The facts that hold, with `render_mode="ansi"`."""
+        return self._game.text() if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def env(rules: str | Path | CompiledGame = "tictactoe", **options: Any) -> GgpAecEnv:
+    """A game in which agents act one after the other.
+
+    max_cycles    truncate games once every agent has acted this often
+    illegal       "lose": an illegal action ends the game with -1; "first": the first legal action instead
+    observation, rewards   as for `ggp.env.make`
+    """
+    return GgpAecEnv(rules, **options)
+
+
+def parallel_env(rules: str | Path | CompiledGame = "tictactoe", **options: Any) -> GgpParallelEnv:
+    """A game in which all agents act in every step; options as for `env`."""
+    return GgpParallelEnv(rules, **options)
+
+
+raw_env = env

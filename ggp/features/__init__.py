@@ -1,0 +1,14 @@
+"""Features: what a game is made of besides facts and moves, and what that is worth.
+
+possibility_kernels    three-valued evaluation of the circuit
+possibilities          what can be true after a move while most of the state is unknown
+recorded_playouts      random playouts with all their states
+board_features         pieces, cells and move families: what is recognized
+recognition            recognizes them from the rules
+cases                  what each move does on the board, case by case
+temporal_differences   lambda-returns and gradients
+learning               weights of features from playouts and games
+evaluation             a linear evaluation of states, and its file
+report                 what was recognized and learned, in the words of the rules
+drawing                the weights as pictures
+"""

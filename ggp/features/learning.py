@@ -1,0 +1,316 @@
+"""Learning the worth of features: TD(lambda) of a linear value from playouts or whole games.
+
+    value(state) = constant + sum of weight × feature,   for each role: its goal minus the mean of the others'
+
+The features are the number of pieces of each kind on the board, or for each role and cell whether a piece of
+the role lies there, or whether each fact of the rules holds. A batch of playouts gives one step; the playouts
+are visited several times, with decreasing steps. Features are centered and scaled while learning, so that one
+step size suits all games; the returned weights are those of the original features.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.compiled import CompiledGame
+from ggp.features.board_features import NOTHING, Features
+from ggp.features.evaluation import NamedFeatures
+from ggp.features.recorded_playouts import RecordedPlayouts, record_playouts
+from ggp.features.temporal_differences import lambda_returns, weight_change
+from ggp.game import RANDOM_ROLE
+from ggp.lanes.engine import Lanes
+
+TRACE = 0.8
+SWEEPS = 8
+LAST_STEP = 0.1
+"""Size of the last step, as a share of the first."""
+
+MEMORY = 1 << 28
+"""At most this many bytes of features to learn from."""
+
+RECORDING_SHARE = 0.25
+"""Share of the time until a deadline for recording; the rest is for learning."""
+
+BATCH = 64
+"""Games per step."""
+
+PIECES, CELLS, FACTS = "pieces", "cells", "facts"
+
+
+@dataclass(frozen=True)
+class FeatureWeights:
+    """Learned weights. K features, R roles.
+
+    kind         PIECES: feature p is the number of pieces p; CELLS: feature role * cells + cell; FACTS:
+                 feature f is fluent f
+    weight       float64[K, R]: by role, in goals; 0 for features that never changed
+    constant     float64[R]
+    episodes     playouts or games learned from
+    error        root of the mean squared distance to the λ-returns at the end, over all roles
+    """
+
+    kind: str
+    weight: NDArray[np.float64]
+    constant: NDArray[np.float64]
+    episodes: int
+    error: float
+
+
+@dataclass(frozen=True)
+class PlayedGame:
+    """States bool[T+1, F] of one game, and the goals float64[R] of the last of them."""
+
+    states: NDArray[np.bool_]
+    goals: NDArray[np.float64]
+
+
+def learn_weights(
+    game: CompiledGame,
+    features: Features | None,
+    kind: str,
+    *,
+    episodes: int,
+    seed: int = 0,
+    deadline: float = math.inf,
+) -> FeatureWeights:
+    """Weights from `episodes` random playouts, rounded up to full lanes; fewer if the deadline passes.
+
+    deadline   time.monotonic() seconds
+    """
+    facts = _Facts(*feature_numbers(game, features, kind))
+    lanes = Lanes(
+        game.lane_tables, words=min(8, max(1, 1 << ((episodes + 63) // 64 - 1).bit_length())), seed=seed
+    )
+    batches: list[_Batch] = []
+    begin = time.monotonic()
+    enough = begin + RECORDING_SHARE * (deadline - begin)
+    count, left = 0, MEMORY
+    while count < episodes and left > 0 and time.monotonic() < enough:
+        recorded = record_playouts(game, facts.fluents, lanes=lanes, deadline=deadline)
+        count += recorded.length.size
+        for batch in _playout_batches(game, facts, recorded):
+            if left > 0:
+                batches.append(batch)
+                left -= batch.features.nbytes
+    return _Learner(game, facts, batches).run(kind, deadline)
+
+
+def learn_from_games(
+    game: CompiledGame,
+    features: Features | None,
+    kind: str,
+    games: Sequence[PlayedGame],
+    deadline: float = math.inf,
+    *,
+    trace: float = TRACE,
+    step: float = 1.0,
+) -> FeatureWeights:
+    """Weights from games that were played.
+
+    features   may be None if the kind is FACTS
+    trace      lambda
+    step       learning rate, relative to the largest that is stable
+    """
+    facts = _Facts(*feature_numbers(game, features, kind))
+    batches = [_game_batch(game, facts, games[i : i + BATCH]) for i in range(0, len(games), BATCH)]
+    return _Learner(game, facts, batches, trace=trace, step=step).run(kind, deadline)
+
+
+def feature_numbers(
+    game: CompiledGame, features: Features | None, kind: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The fluents that matter, and the number of the feature that each belongs to."""
+    if kind == FACTS:
+        return np.arange(len(game.terms.fluents)), np.arange(len(game.terms.fluents))
+    assert features is not None, "pieces and cells are features of a board"
+    cells = len(features.board.across.values) * len(features.board.down.values)
+    owner = np.array([features.owner_of(f) for f in range(len(features.piece_of))])
+    fluents = np.flatnonzero(owner != NOTHING)
+    numbers = features.piece_of if kind == PIECES else owner * cells + features.cell_of
+    return fluents, numbers[fluents].astype(np.int64)
+
+
+def name_features(game: CompiledGame, features: Features, weights: FeatureWeights) -> NamedFeatures:
+    """The weights by name, as they go into a file."""
+    names = _feature_names(game, features, weights.kind)
+    named = {
+        names[feature]: tuple(round(float(w), 5) for w in weights.weight[feature])
+        for feature in range(len(weights.weight))
+        if feature in names
+    }
+    return NamedFeatures(
+        weights.kind,
+        tuple(map(str, game.roles)),
+        named,
+        tuple(round(float(c), 5) for c in weights.constant),
+        weights.episodes,
+        round(weights.error, 5),
+    )
+
+
+def weights_by_name(game: CompiledGame, features: Features, named: NamedFeatures) -> FeatureWeights | None:
+    """The inverse of `name_features`; None if the game has other roles or features."""
+    names = _feature_names(game, features, named.kind)
+    if tuple(map(str, game.roles)) != named.roles or set(named.weights) != set(names.values()):
+        return None
+    weight = np.zeros((max(names, default=-1) + 1, len(game.roles)))
+    for feature, name in names.items():
+        weight[feature] = named.weights[name]
+    return FeatureWeights(named.kind, weight, np.array(named.constant), named.episodes, named.error)
+
+
+def _feature_names(game: CompiledGame, features: Features, kind: str) -> dict[int, str]:
+    _, numbers = feature_numbers(game, features, kind)
+    cells = len(features.board.across.values) * len(features.board.down.values)
+    known = sorted(set(map(int, numbers)))
+    if kind == PIECES:
+        return {p: features.pieces[p].name for p in known}
+    return {k: f"{game.roles[k // cells]} {features.cell_name(k % cells)}" for k in known}
+
+
+class _Batch(NamedTuple):
+    """Playouts of one word of lanes, terminal states included.
+
+    features   float32[T, N, K]
+    length     int64[N]: states
+    is_live    bool[T, N]: whether the state comes before the end, or is it
+    outcome    float64[N, R]
+    """
+
+    features: NDArray[np.float32]
+    length: NDArray[np.int64]
+    is_live: NDArray[np.bool_]
+    outcome: NDArray[np.float64]
+
+
+class _Facts:
+    """How facts make up features: those of each feature lie side by side.
+
+    fluents      int64[N]
+    order        int64[N]: of the fluents, by feature
+    known, first int64[*]: the features there are, and where the facts of each begin
+    count        K
+    """
+
+    def __init__(self, fluents: NDArray[np.int64], feature_of: NDArray[np.int64]) -> None:
+        self.fluents = fluents
+        self.order = np.argsort(feature_of, kind="stable")
+        self.known, self.first = np.unique(feature_of[self.order], return_index=True)
+        self.count = int(feature_of.max(initial=-1)) + 1
+
+    def features(self, states: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Features float32[..., K'] of states bool[..., N], which have the fluents in `fluents`."""
+        if not len(self.first):
+            return np.zeros((*states.shape[:-1], 0), np.float32)
+        return np.add.reduceat(states[..., self.order], self.first, axis=-1, dtype=np.float32)
+
+
+def _playout_batches(game: CompiledGame, facts: _Facts, playouts: RecordedPlayouts) -> Iterator[_Batch]:
+    """One batch for each word of lanes in which a playout ended."""
+    for word in range(playouts.words.shape[2]):
+        if (playouts.length[64 * word : 64 * word + 64] > 0).any():
+            yield _playout_batch(game, facts, playouts, word)
+
+
+def _playout_batch(game: CompiledGame, facts: _Facts, playouts: RecordedPlayouts, word: int) -> _Batch:
+    lanes = np.flatnonzero(playouts.length[64 * word : 64 * word + 64] > 0)
+    length = playouts.length[64 * word + lanes] + 1
+    features = facts.features(playouts.states(word)[: int(length.max()), lanes])
+    outcome = _outcome(game, playouts.goals[64 * word + lanes].astype(np.float64))
+    return _Batch(features, length, np.arange(len(features))[:, None] < length, outcome)
+
+
+def _game_batch(game: CompiledGame, facts: _Facts, games: Sequence[PlayedGame]) -> _Batch:
+    length = np.array([len(played.states) for played in games])
+    features = np.zeros((int(length.max()), len(games), len(facts.known)), np.float32)
+    for n, played in enumerate(games):
+        features[: len(played.states), n] = facts.features(played.states[:, facts.fluents])
+    outcome = _outcome(game, np.array([played.goals for played in games]))
+    return _Batch(features, length, np.arange(len(features))[:, None] < length, outcome)
+
+
+def _outcome(game: CompiledGame, goals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The targets for goals float64[N, R]: each role's minus the mean of the others'; 0 for chance."""
+    is_player = _is_player(game)
+    players = int(is_player.sum())
+    others = (goals[:, is_player].sum(axis=1)[:, None] - goals) / max(1, players - 1)
+    outcome = goals - others if players > 1 else goals.copy()
+    outcome[:, ~is_player] = 0.0
+    return outcome
+
+
+def _is_player(game: CompiledGame) -> NDArray[np.bool_]:
+    return np.array([role != RANDOM_ROLE for role in game.roles])
+
+
+class _Learner:
+    """Visits batches, which it centers and scales in place."""
+
+    def __init__(
+        self,
+        game: CompiledGame,
+        facts: _Facts,
+        batches: list[_Batch],
+        *,
+        trace: float = TRACE,
+        step: float = 1.0,
+    ) -> None:
+        self.trace, self.step = trace, step
+        self.players, self.roles = _is_player(game), len(game.roles)
+        self.facts, self.batches = facts, batches
+
+    def run(self, kind: str, deadline: float) -> FeatureWeights:
+        """The weights learned by the deadline."""
+        known = self.facts.known
+        weight, constant = np.zeros((self.facts.count, self.roles)), np.zeros(self.roles)
+        episodes = sum(len(batch.length) for batch in self.batches)
+        if not self.batches or not len(known):
+            return FeatureWeights(kind, weight, constant, episodes, math.nan)
+        mean, scale, largest = self._standardize()
+        standard = np.zeros((len(known) + 1, self.roles))
+        steps = SWEEPS * len(self.batches)
+        errors: list[float] = []
+        for step in range(steps):
+            if time.monotonic() > deadline:
+                break
+            change, error = self._change(self.batches[step % len(self.batches)], standard)
+            standard += self.step * LAST_STEP ** (step / steps) / largest * change
+            errors.append(error)
+        weight[known] = standard[:-1] * scale[:, None]
+        constant = standard[-1] - mean @ weight[known]
+        last = errors[-len(self.batches) :]
+        error = float(np.sqrt(np.mean(last))) if last else math.nan
+        return FeatureWeights(kind, weight, constant, episodes, error)
+
+    def _standardize(self) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Center and scale all features.
+
+        Returns the mean and 1 / deviation of each (0 where it does not vary), and the largest eigenvalue of
+        the correlations.
+        """
+        states = np.concatenate([batch.features[batch.is_live] for batch in self.batches[:4]])
+        mean, deviation = states.mean(axis=0), states.std(axis=0)
+        scale = np.where(deviation > 1e-4, 1.0 / np.maximum(deviation, 1e-4), 0.0).astype(np.float32)
+        for batch in self.batches:
+            batch.features[:] = (batch.features - mean) * scale
+        states = (states - mean) * scale
+        largest = float(np.linalg.eigvalsh((states.T @ states).astype(np.float64) / len(states))[-1])
+        return mean.astype(np.float64), scale.astype(np.float64), max(1.0, largest)
+
+    def _change(self, batch: _Batch, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """The gradient step of a batch (last row: the constant), and its mean squared error."""
+        predicted = (batch.features @ weight[:-1].astype(np.float32)).astype(np.float64) + weight[-1]
+        returns = lambda_returns(predicted, batch.length, batch.outcome, self.trace)
+        pull = (returns - predicted) * batch.is_live[:, :, None]
+        states = batch.features.reshape(-1, len(self.facts.known))
+        flat = pull.reshape(len(states), -1)
+        share = len(states) / batch.is_live.sum()
+        change = np.vstack((weight_change(states, flat.astype(np.float32)), flat.mean(axis=0)[None])) * share
+        return change, float(np.mean(flat[:, self.players] ** 2) * share)

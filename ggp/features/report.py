@@ -1,0 +1,141 @@
+"""What was recognized of a game and learned about it, in the words of its rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ggp.engines.compiled import CompiledGame
+from ggp.features.board_features import NOTHING, Features, MoveFamily
+from ggp.features.cases import Case, find_cases
+from ggp.features.drawing import Bar, HeatMap
+from ggp.features.learning import CELLS, PIECES, FeatureWeights, learn_weights
+from ggp.features.recognition import recognize_features
+from ggp.game import RANDOM_ROLE
+
+
+@dataclass(frozen=True)
+class FeatureReport:
+    """What FAST knows about a game; without weights it falls back to MAST.
+
+    cases     by move; empty if no move can be valued by features
+    weights   None then, and if there was no time to learn them
+    """
+
+    game: CompiledGame
+    features: Features
+    cases: tuple[tuple[Case, ...], ...]
+    weights: FeatureWeights | None
+
+    @property
+    def board_names(self) -> tuple[str, ...]:
+        """The fluents that say what lies on the board."""
+        return tuple(layer.name for layer in self.features.board.layers)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows."""
+        board = self.features.board
+        return len(board.across.values), len(board.down.values)
+
+    @property
+    def owners(self) -> tuple[str | None, ...]:
+        """By piece, the role that owns it."""
+        roles = self.game.roles
+        return tuple(None if p.owner == NOTHING else str(roles[p.owner]) for p in self.features.pieces)
+
+    def piece_weights(self, piece: int) -> tuple[float, ...]:
+        """By role; empty if cells were learned."""
+        if self.weights is None or self.weights.kind != PIECES or piece >= len(self.weights.weight):
+            return ()
+        return tuple(float(weight) for weight in self.weights.weight[piece])
+
+    def heat_maps(self) -> list[HeatMap]:
+        """The worth of each player's pieces by cell; empty if pieces were learned."""
+        if self.weights is None or self.weights.kind != CELLS:
+            return []
+        columns, rows = self.size
+        maps = []
+        for r, role in enumerate(self.game.roles):
+            of_role = self.weights.weight[r * columns * rows : (r + 1) * columns * rows]
+            if role != RANDOM_ROLE and len(self.features.pieces_of(r)):
+                values = {
+                    (cell % columns, cell // columns): float(row[r]) for cell, row in enumerate(of_role)
+                }
+                maps.append(HeatMap(f"a piece of {role}", values))
+        return maps
+
+    def bars(self) -> list[Bar]:
+        """The worth of each piece to its owner; empty if cells were learned."""
+        return [
+            Bar(piece.name, self.piece_weights(p)[piece.owner])
+            for p, piece in enumerate(self.features.pieces)
+            if piece.owner != NOTHING and self.piece_weights(p)
+        ]
+
+    def capturing(self, family: MoveFamily) -> int:
+        """The number of moves of a family that can capture; 0 if cells were learned, which do not need it."""
+        return (
+            sum(any(case.pieces for case in self.cases[move]) for move in family.moves) if self.cases else 0
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        weights = self.weights
+        columns, rows = self.size
+        return {
+            "game": self.game.name,
+            "board": {"fluents": list(self.board_names), "columns": columns, "rows": rows},
+            "pieces": [
+                {"name": piece.name, "owner": owner, "weights": _rounded(self.piece_weights(p))}
+                for p, (piece, owner) in enumerate(zip(self.features.pieces, self.owners, strict=True))
+            ],
+            "moves": [
+                {
+                    "role": str(self.game.roles[family.role]),
+                    "move": family.name,
+                    "arguments": family.arity,
+                    "source": _counted(family.source),
+                    "target": _counted(family.target),
+                    "file": None if family.file is None else family.file + 1,
+                    "moves": len(family.moves),
+                    "capturing": self.capturing(family),
+                }
+                for family in self.features.families
+            ],
+            "kind": None if weights is None else weights.kind,
+            "episodes": 0 if weights is None else weights.episodes,
+            "error": None if weights is None or math.isnan(weights.error) else round(weights.error, 3),
+            "cells": {
+                heat.title.removeprefix("a piece of "): {
+                    self.features.cell_name(row * columns + column): round(value, 3)
+                    for (column, row), value in heat.values.items()
+                }
+                for heat in self.heat_maps()
+            },
+        }
+
+
+def report_features(
+    game: CompiledGame, kind: str = "auto", *, episodes: int, seed: int = 0, deadline: float = math.inf
+) -> FeatureReport | None:
+    """Recognize and learn, as FAST does before its first search; None if there is no board of pieces."""
+    features = recognize_features(game, deadline)
+    if features is None:
+        return None
+    found, cases = find_cases(game, features, kind)
+    if found is None:
+        return FeatureReport(game, features, cases, None)
+    weights = learn_weights(game, features, found, episodes=episodes, seed=seed, deadline=deadline)
+    return FeatureReport(game, features, cases, weights if weights.episodes else None)
+
+
+def _rounded(values: Sequence[float]) -> list[float]:
+    return [round(value, 3) for value in values]
+
+
+def _counted(arguments: tuple[int, ...] | None) -> list[int] | None:
+    """Arguments counted from 1."""
+    return None if arguments is None else [i + 1 for i in arguments]

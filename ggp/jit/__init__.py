@@ -1,0 +1,9 @@
+"""Compilation of kernels; the only package that imports numba and llvmlite.
+
+compiling         decorators of kernels and their pieces; the cache of compiled code
+quick_compiler    numba's compiler, made to waste less time on kernels of many pieces
+rows              the row type and its operations, as kernels import them
+vector_rows       rows as LLVM vectors: what compiled kernels use
+plain_rows        rows as numpy arrays: what kernels use when NUMBA_DISABLE_JIT=1
+prefetch          request memory early
+"""

@@ -1,0 +1,172 @@
+"""Compilation of kernels: without the GIL, cached on disk across processes.
+
+Compiled code is kept in the user's cache folder, in a subfolder named by a digest of the sources of all
+kernels: numba checks only a function's own file for changes, not the files of what it calls. In that folder
+numba keeps one entry per processor type, row width and choice of optional tables.
+
+    GGP_KERNEL_CACHE    folder for compiled kernels instead of the default; empty: do not cache
+    NUMBA_DISABLE_JIT   1: run kernels as plain Python (hundreds of times slower; for debugging)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import config, njit
+
+from ggp.files import PACKAGE, require_private_folder, user_cache_folder
+from ggp.jit.quick_compiler import QuickCompiler, without_literals
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_logger = logging.getLogger("ggp.kernels")
+NOTICE_AFTER_SECONDS = 0.8
+KEPT_VERSIONS = 4
+IS_COMPILED: bool = not config.DISABLE_JIT  # type: ignore[attr-defined]
+"""False if kernels run as plain Python."""
+_FOR_KERNELS_ONLY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Python never calls the pieces of a kernel; leaving out their wrappers halves the time to compile."""
+
+
+_DEFINES_KERNELS = re.compile(r"^@(?:kernel|inlined|piece|stage)\b", re.MULTILINE)
+_IMPORTS = re.compile(r"^ *(?:from|import) (ggp[\w.]*)(?: import (?:\(([^)]*)\)|(.*)))?", re.MULTILINE)
+
+
+def kernel_sources(package: Path = PACKAGE) -> list[Path]:
+    """Files that kernels are compiled from.
+
+    Those that define kernels, and all of `ggp` that these import.
+    """
+    text = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    found = {path for path in text if path.parent.name == "jit" or _DEFINES_KERNELS.search(text[path])}
+    waiting = list(found)
+    while waiting:
+        new = [path for path in _imported(text[waiting.pop()], package) if path in text and path not in found]
+        found.update(new)
+        waiting += new
+    return sorted(found)
+
+
+def _imported(text: str, package: Path) -> set[Path]:
+    """Files that the imports in `text` may refer to, existing or not."""
+    places = []
+    for match in _IMPORTS.finditer(text):
+        module = package.parent.joinpath(*match[1].split("."))
+        places += [module, *(module / name for name in re.findall(r"\w+", match[2] or match[3] or ""))]
+    return {path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")}
+
+
+def _source_digest() -> str:
+    digest = hashlib.sha256()
+    for path in kernel_sources():
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path | None:
+    """Folder for compiled kernels.
+
+    None if caching is switched off, there is no home folder, or the folder is not writable or another user's.
+    """
+    chosen = os.environ.get("GGP_KERNEL_CACHE")
+    if chosen == "":
+        return None
+    base = user_cache_folder()
+    kernels = Path(chosen) if chosen else base and base / "kernels"
+    if kernels is None:
+        return None
+    folder = kernels / _source_digest()
+    try:
+        is_new = not folder.is_dir()
+        require_private_folder(folder)
+        if is_new:
+            _drop_old(folder.parent)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _drop_old(parent: Path) -> None:
+    """Keep only the newest folders, one per version of the sources."""
+    folders = sorted(parent.iterdir(), key=lambda folder: folder.stat().st_mtime)
+    for folder in folders[:-KEPT_VERSIONS]:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+CACHE_FOLDER = cache_folder()
+
+
+def kernel(function: _Function) -> _Function:
+    """Compile `function` on its first call, or load it from the cache.
+
+    It runs without the GIL.
+    """
+    settings: Any = config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(CACHE_FOLDER or "")
+    try:
+        return _compiled(function, cache=CACHE_FOLDER is not None)
+    finally:
+        settings.CACHE_DIR = before
+
+
+def inlined(function: _Function) -> _Function:
+    """Compile a piece of kernels into each of its callers.
+
+    So rows stay in registers.
+    """
+    return _compiled(function, forceinline=True, **_FOR_KERNELS_ONLY)
+
+
+def piece(function: _Function) -> _Function:
+    """Compile a piece of kernels that runs rarely or long.
+
+    It is compiled once, and called or inlined as LLVM decides.
+    """
+    return _compiled(function, **_FOR_KERNELS_ONLY)
+
+
+def stage(function: _Function) -> _Function:
+    """Compile a large piece that is called once into its caller.
+
+    Numba makes it part of the caller before it infers types.
+    As an `inlined` piece, LLVM would optimize it, with all pieces in it, by itself and again in its caller.
+    Not for the smallest pieces: if all of them are stages, `search_tree` takes longer to compile, not
+    shorter.
+    """
+    return _compiled(function, inline="always", **_FOR_KERNELS_ONLY)
+
+
+def _compiled(function: _Function, **options: Any) -> _Function:
+    if not IS_COMPILED:
+        return function
+    # Without numba's runtime nothing can be allocated, and arrays taken out of a NamedTuple need no atomic
+    # reference counts: a factor of three to seven in code that works lane by lane.
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, **options}
+    compiled: _Function = without_literals(njit(pipeline_class=QuickCompiler, **settings)(function))
+    return compiled
+
+
+@contextmanager
+def announced_compilation(announce: Callable[[str], None] | None = None) -> Iterator[None]:
+    """Announce compilation if the calls in the `with` block take long.
+
+    announce   called with one line of text; default: a warning of the logger `ggp.kernels`
+    """
+    where = f"; cached in {CACHE_FOLDER}" if CACHE_FOLDER else ""
+    text = f"compiling kernels for this processor (once per kernel, up to a minute{where}) ..."
+    timer = threading.Timer(NOTICE_AFTER_SECONDS, announce or _logger.warning, (text,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

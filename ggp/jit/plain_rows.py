@@ -1,0 +1,82 @@
+"""Row operations in plain numpy, used by kernels when NUMBA_DISABLE_JIT=1.
+
+Same names and meaning as in `ggp.jit.rows`; a row is a uint64[W] array of its own, never a view.
+Hundreds of times slower than compiled rows: for debugging, coverage and tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Row: TypeAlias = Any
+Index: TypeAlias = int | np.signedinteger[Any]
+_ALL_ONES = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+
+
+def load(rows: Any, index: Index) -> Row:
+    return rows["words"][index].copy()
+
+
+def store(rows: Any, index: Index, value: Row) -> None:
+    rows["words"][index] = value
+
+
+def literal(rows: Any, index: Index) -> Row:
+    value: Row = rows["words"][index >> 1]
+    return ~value if index & 1 else value.copy()
+
+
+def fill(rows: Any, word: np.uint64) -> Row:
+    return np.full(rows["words"].shape[1], word, np.uint64)
+
+
+def any_lane(value: Row) -> bool:
+    return bool(value.any())
+
+
+def get_word(rows: Any, index: Index, word: Index) -> np.uint64:
+    return np.uint64(rows["words"][index, word])
+
+
+def set_word(rows: Any, index: Index, word: Index, bits: np.uint64) -> None:
+    rows["words"][index, word] = bits
+
+
+def word_count(rows: Any) -> int:
+    return int(rows["words"].shape[1])
+
+
+def shift_left(value: Row, count: np.uint64) -> Row:
+    return value << count
+
+
+def shift_right(value: Row, count: np.uint64) -> Row:
+    return value >> count
+
+
+def add(left: Row, right: Row) -> Row:
+    return left + right
+
+
+def popcount(value: Row) -> Row:
+    return np.array([int(word).bit_count() for word in value], np.uint64)
+
+
+def sum_words(value: Row) -> int:
+    return int(value.astype(np.int64).sum())
+
+
+def count_bits(word: np.uint64) -> int:
+    return int(word).bit_count()
+
+
+def lowest_bit(word: np.uint64) -> int:
+    """Position of the lowest set bit; 64 if there is none.
+
+    >>> lowest_bit(np.uint64(0b101000)), lowest_bit(np.uint64(0))
+    (3, 64)
+    """
+    number = int(word)
+    return (number & -number).bit_length() - 1 if number else 64

@@ -1,0 +1,255 @@
+"""Numba's compiler, made faster for kernels that consist of many pieces.
+
+A piece is compiled first by itself, then again as part of every piece and kernel that calls it, and numba
+lets LLVM optimize each of these as far as it can. Kernels optimized a little less run as fast; kernels
+optimized still less are slower on large circuits. `benchmarks/compilation.py` measures both. Source: Numba's
+documentation, "Customizing the compiler".
+"""
+
+# mypy: disallow-untyped-calls=false
+# numba is not typed.
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from numba import config
+from numba.core import ir
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.ir_utils import get_definition, guard
+from numba.core.lowering import Lower
+from numba.core.typed_passes import NativeLowering
+from numba.core.types import (
+    Array,
+    BaseNamedTuple,
+    BaseTuple,
+    Integer,
+    IntegerLiteral,
+    NoneType,
+    Tuple,
+    Type,
+    uintp,
+    unliteral,
+)
+from numba.core.untyped_passes import DeadBranchPrune
+
+
+class PieceLibrary(JITCodeLibrary):
+    """Code of a function that only kernels call.
+
+    It is optimized, but gets no machine code.
+    A kernel includes the optimized code of its pieces; machine code of the pieces alone would never run.
+    """
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0: there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """The object that numba asks to set a function's environment, a variable in machine code."""
+        return self
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        """Do nothing: kernels neither raise nor print, so they never read an environment."""
+
+
+class QuickFlags(Flags):
+    """Numba's flags, compared only by the options that are set.
+
+    Numba looks up implementations by their flags, tens of thousands of times per kernel, and would compare
+    and hash all options each time. An option set to its default differs from one that is not set: then numba
+    compiles an implementation once more.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flags) and bool(self._values == other._values)
+
+    def __hash__(self) -> int:
+        return len(self._values)
+
+
+class IndexLowering(Lower):
+    """Lowering that takes variables used as array indices to be non-negative.
+
+    By default numba tests every index for being negative, to count from the end then. Kernels use about three
+    indices per gate, and these tests took as long as everything else that is done for it. A constant index
+    may be negative.
+    """
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        return super().lower_getitem(resty, expr, value, index, self._from_start(value, index, signature))
+
+    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
+        return super().lower_setitem(target, index, value, self._from_start(target, index, signature))
+
+    def _from_start(self, array: Any, index: Any, by_numba: Any) -> Any:
+        """The signature of an access with an unsigned index."""
+        if not isinstance(self.typeof(array.name), Array):
+            return by_numba
+        kind = _unsigned(self.typeof(index.name))
+        return by_numba.replace(args=(by_numba.args[0], kind, *by_numba.args[2:]))
+
+
+def _unsigned(index: Type) -> Type:
+    """The unsigned type of an index.
+
+    Constants, slices and other types stay as they are.
+    """
+    if isinstance(index, BaseTuple):
+        return Tuple([_unsigned(each) for each in index])  # type: ignore[attr-defined]
+    is_variable = isinstance(index, Integer) and not isinstance(index, IntegerLiteral)
+    return uintp if is_variable else index
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class QuickLowering(NativeLowering):
+    """Lowering with LLVM at `level`, or at NUMBA_OPT if that is lower.
+
+    At level 1, uniform playouts of checkers run a fifth slower. Level 0 takes longer to compile than 3.
+    """
+
+    _name = "quick_lowering"
+    level = 2
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        return IndexLowering
+
+    def run_pass(self, state: Any) -> bool:
+        # Numba holds its compiler lock and compiles nothing else while it lowers a function.
+        flags = state.flags
+        if flags.no_cpython_wrapper and flags.no_cfunc_wrapper:
+            state["library"] = PieceLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        settings: Any = config
+        before = settings.OPT
+        settings.OPT = min(before, type(before)(self.level))
+        try:
+            return bool(super().run_pass(state))
+        finally:
+            settings.OPT = before
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class ArgumentMembers(FunctionPass):
+    """Look ahead into NamedTuples that are arguments of a kernel, before dead branches are pruned.
+
+    A member that is None becomes a constant: Numba drops a branch on an argument that is None before it
+    infers types; one on `search.contexts`, where `search` is a NamedTuple, it would otherwise compile, and
+    fail. A member that is a NamedTuple itself is read once, at the beginning: each reading takes the whole
+    argument apart, and with one for every mention kernels take a tenth longer to compile.
+    """
+
+    _name = "argument_members"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        func_ir = state.func_ir
+        entry = func_ir.blocks[min(func_ir.blocks)]
+        readings = [
+            (assignment, *found)
+            for block in func_ir.blocks.values()
+            for assignment in block.find_insts(ir.Assign)
+            if not assignment.target.name.startswith(_MEMBER)
+            and (found := _member_of_argument(state, assignment.value)) is not None
+        ]
+        for assignment, argument, kind in readings:
+            reading = assignment.value
+            if isinstance(kind, NoneType):
+                _replace(func_ir, assignment, ir.Const(None, assignment.loc))
+            elif isinstance(kind, BaseNamedTuple):
+                name = f"{_MEMBER}{argument.name}.{reading.attr}"
+                if name not in func_ir._definitions:
+                    _read_at_entry(func_ir, entry, argument, reading.attr, name)
+                _replace(func_ir, assignment, ir.Var(assignment.target.scope, name, assignment.loc))
+        return bool(readings)
+
+
+_MEMBER = "$member."
+
+
+def _member_of_argument(state: Any, value: Any) -> tuple[Any, Any] | None:
+    """The argument, a NamedTuple, of which `value` reads a member, and the type of that; else None."""
+    if not isinstance(value, ir.Expr) or value.op != "getattr":
+        return None
+    argument = guard(get_definition, state.func_ir, value.value)
+    if not isinstance(argument, ir.Arg):
+        return None
+    kind: Any = state.args[argument.index]
+    members = kind.fields if isinstance(kind, BaseNamedTuple) else ()  # type: ignore[attr-defined]
+    return (argument, kind[members.index(value.attr)]) if value.attr in members else None
+
+
+def _replace(func_ir: Any, assignment: Any, value: Any) -> None:
+    of_target = func_ir._definitions[assignment.target.name]
+    of_target[of_target.index(assignment.value)] = value
+    assignment.value = value
+
+
+def _read_at_entry(func_ir: Any, entry: Any, argument: Any, member: str, name: str) -> None:
+    """Read a member of an argument into the variable `name`, right after the argument."""
+    place, taken = next(
+        (i, each)
+        for i, each in enumerate(entry.body)
+        if isinstance(each, ir.Assign) and each.value is argument
+    )
+    reading = ir.Expr.getattr(taken.target, member, taken.loc)
+    variable = ir.Var(taken.target.scope, name, taken.loc)
+    entry.body.insert(place + 1, ir.Assign(reading, variable, taken.loc))
+    func_ir._definitions[name].append(reading)
+
+
+class QuickCompiler(CompilerBase):
+    """Numba's pipeline with the lowering and the pass above.
+
+    Garbage is not collected meanwhile, which took up to a tenth of the time.
+    """
+
+    def define_pipelines(self) -> list[Any]:
+        manager: Any = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes: list[Any] = []
+        for each, why in manager.passes:
+            if each is DeadBranchPrune:
+                passes.append((ArgumentMembers, "members of arguments"))
+            passes.append((QuickLowering if each is NativeLowering else each, why))
+        manager.passes = passes
+        manager.finalize()
+        return [manager]
+
+    def compile_extra(self, func: Any) -> Any:
+        self.state.flags = QuickFlags(self.state.flags)
+        was_collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if was_collecting:
+                gc.enable()
+
+
+def without_literals(compiled: Any) -> Any:
+    """Compile `compiled` once for all constant arguments, typing them as ordinary numbers.
+
+    Numba has no option for that and would compile a version for each constant. Inside a kernel, LLVM knows
+    the constants anyway.
+    """
+    resolve = compiled.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return resolve(
+            tuple(unliteral(each) for each in args), {name: unliteral(each) for name, each in kws.items()}
+        )
+
+    compiled.get_call_template = get_call_template
+    return compiled

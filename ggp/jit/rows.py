@@ -1,0 +1,127 @@
+"""The row type: one circuit node in 64*W games, as a value.
+
+A *row* holds W 64-bit words; bit b of word w belongs to lane 64*w + b, that is, to one game. Inside compiled
+kernels it is an LLVM vector: with AVX-512 and W = 8 a row is one register and `x & y` one instruction for 512
+games; for narrower machines LLVM splits it.
+
+Arrays of rows are one-dimensional numpy arrays whose dtype carries W (`row_dtype`), 64-byte aligned
+(`make_rows`). Because W is part of the array type, one kernel serves every W and caches on disk.
+
+    load(rows, i)  store(rows, i, x)        memory
+    literal(rows, l)                        row of node l >> 1, negated if l is odd
+    x & y   x | y   x ^ y   ~x              all lanes at once
+    fill(rows, word)                        a row of the width of `rows`, every word the same
+    any_lane(x)                             is a bit set anywhere?
+    get_word(rows, i, w)  set_word(...)     one word, for scalar code
+    shift_left, shift_right, add, popcount  word by word; `sum_words` adds up the words
+    count_bits, lowest_bit                  of one word
+
+Rows are values. Write `x = x & y`, never `x &= y`: with NUMBA_DISABLE_JIT=1 rows are numpy arrays and
+an augmented assignment would change the array under all of its names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numba.core import config
+from numpy.typing import NDArray
+
+from ggp.jit.plain_rows import Index, Row
+from ggp.jit.vector_rows import ALIGNMENT
+
+if TYPE_CHECKING or config.DISABLE_JIT:
+    from ggp.jit.plain_rows import (
+        add,
+        any_lane,
+        count_bits,
+        fill,
+        get_word,
+        literal,
+        load,
+        lowest_bit,
+        popcount,
+        set_word,
+        shift_left,
+        shift_right,
+        store,
+        sum_words,
+        word_count,
+    )
+else:
+    from ggp.jit.vector_rows import (
+        add,
+        any_lane,
+        count_bits,
+        fill,
+        get_word,
+        literal,
+        load,
+        lowest_bit,
+        popcount,
+        set_word,
+        shift_left,
+        shift_right,
+        store,
+        sum_words,
+        word_count,
+    )
+
+__all__ = [
+    "ALIGNMENT",
+    "ALL_ONES",
+    "Index",
+    "Row",
+    "Rows",
+    "add",
+    "any_lane",
+    "count_bits",
+    "fill",
+    "get_word",
+    "literal",
+    "load",
+    "lowest_bit",
+    "make_rows",
+    "popcount",
+    "row_dtype",
+    "set_word",
+    "shift_left",
+    "shift_right",
+    "store",
+    "sum_words",
+    "width_of",
+    "word_count",
+    "words_of",
+]
+
+Rows: TypeAlias = NDArray[np.void]
+ALL_ONES = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+
+
+def row_dtype(words: int) -> np.dtype[np.void]:
+    """The dtype of an array of rows of `words` 64-bit words."""
+    return np.dtype([("words", np.uint64, (words,))])
+
+
+def make_rows(count: int, words: int) -> Rows:
+    """Allocate `count` zeroed rows of `words` words, aligned to ALIGNMENT bytes.
+
+    >>> rows = make_rows(3, 2)
+    >>> width_of(rows), words_of(rows).shape, rows.ctypes.data % ALIGNMENT
+    (2, (3, 2), 0)
+    """
+    size = 8 * words * count
+    memory = np.zeros(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size].view(row_dtype(words))
+
+
+def words_of(rows: Rows) -> NDArray[np.uint64]:
+    """The same memory as uint64[count, W]."""
+    return rows["words"]
+
+
+def width_of(rows: Rows) -> int:
+    """W, the number of words per row."""
+    return rows.dtype.itemsize // 8

@@ -1,0 +1,380 @@
+"""choose: a random legal move of every role in every lane.
+
+The work is bit-sliced: a number that differs from lane to lane is kept as *bit planes*, where plane p is a
+row with bit p of every lane's number. For each role:
+
+1. *count*: add up the legal rows, eight at a time in registers (a tree of carry-save adders), then add the
+   sums of these blocks to a counter of P planes.
+2. *draw* k < count in every lane: random planes masked to the width of count - 1, by rejection; at least
+   half of the waiting lanes accept in each round.
+3. *select* the k-th legal row: walk the blocks and subtract each block's count from k; in lanes in which that
+   borrows, the move is in this block, and a tree of comparisons of 3, 2 and 1 bits finds it.
+
+Lanes in which only one role has a choice (all lanes of a turn-taking game) share one draw. Exact: every
+legal move has the same probability. About 16 row operations per move.
+
+Scratch (`choice_scratch_rows` rows): planes of each role, of the draw, then block sums.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.compiling import inlined, kernel, stage
+from ggp.jit.rows import ALL_ONES, Index, Row, Rows, any_lane, fill, literal, load, store
+from ggp.lanes.layout import LaneTables
+from ggp.lanes.random_rows import next_random
+
+
+@inlined
+def add_three(a: Row, b: Row, c: Row) -> tuple[Row, Row]:
+    """Full adder: (sum, carry)."""
+    half = a ^ b
+    return half ^ c, (a & b) | (half & c)
+
+
+@inlined
+def borrow_of(a: Row, b: Row, c: Row) -> Row:
+    """The borrow of a - b - c."""
+    return (~a & (b | c)) | (b & c)
+
+
+def planes_for(slots: int) -> int:
+    """Planes of a counter up to `slots`.
+
+    >>> planes_for(7), planes_for(8)
+    (3, 4)
+    """
+    return max(1, int(slots).bit_length())
+
+
+def choice_planes(tables: LaneTables) -> int:
+    """P, the number of planes reserved per role."""
+    return planes_for(int(np.diff(tables.first_slot).max(initial=1)))
+
+
+def choice_scratch_rows(tables: LaneTables) -> int:
+    """Number of scratch rows that `choose` needs."""
+    blocks = len(tables.slot_literal) // 4 + 1
+    return (tables.role_count + 3) * choice_planes(tables) + 4 * blocks
+
+
+@inlined
+def _count_eight(value: Rows, literals: Int32Array, s: Index) -> tuple[Row, Row, Row, Row]:
+    """The number of legal slots among eight: planes 0..3."""
+    s0, c0 = add_three(
+        literal(value, literals[s]), literal(value, literals[s + 1]), literal(value, literals[s + 2])
+    )
+    s1, c1 = add_three(
+        literal(value, literals[s + 3]), literal(value, literals[s + 4]), literal(value, literals[s + 5])
+    )
+    x6 = literal(value, literals[s + 6])
+    x7 = literal(value, literals[s + 7])
+    s2, c2 = add_three(s0, s1, x6)
+    ones = s2 ^ x7
+    t, d0 = add_three(c0, c1, c2)
+    c3 = s2 & x7
+    d1 = t & c3
+    return ones, t ^ c3, d0 ^ d1, d0 & d1
+
+
+@inlined
+def _count_four(value: Rows, literals: Int32Array, s: Index) -> tuple[Row, Row, Row]:
+    """The number of legal slots among four: planes 0..2."""
+    s0, c0 = add_three(
+        literal(value, literals[s]), literal(value, literals[s + 1]), literal(value, literals[s + 2])
+    )
+    x3 = literal(value, literals[s + 3])
+    c1 = s0 & x3
+    return s0 ^ x3, c0 ^ c1, c0 & c1
+
+
+@inlined
+def _count_role(
+    tables: LaneTables,
+    value: Rows,
+    role: Index,
+    scratch: Rows,
+    count0: Index,
+    planes: Index,
+    block_count: Index,
+) -> Row:
+    """Count the legal moves of one role.
+
+    count0        first of `planes` scratch rows: the count
+    block_count   scratch row from which the counts of blocks are kept
+    Returns the lanes with a legal move; in these the planes then hold the count minus one.
+    """
+    zero = fill(value, np.uint64(0))
+    literals = tables.slot_literal
+    for p in range(planes):
+        store(scratch, count0 + p, zero)
+    s = np.int64(tables.first_slot[role])
+    end = np.int64(tables.first_slot[role + 1])
+    block = block_count
+    while s < end:
+        if s + 8 <= end:
+            b0, b1, b2, b3 = _count_eight(value, literals, s)
+            store(scratch, block + 3, b3)
+            s += 8
+        else:
+            b0, b1, b2 = _count_four(value, literals, s)
+            b3 = zero
+            s += 4
+        store(scratch, block, b0)
+        store(scratch, block + 1, b1)
+        store(scratch, block + 2, b2)
+        block += 4
+        total, carry = load(scratch, count0), zero
+        store(scratch, count0, total ^ b0)
+        carry = total & b0
+        if planes > 1:
+            total, carry = add_three(load(scratch, count0 + 1), b1, carry)
+            store(scratch, count0 + 1, total)
+        if planes > 2:
+            total, carry = add_three(load(scratch, count0 + 2), b2, carry)
+            store(scratch, count0 + 2, total)
+        if planes > 3:
+            total, carry = add_three(load(scratch, count0 + 3), b3, carry)
+            store(scratch, count0 + 3, total)
+        for p in range(count0 + 4, count0 + planes):
+            total = load(scratch, p)
+            store(scratch, p, total ^ carry)
+            carry = carry & total
+    has_move = zero
+    for p in range(count0, count0 + planes):
+        has_move = has_move | load(scratch, p)
+    borrow = has_move
+    for p in range(count0, count0 + planes):
+        x = load(scratch, p)
+        store(scratch, p, x ^ borrow)
+        borrow = borrow & ~x
+    return has_move
+
+
+@inlined
+def draw_at_most(
+    value: Rows,
+    scratch: Rows,
+    limit0: Index,
+    drawn0: Index,
+    trial0: Index,
+    planes: Index,
+    older: Row,
+    newer: Row,
+) -> tuple[Row, Row]:
+    """Draw a uniform number 0 .. limit in every lane, by rejection.
+
+    limit0, drawn0, trial0   first of `planes` scratch rows each: the limits, the result, room for a trial
+    Returns the random generator's rows.
+    """
+    zero = fill(value, np.uint64(0))
+    need = zero
+    while planes > 0 and not any_lane(load(scratch, limit0 + planes - 1)):
+        planes -= 1
+        store(scratch, drawn0 + planes, zero)
+    for p in range(planes):
+        store(scratch, drawn0 + p, zero)
+        need = need | load(scratch, limit0 + p)
+    while any_lane(need):
+        mask = zero
+        less = zero
+        equal = need
+        for p in range(planes - 1, -1, -1):
+            limit = load(scratch, limit0 + p)
+            mask = mask | limit
+            older, newer, x = next_random(older, newer)
+            x = x & mask
+            less = less | (equal & limit & ~x)
+            equal = equal & ~(limit ^ x)
+            store(scratch, trial0 + p, x)
+        accepted = less | equal
+        for p in range(planes):
+            store(scratch, drawn0 + p, load(scratch, drawn0 + p) | (load(scratch, trial0 + p) & accepted))
+        need = need & ~accepted
+    return older, newer
+
+
+@inlined
+def _select_two(value: Rows, nodes: Int32Array, s: Index, x0: Row, active: Row, second: Row) -> None:
+    """Select one of two slots in the active lanes.
+
+    The first if it is legal and `second` is 0.
+    """
+    first = active & x0 & ~second
+    store(value, np.int64(nodes[s]), first)
+    store(value, np.int64(nodes[s + 1]), active & ~first)
+
+
+@inlined
+def _select_four(
+    value: Rows, nodes: Int32Array, s: Index, legal: tuple[Row, Row, Row], active: Row, k0: Row, k1: Row
+) -> None:
+    """Select the k-th legal one of four slots in the active lanes.
+
+    legal    legality of the first three slots; the fourth is what remains
+    k0, k1   planes of k
+    """
+    x0, x1, x2 = legal
+    low = x0 ^ x1
+    high = x0 & x1
+    in_first = active & borrow_of(k1, high, ~k0 & low)
+    _select_two(value, nodes, s, x0, in_first, k0)
+    _select_two(value, nodes, s + 2, x2, active & ~in_first, k0 ^ low)
+
+
+@inlined
+def _select_eight(
+    value: Rows, literals: Int32Array, nodes: Int32Array, s: Index, active: Row, k0: Row, k1: Row, k2: Row
+) -> None:
+    """Select the k-th legal one of eight slots in the active lanes."""
+    x0 = literal(value, literals[s])
+    x1 = literal(value, literals[s + 1])
+    x2 = literal(value, literals[s + 2])
+    x3 = literal(value, literals[s + 3])
+    low, carry0 = add_three(x0, x1, x2)
+    carry1 = low & x3
+    low = low ^ x3
+    middle = carry0 ^ carry1
+    high = carry0 & carry1
+    borrow0 = ~k0 & low
+    borrow1 = borrow_of(k1, middle, borrow0)
+    in_first = active & borrow_of(k2, high, borrow1)
+    _select_four(value, nodes, s, (x0, x1, x2), in_first, k0, k1)
+    x4 = literal(value, literals[s + 4])
+    x5 = literal(value, literals[s + 5])
+    x6 = literal(value, literals[s + 6])
+    _select_four(value, nodes, s + 4, (x4, x5, x6), active & ~in_first, k0 ^ low, k1 ^ middle ^ borrow0)
+
+
+@inlined
+def _select_role(
+    tables: LaneTables,
+    value: Rows,
+    role: Index,
+    scratch: Rows,
+    k: Index,
+    planes: Index,
+    block_count: Index,
+    left: Row,
+) -> None:
+    """Select the role's k-th legal move in the lanes `left`; uses up the planes of k."""
+    zero = fill(value, np.uint64(0))
+    literals = tables.slot_literal
+    nodes = tables.slot_node
+    s = np.int64(tables.first_slot[role])
+    end = np.int64(tables.first_slot[role + 1])
+    block = block_count
+    while s < end:
+        is_eight = s + 8 <= end
+        k0 = load(scratch, k)
+        b = load(scratch, block)
+        store(scratch, k, k0 ^ b)
+        borrow = b & ~k0
+        k1, k2 = zero, zero
+        if planes > 1:
+            k1 = load(scratch, k + 1)
+            b = load(scratch, block + 1)
+            store(scratch, k + 1, k1 ^ b ^ borrow)
+            borrow = borrow_of(k1, b, borrow)
+        if planes > 2:
+            k2 = load(scratch, k + 2)
+            b = load(scratch, block + 2)
+            store(scratch, k + 2, k2 ^ b ^ borrow)
+            borrow = borrow_of(k2, b, borrow)
+        if planes > 3:
+            k3 = load(scratch, k + 3)
+            b = load(scratch, block + 3) if is_eight else zero
+            store(scratch, k + 3, k3 ^ b ^ borrow)
+            borrow = borrow_of(k3, b, borrow)
+        for p in range(k + 4, k + planes):
+            x = load(scratch, p)
+            store(scratch, p, x ^ borrow)
+            borrow = borrow & ~x
+        block += 4
+        inside = left & borrow
+        left = left & ~borrow
+        if is_eight:
+            if any_lane(inside):
+                _select_eight(value, literals, nodes, s, inside, k0, k1, k2)
+            else:
+                for i in range(s, s + 8):
+                    store(value, np.int64(nodes[i]), zero)
+            s += 8
+        else:
+            x0 = literal(value, literals[s])
+            x1 = literal(value, literals[s + 1])
+            x2 = literal(value, literals[s + 2])
+            _select_four(value, nodes, s, (x0, x1, x2), inside, k0, k1)
+            s += 4
+
+
+@stage
+def choose_moves(
+    tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows, lanes: Row
+) -> Row:
+    """Select one legal move per role in each of `lanes`.
+
+    Returns the lanes in which a role has none.
+
+    Other lanes get no move and do not influence what is drawn.
+    """
+    zero = fill(value, np.uint64(0))
+    drawn0 = tables.role_count * planes
+    trial0 = drawn0 + planes
+    union0 = trial0 + planes
+    blocks0 = union0 + planes
+    older = load(random, 0)
+    newer = load(random, 1)
+
+    stuck = zero
+    with_choice = zero
+    overlap = zero
+    for p in range(planes):
+        store(scratch, union0 + p, zero)
+    for role in range(tables.role_count):
+        has_move = _count_role(
+            tables, value, role, scratch, role * planes, planes, blocks0 + tables.first_slot[role]
+        )
+        stuck = stuck | (lanes & ~has_move)
+        has_choice = zero
+        for p in range(planes):
+            x = load(scratch, role * planes + p) & lanes
+            store(scratch, role * planes + p, x)
+            has_choice = has_choice | x
+            store(scratch, union0 + p, load(scratch, union0 + p) | x)
+        overlap = overlap | (with_choice & has_choice)
+        with_choice = with_choice | has_choice
+
+    is_shared = not any_lane(overlap)
+    for role in range(tables.role_count):
+        own0 = role * planes
+        if role == 0 or not is_shared:
+            limit0 = union0 if is_shared else own0
+            older, newer = draw_at_most(value, scratch, limit0, drawn0, trial0, planes, older, newer)
+        has_choice = zero
+        for p in range(planes):
+            has_choice = has_choice | load(scratch, own0 + p)
+        for p in range(planes):
+            store(scratch, own0 + p, load(scratch, drawn0 + p) & has_choice)
+        _select_role(
+            tables, value, role, scratch, own0, planes, blocks0 + tables.first_slot[role], lanes & ~stuck
+        )
+    store(random, 0, older)
+    store(random, 1, newer)
+    return stuck
+
+
+@kernel
+def choose(tables: LaneTables, value: Rows, scratch: Rows, planes: int, random: Rows, stuck: Rows) -> None:
+    """Select a uniformly random legal move of every role in every lane.
+
+    value     legality must be settled; the move rows are overwritten: one move per role and lane, none
+              at all in lanes in which some role has no legal move
+    scratch   choice_scratch_rows(tables) rows; planes = choice_planes(tables)
+    random    2 rows, see `seeded_random`
+    stuck     1 row: lanes in which some role has no legal move
+    """
+    everywhere = fill(value, ALL_ONES)
+    store(stuck, 0, choose_moves(tables, value, scratch, planes, random, everywhere))

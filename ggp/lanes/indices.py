@@ -1,0 +1,121 @@
+"""Which move each lane made, as integers.
+
+For statistics and trees, which work lane by lane.
+The selected move rows of a role are one-hot. OR-ing each into the binary digits of its index gives index
+*planes*; transposing blocks of 64x64 bits turns planes (a row per digit) into numbers (a word per lane).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.compiling import inlined, kernel
+from ggp.jit.rows import Index, Rows, any_lane, fill, get_word, load, store, word_count
+from ggp.lanes.layout import LaneTables
+
+INDEX_PLANES = 32
+NO_MOVE = -1
+
+
+@inlined
+def transpose_bits(block: NDArray[np.uint64]) -> None:
+    """Transpose 64x64 bits in place (Hacker's Delight 7-3).
+
+    Bit j of word i becomes bit i of word j.
+    """
+    width = 32
+    mask = np.uint64(0x0000_0000_FFFF_FFFF)
+    while width != 0:
+        shift = np.uint64(width)
+        i = 0
+        while i < 64:
+            swapped = ((block[i] >> shift) ^ block[i | width]) & mask
+            block[i] = block[i] ^ (swapped << shift)
+            block[i | width] = block[i | width] ^ swapped
+            i = ((i | width) + 1) & ~width
+        width >>= 1
+        mask = mask ^ (mask << np.uint64(width))
+
+
+@inlined
+def planes_of_indices(value: Rows, first_node: Index, count: Index, planes: Rows) -> Index:
+    """Write the index of one-hot rows as planes.
+
+    The rows are first_node .. first_node+count-1; planes hold the index + 1, or 0 if no row is set. Returns
+    how many planes that takes.
+    """
+    used = 0
+    while (count >> used) != 0:
+        store(planes, used, fill(value, np.uint64(0)))
+        used += 1
+    for i in range(count):
+        x = load(value, first_node + i)
+        if any_lane(x):
+            for p in range(used):
+                if ((i + 1) >> p) & 1:
+                    store(planes, p, load(planes, p) | x)
+    return used
+
+
+@inlined
+def numbers_of_planes(
+    planes: Rows,
+    first: Index,
+    used: Index,
+    offset: Index,
+    block: NDArray[np.uint64],
+    numbers: Int32Array,
+) -> None:
+    """numbers[lane] = the lane's number in planes first .. first+used-1, plus offset."""
+    group = 1
+    spacing = 64
+    while spacing > used and spacing > 1:
+        spacing >>= 1
+    if spacing < used:
+        spacing <<= 1
+    group = 64 // spacing
+    mask = (
+        np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+        if spacing == 64
+        else (np.uint64(1) << np.uint64(spacing)) - np.uint64(1)
+    )
+    words = word_count(planes)
+    for word in range(0, words, group):
+        members = min(group, words - word)
+        for i in range(64):
+            block[i] = np.uint64(0)
+        for member in range(members):
+            for p in range(used):
+                block[member * spacing + p] = get_word(planes, first + p, word + member)
+        transpose_bits(block)
+        for member in range(members):
+            shift = np.uint64(member * spacing)
+            start = 64 * (word + member)
+            for lane in range(64):
+                numbers[start + lane] = np.int64((block[lane] >> shift) & mask) + offset
+
+
+@kernel
+def selected_moves(
+    tables: LaneTables,
+    value: Rows,
+    role: int,
+    first_move: Int32Array,
+    planes: Rows,
+    block: NDArray[np.uint64],
+    moves: Int32Array,
+) -> None:
+    """Write the move of `role` in every lane, counted within the role.
+
+    NO_MOVE if none is selected.
+
+    value        the role's move rows must be one-hot or zero in every lane
+    first_move   int32[R+1] as in CircuitTables
+    planes       INDEX_PLANES rows of scratch; block: uint64[64] of scratch
+    moves        int32[64*W], the result
+    """
+    first = first_move[role]
+    used = planes_of_indices(value, np.int64(tables.move0 + first), first_move[role + 1] - first, planes)
+    numbers_of_planes(planes, 0, used, NO_MOVE, block, moves)

@@ -1,0 +1,176 @@
+"""The `Player` base class: what a referee asks of each seat.
+
+A player gets one match at a time: `start`, then `choose` in every state, then `stop`. It never sees the
+referee's objects, only values. An agent needs to override `choose` alone:
+
+    class Greedy(Player):
+        name = "greedy"
+
+        def choose(self, state, deadline, joint_move):
+            return self.legal_moves(state)[-1]
+
+    PlayerError
+    ├── PlayerSpecError    the text names no player, or an option that the player does not have
+    ├── PlayerFaultError   a player gave no usable answer; the match continues
+    ├── TakeBackError      the person at the keyboard takes a move back
+    └── MatchQuitError     the person at the keyboard, or the operator, ends the match; it is aborted
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from ggp.game import Game, Move, Role
+from ggp.match.faults import Fault
+
+
+class PlayerError(Exception):
+    """Base of the errors that players raise on purpose.
+
+    >>> issubclass(PlayerSpecError, PlayerError)
+    True
+    """
+
+
+class PlayerSpecError(PlayerError):
+    """The text names no player, or an option that the player does not have.
+
+    >>> import ggp
+    >>> ggp.make_player("agents.py:Greedy")
+    Traceback (most recent call last):
+    ggp.match.player.PlayerSpecError: player 'agents.py:Greedy': there is no file ...agents.py
+    """
+
+
+class PlayerFaultError(PlayerError):
+    """A player gave no usable answer; the referee replaces its move and continues.
+
+    fault   why, as the match record notes it
+
+    >>> from ggp.match.faults import Late
+    >>> str(PlayerFaultError(Late(), "took too long"))
+    'took too long'
+    """
+
+    def __init__(self, fault: Fault, message: str = "") -> None:
+        super().__init__(message or str(fault))
+        self.fault = fault
+
+
+class MatchQuitError(PlayerError):
+    """A person ends the match early."""
+
+
+class TakeBackError(PlayerError):
+    """A person takes back the last own move; the referee returns to the state in which it was chosen.
+
+    role   of the person
+    """
+
+    def __init__(self, role: Role) -> None:
+        super().__init__(f"{role} takes a move back")
+        self.role = role
+
+
+@dataclass(frozen=True)
+class MatchSetup:
+    """All that a player is told when a match begins. `seed` is the player's own, not the match's.
+
+    can_take_back   whether TakeBackError is heard in this match
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe", engine="reasoner")
+    >>> ggp.MatchSetup("m.1", game, game.roles[0], 5.0, 1.0, seed=7).play_clock_seconds
+    1.0
+    """
+
+    match_id: str
+    game: Game[Any]
+    role: Role
+    start_clock_seconds: float
+    play_clock_seconds: float
+    seed: int
+    can_take_back: bool = False
+
+
+class Report(Protocol):
+    """How a search stood, for records and views; see `ggp.search.report.SearchReport`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """This report as JSON-able data."""
+        ...
+
+
+class Player:
+    """One seat of a match; a subclass must override `choose`. Deadlines are `time.monotonic()` seconds.
+
+    >>> import ggp
+    >>> class Last(ggp.Player):
+    ...     def choose(self, state, deadline, joint_move):
+    ...         return self.legal_moves(state)[-1]
+    >>> game = ggp.load("tictactoe", engine="reasoner")
+    >>> ggp.play_match(game, [Last(), Last()])
+    <MatchRecord tictactoe: x (Last) 100, o (Last) 0; 7 steps>
+
+    name              shown in records and views; by default the name of the class
+    is_remote         spends its time waiting for another process: the referee asks all remote players
+                      at the same time, all others one after the other
+    is_human          is never late
+    ponders           `ponder` is to be called while other players think
+    needs_lanes       plays compiled games only
+    takes_quick_games may begin on a game that is not finished, and be given the finished one by `change_game`
+    last_report       how the search for the last move stood at its end; None without a search
+    simulation_count  simulations of the last match; None if the player does not count them
+    """
+
+    name: str = "player"
+    is_remote: bool = False
+    is_human: bool = False
+    ponders: bool = False
+    needs_lanes: bool = False
+    takes_quick_games: bool = False
+    last_report: Report | None = None
+    simulation_count: int | None = None
+    _setup: MatchSetup | None = None
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if cls.name == Player.name:
+            cls.name = cls.__name__
+
+    @property
+    def setup(self) -> MatchSetup:
+        """The setup of the current match, from `start` to `stop`."""
+        assert self._setup is not None, "choose before start"
+        return self._setup
+
+    def legal_moves(self, state: Hashable) -> tuple[Move, ...]:
+        """The legal moves of this player's role in `state`, sorted by text."""
+        return self.setup.game.legal_moves(state, self.setup.role)
+
+    def prepare(self, game: Game[Any]) -> None:
+        """Compile what playing `game` needs, before any clock starts."""
+
+    def start(self, setup: MatchSetup, deadline: float) -> None:
+        """Get ready for a match.
+
+        Raises PlayerFaultError if that fails; `choose` is called all the same.
+        """
+        self._setup = setup
+
+    def change_game(self, game: Game[Any]) -> None:
+        """Continue the match on another game of the same rules, whose states `choose` gets from now on."""
+        self._setup = replace(self.setup, game=game)
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        """Choose a legal move in `state`, reached by `joint_move` (None in the initial state)."""
+        raise NotImplementedError(f"{type(self).__name__} does not override choose")
+
+    def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
+        """Search on between two calls of `choose`, until `is_over()` or `deadline`."""
+
+    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
+        """End the match, after `joint_move`; None if it was aborted."""
+        self._setup = None

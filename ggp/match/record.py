@@ -1,0 +1,415 @@
+"""The record of a match, as data and as JSON.
+
+The JSON keys are those that GGP servers and viewers have used since ggp-base, with a column per kind of
+entry; keys of our own start with `x-`. In memory a record is a list of steps.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from importlib import metadata
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ggp.files import write_text
+from ggp.game import Fact, Game
+from ggp.match.faults import Fault, fault_text, parse_fault
+from ggp.match.terms import MatchTerms
+from ggp.notebook import html_table
+
+NO_PREVIEW = -1
+"""`preview_clock` of a match without a PREVIEW phase."""
+
+
+class RecordError(ValueError):
+    """The text is not a match record.
+
+    >>> MatchRecord.from_json("[]")
+    Traceback (most recent call last):
+    ggp.match.record.RecordError: a match record is a JSON object
+    """
+
+
+@dataclass(frozen=True)
+class Step:
+    """One state of a match, and how it was reached; step 0 holds the initial state and START.
+
+    Tuples have one entry per role in rule-sheet order; they are empty if nothing is recorded.
+
+    joint_move   as text; empty in step 0
+    state        `( fact fact … )`; empty if not recorded
+    time_ms      when the state was reached, milliseconds since the epoch
+    faults       of the answers to START or PLAY that led here
+    seconds      how long these answers took; None for `random`
+    reports      how each role's search stood at its end (`SearchReport.to_dict`); None without a report
+    """
+
+    joint_move: tuple[str, ...]
+    state: str
+    time_ms: int | None = None
+    faults: tuple[Fault | None, ...] = ()
+    seconds: tuple[float | None, ...] = ()
+    reports: tuple[dict[str, Any] | None, ...] = ()
+
+
+@dataclass(repr=False)
+class MatchRecord:
+    """Everything that happened in one match, growing while it is played.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe", engine="reasoner")
+    >>> players = [ggp.make_player("legal"), ggp.make_player("legal")]
+    >>> record = ggp.play_match(game, players, ggp.MatchTerms(seed=1))
+    >>> record
+    <MatchRecord tictactoe: x (legal) 100, o (legal) 0; 7 steps>
+    >>> record.goals, record.moves[0]
+    ([100, 0], ['(mark 1 1)', 'noop'])
+    >>> ggp.MatchRecord.from_json(record.to_json()).to_dict() == record.to_dict()
+    True
+
+    In a notebook it is a table of its steps.
+
+    start_time   milliseconds since the epoch
+    steps        the initial state, then one per joint move
+    goals        None until the match is complete; within, None if the rules give no value
+    fault        why the match was aborted, or what is wrong with the goals at its end; mostly empty
+
+    `states`, `moves`, `errors` and so on are the columns of the JSON text, made from the steps: rows of
+    `errors`, `move_seconds`, `states` and `state_times` begin with START's, `moves` and `reports` do not.
+    """
+
+    match_id: str
+    game_name: str
+    roles: tuple[str, ...]
+    start_clock: float
+    play_clock: float
+    player_names: tuple[str, ...]
+    rules: str = ""
+    seed: int | None = None
+    random_token: str = ""
+    start_time: int = 0
+    game_meta_url: str = ""
+    is_completed: bool = False
+    is_aborted: bool = False
+    steps: list[Step] = field(default_factory=list)
+    goals: list[int | None] | None = None
+    preview_clock: float = NO_PREVIEW
+    is_player_human: tuple[bool, ...] = ()
+    tournament_name: str = ""
+    is_scrambled: bool = False
+    version: str = ""
+    fault: str = ""
+
+    def __repr__(self) -> str:
+        return f"<MatchRecord {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        """The steps as a table, for notebooks."""
+        rows = [
+            [
+                number,
+                *step.joint_move,
+                "; ".join(fault_text(fault) for fault in step.faults if fault is not None),
+            ]
+            for number, step in enumerate(self.steps)
+            if step.joint_move
+        ]
+        return html_table(self._summary(), ["step", *self.roles, "faults"], rows)
+
+    def _summary(self) -> str:
+        """Game, players, goals and length in one line."""
+        goals = self.goals or [None] * len(self.roles)
+        seats = [
+            f"{role} ({name}){'' if goal is None else f' {goal}'}"
+            for role, name, goal in zip(self.roles, self.player_names, goals, strict=False)
+        ]
+        end = f"; aborted: {self.fault}" if self.is_aborted else "" if self.is_completed else "; not over"
+        return f"{self.game_name or self.match_id}: {', '.join(seats)}; {len(self.moves):,} steps{end}"
+
+    def add_step(self, step: Step) -> None:
+        """Note the next step, the initial state first."""
+        self.steps.append(step)
+
+    def note_start(self, faults: tuple[Fault | None, ...], seconds: tuple[float | None, ...]) -> None:
+        """Note how the players answered START."""
+        self.steps[0] = replace(self.steps[0], faults=faults, seconds=seconds)
+
+    @property
+    def states(self) -> list[str]:
+        """Every state as text, the initial one included."""
+        return [step.state for step in self.steps if step.state]
+
+    @property
+    def moves(self) -> list[list[str]]:
+        """Every joint move as texts in role order."""
+        return [list(step.joint_move) for step in self.steps if step.joint_move]
+
+    @property
+    def state_times(self) -> list[int]:
+        """When each state was reached, milliseconds since the epoch."""
+        return [step.time_ms for step in self.steps if step.time_ms is not None]
+
+    @property
+    def errors(self) -> list[list[str]]:
+        """A row for START, then one per joint move: "" or the text of a fault."""
+        return [list(map(fault_text, step.faults)) for step in self.steps if step.faults]
+
+    @property
+    def move_seconds(self) -> list[list[float | None]]:
+        """Rows as in `errors`: how long each role took."""
+        return [list(step.seconds) for step in self.steps if step.seconds]
+
+    @property
+    def reports(self) -> list[list[dict[str, Any] | None]]:
+        """A row per joint move: how each role's search stood at its end."""
+        return [list(step.reports) for step in self.steps if step.reports]
+
+    def complete(self, goals: Sequence[int | None]) -> None:
+        """Note the regular end of the match."""
+        self.goals = list(goals)
+        self.is_completed = True
+
+    def abort(self, reason: str) -> None:
+        """Note that the match ends without a result, and why."""
+        self.is_aborted = True
+        self.fault = reason
+
+    def fault_count(self, seat: int) -> int:
+        """The number of unusable answers of a seat, to START or PLAY."""
+        return sum(step.faults[seat] is not None for step in self.steps if step.faults)
+
+    def to_json(self) -> str:
+        """This record as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """This record as JSON-able data with the keys of ggp-base; empty optional ones are left out."""
+        data: dict[str, Any] = {_KEYS[name]: getattr(self, name) for name in _KEYS}
+        for key in ("roles", "playerNamesFromHost", "isPlayerHuman"):
+            full_key = "x-roles" if key == "roles" else key
+            data[full_key] = list(data[full_key])
+        if self.goals is None:
+            del data["goalValues"]
+        if not any(map(any, self.reports)):
+            del data["x-reports"]
+        for key in _OPTIONAL_KEYS:
+            if data[key] in ("", None):
+                del data[key]
+        return data
+
+    @classmethod
+    def from_json(cls, text: str) -> MatchRecord:
+        """Read a record, ours or another manager's. Raises RecordError."""
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise RecordError(f"not JSON: {error}") from None
+        return cls.from_dict(data)
+
+    @classmethod
+    def from_dict(cls, data: object) -> MatchRecord:
+        """The inverse of `to_dict`; keys that others leave out are filled in. Raises RecordError."""
+        if not isinstance(data, dict):
+            raise RecordError("a match record is a JSON object")
+        for key in ("matchId", "states", "moves"):
+            if key not in data:
+                raise RecordError(f"no {key!r} in the match record")
+        columns = {name: _read_rows(data, name) for name in _COLUMNS}
+        known = {name: data[key] for name, key in _KEYS.items() if key in data and name not in _COLUMNS}
+        seats = max(map(len, columns["moves"]), default=0)
+        known.setdefault("roles", [""] * max(seats, len(data.get("playerNamesFromHost") or [])))
+        for name, default in _DEFAULTS.items():
+            known.setdefault(name, default)
+        for name in ("roles", "player_names", "is_player_human"):
+            if not isinstance(known.setdefault(name, []), list):
+                raise RecordError(f"{_KEYS[name]!r} is not a list")
+            known[name] = tuple(known[name])
+        for name in ("roles", "player_names"):
+            known[name] = tuple("" if text is None else str(text) for text in known[name])
+        goals = known.get("goals")
+        if goals is not None and not (isinstance(goals, list) and all(map(_is_number, goals))):
+            raise RecordError("'goalValues' is not a list of numbers")
+        return cls(**known, steps=_read_steps(columns))
+
+
+def _read_rows(data: dict[str, Any], name: str) -> list[Any]:
+    """One column of the JSON text: a list, of lists unless it holds states or times."""
+    rows = data.get(_KEYS[name], [])
+    if not isinstance(rows, list):
+        raise RecordError(f"{_KEYS[name]!r} is not a list")
+    if name not in ("states", "state_times") and not all(isinstance(row, list) for row in rows):
+        raise RecordError(f"{_KEYS[name]!r} is not a list of lists")
+    entries = rows if name in ("states", "state_times") else chain.from_iterable(rows)
+    is_entry = _IS_ENTRY.get(name)
+    if is_entry is not None and not all(map(is_entry, entries)):
+        raise RecordError(f"{_KEYS[name]!r} has an entry of another type")
+    return rows
+
+
+def _is_text(entry: object) -> bool:
+    return isinstance(entry, str)
+
+
+def _is_number(entry: object) -> bool:
+    return entry is None or isinstance(entry, int | float)
+
+
+def _is_report(entry: object) -> bool:
+    return entry is None or isinstance(entry, dict)
+
+
+def _read_steps(columns: dict[str, list[Any]]) -> list[Step]:
+    """The steps that columns of possibly different lengths describe."""
+    moves = columns["moves"]
+    count = max(len(columns["states"]), len(moves) + 1 if moves else 0)
+
+    def entry(name: str, number: int, missing: Any, *, with_start: bool) -> Any:
+        """The entry of a step; columns that have no row for START begin with step 1."""
+        rows = columns[name]
+        place = number if with_start else number - 1
+        return rows[place] if 0 <= place < len(rows) else missing
+
+    has_start = {name: len(columns[name]) > len(moves) for name in ("errors", "move_seconds")}
+    return [
+        Step(
+            joint_move=tuple(entry("moves", number, (), with_start=False)),
+            state=entry("states", number, "", with_start=True),
+            time_ms=entry("state_times", number, None, with_start=True),
+            faults=tuple(
+                parse_fault(str(text or ""))
+                for text in entry("errors", number, (), with_start=has_start["errors"])
+            ),
+            seconds=tuple(entry("move_seconds", number, (), with_start=has_start["move_seconds"])),
+            reports=tuple(entry("reports", number, (), with_start=False)),
+        )
+        for number in range(count)
+    ]
+
+
+_IS_ENTRY = {
+    "states": _is_text,
+    "moves": _is_text,
+    "state_times": _is_number,
+    "move_seconds": _is_number,
+    "reports": _is_report,
+}
+"""What each entry of a column must be; views and statistics rely on it."""
+_COLUMNS = ("states", "moves", "state_times", "errors", "move_seconds", "reports")
+_KEYS = {
+    "match_id": "matchId",
+    "random_token": "randomToken",
+    "start_time": "startTime",
+    "game_meta_url": "gameMetaURL",
+    "is_completed": "isCompleted",
+    "is_aborted": "isAborted",
+    "states": "states",
+    "moves": "moves",
+    "state_times": "stateTimes",
+    "errors": "errors",
+    "goals": "goalValues",
+    "preview_clock": "previewClock",
+    "start_clock": "startClock",
+    "play_clock": "playClock",
+    "player_names": "playerNamesFromHost",
+    "is_player_human": "isPlayerHuman",
+    "tournament_name": "tournamentNameFromHost",
+    "is_scrambled": "scrambled",
+    "rules": "rules",
+    "seed": "seed",
+    "version": "version",
+    "game_name": "x-game",
+    "roles": "x-roles",
+    "move_seconds": "x-moveSeconds",
+    "reports": "x-reports",
+    "fault": "x-fault",
+}
+_OPTIONAL_KEYS = ("gameMetaURL", "tournamentNameFromHost", "seed", "x-fault", "rules", "x-game")
+_DEFAULTS: dict[str, Any] = {"game_name": "", "start_clock": 0, "play_clock": 0}
+
+
+def state_text(facts: Sequence[Fact]) -> str:
+    """A state as records write it, without `true`.
+
+    >>> from gdl.terms import Symbol
+    >>> state_text([Symbol("p"), Symbol("q")])
+    '( p q )'
+    """
+    return " ".join(["(", *map(str, facts), ")"])
+
+
+def write_record(record: MatchRecord, path: str | Path) -> None:
+    """Write `record` as a JSON file. Raises OSError.
+
+    >>> import ggp, os, tempfile
+    >>> record = ggp.MatchRecord("m.1", "nim", ("first",), 1, 1, ("legal",))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "match.json")
+    ...     ggp.write_record(record, path)
+    ...     ggp.read_record(path)
+    <MatchRecord nim: first (legal); 0 steps; not over>
+    """
+    write_text(path, record.to_json() + "\n")
+
+
+def read_record(path: str | Path) -> MatchRecord:
+    """Read a JSON file. Raises RecordError, OSError.
+
+    >>> import ggp
+    >>> ggp.read_record("no such file")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'no such file'
+    """
+    return MatchRecord.from_json(Path(path).read_text(encoding="utf-8", errors="replace"))
+
+
+def new_record(
+    game: Game[Any],
+    terms: MatchTerms,
+    *,
+    player_names: Sequence[str],
+    is_player_human: Sequence[bool] | None = None,
+) -> MatchRecord:
+    """The record of a match that is about to begin, now, without a state yet."""
+    return MatchRecord(
+        match_id=terms.match_id or new_match_id(game.name),
+        game_name=game.name,
+        roles=tuple(map(str, game.roles)),
+        start_clock=terms.start_clock_seconds,
+        play_clock=terms.play_clock_seconds,
+        player_names=tuple(player_names),
+        rules=game.program.source.text,
+        seed=terms.seed,
+        random_token="".join(random.SystemRandom().choices(string.ascii_letters + string.digits, k=32)),
+        start_time=now_ms(),
+        is_player_human=tuple(is_player_human or [False] * len(game.roles)),
+        version=program_version(),
+    )
+
+
+def new_match_id(game: str) -> str:
+    """A match id of one word: the game's name, with `_` for odd characters, and the time.
+
+    >>> new_match_id("my nim").startswith("my_nim.")
+    True
+    """
+    word = "".join(char if char.isascii() and (char.isalnum() or char in "_-") else "_" for char in game)
+    return f"{word}.{now_ms()}"
+
+
+def now_ms() -> int:
+    """Milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+def program_version() -> str:
+    """Name and version of this program, as records carry it."""
+    try:
+        return f"ggp-lanes {metadata.version('ggp-lanes')}"
+    except metadata.PackageNotFoundError:
+        return "ggp-lanes"

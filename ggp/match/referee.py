@@ -1,0 +1,359 @@
+"""The referee: plays one match between players, local or behind a connection, and fills its record.
+
+Remote players are asked all at the same time, each in a thread that waits; local players one after the
+other in the referee's thread, while those that ponder search on in threads of their own.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from gdl.errors import GdlError
+from ggp.game import RANDOM_ROLE, Game, GameError, Move, Role, goal_faults, goals_or_none, is_compiled
+from ggp.match.faults import Fault, Illegal, Late, shorten
+from ggp.match.player import MatchQuitError, MatchSetup, Player, PlayerFaultError, TakeBackError
+from ggp.match.record import MatchRecord, Step, new_record, now_ms, state_text
+from ggp.match.terms import MatchTerms, derived_seed
+
+INTERRUPTED = "interrupted"
+"""Why a match was aborted that Ctrl-C ended."""
+
+
+class NotStartedError(Exception):
+    """A player did not get ready for a match that all players must start.
+
+    index   of its seat
+    """
+
+    def __init__(self, message: str, index: int, fault: Fault) -> None:
+        super().__init__(message)
+        self.index, self.fault = index, fault
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a watcher of a match is shown: once per state, and when a seat starts to think.
+
+    joint_move   what led to `state`; None in the initial one
+    thinking     the role whose clock runs, if any
+    deadline     when that clock ends, `time.monotonic()` seconds
+    """
+
+    record: MatchRecord
+    game: Game[Any]
+    state: Hashable
+    step: int
+    joint_move: tuple[Move, ...] | None
+    thinking: Role | None = None
+    deadline: float | None = None
+    is_over: bool = False
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A state of the match before its moves were asked for: all that is needed to return to it."""
+
+    state: Hashable
+    joint_move: tuple[Move, ...] | None
+    chance: Any
+
+
+Watcher = Callable[[Moment], None]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What one seat answered; nothing if it has no player, nothing but a fault if it failed."""
+
+    answer: Any = None
+    fault: Fault | None = None
+    seconds: float | None = None
+
+
+Ask = Callable[[int, Player, float], Any]
+"""Asks a player for something: seat, player, deadline to answer; may raise PlayerFaultError."""
+
+
+def play_match(
+    game: Game[Any],
+    players: Sequence[Player | None],
+    terms: MatchTerms | None = None,
+    *,
+    watch: Watcher | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> MatchRecord:
+    """Play one match to its end and return its record.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe", engine="reasoner")
+    >>> ggp.play_match(game, [ggp.make_player("legal"), ggp.make_player("legal")], ggp.MatchTerms(seed=3))
+    <MatchRecord tictactoe: x (legal) 100, o (legal) 0; 7 steps>
+
+    players   one per role, in rule-sheet order; None lets chance play, as it always does for `random`
+
+    A move that is late, illegal or missing is replaced by a legal one and noted in the record. The match is
+    aborted if a person quits or interrupts it, the rules are at fault, or it does not end within the step
+    limit. Players compile what they need (`prepare`) before the first clock starts. Raises ValueError for a
+    wrong number of players, NotStartedError if all must start and one does not, and what computing the
+    initial state raises.
+    """
+    return Referee(game, players, terms or MatchTerms(), watch=watch, clock=clock).run()
+
+
+class Referee:
+    """One match while it lasts; `record` exists from the start and grows in place."""
+
+    def __init__(
+        self,
+        game: Game[Any],
+        players: Sequence[Player | None],
+        terms: MatchTerms,
+        *,
+        watch: Watcher | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Raises ValueError for a wrong number of players."""
+        if len(players) != len(game.roles):
+            raise ValueError(f"{game.name} has {len(game.roles)} roles, got {len(players)} players")
+        self.game, self.terms, self.watch, self.clock = game, terms, watch, clock
+        self.seats = [
+            None if role == RANDOM_ROLE else player for role, player in zip(game.roles, players, strict=True)
+        ]
+        self.record = new_record(
+            game,
+            terms,
+            player_names=["random" if seat is None else seat.name for seat in self.seats],
+            is_player_human=[seat is not None and seat.is_human for seat in self.seats],
+        )
+        self.chance = random.Random(derived_seed(terms.seed, "chance"))
+        self.state: Hashable = None
+        self.step = 0
+        self.joint_move: tuple[Move, ...] | None = None
+        self.visits: list[Visit] = []
+        present = [seat for seat in self.seats if seat is not None]
+        self.can_take_back = any(seat.is_human for seat in present) and not any(
+            seat.is_remote for seat in present
+        )
+
+    def run(self) -> MatchRecord:
+        """Play the match; returns its record, also of a match that was aborted."""
+        for seat in self.seats:
+            if seat is not None:
+                seat.prepare(self.game)
+        self.state = self.game.initial_state()
+        with ThreadPoolExecutor(max_workers=max(1, len(self.seats))) as pool:
+            try:
+                self.play_to_the_end(pool)
+            except NotStartedError as error:
+                self.record.abort(str(error))
+                raise
+            except MatchQuitError as error:
+                self.record.abort(str(error))
+            except KeyboardInterrupt:
+                self.record.abort(INTERRUPTED)
+            except GameError as error:
+                self.record.abort(str(error.at_step(self.step)))
+            except (GdlError, RecursionError, MemoryError) as error:
+                self.record.abort(f"step {self.step}: {error or type(error).__name__}")
+            except Exception as error:
+                self.record.abort(f"step {self.step}: internal error: {error!r}")
+                raise
+            finally:
+                self.stop_players(pool)
+                self.show(is_over=True)
+        return self.record
+
+    def play_to_the_end(self, pool: ThreadPoolExecutor) -> None:
+        self.record.add_step(Step((), state_text(self.game.facts(self.state)), now_ms()))
+        self.show()
+        self.start_players(pool)
+        while not self.game.is_terminal(self.state):
+            if self.step >= self.terms.step_limit:
+                self.record.abort(f"no end after {self.terms.step_limit:,} steps")
+                return
+            if self.can_take_back:
+                self.visits.append(Visit(self.state, self.joint_move, self.chance.getstate()))
+            try:
+                self.make_step(pool)
+            except TakeBackError as error:
+                self.take_back(error.role)
+        self.record.complete(goals_or_none(self.game, self.state))
+        self.record.fault = "; ".join(goal_faults(self.game, self.state))
+
+    # --- rounds -----------------------------------------------------------------------------------
+
+    def start_players(self, pool: ThreadPoolExecutor) -> None:
+        def start(index: int, seat: Player, deadline: float) -> None:
+            try:
+                seat.start(self.setup_of(index), deadline)
+            except PlayerFaultError as error:
+                if self.terms.all_must_start:
+                    raise NotStartedError(f"{seat.name} did not start: {error}", index, error.fault) from None
+                raise
+
+        replies = self.ask_all(pool, start, self.terms.start_clock_seconds, range(len(self.seats)))
+        self.record.note_start(
+            tuple(reply.fault for reply in replies), tuple(reply.seconds for reply in replies)
+        )
+
+    def setup_of(self, index: int) -> MatchSetup:
+        """What the player of a seat is told at the beginning."""
+        return MatchSetup(
+            self.record.match_id,
+            self.game,
+            self.game.roles[index],
+            self.terms.start_clock_seconds,
+            self.terms.play_clock_seconds,
+            derived_seed(self.terms.seed, f"player {index}"),
+            can_take_back=self.can_take_back,
+        )
+
+    def take_back(self, role: Role) -> None:
+        """Return to the last state in which `role` chose a move; if there is none, stay.
+
+        Chance will draw the same again. The other players begin the match anew in that state.
+        """
+        earlier = [
+            step
+            for step, visit in enumerate(self.visits[: self.step])
+            if len(self.game.legal_moves(visit.state, role)) > 1
+        ]
+        if not earlier:
+            self.visits = self.visits[: self.step]
+            return
+        self.step = earlier[-1]
+        visit = self.visits[self.step]
+        self.state, self.joint_move = visit.state, visit.joint_move
+        self.chance.setstate(visit.chance)
+        del self.visits[self.step :]
+        del self.record.steps[self.step + 1 :]
+        for index, seat in enumerate(self.seats):
+            if seat is not None and not seat.is_human:
+                seat.stop(None)
+                with suppress(PlayerFaultError):  # the next `choose` will fail, and that is recorded
+                    seat.start(self.setup_of(index), self.clock() + self.terms.start_clock_seconds)
+        self.show()
+
+    def make_step(self, pool: ThreadPoolExecutor) -> None:
+        legal = [self.game.legal_moves(self.state, role) for role in self.game.roles]
+        # Drawn before any player is asked, so that chance depends on the seed alone, not on who was late.
+        drawn = [self.chance.choice(moves) for moves in legal]
+
+        def choose(index: int, seat: Player, deadline: float) -> Move:
+            move = seat.choose(self.state, deadline, self.joint_move)
+            if move not in legal[index]:
+                raise PlayerFaultError(Illegal(shorten(str(move))))
+            return move
+
+        deciding = [index for index, moves in enumerate(legal) if len(moves) > 1]
+        replies = self.ask_all(pool, choose, self.terms.play_clock_seconds, deciding)
+        reports = [None if seat is None else seat.last_report for seat in self.seats]
+        joint_move = tuple(
+            self.substitute(index, legal[index], drawn[index]) if reply.answer is None else reply.answer
+            for index, reply in enumerate(replies)
+        )
+        self.state = self.game.next_state(self.state, joint_move)
+        self.joint_move = joint_move
+        self.step += 1
+        self.record.add_step(
+            Step(
+                tuple(map(str, joint_move)),
+                state_text(self.game.facts(self.state)),
+                now_ms(),
+                tuple(reply.fault for reply in replies),
+                tuple(reply.seconds for reply in replies),
+                tuple(None if report is None else report.to_dict() for report in reports),
+            )
+        )
+        self.show()
+
+    def substitute(self, index: int, legal: Sequence[Move], drawn: Move) -> Move:
+        """The move of chance, or of a player at fault."""
+        return legal[0] if self.terms.on_error == "first" and self.seats[index] is not None else drawn
+
+    def stop_players(self, pool: ThreadPoolExecutor) -> None:
+        """Tell every player that the match is over: remote ones at the same time."""
+        joint_move = None if self.record.is_aborted else self.joint_move
+        remote = [pool.submit(seat.stop, joint_move) for seat in self.seats if seat and seat.is_remote]
+        for seat in self.seats:
+            if seat is not None and not seat.is_remote:
+                seat.stop(joint_move)
+        for stopping in remote:
+            stopping.result()
+
+    # --- asking -----------------------------------------------------------------------------------
+
+    def ask_all(
+        self, pool: ThreadPoolExecutor, ask: Ask, limit_seconds: float, deciding: Sequence[int]
+    ) -> list[Reply]:
+        """Ask every seat once, remote ones at the same time.
+
+        deciding   seats with a choice, of which the first remote one is shown as thinking
+        """
+        futures: dict[int, Future[Reply]] = {
+            index: pool.submit(self.ask_one, index, seat, ask, limit_seconds)
+            for index, seat in enumerate(self.seats)
+            if seat is not None and seat.is_remote
+        }
+        deadline = self.clock() + limit_seconds
+        replies: dict[int, Reply] = {}
+        try:
+            for index, seat in enumerate(self.seats):
+                if seat is None or index in futures:
+                    continue
+                self.show(thinking=index, deadline=self.clock() + limit_seconds)
+                with self.others_pondering(pool, index, limit_seconds):
+                    replies[index] = self.ask_one(index, seat, ask, limit_seconds)
+            if futures:
+                self.show(
+                    thinking=next(filter(futures.__contains__, deciding), min(futures)), deadline=deadline
+                )
+            replies |= {index: future.result() for index, future in futures.items()}
+        finally:
+            wait(futures.values())  # a player that is still being asked must not be told yet that it is over
+        return [replies.get(index, Reply()) for index in range(len(self.seats))]
+
+    def ask_one(self, index: int, seat: Player, ask: Ask, limit_seconds: float) -> Reply:
+        """Ask one seat and take the time."""
+        begin = self.clock()
+        try:
+            answer, fault = ask(index, seat, begin + limit_seconds), None
+        except PlayerFaultError as error:
+            answer, fault = None, error.fault
+        seconds = self.clock() - begin
+        if fault is None and seconds > limit_seconds + self.terms.grace_seconds and not seat.is_human:
+            answer, fault = None, Late()
+        return Reply(answer, fault, round(seconds, 4))
+
+    @contextmanager
+    def others_pondering(self, pool: ThreadPoolExecutor, index: int, limit_seconds: float) -> Iterator[None]:
+        """Let the other players that ponder search on meanwhile, if threads may share the game."""
+        over = threading.Event()
+        deadline = self.clock() + limit_seconds
+        others = [seat for i, seat in enumerate(self.seats) if seat is not None and i != index]
+        pondering = [seat for seat in others if seat.ponders and is_compiled(self.game)]
+        jobs = [pool.submit(seat.ponder, over.is_set, deadline) for seat in pondering]
+        try:
+            yield
+        finally:
+            over.set()
+            for job in jobs:
+                job.result()
+
+    def show(
+        self, *, thinking: int | None = None, deadline: float | None = None, is_over: bool = False
+    ) -> None:
+        """Show the match to its watcher; `thinking` is a seat."""
+        if self.watch is None:
+            return
+        role = None if thinking is None else self.game.roles[thinking]
+        self.watch(
+            Moment(self.record, self.game, self.state, self.step, self.joint_move, role, deadline, is_over)
+        )

@@ -1,0 +1,42 @@
+"""MatchTerms: clocks, seed, limits and substitutes of one match."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
+
+STEP_LIMIT = 10_000
+"""Steps after which the referee aborts a match that does not end."""
+
+OnError = Literal["first", "random"]
+
+
+@dataclass(frozen=True)
+class MatchTerms:
+    """What a match is played under: clocks, seed, limits.
+
+    on_error         what replaces a missing or illegal move: a random legal one (ggp-base) or the first
+                     (Dresden)
+    match_id         empty: made from the game's name and the time
+    grace_seconds    how much longer than its clock a player may take before its answer is late
+    all_must_start   whether a fault at START ends the match: players are told, and NotStartedError is raised
+
+    >>> MatchTerms(start_clock_seconds=5, play_clock_seconds=1, seed=7).on_error
+    'random'
+    """
+
+    start_clock_seconds: float = 30.0
+    play_clock_seconds: float = 10.0
+    seed: int = 0
+    _: KW_ONLY
+    on_error: OnError = "random"
+    match_id: str = ""
+    step_limit: int = STEP_LIMIT
+    grace_seconds: float = 0.5
+    all_must_start: bool = False
+
+
+def derived_seed(seed: int, purpose: str) -> int:
+    """A seed for one seat or purpose of a match, the same in every run and on every machine."""
+    return random.Random(f"{seed}/{purpose}").getrandbits(62)

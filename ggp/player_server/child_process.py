@@ -1,0 +1,113 @@
+"""The server's end of a child process: start it, exchange lines with it, kill it.
+
+The child has a session of its own, so that it is killed together with all that it has started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+from ggp.files import PACKAGE
+
+
+class ChildProcess:
+    """A module of this package, run in a process that reads and writes lines.
+
+    on_line   called in the event loop with every line
+    on_gone   called in the event loop once, at the end
+    """
+
+    def __init__(
+        self,
+        module: str,
+        on_line: Callable[[bytes], None],
+        on_gone: Callable[[], None],
+        *,
+        arguments: tuple[str, ...] = (),
+        line_bytes: int = 1024 * 1024,
+    ) -> None:
+        self._command = ("-m", module, *arguments)
+        self._on_line = on_line
+        self._on_gone = on_gone
+        self._line_bytes = line_bytes
+        self._process: asyncio.subprocess.Process | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process id; None before the start and after the end."""
+        return self._process.pid if self._process is not None and self._process.returncode is None else None
+
+    async def start(self) -> None:
+        """Start the process. Raises OSError."""
+        path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]))
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *self._command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=self._line_bytes,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,
+        )
+        self._task = asyncio.create_task(self._listen(self._process))
+
+    def send(self, line: bytes) -> None:
+        """Send a line without waiting; a dead process ignores it."""
+        if self._process is not None and self._process.stdin is not None and self.pid is not None:
+            with contextlib.suppress(ConnectionError, RuntimeError):
+                self._process.stdin.write(line)
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        with contextlib.suppress(ValueError, ConnectionError):
+            async for line in process.stdout:
+                self._on_line(line)
+        self._kill_group(process)
+        await process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
+            with contextlib.suppress(ConnectionError):
+                await process.stdin.wait_closed()
+        self._on_gone()
+
+    async def close(self, grace_seconds: float = 0.0) -> None:
+        """Wait at most `grace_seconds` for the process to end by itself, then kill it and its children."""
+        process, task = self._process, self._task
+        if process is None or task is None:
+            return
+        if grace_seconds > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(task), grace_seconds)
+        self.kill()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(task, 2.0)
+
+    def kill(self) -> None:
+        """Kill the process and its children at once, without waiting."""
+        if self._process is not None:
+            self._kill_group(self._process)
+
+    @staticmethod
+    def _kill_group(process: asyncio.subprocess.Process) -> None:
+        if process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+
+
+def resident_mebibytes(pid: int) -> int:
+    """Resident memory of a process; 0 if the system does not report it."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024**2
+    except (OSError, ValueError, IndexError):
+        return 0

@@ -1,0 +1,359 @@
+"""A small HTTP server for one request per connection, as tolerant as GGP managers require.
+
+Managers in the wild send HTTP/1.0 without Content-Length, lines that end in LF only, no Host, and wrong
+charsets. Strict servers such as aiohttp's answer those with 400, so the player listens with this instead:
+bytes in, one `HttpRequest` to the handler, bytes out, connection closed. Everything is bounded: time to send
+a request, size of headers and body, simultaneous connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from urllib.parse import unquote_plus
+
+from gdl.syntax.parser import decode
+from ggp.player_server.incoming_expression import IncomingExpression
+from ggp.player_server.web_pages import OriginRules
+from ggp.protocol.messages import printable
+
+log = logging.getLogger("ggp.http")
+
+_REASONS = {
+    200: "OK",
+    400: "Bad Request",
+    403: "Forbidden",
+    405: "Method Not Allowed",
+    408: "Request Timeout",
+    413: "Content Too Large",
+    431: "Request Header Fields Too Large",
+    500: "Internal Server Error",
+    503: "Service Unavailable",
+}
+_MAX_HEADER_BYTES = 64 * 1024
+_CHUNK_BYTES = 64 * 1024
+_SCANNED_BYTES = 8 * 1024
+"""Of a body without a length, looked at for its end in one turn of the event loop: about 1 ms."""
+_DRAIN_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """Bounds on what a peer may cost: bytes, seconds, connections.
+
+    connections   limit of requests that are being received, and of requests in the handler
+    """
+
+    body_bytes: int = 4 * 1024 * 1024
+    request_seconds: float = 30.0
+    quiet_seconds: float = 2.0
+    connections: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """One message as received.
+
+    text      the decoded body, or the URL-decoded path of a GET
+    peer      host and port of the sender, for log lines
+    arrival   time.monotonic() seconds at its first byte; clocks count from here
+    is_peer_gone   whether the peer no longer sends, and so has probably closed the connection
+    """
+
+    text: str
+    peer: str
+    arrival: float
+    is_peer_gone: Callable[[], bool] = lambda: False
+
+    @property
+    def host(self) -> str:
+        """The address of the sender, without its port.
+
+        >>> HttpRequest("( INFO )", "127.0.0.1:40112", 0.0).host
+        '127.0.0.1'
+        """
+        return self.peer.rpartition(":")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """The reply: a status and a short text."""
+
+    text: str
+    status: int = 200
+
+
+_TOO_MANY = HttpResponse("error too many requests", 503)
+
+Handler = Callable[[HttpRequest], Awaitable[HttpResponse]]
+
+
+class BadRequest(Exception):  # noqa: N818 - an HTTP word
+    """Bytes that are not a request, or one beyond the limits; answered with `status` and the text."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class HttpListener:
+    """Listens on one port and passes every message to `handler`."""
+
+    def __init__(
+        self, handler: Handler, limits: RequestLimits | None = None, origins: OriginRules | None = None
+    ) -> None:
+        self._handler = handler
+        self._origins = origins or OriginRules()
+        self._origin_of: dict[asyncio.Task[None], str] = {}
+        """Connections that an allowed web page has opened."""
+        self._limits = limits or RequestLimits()
+        self._server: asyncio.Server | None = None
+        self._scanning = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._unread: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        """Connections without a complete request so far, the oldest first."""
+
+    async def listen(self, host: str, port: int) -> int:
+        """Start listening; 0 picks a free port. Returns the port. Raises OSError."""
+        self._server = await asyncio.start_server(self._connected, host, port, limit=_MAX_HEADER_BYTES)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        """Stop listening and drop open connections."""
+        if self._server is not None:
+            self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        self._unread[task] = writer
+        if len(self._unread) > self._limits.connections:
+            self._end_oldest_unread()
+        try:
+            request = await self._receive(reader, writer)
+            self._unread.pop(task, None)
+            if request is not None:
+                await _send(writer, await self._answer(request), self._origin_of.get(task, ""))
+        except (OSError, asyncio.CancelledError):
+            pass  # the peer has gone or does not read its answer, or the server stops
+        except Exception:
+            log.exception("connection failed")
+        finally:
+            self._tasks.discard(task)
+            self._unread.pop(task, None)
+            self._origin_of.pop(task, None)
+            writer.close()
+            with contextlib.suppress(Exception, asyncio.CancelledError):
+                await asyncio.wait_for(writer.wait_closed(), 1.0)
+
+    def _end_oldest_unread(self) -> None:
+        """Drop the oldest incomplete request, so that idle connections cannot keep others out."""
+        oldest, writer = next(iter(self._unread.items()))
+        del self._unread[oldest]
+        _write(writer, _TOO_MANY)
+        oldest.cancel()
+
+    async def _receive(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> HttpRequest | None:
+        """The request of one connection; None if nothing is left to answer."""
+        peer = _peer_name(writer)
+        try:
+            async with asyncio.timeout(self._limits.request_seconds):
+                return await self._read_request(reader, writer, peer)
+        except TimeoutError:
+            await _send(writer, HttpResponse("error request not finished in time", 408))
+        except BadRequest as error:
+            log.warning("%s bad request: %s", peer, error)
+            await _send(writer, HttpResponse(f"error {error}", error.status))
+            await _drain(reader)
+        return None
+
+    async def _answer(self, request: HttpRequest) -> HttpResponse:
+        if len(self._tasks) - len(self._unread) > self._limits.connections:
+            return _TOO_MANY
+        try:
+            return await self._handler(request)
+        except Exception:
+            log.exception("%s handler failed", request.peer)
+            return HttpResponse("error internal", 500)
+
+    async def _read_request(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str
+    ) -> HttpRequest | None:
+        """The message of one connection; None if it needs no handler (OPTIONS) or never came."""
+        head, arrival = await _read_head(reader)
+        if not head:
+            return None
+        method, target, headers = _parse_head(head)
+        fault = self._origins.fault(headers, str((writer.get_extra_info("sockname") or ("",))[0]))
+        if fault:
+            raise BadRequest(403, fault)
+        origin = headers.get("origin", "")
+        task = asyncio.current_task()
+        if origin and task is not None:
+            self._origin_of[task] = origin
+        if method == "OPTIONS":
+            await _send(writer, HttpResponse(""), origin)
+            return None
+        if method == "GET":
+            text = unquote_plus(target.removeprefix("/"), errors="replace")
+            return HttpRequest(text, peer, arrival, reader.at_eof)
+        if method != "POST":
+            raise BadRequest(405, "method not allowed")
+        if headers.get("expect", "").lower() == "100-continue":
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        body = await self._read_body(reader, headers)
+        # The announced charset is ignored: it is often wrong.
+        return HttpRequest(decode(body), peer, arrival, reader.at_eof)
+
+    async def _read_body(self, reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
+        if "chunked" in headers.get("transfer-encoding", "").lower():
+            return await self._read_chunked(reader)
+        length = headers.get("content-length", "").strip()
+        if not length:
+            return await self._read_until_complete(reader, self._limits.body_bytes + 1)
+        if not (length.isascii() and length.isdigit()):
+            raise BadRequest(400, "bad Content-Length")
+        if len(length) > 12 or int(length) > self._limits.body_bytes:
+            raise BadRequest(413, "body too large")
+        return await self._read_until_complete(reader, int(length), by_length=True)
+
+    async def _read_until_complete(
+        self, reader: asyncio.StreamReader, size: int, *, by_length: bool = False
+    ) -> bytes:
+        """Read `size` bytes; fewer if the peer stops sending.
+
+        Without an announced length, the end of the expression ends the body too.
+        """
+        body, expression = bytearray(), IncomingExpression()
+        while len(body) < size:
+            try:
+                async with asyncio.timeout(self._limits.quiet_seconds):
+                    most = _CHUNK_BYTES if by_length else _SCANNED_BYTES
+                    chunk = await reader.read(min(most, size - len(body)))
+            except TimeoutError:
+                # Announced lengths may be wrong: the message may be complete, else the parser reports it.
+                break
+            if not chunk:
+                break
+            body += chunk
+            if not by_length and await self._is_end(expression, chunk):
+                break
+        if len(body) > self._limits.body_bytes:
+            raise BadRequest(413, "body too large")
+        return bytes(body)
+
+    async def _is_end(self, expression: IncomingExpression, chunk: bytes) -> bool:
+        """Whether `chunk` ends the expression; one connection's chunk per turn of the event loop."""
+        async with self._scanning:
+            is_end = expression.take(chunk)
+            await asyncio.sleep(0)
+        return is_end
+
+    async def _read_chunked(self, reader: asyncio.StreamReader) -> bytes:
+        body = bytearray()
+        while True:
+            try:
+                size = int((await reader.readline()).split(b";")[0].strip(), 16)
+            except ValueError:
+                raise BadRequest(400, "bad chunk") from None
+            if size <= 0:
+                return bytes(body)
+            if len(body) + size > self._limits.body_bytes:
+                raise BadRequest(413, "body too large")
+            try:
+                body += await reader.readexactly(size)
+            except asyncio.IncompleteReadError:
+                raise BadRequest(400, "bad chunk") from None
+            with contextlib.suppress(ValueError):
+                await reader.readline()
+
+
+async def _read_head(reader: asyncio.StreamReader) -> tuple[list[str], float]:
+    """Request line and header lines without line ends, up to a blank line or the end; and their arrival."""
+    lines: list[str] = []
+    arrival, size = 0.0, 0
+    while True:
+        if not arrival:
+            first = await reader.read(1)
+            arrival = time.monotonic()
+        else:
+            first = b""
+        try:
+            line = first + (b"" if first == b"\n" else await reader.readline())
+        except ValueError:
+            raise BadRequest(431, "headers too large") from None
+        size += len(line)
+        if size > _MAX_HEADER_BYTES:
+            raise BadRequest(431, "headers too large")
+        text = line.decode("latin-1").strip()
+        if text:
+            lines.append(text)
+        elif lines or not line:
+            return lines, arrival
+
+
+def _parse_head(lines: list[str]) -> tuple[str, str, dict[str, str]]:
+    """Method, target and headers (names in lower case). Header lines without a colon are ignored."""
+    method, _, rest = lines[0].partition(" ")
+    target, _, version = rest.strip().rpartition(" ")
+    if not version.upper().startswith("HTTP/"):
+        target = rest.strip()
+    if not method.isalpha() or not method.isascii():
+        raise BadRequest(400, "not HTTP")
+    headers: dict[str, str] = {}
+    for line in lines[1:]:
+        name, colon, value = line.partition(":")
+        if colon:
+            headers.setdefault(name.strip().lower(), value.strip())
+    return method.upper(), target, headers
+
+
+async def _send(writer: asyncio.StreamWriter, response: HttpResponse, origin: str = "") -> None:
+    _write(writer, response, origin)
+    async with asyncio.timeout(10):
+        await writer.drain()
+    if writer.can_write_eof():
+        writer.write_eof()
+
+
+def _write(writer: asyncio.StreamWriter, response: HttpResponse, origin: str = "") -> None:
+    """Write a response; a browser shows it to a page of `origin` only."""
+    body = response.text.encode("utf-8", errors="replace")
+    head = (
+        f"HTTP/1.1 {response.status} {_REASONS.get(response.status, 'Error')}\r\n"
+        "Content-Type: text/acl\r\n"
+        f"Content-Length: {len(body)}\r\n"
+    )
+    if origin:
+        head += (
+            f"Access-Control-Allow-Origin: {printable(origin)}\r\n"
+            "Access-Control-Allow-Methods: POST, GET, OPTIONS\r\n"
+            "Access-Control-Allow-Headers: Content-Type, Sender, Receiver\r\n"
+            "Access-Control-Max-Age: 86400\r\n"
+            "Vary: Origin\r\n"
+        )
+    head += "Connection: close\r\n\r\n"
+    writer.write(head.encode("ascii", errors="replace") + body)
+
+
+async def _drain(reader: asyncio.StreamReader) -> None:
+    """Discard what a refused peer still sends; closing on unread data would reset the connection."""
+    with contextlib.suppress(TimeoutError, ConnectionError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while await reader.read(_CHUNK_BYTES):
+                pass
+
+
+def _peer_name(writer: asyncio.StreamWriter) -> str:
+    address = writer.get_extra_info("peername")
+    return f"{address[0]}:{address[1]}" if isinstance(address, tuple) else "?"

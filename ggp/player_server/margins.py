@@ -1,0 +1,62 @@
+"""Margins: how long before a clock ends the HTTP player sends its answer.
+
+The margin covers the way of the answer to the manager. Margins of players (`ggp.players.options`) are added.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+MOST_MARGIN_SECONDS = 60
+"""The largest margin that can be chosen."""
+
+LARGEST_SHARE = 0.5
+"""Largest share of a clock that a margin may take: a short clock must leave time to search."""
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Seconds reserved for sending an answer, by where the manager is.
+
+    >>> str(Margin(local_seconds=0.5, remote_seconds=3.0))
+    '3; 0.5 for local managers'
+    """
+
+    local_seconds: float
+    remote_seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.remote_seconds:g}; {self.local_seconds:g} for local managers"
+
+
+START_MARGIN = Margin(local_seconds=0.3, remote_seconds=2.0)
+PLAY_MARGIN = Margin(local_seconds=0.2, remote_seconds=1.0)
+
+
+def answer_deadline(
+    arrival: float, clock_seconds: float, margin: Margin, chosen_seconds: float | None, peer: str
+) -> float:
+    """When the answer must be sent, `time.monotonic()` seconds.
+
+    arrival          when the message arrived: the clock starts then
+    chosen_seconds   what the user has set instead of `margin`, if anything
+    peer             address of the manager, host:port
+
+    >>> answer_deadline(100.0, 10.0, PLAY_MARGIN, None, "192.0.2.1:4000")
+    109.0
+    >>> answer_deadline(100.0, 10.0, PLAY_MARGIN, None, "127.0.0.1:4000")
+    109.8
+    >>> answer_deadline(100.0, 10.0, PLAY_MARGIN, 30.0, "192.0.2.1:4000")
+    105.0
+    """
+    if chosen_seconds is None:
+        chosen_seconds = margin.local_seconds if _is_local(peer) else margin.remote_seconds
+    return arrival + clock_seconds - min(chosen_seconds, LARGEST_SHARE * clock_seconds)
+
+
+def _is_local(peer: str) -> bool:
+    try:
+        return ipaddress.ip_address(peer.rpartition(":")[0]).is_loopback
+    except ValueError:
+        return False

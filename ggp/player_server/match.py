@@ -1,0 +1,473 @@
+"""One match of the HTTP player: states in one process, search in another.
+
+Whatever happens to the worker, the state process follows the match by itself and knows the legal moves, so
+that an answer never depends on the search: it is the worker's decision, else its best move so far, else the
+best move of a short search by the state process, else a random legal move.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gdl.terms import Symbol, Term
+from ggp.game import Move
+from ggp.player_server.pending_play import Answer, KnownPosition, PendingPlay
+from ggp.player_server.state_link import StateError, StateLink, StateLost, StatePool
+from ggp.player_server.worker_link import WorkerLink, WorkerPool
+from ggp.player_server.worker_messages import (
+    BestMove,
+    Decision,
+    Event,
+    Failed,
+    Gone,
+    PlayRequest,
+    Progress,
+    Ready,
+    StartRequest,
+    StopRequest,
+)
+from ggp.protocol.messages import Play, ProtocolError, Start, Stop, parse_term, printable, spell
+
+log = logging.getLogger("ggp.player")
+
+_MAX_RESTARTS = 3
+"""How many times a worker that died is replaced in one match."""
+
+_LOADING_SECONDS = 0.5
+"""How long loading the rules may take before the worker is started meanwhile."""
+
+_STOP_GRACE_SECONDS = 1.0
+
+_LONGEST_PATIENCE_SECONDS = 3600.0
+"""Clocks beyond this do not keep a place for a manager that is silent."""
+
+_PATIENCE_SECONDS = 30.0
+
+_SLICE_SECONDS = 0.1
+"""Of the short search between two looks at what the worker has found."""
+
+_ALONE_SECONDS = 2.0
+"""How long the short search takes at most in a match whose worker is gone for good."""
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """The agent of a match, and what it runs with.
+
+    engine, state_engine   of the worker, and of the state process
+    memory_mebibytes       of the worker
+    seed                   None: another one for each match
+    ponder                 whether the agent searches between its moves
+    """
+
+    agent: str = "mcts"
+    engine: str = "auto"
+    state_engine: str = "reasoner"
+    memory_mebibytes: int = 4096
+    seed: int | None = None
+    ponder: bool = False
+
+
+class StartError(Exception):
+    """The match cannot be played; the text says what is wrong with the rules or the role."""
+
+
+class PlayerMatch:
+    """A match from START to STOP or ABORT."""
+
+    def __init__(
+        self, message: Start, options: SearchOptions, states: StatePool, workers: WorkerPool, manager: str
+    ) -> None:
+        """manager: address of the host that sent START."""
+        self.match_id = message.match_id
+        self.role = message.role
+        self.manager = manager
+        self.play_clock_seconds = message.play_clock_seconds
+        self.last_heard = time.monotonic()
+        self._message = message
+        self._options = options
+        self._seed = random.SystemRandom().getrandbits(62) if options.seed is None else options.seed
+        self._rng = random.Random(self._seed)
+        self._state_pool = states
+        self._states: StateLink | None = None
+        # This role's place in joint moves; None where percepts are told instead, or before it is known.
+        self._own_index: int | None = None
+        self._spellings: Mapping[str, str] = {}
+        self._workers = workers
+        self._worker = WorkerLink(self._receive)
+        self._worker_gone = asyncio.Event()
+        self._worker_ready = asyncio.Event()
+        self._restarts = 0
+        self._start_request: StartRequest | None = None
+        self._play_requests: list[PlayRequest] = []
+        self._current: PendingPlay | None = None
+        self._pending: tuple[Play, asyncio.Task[Answer]] | None = None
+        self._answered: tuple[Play, Answer] | None = None
+        self._answers: dict[tuple[int, int], Move] = {}
+        self._has_search = True
+        self._position: KnownPosition | None = None
+        self._is_peer_gone: Callable[[], bool] = lambda: True
+        self._last_answer: Move | None = None
+        self._is_closed = False
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    @property
+    def step(self) -> int:
+        """Joint moves that are known to have been made."""
+        return 0 if self._position is None else self._position.step
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the rules have been read and found good."""
+        return self._position is not None
+
+    @property
+    def state_pid(self) -> int | None:
+        """The process id of the state process, if it is alive."""
+        return None if self._states is None else self._states.pid
+
+    @property
+    def worker_pid(self) -> int | None:
+        """The process id of the worker, if it is alive."""
+        return self._worker.pid
+
+    def is_repeated_start(self, message: Start) -> bool:
+        """Whether `message` repeats the START of this match, and does not begin a new one."""
+        return message == self._message and self._answered is None and self._pending is None
+
+    def is_stale(self) -> bool:
+        """Whether the manager has been silent for so long that it has probably died.
+
+        It has not while it waits for an answer with its connection open.
+        """
+        clock = max(self._message.start_clock_seconds, self.play_clock_seconds)
+        patience = min(clock, _LONGEST_PATIENCE_SECONDS) + _PATIENCE_SECONDS
+        is_waiting = self._pending is not None and not self._is_peer_gone()
+        return not is_waiting and time.monotonic() - self.last_heard > patience
+
+    # --- START ----------------------------------------------------------------------------------
+
+    async def start(self, deadline: float) -> str:
+        """Prepare until `deadline` at most; returns a note for the log.
+
+        Raises StartError if the rules are invalid or the role is not in them.
+        """
+        loading = asyncio.create_task(self._load())
+        self._keep(loading)
+        try:
+            # Most rules load at once; invalid ones should not cost a process.
+            await asyncio.wait({loading}, timeout=min(_LOADING_SECONDS, deadline - time.monotonic()))
+            if loading.done():
+                loading.result()
+            if self._is_closed:
+                raise StateLost
+            self._worker = self._workers.take(self._receive)
+            self._start_request = self._make_start_request(deadline)
+            self._keep(asyncio.create_task(self._start_worker()))
+            async with asyncio.timeout_at(deadline):
+                await asyncio.shield(loading)
+                await _first_of(self._worker_ready, self._worker_gone)
+        except TimeoutError:
+            return "worker not ready in time" if self.is_loaded else "rules not loaded in time"
+        except StateError as error:
+            raise StartError(str(error)) from None
+        except StateLost:
+            why = "the match ended meanwhile" if self._is_closed else "the rules take too much memory"
+            raise StartError(why) from None
+        return ""
+
+    async def _load(self) -> None:
+        """Let a state process load the rules. Raises OSError, StateError, StateLost."""
+        states = await self._state_pool.take()
+        if self._is_closed:
+            self._state_pool.give_back(states)
+            raise StateLost
+        self._states = states
+        loaded = await states.ask(
+            "load",
+            rules=self._message.rules,
+            role=str(self.role),
+            engine=self._options.state_engine,
+            seed=self._seed,
+        )
+        self._spellings = loaded["spellings"]
+        self._own_index = loaded["own_index"]
+        self._position = KnownPosition.read(loaded["position"])
+
+    def _make_start_request(self, deadline: float) -> StartRequest:
+        return StartRequest(
+            match_id=self.match_id,
+            rules=self._message.rules,
+            role=str(self.role),
+            agent=self._options.agent,
+            engine=self._options.engine,
+            start_clock_seconds=self._message.start_clock_seconds,
+            play_clock_seconds=self._message.play_clock_seconds,
+            seed=self._seed,
+            memory_mebibytes=self._options.memory_mebibytes,
+            ponder=self._options.ponder,
+            deadline=deadline - _slack(self._message.start_clock_seconds),
+        )
+
+    # --- the worker -----------------------------------------------------------------------------
+
+    async def _start_worker(self) -> None:
+        try:
+            if self._worker.pid is None:
+                await self._worker.start()
+        except OSError as error:
+            self._worker_gone.set()
+            self._give_up_search(f"no search process: {error}")
+            return
+        if self._is_closed:
+            self._worker.kill()
+            return
+        assert self._start_request is not None
+        self._worker.send(self._start_request)
+        for request in self._play_requests:
+            self._worker.send(request)
+
+    def _receive(self, link: WorkerLink, event: Event) -> None:
+        if link is not self._worker or self._is_closed:
+            return
+        match event:
+            case Ready():
+                self._worker_ready.set()
+            case BestMove() | Progress() | Decision():
+                self._note_search(event)
+            case Failed():
+                log.warning("match %s: worker gave up: %s", self.match_id, printable(event.message))
+            case Gone():
+                self._replace_worker()
+
+    def _note_search(self, event: BestMove | Progress | Decision) -> None:
+        play = self._current
+        if play is None or event.ticket != play.ticket or play.is_final:
+            return
+        if not isinstance(event, BestMove):
+            play.report = event.report
+        if not isinstance(event, Progress):
+            play.is_final = isinstance(event, Decision)
+            play.is_searched |= isinstance(event, Decision) or event.is_searched
+            with contextlib.suppress(ProtocolError):
+                play.best = parse_term(event.move)
+        if play.is_final:
+            play.decided.set()
+
+    def _replace_worker(self) -> None:
+        """Start another worker, which catches up with the match from the requests so far."""
+        self._worker_gone.set()
+        if self._restarts >= _MAX_RESTARTS or not self.is_loaded:
+            self._give_up_search("worker died")
+            return
+        self._restarts += 1
+        log.warning("match %s: worker died; starting another one", self.match_id)
+        self._worker = WorkerLink(self._receive)
+        self._worker_gone = asyncio.Event()
+        # The start clock is long over: the new worker must not search before it catches up.
+        assert self._start_request is not None
+        self._start_request = replace(self._start_request, deadline=time.monotonic())
+        self._keep(asyncio.create_task(self._start_worker()))
+
+    def _give_up_search(self, why: str) -> None:
+        log.error("match %s: %s; continuing without search", self.match_id, why)
+        self._has_search = False
+        if self._current is not None:
+            self._current.decided.set()
+
+    # --- PLAY -----------------------------------------------------------------------------------
+
+    async def play(
+        self, message: Play, deadline: float, is_peer_gone: Callable[[], bool] = lambda: False
+    ) -> Answer:
+        """The answer to `message`: a legal move, by `deadline`. A repeated message gets its first answer."""
+        self.last_heard = time.monotonic()
+        self._is_peer_gone = is_peer_gone
+        if self._pending is not None and self._pending[0] == message:
+            return (await asyncio.shield(self._pending[1])).repeated()
+        if self._answered is not None and self._is_repetition(message, self._answered[0]):
+            return self._answered[1].repeated()
+        task = asyncio.create_task(self._answer(message, deadline))
+        self._pending = (message, task)
+        try:
+            answer = await asyncio.shield(task)
+        finally:
+            if self._pending is not None and self._pending[1] is task:
+                self._pending = None
+        self._answered = (message, answer)
+        self.last_heard = time.monotonic()
+        return answer
+
+    def _is_repetition(self, message: Play, answered: Play) -> bool:
+        """Whether a manager repeats a PLAY that was answered, as far as the message alone shows.
+
+        Without a turn number, equal moves twice in a row may also be two steps. They are not if this role's
+        move in them is not the one that it answered. Otherwise the state decides: `StateTracker` notes a
+        repetition if the moves are not legal again.
+        """
+        if message.turn is not None and message.turn == answered.turn:
+            return True
+        if message != answered:
+            return False
+        if message.terms is None:
+            return True
+        return self._own_index is not None and message.terms[self._own_index :][:1] != (self._last_answer,)
+
+    async def _answer(self, message: Play, deadline: float) -> Answer:
+        own_move = message.last_move or self._last_answer
+        play = self._current = PendingPlay(ticket=len(self._play_requests))
+        request = PlayRequest(
+            ticket=play.ticket,
+            terms=_texts(message.terms),
+            own_move=None if own_move is None else str(own_move),
+            deadline=deadline - _slack(self.play_clock_seconds),
+        )
+        self._play_requests.append(request)
+        self._worker.send(request)
+        begin = time.monotonic()
+        advancing = asyncio.create_task(self._advance(message, own_move, deadline))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(deadline):
+                position = await asyncio.shield(advancing)
+                known = position and self._answers.get((position.step, position.state))
+                if position and known:
+                    return Answer(self._spell(known), "known", position.step)
+                if position is None or len(position.legal) > 1:
+                    await self._wait_for_move(play, position, begin, deadline)
+        self._keep(advancing)
+        position = advancing.result() if advancing.done() else None
+        move, how = self._choose(play, position)
+        self._last_answer = move
+        report = play.report if how in ("decided", "best so far") else None
+        return Answer(self._spell(move), how, None if position is None else position.step, report)
+
+    async def _advance(self, message: Play, own_move: Move | None, deadline: float) -> KnownPosition | None:
+        """Let the state process follow the match one PLAY further; None if it failed."""
+        if self._states is None:
+            return None
+        try:
+            reply = await self._states.ask(
+                "advance",
+                terms=_texts(message.terms),
+                own_move=None if own_move is None else str(own_move),
+                deadline=deadline,
+            )
+        except (StateLost, StateError) as error:
+            if not self._is_closed:
+                log.error("match %s: cannot compute the state: %r", self.match_id, error)
+            return None
+        position = self._position = KnownPosition.read(reply)
+        if position.note:
+            note = printable(position.note)
+            log.warning("match %s step %d: %s", self.match_id, position.step, note)
+        return position
+
+    async def _wait_for_move(
+        self, play: PendingPlay, position: KnownPosition | None, begin: float, deadline: float
+    ) -> None:
+        """Wait for the worker's decision. If it has found nothing by half-time, search for it meanwhile."""
+        if position is None or self._states is None:
+            if self._has_search:
+                await play.decided.wait()
+            return
+        end = deadline - _slack(self.play_clock_seconds)
+        if self._has_search:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at((begin + deadline) / 2):
+                    await play.decided.wait()
+        if not self._has_search:
+            end = min(end, time.monotonic() + _ALONE_SECONDS)
+        with contextlib.suppress(StateLost, StateError):
+            while not (play.is_final or play.is_searched or self._is_closed):
+                remaining = end - time.monotonic()
+                if remaining <= 0:
+                    break
+                found = await self._states.ask("search", seconds=min(_SLICE_SECONDS, remaining))
+                play.short = None if found is None else parse_term(found)
+        if self._has_search and not self._is_closed:
+            await play.decided.wait()
+
+    def _choose(self, play: PendingPlay, position: KnownPosition | None) -> tuple[Move, str]:
+        """The best move known now, and how it was found; legal in the position if that is known."""
+        found = "decided" if play.is_final else "best so far"
+        if position is None:
+            # The worker's engine may be faster than ours; its move is the best there is.
+            if play.best is not None:
+                return play.best, found
+            if not self._is_closed:
+                log.error("match %s: state unknown at the deadline; sending a guess", self.match_id)
+            legal = self._position.legal if self._position is not None else ()
+            return parse_term(legal[0]) if legal else Symbol("noop"), "guess"
+        if not position.legal:
+            log.error("match %s step %d: no legal move for %s", self.match_id, position.step, self.role)
+            return Symbol("noop"), "guess"
+        if len(position.legal) == 1:
+            move, found = parse_term(position.legal[0]), "only move"
+        elif play.best is not None and (play.is_searched or play.is_final) and position.allows(play.best):
+            move = play.best
+        else:
+            if play.best is None or not play.is_searched:
+                why = "worker sent none"
+            else:
+                why = f"worker's {play.best} is not legal"
+            if play.short is not None:
+                move, found = play.short, "short search"
+            else:
+                move, found = parse_term(self._rng.choice(position.legal)), "random"
+            log.warning("match %s step %d: %s move, %s", self.match_id, position.step, found, why)
+        self._answers[position.step, position.state] = move
+        return move, found
+
+    def _spell(self, move: Move) -> str:
+        return spell(move, self._spellings)
+
+    # --- STOP and ABORT -------------------------------------------------------------------------
+
+    def stop(self, message: Stop | None) -> None:
+        """End the match; the worker gets a moment to finish. Returns at once."""
+        if message is not None:
+            self._worker.send(StopRequest(_texts(message.terms)))
+        self._is_closed = True
+        if self._states is not None:
+            self._state_pool.give_back(self._states)
+        # A PLAY that is still being answered need not wait for its clock.
+        if self._current is not None:
+            self._current.decided.set()
+
+    async def close(self, grace_seconds: float = _STOP_GRACE_SECONDS) -> None:
+        """Release everything, after `stop`."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1.0)
+        await self._worker.close(grace_seconds)
+
+    def _keep(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        # An exception that nothing waits for any more is not worth a message at exit.
+        task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+
+
+def _texts(terms: tuple[Term, ...] | None) -> tuple[str, ...] | None:
+    return None if terms is None else tuple(map(str, terms))
+
+
+def _slack(clock_seconds: float) -> float:
+    """How much earlier the worker's deadline is than ours, so that its decision arrives in time."""
+    return min(0.1, 0.05 * clock_seconds)
+
+
+async def _first_of(*events: asyncio.Event) -> None:
+    """Wait until one of `events` is set."""
+    waiters = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiters, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for waiter in waiters:
+            waiter.cancel()

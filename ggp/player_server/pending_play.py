@@ -1,0 +1,90 @@
+"""State of one PLAY request: best move so far and the final answer."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ggp.game import Move
+from ggp.protocol.messages import printable
+from ggp.search.report import report_text
+
+
+@dataclass
+class PendingPlay:
+    """One PLAY while it is being answered.
+
+    ticket        of the request to the worker
+    best          the worker's best move so far, its decision if `is_final`
+    is_searched   whether a search has found `best`
+    short         the move of the state process's short search
+    report        how the worker's search stood at the latest event, as JSON-able data
+    decided       set when nothing better will come from the worker
+    """
+
+    ticket: int
+    best: Move | None = None
+    is_final: bool = False
+    is_searched: bool = False
+    short: Move | None = None
+    report: dict[str, Any] | None = None
+    decided: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(frozen=True)
+class KnownPosition:
+    """What the state process reports of a position; see `ggp.match.tracking.Position`.
+
+    state    a number of its own for every state
+    legal    the role's legal moves as text
+    is_cut   whether more moves are legal than `legal` holds
+
+    >>> position = KnownPosition(1, 1, ("(a b)",), is_cut=False, note="")
+    >>> position.allows("(a b)"), position.allows("b")
+    (True, False)
+    """
+
+    step: int
+    state: int
+    legal: tuple[str, ...]
+    is_cut: bool
+    note: str
+
+    @staticmethod
+    def read(values: dict[str, Any]) -> KnownPosition:
+        """A position from the reply of a state process."""
+        return KnownPosition(**{**values, "legal": tuple(values["legal"])})
+
+    def allows(self, move: object) -> bool:
+        """Whether `move` is legal, as far as is known."""
+        return self.is_cut or str(move) in self.legal
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A reply to PLAY, and how it came about.
+
+    step     joint moves made before it; None if the state was unknown
+    how      decided, best so far, only move, short search, random, guess, known, repeated
+    report   how the search stood (`ggp.search.report.SearchReport.to_dict`), or None
+
+    >>> Answer("(mark 1 1)", "decided", 4).repeated().how
+    'repeated'
+    """
+
+    text: str
+    how: str
+    step: int | None = None
+    report: dict[str, Any] | None = None
+
+    def note(self) -> str:
+        """A note for the log line."""
+        if self.report is None:
+            return self.how
+        # Names in a report come from the rules, and so from a stranger.
+        return printable(f"{self.how}; {report_text(self.report)}")
+
+    def repeated(self) -> Answer:
+        """The same answer for a manager that asks again."""
+        return replace(self, how="repeated", report=None)

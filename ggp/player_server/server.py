@@ -1,0 +1,331 @@
+"""The HTTP player: answers every message of any GGP game manager, in time.
+
+`PlayerServer` holds the matches and dispatches messages to them. Bytes are handled by
+`ggp.player_server.http_listener`, the text of messages by `ggp.protocol.messages`, a match by
+`ggp.player_server.match`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ggp.player_server.http_listener import HttpListener, HttpRequest, HttpResponse, RequestLimits
+from ggp.player_server.margins import PLAY_MARGIN, START_MARGIN, answer_deadline
+from ggp.player_server.match import PlayerMatch, SearchOptions, StartError
+from ggp.player_server.message_reader import MessageReader, TooMuch
+from ggp.player_server.state_link import StatePool
+from ggp.player_server.web_pages import OriginRules
+from ggp.player_server.worker_link import WorkerPool
+from ggp.players.factory import make_player, require_kind
+from ggp.protocol.messages import (
+    Abort,
+    Info,
+    Message,
+    Play,
+    Preview,
+    ProtocolError,
+    Start,
+    Stop,
+    format_info_reply,
+    printable,
+)
+
+log = logging.getLogger("ggp.player")
+
+_CLOSING_SECONDS = 1.0
+"""How long ended matches may take to release their processes when the server stops."""
+
+
+@dataclass(frozen=True)
+class PlayerOptions:
+    """How a player listens and plays.
+
+    margin_seconds, start_margin_seconds
+        How much of each clock is reserved for sending the answer; None: see `ggp.player_server.margins`.
+    state_mebibytes
+        Memory limit of the process that computes the states of a match; without it the search decides alone.
+    allowed_origins
+        Web pages that may use the player, as `http://example.org`; `*` for all.
+    on_answer
+        Called in the event loop with every move that is sent, as JSON-able data.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 9147
+    name: str = "ggp-lanes"
+    margin_seconds: float | None = None
+    start_margin_seconds: float | None = None
+    max_matches: int = 4
+    state_mebibytes: int = 1024
+    search: SearchOptions = field(default_factory=SearchOptions)
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    allowed_origins: tuple[str, ...] = ()
+    on_answer: Callable[[Mapping[str, Any]], None] | None = None
+
+
+class PlayerServer:
+    """A listening player: up to `max_matches` matches at once, none while `is_preparing`."""
+
+    def __init__(self, options: PlayerOptions) -> None:
+        self.options = options
+        self.port = 0
+        self.is_preparing = False
+        self.matches: dict[str, PlayerMatch] = {}
+        self._replacing: set[str] = set()
+        origins = OriginRules(options.host, options.allowed_origins)
+        self._listener = HttpListener(self._handle, options.limits, origins)
+        self._reader = MessageReader()
+        self._states = StatePool(options.state_mebibytes)
+        self._workers = WorkerPool(options.search.agent)
+        self._keeps_spare = False
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def listen(self) -> int:
+        """Start listening; returns the port. Raises OSError."""
+        self.port = await self._listener.listen(self.options.host, self.options.port)
+        await self._states.open()
+        return self.port
+
+    async def close(self) -> None:
+        """Stop listening, end all matches, kill all workers."""
+        for match_id in list(self.matches):
+            self._end(match_id, None, grace_seconds=0.0)
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=_CLOSING_SECONDS)
+        await self._listener.close()
+        await asyncio.gather(self._states.close(), self._reader.close(), self._workers.close())
+
+    async def prepare(self) -> None:
+        """Compile what the agent runs, and from now on keep a search process warm for the next match."""
+        self._keeps_spare = True
+        self.is_preparing = True
+        await self._workers.fill()
+        self.is_preparing = False
+
+    # --- messages -------------------------------------------------------------------------------
+
+    async def _handle(self, request: HttpRequest) -> HttpResponse:
+        """Answer one message and log it in one line."""
+        try:
+            message = await self._reader.read(request.text, request.host)
+        except TooMuch as error:
+            log.warning("%s %s -> %d", request.peer, error, error.status)
+            return HttpResponse(f"error {error}", error.status)
+        except ProtocolError as error:
+            log.warning("%s unreadable message (%s) -> 400", request.peer, printable(str(error)))
+            return HttpResponse(f"error {error}", 400)
+        reply, note = await self._dispatch(message, request)
+        seconds = time.monotonic() - request.arrival
+        log.info(
+            "%s %s -> %s in %.3f s%s", request.peer, _describe(message), reply, seconds, note and f" ({note})"
+        )
+        return HttpResponse(reply)
+
+    async def _dispatch(self, message: Message, request: HttpRequest) -> tuple[str, str]:
+        """The reply, and a note for the log."""
+        match message:
+            case Info():
+                status = "available" if self._has_room() else "busy"
+                return format_info_reply(self.options.name, status), ""
+            case Start():
+                return await self._start(message, request)
+            case Play():
+                return await self._play(message, request)
+            case Stop() | Abort():
+                if message.match_id.lower() not in self.matches:
+                    return "busy", "no such match"
+                is_stop = isinstance(message, Stop)
+                self._end(message.match_id.lower(), message if is_stop else None)
+                return ("done" if is_stop else "aborted"), ""
+            case Preview():
+                return "ready", ""
+
+    async def _start(self, message: Start, request: HttpRequest) -> tuple[str, str]:
+        key = message.match_id.lower()
+        margin_seconds = self.options.start_margin_seconds
+        deadline = answer_deadline(
+            request.arrival, message.start_clock_seconds, START_MARGIN, margin_seconds, request.peer
+        )
+        running = self.matches.get(key)
+        if running is not None:
+            if running.is_repeated_start(message):
+                return "ready", "repeated"
+            if not running.is_stale():
+                return await self._replace(running, message, request, deadline)
+            self._end(key, None)
+        if self.is_preparing:
+            return "busy", "preparing: compiling kernels"
+        if not self._has_room():
+            return "busy", "no room for another match"
+        match = self.matches[key] = self._new_match(message, request)
+        try:
+            return "ready", await match.start(deadline)
+        except StartError as error:
+            self._drop(key, match)
+            return "busy", f"cannot play: {_summary(str(error))}"
+        except Exception as error:
+            log.exception("match %s: START failed", message.match_id)
+            self._drop(key, match)
+            return "busy", f"cannot play: {error!r}"
+
+    async def _replace(
+        self, running: PlayerMatch, message: Start, request: HttpRequest, deadline: float
+    ) -> tuple[str, str]:
+        """Answer a START with the id of a running match.
+
+        That match stays unless its own manager, recognized by its address, sends good rules.
+        """
+        key = message.match_id.lower()
+        if running.role != message.role:
+            return "busy", "this player has another role in this match"
+        if running.manager != request.host:
+            return "busy", "another manager's match has this id"
+        if key in self._replacing:
+            return "busy", "another START with this id is being read"
+        self._replacing.add(key)
+        match = self._new_match(message, request)
+        is_good = False
+        try:
+            note = await match.start(deadline)
+            is_good = match.is_loaded and self.matches.get(key) is running
+        except StartError as error:
+            note = f"cannot play: {_summary(str(error))}"
+        finally:
+            self._replacing.discard(key)
+            if not is_good:
+                self._release_later(match, None)
+        if not is_good:
+            return "busy", note or "the match has ended meanwhile"
+        self._end(key, None)
+        self.matches[key] = match
+        return "ready", note or "instead of the match with this id"
+
+    def _new_match(self, message: Start, request: HttpRequest) -> PlayerMatch:
+        return PlayerMatch(message, self.options.search, self._states, self._workers, request.host)
+
+    async def _play(self, message: Play, request: HttpRequest) -> tuple[str, str]:
+        match = self.matches.get(message.match_id.lower())
+        if match is None:
+            return "busy", "no such match"
+        deadline = answer_deadline(
+            request.arrival, match.play_clock_seconds, PLAY_MARGIN, self.options.margin_seconds, request.peer
+        )
+        answer = await match.play(message, deadline, request.is_peer_gone)
+        if self.options.on_answer is not None and answer.how != "repeated":
+            seconds = time.monotonic() - request.arrival
+            self.options.on_answer(
+                {
+                    "match": match.match_id,
+                    "role": str(match.role),
+                    "step": answer.step,
+                    "move": answer.text,
+                    "how": answer.how,
+                    "seconds": round(seconds, 4),
+                    "report": answer.report,
+                }
+            )
+        return answer.text, answer.note()
+
+    def _has_room(self) -> bool:
+        if self.is_preparing:
+            return False
+        if len(self.matches) >= self.options.max_matches:
+            for match_id, match in list(self.matches.items()):
+                if match.is_stale():
+                    log.warning("match %s: manager gone; match dropped", match_id)
+                    self._end(match_id, None)
+        return len(self.matches) < self.options.max_matches
+
+    def _drop(self, key: str, match: PlayerMatch) -> None:
+        """End `match` unless an ABORT has done so, or a new match has taken its place."""
+        if self.matches.get(key) is match:
+            self._end(key, None)
+
+    def _end(self, match_id: str, message: Stop | Abort | None, grace_seconds: float = 1.0) -> None:
+        self._release_later(self.matches.pop(match_id), message, grace_seconds)
+
+    def _release_later(
+        self, match: PlayerMatch, message: Stop | Abort | None, grace_seconds: float = 1.0
+    ) -> None:
+        is_stop = isinstance(message, Stop)
+        match.stop(message if isinstance(message, Stop) else None)
+        task = asyncio.create_task(self._release(match, grace_seconds if is_stop else 0.0))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def _release(self, match: PlayerMatch, grace_seconds: float) -> None:
+        await match.close(grace_seconds)
+        if self._keeps_spare:
+            await self._workers.fill()
+
+
+def _summary(diagnostics: str) -> str:
+    """The first of several diagnostics without its source excerpt, as one log line."""
+    lines = [line for line in diagnostics.splitlines() if line and not line.startswith(" ")]
+    first = printable(lines[0] if lines else diagnostics)
+    return first if len(lines) < 2 else f"{first} (and {len(lines) - 1} more)"
+
+
+def _describe(message: Message) -> str:
+    """A message in a few words, for the log."""
+    words = [type(message).__name__.upper()]
+    if isinstance(message, Start | Play | Stop | Abort):
+        words.append(message.match_id)
+    if isinstance(message, Start):
+        words.append(f"{message.role} {message.start_clock_seconds:g} {message.play_clock_seconds:g}")
+    if isinstance(message, Play | Stop):
+        terms = "NIL" if message.terms is None else f"({' '.join(map(str, message.terms))})"
+        words.append(terms)
+    return printable(" ".join(words))
+
+
+def check_options(options: PlayerOptions) -> None:
+    """Raises PlayerSpecError if the agent cannot play over HTTP, ValueError for a number out of range."""
+    agent = options.search.agent
+    require_kind(agent, refused=("human", "http"))
+    make_player(agent)
+    if options.max_matches < 1:
+        raise ValueError("--max-matches must be at least 1")
+    if options.search.memory_mebibytes < 256:
+        raise ValueError("--memory must be at least 256 MiB")
+
+
+def run_player(options: PlayerOptions) -> int:
+    """Serve until Ctrl-C or SIGTERM. Returns the exit code: 0, or 1 if the port is not available."""
+    check_options(options)
+    try:
+        return asyncio.run(_serve_until_signal(options))
+    except KeyboardInterrupt:
+        return 0
+
+
+async def _serve_until_signal(options: PlayerOptions) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, ValueError):
+            loop.add_signal_handler(number, stop.set)
+    server = PlayerServer(options)
+    server.is_preparing = True
+    try:
+        port = await server.listen()
+    except OSError as error:
+        log.error("cannot listen on %s:%d: %s", options.host, options.port, error.strerror or error)
+        return 1
+    preparing = asyncio.create_task(server.prepare())
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({preparing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if preparing.done():
+        log.info("%s (%s) listens on http://%s:%d", options.name, options.search.agent, options.host, port)
+    preparing.cancel()
+    await stop.wait()
+    log.info("stopping")
+    await server.close()
+    return 0

@@ -1,0 +1,88 @@
+"""A search for a match whose search process has no move yet: one step ahead, then random playouts.
+
+It plays the reasoner's game, a few hundred playouts per second, and can be continued in small slices.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Hashable
+from typing import Any
+
+from ggp.game import Game, GameError, Move, Role, legal_or_none
+
+_DEPTH_LIMIT = 80
+"""Steps after which a playout counts as undecided."""
+
+_UNDECIDED = 50.0
+
+
+class ShortSearch:
+    """The mean goals of a role's moves in one state; moves are tried in turn.
+
+    >>> import ggp, time
+    >>> game = ggp.load("tictactoe", engine="reasoner")
+    >>> state, role = game.initial_state(), game.roles[0]
+    >>> search = ShortSearch(game, state, role, game.legal_moves(state, role), random.Random(1))
+    >>> search.run(time.monotonic() + 60, playouts=90)
+    >>> search.playouts, str(search.best())
+    (90, '(mark 2 2)')
+    """
+
+    def __init__(
+        self, game: Game[Any], state: Hashable, role: Role, legal: tuple[Move, ...], rng: random.Random
+    ) -> None:
+        self._game = game
+        self._state = state
+        self._role = role
+        self._rng = rng
+        self._moves = list(legal)
+        rng.shuffle(self._moves)
+        self._sums = [0.0] * len(legal)
+        self._counts = [0] * len(legal)
+        self.playouts = 0
+
+    def run(self, until: float, playouts: int | None = None) -> None:
+        """Play out until `until` (`time.monotonic()`), or `playouts` times."""
+        remaining = -1 if playouts is None else playouts
+        while self._moves and remaining != 0 and time.monotonic() < until:
+            index = self.playouts % len(self._moves)
+            goal = self._playout(self._moves[index], until)
+            if goal is None:
+                return
+            self._sums[index] += goal
+            self._counts[index] += 1
+            self.playouts += 1
+            remaining -= 1
+
+    def best(self) -> Move | None:
+        """The move with the highest mean so far; None before the first playout."""
+        tried = [index for index, count in enumerate(self._counts) if count]
+        if not tried:
+            return None
+        return self._moves[max(tried, key=lambda index: self._sums[index] / self._counts[index])]
+
+    def _playout(self, move: Move, until: float) -> float | None:
+        """The role's goal at the end of a random playout that begins with `move`; None if out of time."""
+        game, state = self._game, self._state
+        try:
+            for depth in range(_DEPTH_LIMIT):
+                if depth and game.is_terminal(state):
+                    return float(game.goal(state, self._role))
+                joint_move = tuple(
+                    move if depth == 0 and role == self._role else self._random_move(state, role)
+                    for role in game.roles
+                )
+                state = game.next_state(state, joint_move)
+                if depth and time.monotonic() > until:
+                    return None
+        except GameError:
+            pass  # no legal move, or no goal value
+        return _UNDECIDED
+
+    def _random_move(self, state: Hashable, role: Role) -> Move:
+        legal = legal_or_none(self._game, state, role)
+        if not legal:
+            raise GameError(f"no legal move for {role}")
+        return self._rng.choice(legal)

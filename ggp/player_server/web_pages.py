@@ -1,0 +1,77 @@
+"""Keeps web pages away from the player: any page open in a browser on this machine can send requests to it.
+
+Browsers say where a request comes from (Origin, Sec-Fetch-Site), and which name led them here (Host), which a
+page can make point to this machine. Game managers send neither of the first two, and often no Host.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
+
+
+class OriginRules:
+    """Which pages may use the player, and by which names it is reached.
+
+    host      what the player listens on
+    allowed   origins such as `http://example.org`, or `*` for all; their requests are answered
+    """
+
+    def __init__(self, host: str = "127.0.0.1", allowed: Iterable[str] = ()) -> None:
+        self._allowed = {origin.rstrip("/").lower() for origin in allowed}
+        self._names = {"localhost", host.lower(), socket.gethostname().lower()}
+        self._is_everywhere = host in ("", "0.0.0.0", "::")
+
+    def fault(self, headers: Mapping[str, str], local_address: str) -> str:
+        """Why a request is refused; empty if it is not.
+
+        headers         with names in lower case
+        local_address   of this machine, as its peer reached it
+
+        >>> OriginRules().fault({"host": "127.0.0.1:9147"}, "127.0.0.1")
+        ''
+        >>> OriginRules().fault({"host": "evil.example"}, "127.0.0.1")
+        'evil.example is not an address of this player'
+        >>> OriginRules().fault({"origin": "http://evil.example"}, "127.0.0.1")
+        'requests from http://evil.example are not allowed'
+        """
+        origin = headers.get("origin", "").lower()
+        if self.allows(origin) and origin:
+            return ""
+        host = headers.get("host", "").lower()
+        name = _host_name(host)
+        if host and not self._is_own(name, local_address):
+            return f"{name} is not an address of this player"
+        if origin and origin != f"http://{host}":
+            return f"requests from {origin} are not allowed"
+        if not origin and headers.get("sec-fetch-site", "none").lower() in ("cross-site", "same-site"):
+            return "requests from web pages are not allowed"
+        return ""
+
+    def allows(self, origin: str) -> bool:
+        """Whether the option names `origin`.
+
+        >>> OriginRules(allowed=["http://a.example"]).allows("http://a.example")
+        True
+        """
+        return "*" in self._allowed or origin.lower() in self._allowed
+
+    def _is_own(self, name: str, local_address: str) -> bool:
+        if name in self._names or name == local_address:
+            return True
+        try:
+            address = ipaddress.ip_address(name)
+        except ValueError:
+            # The full name of this machine is a name that it knows for itself.
+            return self._is_everywhere and name == socket.getfqdn().lower()
+        # Behind address translation a player does not know its own address; a page cannot fake a number.
+        return self._is_everywhere or address.is_loopback
+
+
+def _host_name(host: str) -> str:
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return host

@@ -1,0 +1,240 @@
+"""The search process of one match: `python -m ggp.player_server.worker`, started by the HTTP player.
+
+It reads requests from standard input and writes events to standard output (`worker_messages`). The process
+has its own session: its server kills the whole group, grounding children included, and it kills its own
+group when standard input closes, because then the server is dead. Between requests the player ponders if it
+is told to, until the next one arrives.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from gdl.terms import Term
+from ggp.beliefs.tracker import make_tracker
+from ggp.engines.loading import finished_game
+from ggp.game import Game, Move
+from ggp.match.player import MatchSetup, Player
+from ggp.match.tracking import Tracker, has_percepts
+from ggp.player_server.child_end import (
+    LineQueue,
+    end_process_group,
+    limit_memory,
+    take_stdin,
+    take_stdout,
+)
+from ggp.player_server.state_process import load_rules
+from ggp.player_server.worker_messages import (
+    BestMove,
+    Decision,
+    Event,
+    Failed,
+    PlayRequest,
+    PrepareRequest,
+    Progress,
+    Ready,
+    Request,
+    StartRequest,
+    StopRequest,
+    parse_request,
+    to_line,
+)
+from ggp.players.factory import make_player
+from ggp.protocol.messages import parse_term, parse_term_or_name
+from ggp.search.report import SearchReport
+
+log = logging.getLogger("ggp.player")
+
+_SMALL_RULES = """
+    (role a) (role b) (init start) (legal b wait) (legal a left) (legal a right)
+    (<= (next end) (does a left)) (<= (next over) (does a right)) (<= terminal (not (true start)))
+    (<= (goal a 100) (true end)) (<= (goal a 0) (not (true end)))
+    (<= (goal b 0) (true end)) (<= (goal b 100) (not (true end)))
+"""
+
+SIMPLIFICATION_SHARE = 0.5
+"""Share of the start clock for which a player waits for the simplified circuit before it starts without."""
+PONDERING_PATIENCE_SECONDS = 5.0
+"""How much longer than the longer clock the player ponders without a request; then the manager is gone."""
+
+
+class Inbox:
+    """Requests as they arrive."""
+
+    def __init__(self, lines: LineQueue) -> None:
+        self._lines = lines
+
+    def has_requests(self) -> bool:
+        """Whether a request has arrived."""
+        return not self._lines.is_empty()
+
+    def wait(self) -> list[Request]:
+        """Everything that has arrived, at least one request."""
+        requests = [parse_request(self._lines.wait())]
+        while self.has_requests():
+            requests.append(parse_request(self._lines.wait()))
+        return requests
+
+
+class Outbox:
+    """Events for the server. Written from the search thread only."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def send(self, event: Event) -> None:
+        """Write one event; ends the process if the server no longer reads."""
+        try:
+            self._stream.write(to_line(event))
+            self._stream.flush()
+        except (OSError, ValueError):
+            end_process_group()
+
+
+@dataclass
+class AgentMatch:
+    """The agent's side of one match.
+
+    ticket   of the PLAY request being answered; -1 before the first
+    """
+
+    player: Player
+    tracker: Tracker
+    game: Game[Any]
+    outbox: Outbox
+    ticket: int = -1
+    pondering_seconds: float = 0.0
+
+    def play(self, requests: Sequence[PlayRequest]) -> None:
+        """Advance through all of `requests` and answer the last: it is too late for the others."""
+        for request in requests:
+            own_move = None if request.own_move is None else parse_term_or_name(request.own_move)
+            position = self.tracker.advance(_parse_terms(request.terms), own_move, request.deadline)
+        self.ticket = requests[-1].ticket
+        if not position.legal:
+            return
+        self.send_best(position.legal[0], is_searched=False)
+        move = self.player.choose(
+            self._state_for_player(position.state), requests[-1].deadline, position.joint_move
+        )
+        if move not in position.legal:
+            log.error("%s chose %s, which is not legal: the first legal move instead", self.player.name, move)
+            move = position.legal[0]
+        report = self.player.last_report
+        self.outbox.send(Decision(self.ticket, str(move), None if report is None else report.to_dict()))
+
+    def _state_for_player(self, state: Any) -> Any:
+        """`state` of the tracker's game as a state of the player's, which becomes the finished game here."""
+        finished = finished_game(self.game, seconds=0.0)
+        if finished is None or finished is self.game:
+            return state
+        if self.player.setup.game is self.game:
+            self.player.change_game(finished)
+            log.info("%s: playing on with the simplified circuit", self.player.setup.match_id)
+        translate: Callable[[Any], Any] = self.game.translate  # type: ignore[attr-defined]
+        return translate(state)
+
+    def ponder(self, is_over: Callable[[], bool]) -> None:
+        """Let the player ponder until `is_over()`, if it is told to."""
+        if self.pondering_seconds > 0 and not is_over():
+            self.player.ponder(is_over, time.monotonic() + self.pondering_seconds)
+
+    def send_report(self, report: SearchReport) -> None:
+        """Send how the search stands."""
+        if self.ticket >= 0:
+            self.outbox.send(Progress(self.ticket, report.to_dict()))
+
+    def send_best(self, move: Move, *, is_searched: bool = True) -> None:
+        """Send the best move so far; nothing before the first PLAY."""
+        if self.ticket >= 0:
+            self.outbox.send(BestMove(self.ticket, str(move), is_searched))
+
+
+def main() -> None:
+    """Serve one match on standard input and output."""
+    inbox = Inbox(LineQueue(take_stdin()))
+    outbox = Outbox(take_stdout())
+    try:
+        _serve(inbox, outbox)
+    except MemoryError:
+        outbox.send(Failed("out of memory"))
+        end_process_group(3)
+    except Exception as error:
+        outbox.send(Failed(f"{type(error).__name__}: {error}"[:2000]))
+        end_process_group(1)
+    end_process_group()
+
+
+def _serve(inbox: Inbox, outbox: Outbox) -> None:
+    match: AgentMatch | None = None
+    while True:
+        plays: list[PlayRequest] = []
+        for request in inbox.wait():
+            if isinstance(request, PrepareRequest):
+                prepare(request.agent)
+                outbox.send(Ready())
+            if isinstance(request, StartRequest):
+                match = _start(request, outbox)
+            elif isinstance(request, PlayRequest):
+                plays.append(request)
+            elif isinstance(request, StopRequest):
+                if match is not None:
+                    match.player.stop(_parse_terms(request.terms))
+                return
+        if plays and match is not None:
+            match.play(plays)
+        if match is not None:
+            match.ponder(inbox.has_requests)
+
+
+def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
+    limit_memory(request.memory_mebibytes)
+    player = make_player(
+        request.agent,
+        on_progress=lambda move: match.send_best(move),
+        on_report=lambda report: match.send_report(report),
+    )
+    game = load_rules(request.rules, engine=request.engine, quick=player.takes_quick_games)
+    # In GDL-II whole histories are sampled on the game: that takes the simplified one.
+    patience = None if has_percepts(game) else SIMPLIFICATION_SHARE * (request.deadline - time.monotonic())
+    game = finished_game(game, patience if patience is None else max(0.0, patience)) or game
+    role = parse_term(request.role)
+    match = AgentMatch(
+        player=player,
+        tracker=make_tracker(game, role, random.Random(request.seed)),
+        game=game,
+        outbox=outbox,
+    )
+    setup = MatchSetup(
+        request.match_id,
+        game,
+        role,
+        request.start_clock_seconds,
+        request.play_clock_seconds,
+        request.seed,
+    )
+    # In GDL-II the state to ponder in is a guess that the next message replaces.
+    if (request.ponder or match.player.ponders) and not has_percepts(game):
+        clock = max(setup.start_clock_seconds, setup.play_clock_seconds)
+        match.pondering_seconds = clock + PONDERING_PATIENCE_SECONDS
+    match.player.start(setup, request.deadline)
+    outbox.send(Ready())
+    return match
+
+
+def prepare(agent: str) -> None:
+    """Compile and cache every kernel that `agent` runs, by a game of one step."""
+    make_player(agent).prepare(load_rules(_SMALL_RULES, engine="auto"))
+
+
+def _parse_terms(texts: Sequence[str] | None) -> tuple[Term, ...] | None:
+    return None if texts is None else tuple(map(parse_term_or_name, texts))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,13 @@
+"""Players: agents that choose the moves of one role.
+
+options      option tables of all kinds of players, and their descriptions
+factory      the player that a text like `mcts:c=40` describes
+own          classes of one's own, by module or file
+simple       the first legal move; a random one
+mcts         Monte-Carlo tree search
+alphabeta    alpha-beta search
+tablebase    a saved solution
+solving      mcts, and a solver that takes over once it has a proof
+human        a person at the keyboard
+move_menu    legal moves as a person names them
+"""

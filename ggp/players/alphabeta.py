@@ -1,0 +1,174 @@
+"""The player `alphabeta`: depth-limited search within the clock, proven play once it reaches the end.
+
+The evaluation of the horizon is chosen during the start clock: `ggp.search.alphabeta.evaluation`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import Any
+
+from ggp.engines.compiled import CompiledGame
+from ggp.features.evaluation import LinearEvaluation
+from ggp.features.recognition import recognize_features
+from ggp.game import Game, GameError, Move
+from ggp.match.player import MatchSetup, Player
+from ggp.players.options import ALPHABETA_MARGIN_SECONDS
+from ggp.search.alphabeta.evaluation import EvaluationOptions, find_estimate
+from ggp.search.alphabeta.multi_role import best_move
+from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
+from ggp.search.report import MoveReport, SearchReport
+
+_logger = logging.getLogger("ggp.players")
+ANALYSIS = 3.0
+"""Time that choosing an evaluation may take, as a multiple of the time to set up the search."""
+
+
+class AlphaBetaPlayer(Player):
+    """Iterative deepening until the clock ends or the value is proven.
+
+    `ggp.search.alphabeta.multi_role` plays games that alpha-beta cannot search: chance, more roles,
+    simultaneous moves.
+    """
+
+    name = "alphabeta"
+
+    def __init__(
+        self,
+        refinements: Refinements | None = None,
+        estimate: Estimate | None = None,
+        *,
+        depth: int | None = None,
+        nodes: int | None = None,
+        margin: float = ALPHABETA_MARGIN_SECONDS,
+        weights: LinearEvaluation | None = None,
+        evaluation_options: EvaluationOptions | None = None,
+        on_progress: Callable[[Move], None] | None = None,
+    ) -> None:
+        """Set the options of the search.
+
+        estimate, weights   score the horizon by these; else `evaluation_options` says how to choose one
+        depth, nodes        limits per move besides the clock
+        margin              seconds left of every clock
+        """
+        self.refinements = refinements or Refinements()
+        self.estimate = estimate
+        self.depth = depth
+        self.nodes = nodes
+        self.margin_seconds = margin
+        self.weights = weights
+        self.evaluation_options = evaluation_options or EvaluationOptions()
+        self.evaluation = ""
+        self.on_progress = on_progress
+        self.last_result: SearchResult | None = None
+
+    def prepare(self, game: Game[Any]) -> None:
+        """Compile the kernels of the search or load them from the cache, before any clock starts."""
+        prepare_alphabeta(game)
+        if isinstance(game, CompiledGame) and self.estimate is None and self.weights is None:
+            recognize_features(game)
+
+    def start(self, setup: MatchSetup, deadline: float) -> None:
+        super().start(setup, deadline)
+        self._search: AlphaBeta | None = None
+        game = setup.game
+        if not isinstance(game, CompiledGame):
+            return
+        begin = time.monotonic()
+        try:
+            search = AlphaBeta(game, self.refinements, self._given_estimate(game))
+            search.forget()
+            search.search(game.initial_state(), depth=1)
+            now = time.monotonic()
+            if self.estimate is None and self.weights is None:
+                # Analyzing a circuit that is slow to prepare takes several times as long again.
+                has_time = deadline - self.margin_seconds - now > ANALYSIS * (now - begin)
+                self._choose_evaluation(game, search, deadline, has_time=has_time)
+            self._search = search
+        except AlphaBetaError as error:
+            _logger.info("%s: alpha-beta does not apply: %s", game.name, error)
+
+    def _choose_evaluation(
+        self, game: CompiledGame, search: AlphaBeta, deadline: float, *, has_time: bool
+    ) -> None:
+        """Find the best evaluation of the horizon, or use mobility if there is no time to learn."""
+        if not has_time:
+            self.evaluation = "mobility"
+            _logger.info("%s: evaluation mobility, no time to learn", self.setup.match_id)
+            return
+        self.evaluation, estimate = find_estimate(
+            game,
+            self.evaluation_options,
+            search.images,
+            seed=self.setup.seed,
+            deadline=deadline - self.margin_seconds,
+            is_timed=self.nodes is None,
+        )
+        _logger.info("%s: evaluation %s", self.setup.match_id, self.evaluation)
+        search.set_estimate(estimate)
+
+    def _given_estimate(self, game: CompiledGame) -> Estimate | None:
+        if self.weights is None:
+            return self.estimate
+        estimate = self.estimate or Estimate(goal_weight=0, mobility_weight=0)
+        return replace(estimate, weights=self.weights.scores(game))
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        legal = self.setup.game.legal_moves(state, self.setup.role)
+        self.last_report = None
+        if len(legal) == 1:
+            return legal[0]
+        end = deadline - self.margin_seconds
+        if self._search is not None:
+            try:
+                assert isinstance(state, bytes)
+                result = self._search.search(state, depth=self.depth, deadline=end, node_limit=self.nodes)
+                self.last_result = result
+                self.last_report = alphabeta_report(result, self.setup)
+                return result.move if result.move in legal and result.move is not None else legal[0]
+            except AlphaBetaError as error:
+                _logger.info("%s: alpha-beta no longer applies: %s", self.setup.game.name, error)
+                self._search = None
+        return best_move(
+            self.setup.game, state, self.setup.role, deadline=end, depth=self.depth, node_limit=self.nodes
+        )
+
+    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
+        self._search = None
+
+
+def prepare_alphabeta(game: Game[Any]) -> None:
+    """Compile the kernels of alpha-beta or load them from the cache, if it can search `game`."""
+    if isinstance(game, CompiledGame):
+        with contextlib.suppress(AlphaBetaError, GameError):
+            AlphaBeta(game).search(game.initial_state(), depth=1)
+
+
+def alphabeta_report(result: SearchResult, setup: MatchSetup, mode: str = "alphabeta") -> SearchReport:
+    """The result of alpha-beta for the player's role: the best move, with the value as its mean.
+
+    The mean depth is that of the last finished iteration, the deepest that of the one that gave the move.
+    """
+    goal = result.goal
+    if goal is not None and setup.role != setup.game.roles[0]:
+        goal = 100 - goal
+    proven = round(goal) if goal is not None and result.is_proven else None
+    moves = () if result.move is None or goal is None else (MoveReport(result.move, 1, goal, proven),)
+    depth = result.depth or 0
+    return SearchReport(
+        seconds=result.seconds,
+        playouts=0,
+        descents=0,
+        mean_depth=float(depth if result.is_whole else depth - 1),
+        deepest=depth,
+        nodes=result.nodes,
+        is_full=False,
+        moves=moves,
+        best_line=(),
+        goal=proven,
+        mode=mode,
+    )

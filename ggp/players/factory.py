@@ -1,0 +1,237 @@
+"""From what users write (`mcts:c=40`) to a player.
+
+    make_player     the player of a text: kind, options, and what it reports to
+    _MAKERS         kind → the function that makes it from its options
+
+Modules of players that need numpy or numba are imported when one is made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, TypeAlias
+
+from ggp.match.player import Player, PlayerSpecError
+from ggp.players.mcts import MctsPlayer, Progress, Reporting
+from ggp.players.options import (
+    PLAYERS,
+    AlphaBetaOptions,
+    MctsPlayerOptions,
+    SolvingOptions,
+    TablebaseOptions,
+    option_tables,
+)
+from ggp.players.own import is_own_player, make_own_player
+from ggp.players.simple import LegalPlayer, RandomPlayer
+from ggp.search.mcts.options import available_cores, check_weights, default_options
+from ggp.search.option_table import OptionError, refuse_unknown, take_options
+
+if TYPE_CHECKING:
+    from ggp.features.evaluation import LinearEvaluation
+
+
+@dataclass(frozen=True)
+class Links:
+    """What a player reports to, and how a person is asked; see `make_player`."""
+
+    on_progress: Progress | None = None
+    on_report: Reporting | None = None
+    ask: Callable[[str], str] | None = None
+    show: Callable[[str], None] | None = None
+
+
+_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
+
+Maker: TypeAlias = Callable[[dict[str, str], Links], Player]
+
+
+def make_player(
+    spec: str,
+    *,
+    on_progress: Progress | None = None,
+    on_report: Reporting | None = None,
+    ask: Callable[[str], str] | None = None,
+    show: Callable[[str], None] | None = None,
+) -> Player:
+    """The player written as `spec`: a kind, perhaps with options, `http://host:port`, or a class of one's own
+    as `module:Class` or `path/to/file.py:Class` (see `ggp.players.own`).
+
+    on_progress   called with the best move so far whenever it changes
+    on_report     called with a SearchReport a few times per second
+    ask, show     replace `input` and `print` for the player `human`
+
+    Raises PlayerSpecError.
+
+    >>> make_player("mcts:simulations=100,c=20").name
+    'mcts'
+    >>> make_player("mcts:c=20,c=30")
+    Traceback (most recent call last):
+    ggp.match.player.PlayerSpecError: player 'mcts:c=20,c=30': option 'c' is given twice
+    """
+    if spec.startswith("http://"):
+        from ggp.protocol.client import RemotePlayer
+
+        try:
+            return RemotePlayer(spec)
+        except ValueError as error:
+            raise PlayerSpecError(f"player {spec!r}: {error}") from None
+    kind, _, rest = spec.partition(":")
+    if kind not in _MAKERS:
+        if is_own_player(spec):
+            return make_own_player(spec)
+        if _ADDRESS.fullmatch(spec):
+            raise PlayerSpecError(f"unknown player {spec!r}: a player over HTTP is written http://{spec}")
+        raise PlayerSpecError(_unknown(spec, tuple(_MAKERS)))
+    try:
+        return _MAKERS[kind](split_options(rest), Links(on_progress, on_report, ask, show))
+    except (OptionError, OSError) as error:
+        raise PlayerSpecError(f"player {spec!r}: {error}") from None
+
+
+def require_kind(spec: str, *, refused: tuple[str, ...]) -> None:
+    """Raise PlayerSpecError for a player of a kind that is refused, naming the kinds that are not.
+
+    refused   kinds, and "http" for players over HTTP
+
+    >>> require_kind("human", refused=("human", "http"))
+    Traceback (most recent call last):
+    ggp.match.player.PlayerSpecError: unknown player 'human': expected mcts, ...
+    """
+    kind = "http" if spec.startswith("http://") else spec.partition(":")[0]
+    allowed = tuple(each for each in _MAKERS if each not in refused)
+    if kind in refused or (kind not in (*_MAKERS, "http") and not is_own_player(spec)):
+        if _ADDRESS.fullmatch(spec) and "http" not in refused:
+            raise PlayerSpecError(f"unknown player {spec!r}: a player over HTTP is written http://{spec}")
+        raise PlayerSpecError(_unknown(spec, allowed, with_http="http" not in refused))
+
+
+def _unknown(spec: str, kinds: tuple[str, ...], *, with_http: bool = True) -> str:
+    http = " http://host:port;" if with_http else ""
+    return (
+        f"unknown player {spec!r}: expected {', '.join(kinds)}, with options as in mcts:option=value,…;"
+        f"{http} module:Class or path/to/file.py:Class"
+    )
+
+
+def split_options(text: str) -> dict[str, str]:
+    """The options in `name=value,name=value`. Raises OptionError.
+
+    >>> split_options("c=20,threads=2")
+    {'c': '20', 'threads': '2'}
+    """
+    options: dict[str, str] = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = (each.strip() for each in part.partition("="))
+        if not equals or not value:
+            raise OptionError(f"options are written option=value, not {part!r}")
+        if name in options:
+            raise OptionError(f"option {name!r} is given twice")
+        options[name] = value
+    return options
+
+
+def _make_mcts(given: dict[str, str], links: Links, kind: str = "mcts") -> MctsPlayer:
+    """`kind` is the player whose options these are, for error messages."""
+    own = take_options(MctsPlayerOptions(), given)
+    options = take_options(default_options(own.simulations), given)
+    refuse_unknown(given, *option_tables(kind))
+    if options.weights is not None:
+        check_weights(options.weights)
+    return MctsPlayer(
+        simulations=own.simulations,
+        margin=own.margin_seconds,
+        search=own.search,
+        options=options,
+        ponders=own.ponders,
+        has_head_start=own.has_head_start,
+        on_progress=links.on_progress,
+        on_report=links.on_report,
+    )
+
+
+def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
+    from ggp.players.alphabeta import AlphaBetaPlayer
+    from ggp.search.alphabeta.evaluation import EvaluationOptions
+    from ggp.search.alphabeta.refinements import Refinements
+
+    chosen = take_options(AlphaBetaOptions(), given)
+    refuse_unknown(given, *option_tables("alphabeta"))
+    try:
+        evaluation_options = EvaluationOptions(chosen.evaluation, chosen.feature_kind, chosen.games)
+    except ValueError as error:
+        raise OptionError(str(error)) from None
+    return AlphaBetaPlayer(
+        Refinements(**{each.name: getattr(chosen, each.name) for each in fields(Refinements)}),
+        depth=chosen.depth,
+        nodes=chosen.nodes,
+        margin=chosen.margin_seconds,
+        weights=None if chosen.weights is None else _read_weights(chosen.weights),
+        evaluation_options=evaluation_options,
+        on_progress=links.on_progress,
+    )
+
+
+def _read_weights(path: str) -> LinearEvaluation:
+    from ggp.features.evaluation import EvaluationFileError, LinearEvaluation
+
+    try:
+        return LinearEvaluation.load(path)
+    except EvaluationFileError as error:
+        raise OptionError(str(error)) from None
+
+
+def _make_solving(given: dict[str, str], links: Links) -> Player:
+    from ggp.players.solving import SolvingPlayer
+
+    own = take_options(SolvingOptions(), given)
+    if "simulations" not in given:
+        # One core is the solver's.
+        given.setdefault("threads", str(max(1, available_cores() - 1)))
+    return SolvingPlayer(
+        _make_mcts(given, links, "solving"), mebibytes=own.solver_mebibytes, is_mixing=own.is_mixing
+    )
+
+
+def _make_tablebase(given: dict[str, str], links: Links) -> Player:
+    from ggp.players.tablebase import TablebasePlayer
+
+    own = take_options(TablebaseOptions(), given)
+    if own.file is None:
+        raise OptionError("tablebase needs file=PATH")
+    return TablebasePlayer(own.file, _make_mcts(given, links, "tablebase"))
+
+
+def _make_human(given: dict[str, str], links: Links) -> Player:
+    from ggp.players.human import HumanPlayer
+
+    _refuse_all(given)
+    return HumanPlayer(ask=links.ask, show=links.show)
+
+
+def _make_random(given: dict[str, str], links: Links) -> Player:
+    _refuse_all(given)
+    return RandomPlayer()
+
+
+def _make_legal(given: dict[str, str], links: Links) -> Player:
+    _refuse_all(given)
+    return LegalPlayer()
+
+
+def _refuse_all(given: Mapping[str, str]) -> None:
+    if given:
+        raise OptionError(f"unknown option {next(iter(given))!r}: this player has no options")
+
+
+_MAKERS: Mapping[str, Maker] = {
+    "mcts": _make_mcts,
+    "alphabeta": _make_alphabeta,
+    "solving": _make_solving,
+    "tablebase": _make_tablebase,
+    "random": _make_random,
+    "legal": _make_legal,
+    "human": _make_human,
+}
+assert _MAKERS.keys() == PLAYERS.keys()

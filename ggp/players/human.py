@@ -1,0 +1,131 @@
+"""The player `human`: a person at the keyboard."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from ggp.analysis.figures import words_of
+from ggp.game import Game, GameError, Move, Role
+from ggp.match.player import MatchQuitError, MatchSetup, Player, TakeBackError
+from ggp.players.move_menu import MoveMenu
+
+HINT_SECONDS = 1.0
+"""Time of the search for a hint."""
+ROW_LIMIT = 12
+"""Most lines of a list of moves; half a screen if that is less."""
+
+HELP = """\
+  a move      its number in the list, its text, or the words that tell it apart: 7 1 6 1
+  part of it  lists the moves with these words
+  moves       lists all moves again
+  hint        asks the computer for a move
+  undo        takes your last move back
+  quit        ends the match (also Ctrl-D)"""
+
+
+class HumanPlayer(Player):
+    """Asks a person, who answers with a move or with a command: `help` lists them.
+
+    A move comes first: in a game with a move `hint`, that word is the move. Forced moves are made without
+    asking.
+    """
+
+    name = "human"
+    is_human = True
+
+    def __init__(
+        self, *, ask: Callable[[str], str] | None = None, show: Callable[[str], None] | None = None
+    ) -> None:
+        self._ask = ask or input
+        self._show = show or print
+        self._moves_made = 0
+
+    def start(self, setup: MatchSetup, deadline: float) -> None:
+        super().start(setup, deadline)
+        self._moves_made = 0
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        game, role = self.setup.game, self.setup.role
+        legal = self.legal_moves(state)
+        if len(legal) == 1:
+            if str(legal[0]) != "noop" and not _has_choice(game, state, role):
+                self._show(f"{role}: {words_of(legal[0])} is the only legal move")
+            return legal[0]
+        menu = MoveMenu(legal)
+        self._show(f"{role}, legal moves:")
+        self._list(menu, legal)
+        while True:
+            answer = self._read(f"{role}> ")
+            move = menu.find(answer)
+            if move is not None:
+                self._moves_made += 1
+                return move
+            if answer.strip():
+                self._obey(answer, menu, state)
+
+    def _obey(self, answer: str, menu: MoveMenu, state: Hashable) -> None:
+        """Do what a command says, or list the moves that have the words of `answer`."""
+        word = answer.strip().lower()
+        if word in ("help", "?"):
+            self._show(HELP)
+        elif word in ("quit", "exit"):
+            raise MatchQuitError("the human player left")
+        elif word == "undo":
+            self._undo()
+        elif word == "hint":
+            self._show(hint_text(self.setup.game, state, self.setup.role))
+        elif word == "moves":
+            self._list(menu, menu.legal)
+        elif found := menu.matching(answer):
+            self._list(menu, found)
+        else:
+            wanted = f"a number from 1 to {len(menu.legal)} or a move" if menu.is_numbered else "a move"
+            self._show(f"{answer.strip()!r} is not legal here; type {wanted} of the list, or help")
+
+    def _undo(self) -> None:
+        if not self.setup.can_take_back:
+            self._show("moves cannot be taken back in this match")
+        elif not self._moves_made:
+            self._show("there is no move of yours to take back")
+        else:
+            self._moves_made -= 1
+            raise TakeBackError(self.setup.role)
+
+    def _list(self, menu: MoveMenu, moves: tuple[Move, ...] | list[Move]) -> None:
+        columns, rows = shutil.get_terminal_size()
+        for line in menu.lines(moves, columns, min(ROW_LIMIT, max(1, rows // 2))):
+            self._show(line)
+
+    def _read(self, prompt: str) -> str:
+        try:
+            return self._ask(prompt)
+        except (EOFError, KeyboardInterrupt):
+            raise MatchQuitError("the human player left") from None
+
+
+def hint_text(game: Game[Any], state: Hashable, role: Role, seconds: float | None = None) -> str:
+    """The move that a short tree search would choose, and what it expects.
+
+    >>> import ggp
+    >>> game = ggp.load("nim", engine="reasoner")
+    >>> hint_text(game, game.initial_state(), game.roles[0], seconds=0.05)
+    'hint: reduce ... expects ... of 100'
+    """
+    from ggp.search.one_state import search_state
+
+    if game.program.rules_for("sees", 2):
+        return "no hints in a game with hidden information"
+    try:
+        report = search_state(game, state, role, seconds=HINT_SECONDS if seconds is None else seconds)
+    except GameError as error:
+        return f"no hint: {error}"
+    if report.best_move is None or report.expectation is None:
+        return "no hint found in time"
+    return f"hint: {words_of(report.best_move)}, expects {report.expectation:.0f} of 100"
+
+
+def _has_choice(game: Game[Any], state: Hashable, role: Role) -> bool:
+    """Whether any other role can choose in `state`: then it is that role's turn."""
+    return any(len(game.legal_moves(state, other)) > 1 for other in game.roles if other != role)

@@ -1,0 +1,196 @@
+"""Monte-Carlo tree search as a player: on lanes, or in plain Python for games that are not compiled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from ggp.game import Game, GameError, Move, is_compiled
+from ggp.match.faults import Late
+from ggp.match.player import MatchSetup, Player, PlayerFaultError
+from ggp.search.mcts.options import MctsOptions, default_options
+from ggp.search.report import SearchReport
+
+if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame
+    from ggp.search.mcts.reference.search import Search
+    from ggp.search.mcts.search import LanesSearch
+
+    AnySearch: TypeAlias = Search | LanesSearch
+
+Progress = Callable[[Move], None]
+Reporting = Callable[[SearchReport], None]
+
+
+class MctsPlayer(Player):
+    """Monte-Carlo tree search: on lanes if the game is compiled, else in plain Python.
+
+    With `simulations` every move gets exactly that many, in one thread by default, and the match is
+    reproducible; without, the search uses its clocks and all cores. `best_move` can be read from another
+    thread at any time.
+    """
+
+    name = "mcts"
+
+    def __init__(
+        self,
+        *,
+        simulations: int | None = None,
+        margin: float = 0.0,
+        search: str = "auto",
+        options: MctsOptions | None = None,
+        ponders: bool = False,
+        has_head_start: bool = True,
+        on_progress: Progress | None = None,
+        on_report: Reporting | None = None,
+    ) -> None:
+        """Set the options, which `ggp.players.options` describes.
+
+        margin           seconds left of each clock
+        search           auto, lanes or reference
+        has_head_start   search in the start clock; else only get ready, which includes learning by FAST
+        on_progress      called with the best move so far whenever it changes
+        on_report        called with a SearchReport a few times per second
+        """
+        self.simulations = simulations
+        self.margin_seconds = margin
+        self.kind = search
+        self.options = options or default_options(simulations)
+        self.ponders = ponders
+        self.needs_lanes = search == "lanes"
+        self.takes_quick_games = simulations is None
+        self.has_head_start = has_head_start
+        self.on_progress = on_progress
+        self.on_report = on_report
+        self.last_report: SearchReport | None = None
+        self.best_move: Move | None = None
+        self._made: tuple[Hashable, Move] | None = None
+        self._is_pondering = False
+        self.simulation_count: int = 0
+        self._earlier_simulations = 0
+        self._search: AnySearch | None = None
+
+    def prepare(self, game: Game[Any]) -> None:
+        """Compile the kernels of the search or load them from the cache, before any clock starts."""
+        if not is_compiled(game):
+            return
+        search = self._make_search(MatchSetup("prepare", game, game.roles[0], 0.0, 0.0, 0))
+        state = game.initial_state()
+        search.move_to(state, None)
+        search.warm_up()
+        try:
+            # Following the match has kernels of its own, used where the tree has grown.
+            joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
+            search.run(deadline=time.monotonic() + 1.0, simulations=500)
+            search.move_to(game.next_state(state, joint_move), joint_move)
+        except (GameError, IndexError):  # no match to follow: over at once, or the rules are at fault
+            pass
+        search.close()
+
+    def start(self, setup: MatchSetup, deadline: float) -> None:
+        super().start(setup, deadline)
+        self.best_move = self.last_report = self._made = None
+        self._earlier_simulations = 0
+        self._search = self._make_search(setup)
+        self._search.move_to(setup.game.initial_state(), None)
+        if self.simulations is not None:
+            self._search.warm_up()
+        elif self.has_head_start:
+            self._search.run(deadline=deadline - self.margin_seconds)
+        else:
+            self._search.warm_up(deadline - self.margin_seconds)
+
+    def _make_search(self, setup: MatchSetup) -> AnySearch:
+        from ggp.search.mcts.reference.search import Search
+
+        arguments: dict[str, Any] = {
+            "seed": setup.seed,
+            "options": self.options,
+            "on_progress": self._note,
+            "on_report": None if self.on_report is None else self._pass_on,
+        }
+        # Not isinstance: importing the class would load numba for games that do not need it.
+        has_lanes = is_compiled(setup.game)
+        if self.kind == "reference" or (self.kind == "auto" and not has_lanes):
+            return Search(setup.game, setup.role, **arguments)
+        if not has_lanes:
+            raise PlayerFaultError(Late(), f"{setup.game.name} is not compiled: there is no search on lanes")
+        from ggp.search.mcts.search import LanesSearch
+
+        return LanesSearch(cast("CompiledGame", setup.game), setup.role, **arguments)
+
+    @property
+    def search(self) -> AnySearch:
+        """The search of the current match. Raises PlayerFaultError if `start` failed."""
+        if self._search is None:
+            raise PlayerFaultError(Late(), f"{self.name} is not ready for this match")
+        return self._search
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        legal = self.legal_moves(state)
+        move, self.last_report = legal[0], None
+        self._note(move)
+        # Also before a forced move: the search follows the match by one joint move at a time.
+        self.search.move_to(state, joint_move)
+        if len(legal) > 1:
+            self.search.run(deadline=deadline - self.margin_seconds, simulations=self.simulations)
+            move = self.search.best_move()
+            self._note(move)
+            self.last_report = self.search.report()
+        self._made = (state, move)
+        return move
+
+    def change_game(self, game: Game[Any]) -> None:
+        super().change_game(game)
+        self._made = None
+        if self._search is not None:
+            self._earlier_simulations += self._search.simulation_count
+            self._search.close()
+            self._search = self._make_search(self.setup)
+
+    def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
+        """Search on until `is_over()` or `deadline`, after the own last move if no other role has a choice.
+
+        The next `choose` finds the tree. Ends at most one slice of the search after `is_over()`.
+        """
+        if self._search is None or not (self.has_head_start or self._made or self._search.simulation_count):
+            return
+        self._is_pondering = True
+        try:
+            self._follow_own_move()
+            self._search.run(deadline=deadline, is_stopped=is_over)
+        finally:
+            self._is_pondering = False
+
+    def _follow_own_move(self) -> None:
+        """Make the state after the last move the root, if the other roles had no choice there."""
+        if self._made is None:
+            return
+        game, (state, move), self._made = self.setup.game, self._made, None
+        try:
+            possible = [
+                (move,) if role == self.setup.role else game.legal_moves(state, role) for role in game.roles
+            ]
+            if all(len(moves) == 1 for moves in possible):
+                joint_move = tuple(moves[0] for moves in possible)
+                self.search.move_to(game.next_state(state, joint_move), joint_move)
+        except GameError:  # the rules are at fault: search on where the search is
+            return
+
+    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
+        super().stop(joint_move)
+        if self._search is not None:
+            self.simulation_count = self._earlier_simulations + self._search.simulation_count
+            self._search.close()
+        self._search = None
+
+    def _pass_on(self, report: SearchReport) -> None:
+        if self.on_report is not None and not self._is_pondering:
+            self.on_report(report)
+
+    def _note(self, move: Move) -> None:
+        if move != self.best_move and not self._is_pondering:
+            self.best_move = move
+            if self.on_progress is not None:
+                self.on_progress(move)

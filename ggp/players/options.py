@@ -1,0 +1,195 @@
+"""Option tables of the players: what users may write after `mcts:`, `alphabeta:` and so on.
+
+`describe_options` gives them as data, for `ggp players` and the reference pages. Margins of players are here;
+the margin of the HTTP player, for the network, is in `ggp.player_server.margins`. Imports neither numpy nor
+numba.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ggp.search.mcts.options import FEATURE_KINDS, MOST_COUNTED, MOST_MEBIBYTES, default_options
+from ggp.search.option_table import TUNING, choice, number, rows_of, switch, text
+
+ALPHABETA_MARGIN_SECONDS = 0.2
+SOLVING_MARGIN_SECONDS = 0.3
+SOLVER_MEBIBYTES = 3072
+SEARCHES = ("auto", "lanes", "reference")
+MOST_SIMULATIONS = 10**12
+MOST_SECONDS = 604_800.0
+"""A week, the longest clock of the protocol."""
+
+
+@dataclass(frozen=True)
+class MctsPlayerOptions:
+    """What `mcts` adds to the options of its search, `MctsOptions`."""
+
+    simulations: int | None = number(
+        "simulations",
+        None,
+        "Simulations per move, instead of the clock.",
+        least=1,
+        most=MOST_SIMULATIONS,
+        default_text="by the clock",
+    )
+    margin_seconds: float = number("margin", 0.0, "Seconds left of each clock.", least=0.0, most=MOST_SECONDS)
+    search: str = choice(
+        "search", "auto", "lanes: compiled games only; reference: plain Python; auto: by the game.", SEARCHES
+    )
+    ponders: bool = switch("ponder", False, "Search on while other players think.")
+    has_head_start: bool = switch("head_start", True, "Search during the start clock too.")
+
+
+@dataclass(frozen=True)
+class AlphaBetaOptions:
+    """Options of `alphabeta`; the refinements are those of `ggp.search.alphabeta.refinements`."""
+
+    depth: int | None = number("depth", None, "Plies to search at most.", least=1, most=1000)
+    nodes: int | None = number("nodes", None, "Nodes per move at most.", least=1, most=MOST_SIMULATIONS)
+    margin_seconds: float = number(
+        "margin", ALPHABETA_MARGIN_SECONDS, "Seconds left of each clock.", least=0.0, most=MOST_SECONDS
+    )
+    evaluation: str = text(
+        "evaluation",
+        "auto",
+        "How to evaluate the horizon: auto, or some of mobility, distance, features, joined by +.",
+    )
+    feature_kind: str = choice(
+        "features",
+        "auto",
+        "What to learn weights for; auto: pieces if a role has several kinds, else facts.",
+        (*FEATURE_KINDS, "facts"),
+    )
+    games: int = number(
+        "games", 512, "Games of self-play to learn from, at most.", least=0, most=MOST_COUNTED
+    )
+    weights: str | None = text(
+        "weights", None, "File of `ggp learn` to evaluate the horizon with, instead of learning."
+    )
+    transpositions: bool = switch("transpositions", True, "Remember positions.", group=TUNING)
+    order_by_table: bool = switch(
+        "order_by_table", True, "Search the remembered best move first.", group=TUNING
+    )
+    killers: bool = switch("killers", True, "Then two moves that refuted siblings.", group=TUNING)
+    history: bool = switch("history", True, "Then moves by how often they refuted.", group=TUNING)
+    static_order: bool = switch(
+        "static_order", True, "Terminal children first, then by goal, weights and mobility.", group=TUNING
+    )
+    principal_variation: bool = switch(
+        "principal_variation", True, "Null windows around all but the first move.", group=TUNING
+    )
+    iterative_deepening: bool = switch(
+        "iterative_deepening", True, "Search to depth 1, 2, ... until the value is proven.", group=TUNING
+    )
+    bisection: bool = switch(
+        "bisection", False, "Null-window searches that halve the possible goals.", group=TUNING
+    )
+    symmetries: bool = switch(
+        "symmetries",
+        True,
+        "Treat positions as one if a symmetry of the rules maps them onto each other.",
+        group=TUNING,
+    )
+    late_move_reduction: bool = switch(
+        "late_move_reduction",
+        False,
+        "Search moves from the fourth on two plies less deep at first.",
+        group=TUNING,
+    )
+    singular_extension: bool = switch(
+        "singular_extension", False, "Search a move much better than all others one ply deeper.", group=TUNING
+    )
+    aspiration: int = number(
+        "aspiration",
+        0,
+        "Half width, in goal points, of the window around the previous value; 0: none.",
+        least=0,
+        most=100,
+        group=TUNING,
+    )
+    kept_moves: int = number(
+        "kept_moves", 0, "Moves of each node to search; 0: all.", least=0, most=MOST_COUNTED, group=TUNING
+    )
+
+
+@dataclass(frozen=True)
+class SolvingOptions:
+    """What `solving` adds to the options of `mcts`."""
+
+    solver_mebibytes: int = number(
+        "solver_memory",
+        SOLVER_MEBIBYTES,
+        "Mebibytes for solving, besides those of the tree; 0: no solving.",
+        least=0,
+        most=MOST_MEBIBYTES,
+    )
+    is_mixing: bool = switch("mixed", True, "Play mixed strategies at simultaneous moves.")
+
+
+@dataclass(frozen=True)
+class TablebaseOptions:
+    """What `tablebase` adds to the options of `mcts`, which plays all other games."""
+
+    file: str | None = text("file", None, "Solution that `ggp solve --save` wrote (required).")
+
+
+PLAYERS: Mapping[str, str] = {
+    "mcts": "Monte-Carlo tree search; the default.",
+    "alphabeta": "Depth-limited alpha-beta search with an evaluation chosen in the start clock.",
+    "solving": "mcts, while a solver works on another core: proven moves as soon as there is a proof.",
+    "tablebase": "Plays from a saved solution; all other games as mcts.",
+    "random": "Uniformly random moves.",
+    "legal": "The first legal move.",
+    "human": "A person at the keyboard.",
+}
+"""Kind of player → its help line."""
+
+
+def option_tables(kind: str) -> tuple[Any, ...]:
+    """The tables of a kind of player, with its defaults."""
+    of_mcts = (MctsPlayerOptions(), default_options())
+    return {
+        "mcts": of_mcts,
+        "alphabeta": (AlphaBetaOptions(),),
+        "solving": (SolvingOptions(), *of_mcts),
+        "tablebase": (TablebaseOptions(), *of_mcts),
+    }.get(kind, ())
+
+
+@dataclass(frozen=True)
+class OptionRow:
+    """One option in words. `group` is "" or "tuning"; `range` is empty for free text."""
+
+    name: str
+    kind: str
+    default: str
+    range: str
+    help: str
+    group: str
+
+
+def describe_options(kind: str) -> list[OptionRow]:
+    """The options of a kind of player, those of the group tuning last.
+
+    >>> describe_options("solving")[1]
+    OptionRow(name='mixed', kind='switch', default='on', range='on or off', \
+help='Play mixed strategies at simultaneous moves.', group='')
+    >>> describe_options("random")
+    []
+    """
+    rows = [
+        OptionRow(
+            row.name,
+            row.kind,
+            row.shown_default(getattr(table, row.field)),
+            row.range_text,
+            row.help,
+            row.group,
+        )
+        for table in option_tables(kind)
+        for row in rows_of(table)
+    ]
+    return sorted(rows, key=lambda row: row.group)

@@ -1,0 +1,143 @@
+"""Players of one's own: `module:Class` or `path/to/file.py:Class`.
+
+Options follow a second colon and are passed to the class as keyword arguments: `agents.py:Greedy:depth=3`. A
+number becomes an int or a float, `on` and `off` become True and False, anything else stays text.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+import zlib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ggp.match.player import Player, PlayerSpecError
+
+_SPEC = re.compile(
+    r"(?P<place>.+\.py|[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<options>.*))?", re.DOTALL
+)
+
+
+def is_own_player(spec: str) -> bool:
+    """Whether `spec` is written as a class in a module or file.
+
+    >>> [is_own_player(spec) for spec in ("agents.py:Greedy", "lab.agents:Greedy:depth=3", "mcts:c=3")]
+    [True, True, False]
+    """
+    return _SPEC.fullmatch(spec) is not None
+
+
+def make_own_player(spec: str) -> Player:
+    """An instance of the class that `spec` names.
+
+    >>> make_own_player("ggp.players.simple:RandomPlayer").name
+    'random'
+    >>> make_own_player("random:Player")
+    Traceback (most recent call last):
+    ggp.match.player.PlayerSpecError: player 'random:Player': random has no class Player
+
+    Raises PlayerSpecError if there is no such module, file or class, or it cannot be made a player.
+    """
+    found = _SPEC.fullmatch(spec)
+    if found is None:
+        raise PlayerSpecError(f"player {spec!r}: expected module:Class or path/to/file.py:Class")
+    place, name = found["place"], found["name"]
+    try:
+        module = _module_of_file(Path(place)) if place.endswith(".py") else _module(place)
+        kind = getattr(module, name, None)
+        if not isinstance(kind, type):
+            raise PlayerSpecError(f"{place} has no class {name}")
+        if not issubclass(kind, Player):
+            raise PlayerSpecError(f"{place}:{name} is not a player: derive it from ggp.Player")
+        return _made(kind, _options(found["options"] or ""))
+    except PlayerSpecError as error:
+        raise PlayerSpecError(f"player {spec!r}: {error}") from None
+
+
+def _made(kind: type[Player], options: dict[str, Any]) -> Player:
+    try:
+        return kind(**options)
+    except Exception as error:  # whatever the author's code raises
+        call = f"{kind.__name__}({', '.join(f'{key}={value!r}' for key, value in options.items())})"
+        raise PlayerSpecError(f"{call} failed: {_described(error)}") from error
+
+
+def _options(text: str) -> dict[str, Any]:
+    """The keyword arguments written `name=value,name=value`."""
+    options: dict[str, Any] = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = (each.strip() for each in part.partition("="))
+        if not equals or not value or not name.isidentifier():
+            raise PlayerSpecError(f"options are written option=value, not {part!r}")
+        if name in options:
+            raise PlayerSpecError(f"option {name!r} is given twice")
+        options[name] = _value(value)
+    return options
+
+
+def _value(text: str) -> int | float | bool | str:
+    """
+    >>> _value("3"), _value("0.5"), _value("on"), _value("fast")
+    (3, 0.5, True, 'fast')
+    """
+    if text in ("on", "off"):
+        return text == "on"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _module(name: str) -> ModuleType:
+    """An importable module; the current folder counts, after everything installed."""
+    _search_also(Path.cwd())
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            raise PlayerSpecError(f"there is no module {error.name}, here or installed") from None
+        raise PlayerSpecError(f"importing {name} failed: {_described(error)}") from error
+    except Exception as error:  # whatever the author's code raises
+        raise PlayerSpecError(f"importing {name} failed: {_described(error)}") from error
+
+
+def _module_of_file(path: Path) -> ModuleType:
+    """The module in a file, imported once per process.
+
+    It can import modules that lie next to it.
+    """
+    path = path.absolute()
+    if not path.is_file():
+        raise PlayerSpecError(f"there is no file {path}")
+    # A name of its own, because `random.py` must not become the module random.
+    name = f"ggp_own_{path.stem}_{zlib.crc32(str(path).encode()):08x}"
+    if name in sys.modules:
+        return sys.modules[name]
+    _search_also(path.parent)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the author's code raises
+        del sys.modules[name]
+        raise PlayerSpecError(f"importing {path.name} failed: {_described(error)}") from error
+    return module
+
+
+def _search_also(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+        importlib.invalidate_caches()
+
+
+def _described(error: Exception) -> str:
+    """An error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,0 +1,7 @@
+"""The GGP protocol from both ends: its text, requests to players, and the game manager.
+
+messages      messages and replies, as text and as dataclasses
+scrambling    unrelated words for the names of a rule sheet
+client        one request to a player over HTTP, and `RemotePlayer`, its seat in a match
+manager       a match of remote players, interruptible
+"""

@@ -1,0 +1,231 @@
+"""Asking a player over HTTP: one request per connection, and `RemotePlayer`, its seat in a match.
+
+Players in the wild answer without Content-Length, with LF-only lines, without a reason phrase and with any
+status; whatever the status, the body is the answer. A reply that aiohttp cannot read at all, such as one
+without headers, counts as a connection error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Coroutine, Hashable
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from gdl.program import Program
+from gdl.syntax.parser import decode
+from gdl.syntax.printer import to_kif
+from gdl.terms import Term
+from ggp.game import Move
+from ggp.match.faults import Illegal, Late, Unreachable, shorten
+from ggp.match.player import MatchSetup, Player, PlayerFaultError
+from ggp.match.tracking import has_percepts
+from ggp.protocol.messages import (
+    Abort,
+    Info,
+    Message,
+    Play,
+    ProtocolError,
+    Start,
+    Stop,
+    format_message,
+    parse_info_reply,
+    parse_move_reply,
+)
+from ggp.protocol.scrambling import Scrambler
+
+CONNECT_SECONDS = 5.0
+INFO_SECONDS = 2.0
+ABORT_SECONDS = 1.0
+PLAY_GRACE_SECONDS = 1.0
+"""How much longer than the play clock to wait for a move, as ggp-base does."""
+
+_MAX_REPLY_BYTES = 256 * 1024
+
+Result = TypeVar("Result")
+
+
+def parse_address(text: str) -> str:
+    """The URL of a player written `host:port`, `http://host:port` or `host` (port 9147).
+
+    Raises ValueError.
+
+    >>> parse_address("localhost")
+    'http://localhost:9147'
+    """
+    parts = urlsplit(text if "//" in text else f"http://{text}")
+    try:
+        port = parts.port or 9147
+    except ValueError:
+        raise ValueError(f"bad port in {text!r}") from None
+    if parts.scheme != "http" or not parts.hostname or parts.path not in ("", "/") or parts.query:
+        raise ValueError(f"{text!r} is not a player address: expected host:port")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"http://{host}:{port}"
+
+
+async def ask(url: str, message: Message, limit_seconds: float, *, receiver: str = "") -> str:
+    """Send `message` to the player at `url`; returns its reply within `limit_seconds`.
+
+    Raises PlayerFaultError: Late, or Unreachable for an unreadable reply too.
+    """
+    timeout = aiohttp.ClientTimeout(total=limit_seconds, sock_connect=CONNECT_SECONDS)
+    headers = {"Content-Type": "text/acl", "Sender": "GAMEMASTER", "Receiver": receiver or "PLAYER"}
+    body = format_message(message).encode()
+    try:
+        async with (
+            aiohttp.ClientSession(auto_decompress=False, timeout=timeout) as session,
+            session.post(url, data=body, headers=headers, allow_redirects=False) as response,
+        ):
+            reply = await _read_reply(response)
+    except aiohttp.ConnectionTimeoutError:
+        raise PlayerFaultError(Unreachable(), f"{url}: no connection in {CONNECT_SECONDS:g} s") from None
+    except TimeoutError:
+        raise PlayerFaultError(Late(), f"{url}: no answer in {limit_seconds:g} s") from None
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        raise PlayerFaultError(Unreachable(), f"{url}: {_reason(error)}") from None
+    return decode(reply).strip()
+
+
+def _reason(error: Exception) -> str:
+    """Why there is no answer, in words for the user."""
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return "unknown host"
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return "connection closed without an answer"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        error = error.os_error
+    if isinstance(error, ConnectionRefusedError):
+        return "nobody is listening there (connection refused)"
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno).lower()
+    return "the answer is not HTTP"
+
+
+async def _read_reply(response: aiohttp.ClientResponse) -> bytes:
+    reply = bytearray()
+    # A body shorter than announced is still an answer.
+    with contextlib.suppress(aiohttp.ClientPayloadError):
+        async for chunk in response.content.iter_chunked(8192):
+            reply += chunk
+            if len(reply) > _MAX_REPLY_BYTES:
+                break
+    return bytes(reply)
+
+
+def rules_on_wire(program: Program) -> str:
+    """The rules as START carries them: one canonical line without comments, for the simplest parsers."""
+    return " ".join(to_kif(program).split())
+
+
+class Requests:
+    """Runs requests for threads that wait for the answer, each in an event loop of its own."""
+
+    def run(self, request: Coroutine[Any, Any, Result]) -> Result:
+        """Run one request and return its answer; raises what it raises."""
+        return asyncio.run(request)
+
+    def run_last(self, request: Coroutine[Any, Any, Result]) -> Result:
+        """Run the request that ends a match."""
+        return asyncio.run(request)
+
+
+_ASKING_GAME = threading.Lock()
+"""Held to compute percepts: players are asked at the same time, but a game serves one thread at a time."""
+
+
+class RemotePlayer(Player):
+    """The seat of a player that is reached over HTTP.
+
+    Each call blocks until the player answers or its time is up, and must be made in a thread without a
+    running event loop.
+
+    scrambler   hides the meaning of names from this player; None tells it the rules as they are
+    requests    runs what is sent
+    """
+
+    is_remote = True
+
+    def __init__(
+        self, address: str, *, scrambler: Scrambler | None = None, requests: Requests | None = None
+    ) -> None:
+        """Raises ValueError for a text that is not an address."""
+        self.url = parse_address(address)
+        self.name = self.address = self.url.removeprefix("http://")
+        self.scrambler = scrambler
+        self.requests = requests or Requests()
+        self._last_state: Hashable = None
+
+    def start(self, setup: MatchSetup, deadline: float) -> None:
+        super().start(setup, deadline)
+        rules = rules_on_wire(setup.game.program)
+        message = Start(
+            setup.match_id,
+            self._scramble(setup.role),
+            rules if self.scrambler is None else self.scrambler.scramble_text(rules),
+            setup.start_clock_seconds,
+            setup.play_clock_seconds,
+        )
+        reply = self.requests.run(self._ask(message, _remaining(deadline)))
+        if reply.lower() != "ready":
+            raise PlayerFaultError(
+                Illegal(shorten(reply)), f"{self.url} answers START with {shorten(reply)!r}"
+            )
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        message = Play(self.setup.match_id, self._news(state, joint_move))
+        reply = self.requests.run(self._ask(message, _remaining(deadline) + PLAY_GRACE_SECONDS))
+        try:
+            move = parse_move_reply(reply)
+        except ProtocolError:
+            raise PlayerFaultError(
+                Illegal(shorten(reply)), f"{self.url}: not a move: {shorten(reply)!r}"
+            ) from None
+        return move if self.scrambler is None else self.scrambler.unscramble(move)
+
+    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
+        if self._setup is None:
+            return
+        match_id = self.setup.match_id
+        if joint_move is None:
+            request = self._ask(Abort(match_id), ABORT_SECONDS)
+        else:
+            message = Stop(match_id, self._news(None, joint_move))
+            request = self._ask(message, max(ABORT_SECONDS, self.setup.play_clock_seconds))
+        with contextlib.suppress(PlayerFaultError):
+            self.requests.run_last(request)
+        super().stop(joint_move)
+
+    async def ask_name(self) -> None:
+        """Take the name from the INFO reply, with the address; without a reply keep the name."""
+        with contextlib.suppress(PlayerFaultError, ProtocolError):
+            name = parse_info_reply(await ask(self.url, Info(), INFO_SECONDS)).name
+            if name:
+                self.name = f"{name}@{self.address}"
+
+    async def _ask(self, message: Message, limit_seconds: float) -> str:
+        return await ask(self.url, message, limit_seconds, receiver=str(self._scramble(self.setup.role)))
+
+    def _scramble(self, term: Term) -> Term:
+        return term if self.scrambler is None else self.scrambler.scramble(term)
+
+    def _news(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> tuple[Term, ...] | None:
+        """What the role is told of the last step: the joint move, or in GDL-II its percepts."""
+        before, self._last_state = self._last_state, state
+        if joint_move is None:
+            return None
+        told: tuple[Term, ...] = joint_move
+        if has_percepts(self.setup.game):
+            with _ASKING_GAME:
+                told = self.setup.game.percepts(before, joint_move, self.setup.role)
+        return tuple(map(self._scramble, told))
+
+
+def _remaining(deadline: float) -> float:
+    return max(0.1, deadline - time.monotonic())

@@ -1,0 +1,183 @@
+"""The game manager: a match between players that are reached over HTTP.
+
+The referee plays it in a thread; this event loop sends its requests, and can interrupt them. A match always
+ends with a complete record, in which every fault stands. Waiting times are ggp-base's: START the start
+clock, PLAY the play clock and one second, STOP the play clock, ABORT one second, connecting five.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import random
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ggp.game import RANDOM_ROLE, Game
+from ggp.match.player import MatchQuitError, PlayerFaultError
+from ggp.match.record import MatchRecord
+from ggp.match.referee import Referee, Watcher
+from ggp.match.terms import MatchTerms, derived_seed
+from ggp.protocol.client import (
+    INFO_SECONDS,
+    RemotePlayer,
+    Requests,
+    Result,
+    ask,
+    parse_address,
+    rules_on_wire,
+)
+from ggp.protocol.messages import Info, ProtocolError, is_word, parse_info_reply
+from ggp.protocol.scrambling import Scrambler
+
+STEP_LIMIT = 5000
+"""Steps after which `ggp manage` aborts a match that does not end."""
+
+LISTENING_SECONDS = 15.0
+"""How long to wait for players of which nothing is heard: processes that were started a moment ago."""
+
+ASK_AGAIN_SECONDS = 0.5
+
+
+class NobodyThereError(Exception):
+    """No player of a match answers."""
+
+
+def take_seats(
+    game: Game[Any],
+    addresses: Sequence[str],
+    *,
+    scrambler: Scrambler | None = None,
+    requests: Requests | None = None,
+) -> list[RemotePlayer | None]:
+    """The players of a match in rule-sheet order; None for `random`, which needs no address.
+
+    Raises ValueError for a wrong number of players, and for what is not an address.
+    """
+    players = [RemotePlayer(address, scrambler=scrambler, requests=requests) for address in addresses]
+    playing = [role for role in game.roles if role != RANDOM_ROLE]
+    if len(players) != len(playing):
+        names = " ".join(map(str, playing))
+        raise ValueError(f"{game.name} needs {len(playing)} players ({names}), got {len(players)}")
+    remaining = iter(players)
+    return [None if role == RANDOM_ROLE else next(remaining) for role in game.roles]
+
+
+def check_match_id(terms: MatchTerms) -> None:
+    """Raises ValueError for a match id of more than one word; none at all is fine."""
+    if terms.match_id and not is_word(terms.match_id):
+        raise ValueError(f"a match id is one word without parentheses, not {terms.match_id!r}")
+
+
+async def wait_until_available(
+    addresses: Sequence[str], *, limit_seconds: float, say: Callable[[str], None]
+) -> list[str]:
+    """Wait while players prepare or start to listen; returns the status of those not available.
+
+    limit_seconds   for players that answer; one that nobody listens for gets `LISTENING_SECONDS`
+    say             given a line for people when the wait begins, and when a player is given up
+
+    Raises NobodyThereError if no player answers at all.
+    """
+    statuses = await asyncio.gather(*(_wait_for(address, limit_seconds, say) for address in set(addresses)))
+    if addresses and not any(statuses):
+        raise NobodyThereError(f"nobody listens at {' or '.join(sorted(set(addresses)))}")
+    return [status for status in statuses if status != "available"]
+
+
+async def _wait_for(address: str, limit_seconds: float, say: Callable[[str], None]) -> str:
+    """The last status of one player; empty if nobody listens."""
+    begin, status, has_said = time.monotonic(), "", False
+    while True:
+        limit = limit_seconds if status else min(LISTENING_SECONDS, limit_seconds)
+        with contextlib.suppress(PlayerFaultError, ProtocolError):
+            reply = parse_info_reply(await ask(parse_address(address), Info(), INFO_SECONDS))
+            status = reply.status or "available"
+        if status not in ("", "busy"):
+            return "available"
+        why = "is busy or preparing" if status else "does not answer"
+        if time.monotonic() - begin >= limit:
+            say(f"{address} {why} after {limit:g} s; continuing without waiting")
+            return status
+        if not has_said:
+            say(f"{address} {why}; waiting for at most {limit_seconds if status else limit:g} s")
+            has_said = True
+        await asyncio.sleep(ASK_AGAIN_SECONDS)
+
+
+async def manage_match(
+    game: Game[Any],
+    addresses: Sequence[str],
+    terms: MatchTerms,
+    *,
+    scramble: bool = False,
+    watch: Watcher | None = None,
+    record: Callable[[MatchRecord], None] | None = None,
+) -> MatchRecord:
+    """Play one match of `game` between the players at `addresses` (`host:port`, in role order).
+
+    scramble   replace the names in the rules by unrelated words
+    watch      shown every state, and every wait; called in the referee's thread
+    record     given the record as soon as it exists; it then grows in place
+
+    Cancelling aborts the match, tells the players, and still raises. Raises ValueError for a wrong number of
+    players, a text that is not an address, or a match id of more than one word.
+    """
+    check_match_id(terms)
+    requests = _LoopRequests(asyncio.get_running_loop())
+    scrambler = None
+    if scramble:
+        scrambler = Scrambler(
+            rules_on_wire(game.program), random.Random(derived_seed(terms.seed, "scrambling"))
+        )
+    players = take_seats(game, addresses, scrambler=scrambler, requests=requests)
+    await asyncio.gather(*(player.ask_name() for player in players if player is not None))
+    # Requests end by themselves after the clock and ggp-base's grace; what they bring then counts.
+    referee = Referee(game, players, replace(terms, grace_seconds=math.inf), watch=watch)
+    referee.record.is_scrambled = scramble
+    if record is not None:
+        record(referee.record)
+    playing = asyncio.create_task(asyncio.to_thread(referee.run))
+    try:
+        return await asyncio.shield(playing)
+    except asyncio.CancelledError:
+        requests.interrupt()
+        await asyncio.wait({playing})
+        raise
+
+
+class _LoopRequests(Requests):
+    """Runs requests in the manager's event loop, for the referee's threads, until it is interrupted."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._running: set[asyncio.Task[Any]] = set()
+        self._is_interrupted = False
+
+    def interrupt(self) -> None:
+        """End what is being asked, and all later requests but the last; call it in the event loop."""
+        self._is_interrupted = True
+        for task in self._running:
+            task.cancel()
+
+    def run(self, request: Coroutine[Any, Any, Result]) -> Result:
+        """Raises MatchQuitError if the manager was interrupted."""
+        return asyncio.run_coroutine_threadsafe(self._interruptible(request), self._loop).result()
+
+    def run_last(self, request: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(request, self._loop).result()
+
+    async def _interruptible(self, request: Coroutine[Any, Any, Result]) -> Result:
+        task = asyncio.ensure_future(request)
+        self._running.add(task)
+        if self._is_interrupted:
+            task.cancel()
+        try:
+            return await task
+        except asyncio.CancelledError:
+            raise MatchQuitError("stopped by the manager") from None
+        finally:
+            self._running.discard(task)

@@ -1,0 +1,423 @@
+"""Text of the GGP protocol: messages and replies to dataclasses and back, without input or output.
+
+A message is one KIF expression, `( PLAY match7 ( ( mark 1 1 ) noop ) )`. Peers write it with or without
+blanks, in any letter case, and some leave parts out: the parser reads what they send, not what they should.
+Terms are folded to lower case like rule sheets; match ids and rules stay as received.
+
+Forms read: the ggp-base and Dresden managers' (INFO, START, PLAY, STOP, ABORT, PREVIEW), the 2005 form
+(a subset), a turn number before or after the moves, and the GDL-II form of
+http://ggpserver.general-game-playing.de/ggpserver/public/gdlii_protocol.jsp
+`(PLAY id turn lastmove percepts)`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gdl.terms import Compound, Symbol, Term
+
+MAX_DEPTH = 1000
+"""Maximum nesting of parentheses in a message; real rule sheets stay below 30."""
+
+MAX_TERM_DEPTH = 100
+"""Maximum nesting of a move or percept; well below the depth at which recursion over terms fails."""
+
+MAX_CLOCK_SECONDS = 7 * 24 * 3600.0
+
+_TOKEN = re.compile(r'[()]|;[^\n\r]*|"[^"]*"|[^\s();]+')
+
+
+class ProtocolError(Exception):
+    """The text is not a message or reply of the protocol; the error says why in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """`( INFO )`: asks for the player's name and whether it is available."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """`( START id role (rules…) startclock playclock )`.
+
+    rules   the text between the outer parentheses of the rules, as received
+    """
+
+    match_id: str
+    role: Term
+    rules: str
+    start_clock_seconds: float
+    play_clock_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """`( PLAY id (m1 m2 …) )`: reports the last step and asks for a move.
+
+    terms       the joint move in role order, or in GDL-II the role's percepts; None for NIL
+    turn        0 at the first PLAY; None if the manager does not count
+    last_move   the role's own last move, in the GDL-II form
+    """
+
+    match_id: str
+    terms: tuple[Term, ...] | None
+    turn: int | None = None
+    last_move: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """`( STOP id (m1 m2 …) )`: the match is over. Fields as in `Play`."""
+
+    match_id: str
+    terms: tuple[Term, ...] | None
+    turn: int | None = None
+    last_move: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """`( ABORT id )`: ends the match without a result."""
+
+    match_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """`( PREVIEW (rules) clock )`: announces rules of a later match."""
+
+    rules: str
+    clock_seconds: float
+
+
+Message: TypeAlias = Info | Start | Play | Stop | Abort | Preview
+
+
+@dataclass(frozen=True, slots=True)
+class InfoReply:
+    """What a player reports of itself; empty strings for what it left out."""
+
+    name: str = ""
+    status: str = ""
+    species: str = ""
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def parse_message(text: str) -> Message:
+    """Read a message. Raises ProtocolError: empty, unbalanced, unknown word, wrong arity.
+
+    >>> parse_message("(play M7 (a b))")
+    Play(match_id='M7', terms=(Symbol('a'), Symbol('b')), turn=None, last_move=None)
+    """
+    items = list(split_expressions(text))
+    if not items:
+        raise ProtocolError("empty message")
+    if len(items) > 1:
+        raise ProtocolError("more than one expression")
+    parts = split_list(items[0]) if items[0].startswith("(") else items
+    if not parts or parts[0].startswith("("):
+        raise ProtocolError("no command word")
+    word, arguments = parts[0].lower(), parts[1:]
+    if word not in _READERS:
+        raise ProtocolError(f"unknown command {_shorten(parts[0])}")
+    return _READERS[word](arguments)
+
+
+def _read_info(arguments: list[str]) -> Info:
+    return Info()
+
+
+def _read_start(arguments: list[str]) -> Start:
+    _require(len(arguments) >= 5, "START needs id, role, rules, start clock and play clock")
+    match_id, role, rules, start_clock, play_clock = arguments[:5]
+    return Start(
+        _read_match_id(match_id),
+        parse_term(role),
+        _read_rules(rules),
+        _read_clock(start_clock),
+        _read_clock(play_clock),
+    )
+
+
+def _read_play(arguments: list[str]) -> Play:
+    return Play(*_read_turn("PLAY", arguments))
+
+
+def _read_stop(arguments: list[str]) -> Stop:
+    return Stop(*_read_turn("STOP", arguments))
+
+
+def _read_abort(arguments: list[str]) -> Abort:
+    _require(len(arguments) >= 1, "ABORT needs an id")
+    return Abort(_read_match_id(arguments[0]))
+
+
+def _read_preview(arguments: list[str]) -> Preview:
+    _require(len(arguments) >= 1, "PREVIEW needs rules and a clock")
+    return Preview(_read_rules(arguments[0]), _read_clock(arguments[1]) if len(arguments) > 1 else 0.0)
+
+
+_READERS: dict[str, Callable[[list[str]], Message]] = {
+    "info": _read_info,
+    "start": _read_start,
+    "play": _read_play,
+    "stop": _read_stop,
+    "abort": _read_abort,
+    "preview": _read_preview,
+}
+
+
+def _read_turn(
+    word: str, arguments: list[str]
+) -> tuple[str, tuple[Term, ...] | None, int | None, Term | None]:
+    """The arguments of PLAY or STOP in any of the forms: id, then [turn [last move]] and the list."""
+    _require(2 <= len(arguments) <= 4, f"{word} needs an id and the moves")
+    match_id, *rest = arguments
+    turn, last_move = None, None
+    if len(rest) == 3:
+        turn, last_move = _read_turn_number(word, rest[0]), _read_last_move(rest[1])
+    elif len(rest) == 2:
+        # Some managers put the number first, some last.
+        place = 0 if _is_integer(rest[0]) else 1
+        turn = _read_turn_number(word, rest.pop(place))
+    return _read_match_id(match_id), _read_terms(rest[-1]), turn, last_move
+
+
+def _read_turn_number(word: str, text: str) -> int:
+    _require(_is_integer(text), f"{word} with {_shorten(text)} where a turn number belongs")
+    return int(text)
+
+
+def _is_integer(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 9
+
+
+def _read_last_move(text: str) -> Term | None:
+    return None if text.lower() == "nil" else parse_term_or_name(text)
+
+
+def _read_terms(text: str) -> tuple[Term, ...] | None:
+    """The terms of a list; None for an atom in its place."""
+    if not text.startswith("("):
+        return None
+    return tuple(parse_term_or_name(item) for item in split_list(text))
+
+
+def parse_term_or_name(text: str) -> Term:
+    """Read a term; a text that is not one becomes a symbol, which is not a legal move.
+
+    A manager that garbles one move still expects an answer to its PLAY.
+    """
+    try:
+        return parse_term(text)
+    except ProtocolError:
+        return Symbol(text.lower())
+
+
+def _read_match_id(text: str) -> str:
+    _require(not text.startswith("("), "the match id must be an atom")
+    return text
+
+
+def _read_rules(text: str) -> str:
+    _require(text.startswith("("), "the rules must be a list")
+    return text[1:-1]
+
+
+def _read_clock(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise ProtocolError(f"{_shorten(text)} is not a clock") from None
+    _require(math.isfinite(seconds) and 0 <= seconds <= MAX_CLOCK_SECONDS, f"{_shorten(text)} is not a clock")
+    return seconds
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ProtocolError(message)
+
+
+def _shorten(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def split_expressions(text: str) -> Iterator[str]:
+    """The successive expressions in `text`, each as its own text; comments are skipped.
+
+    Raises ProtocolError for unbalanced parentheses or nesting deeper than MAX_DEPTH.
+
+    >>> list(split_expressions("(a (b)) c ; d"))
+    ['(a (b))', 'c']
+    """
+    depth, begin = 0, 0
+    for token in _TOKEN.finditer(text):
+        first = text[token.start()]
+        if first == "(":
+            if depth == 0:
+                begin = token.start()
+            depth += 1
+            _require(depth <= MAX_DEPTH, f"nested deeper than {MAX_DEPTH} parentheses")
+        elif first == ")":
+            _require(depth > 0, "unbalanced ')'")
+            depth -= 1
+            if depth == 0:
+                yield text[begin : token.end()]
+        elif depth == 0 and first != ";":
+            yield token.group()
+    _require(depth == 0, "unclosed '('")
+
+
+def split_list(text: str) -> list[str]:
+    """The elements of a parenthesized list, each as its own text."""
+    return list(split_expressions(text[1:-1]))
+
+
+def is_word(text: str) -> bool:
+    """Whether `text` is one atom in a message, as match ids must be.
+
+    >>> is_word("match.7"), is_word("match 7")
+    (True, False)
+    """
+    return text not in ("(", ")") and _TOKEN.findall(text) == [text] and text[0] not in ';"'
+
+
+def parse_term(text: str) -> Term:
+    """Read one ground term, folded to lower case. Raises ProtocolError.
+
+    Not `gdl.syntax.parser`'s: strangers send a term for every move, and only ground terms are accepted.
+
+    >>> str(parse_term("( Mark 1 1 )"))
+    '(mark 1 1)'
+    """
+    open_lists: list[list[Term]] = [[]]
+    for token in _TOKEN.findall(text):
+        if token == "(":
+            open_lists.append([])
+            _require(len(open_lists) <= MAX_TERM_DEPTH, f"nested deeper than {MAX_TERM_DEPTH} parentheses")
+        elif token == ")":
+            _require(len(open_lists) > 1, "unbalanced ')'")
+            parts = open_lists.pop()
+            _require(bool(parts) and isinstance(parts[0], Symbol), "a term must begin with a name")
+            open_lists[-1].append(Compound(str(parts[0]), tuple(parts[1:])))
+        elif not token.startswith(";"):
+            _require(not token.startswith("?"), "a move must not contain a variable")
+            open_lists[-1].append(Symbol(token.lower()))
+    _require(len(open_lists) == 1, "unclosed '('")
+    _require(len(open_lists[0]) == 1, "one term expected")
+    return open_lists[0][0]
+
+
+def parse_move_reply(text: str) -> Term:
+    """Read the answer to PLAY; `(explanation …)` and `(taunt …)` after the move are ignored.
+
+    Raises ProtocolError if there is no move.
+
+    >>> str(parse_move_reply("(mark 1 1) (taunt ha)"))
+    '(mark 1 1)'
+    """
+    expressions = list(split_expressions(text))
+    _require(bool(expressions), "empty reply")
+    for extra in expressions[1:]:
+        words = split_list(extra) if extra.startswith("(") else []
+        _require(bool(words) and words[0].lower() in ("explanation", "taunt"), "more than a move")
+    return parse_term(expressions[0])
+
+
+def parse_info_reply(text: str) -> InfoReply:
+    """Read the answer to INFO: pairs in any order, with extra ones or too few, or a bare status.
+
+    Raises ProtocolError if the text is unbalanced or empty.
+
+    >>> parse_info_reply("((name Rob) (status Available))")
+    InfoReply(name='Rob', status='available', species='')
+    """
+    expressions = list(split_expressions(text))
+    _require(bool(expressions), "empty reply")
+    if not expressions[0].startswith("("):
+        return InfoReply(status=expressions[0].lower())
+    found: dict[str, str] = {}
+    for pair in split_list(expressions[0]):
+        words = split_list(pair) if pair.startswith("(") else [pair]
+        if len(words) > 1:
+            found.setdefault(words[0].lower(), " ".join(words[1:]))
+        elif words and not found:
+            found["status"] = words[0]
+    return InfoReply(found.get("name", ""), found.get("status", "").lower(), found.get("species", "").lower())
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def format_message(message: Message) -> str:
+    """Write a message as ggp-base does, with blanks around parentheses.
+
+    >>> format_message(Play("m7", None))
+    '( PLAY m7 NIL )'
+    """
+    match message:
+        case Info():
+            return "( INFO )"
+        case Start():
+            clocks = f"{message.start_clock_seconds:g} {message.play_clock_seconds:g}"
+            return f"( START {message.match_id} {message.role} ({message.rules}\n) {clocks} )"
+        case Play():
+            return f"( PLAY {message.match_id} {_format_turn(message)} )"
+        case Stop():
+            return f"( STOP {message.match_id} {_format_turn(message)} )"
+        case Abort():
+            return f"( ABORT {message.match_id} )"
+        case Preview():
+            return f"( PREVIEW ({message.rules}\n) {message.clock_seconds:g} )"
+
+
+def _format_turn(message: Play | Stop) -> str:
+    if message.terms is None:
+        terms = "NIL"
+    else:
+        terms = "( " + " ".join(_with_blanks(str(term)) for term in message.terms) + " )"
+    if message.turn is None:
+        return terms
+    if message.last_move is None and message.terms is not None:
+        return f"{message.turn} {terms}"
+    return f"{message.turn} {_with_blanks(str(message.last_move or 'NIL'))} {terms}"
+
+
+def _with_blanks(text: str) -> str:
+    return text.replace("(", "( ").replace(")", " )")
+
+
+def format_info_reply(name: str, status: str, species: str = "alien") -> str:
+    """Write the answer to INFO. Characters of the name that would break the expression become `_`.
+
+    >>> format_info_reply("my player", "available")
+    '( ( name my_player ) ( status available ) ( species alien ) )'
+    """
+    safe_name = re.sub(r'[\s();"]+', "_", name).strip("_") or "player"
+    return f"( ( name {safe_name} ) ( status {status} ) ( species {species} ) )"
+
+
+def spell(term: Term, spellings: Mapping[str, str]) -> str:
+    """Write `term` as canonical KIF with names spelled as in the rule sheet (`Program.spellings`)."""
+    if not spellings:
+        return str(term)
+    if isinstance(term, Compound):
+        name = spellings.get(term.name, term.name)
+        return "(" + " ".join([name, *(spell(argument, spellings) for argument in term.arguments)]) + ")"
+    return spellings.get(term.name, term.name) if isinstance(term, Symbol) else str(term)
+
+
+def printable(text: str, limit: int = 300) -> str:
+    """`text` as part of a log line, without control characters.
+
+    >>> printable("a\\nb")
+    'a?b'
+    """
+    clean = "".join(char if char.isprintable() else "?" for char in text[:limit])
+    return clean if len(text) <= limit else clean[: limit - 3] + "..."

@@ -1,0 +1,16 @@
+"""Alpha-beta search on lanes: a node settles all its children in one pass.
+
+refinements     which refinements are used, and how the horizon is scored
+symmetry        renamings of facts under which the game is the same
+goal_distance   how near the roles are to their goals, as a fuzzy formula
+memory          arrays for one game, set up from refinements and estimate
+transposition   size of the transposition table
+kernels/        the search itself
+search          `AlphaBeta`: iterative deepening, windows, deadlines
+result          what a search found
+best_moves      all moves that keep a proven value
+self_play       games of alpha-beta against itself
+learning        learns weights of features or facts by self-play
+evaluation      chooses the estimate for a game: mobility, distance, learned features
+multi_role      chance, three and more roles, simultaneous moves (plain Python)
+"""

@@ -1,0 +1,177 @@
+"""Choosing how alpha-beta scores positions at the horizon, for one game, before the first move.
+
+An *evaluation* is one of these, or several joined by `+`:
+
+    mobility   the moves of the role to move; alone, with half of what goals of nonterminal states say
+    distance   how near the roles are to their goals (`ggp.search.alphabeta.goal_distance`)
+    features   a linear value of what holds, learned by self-play (`ggp.search.alphabeta.learning`)
+
+`auto` tries several: they play short games against each other, and the best one stays.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.compiled import CompiledGame
+from ggp.features.learning import CELLS, FACTS, PIECES
+from ggp.features.recognition import recognize_features
+from ggp.search.alphabeta.goal_distance import goal_formula
+from ggp.search.alphabeta.kernels.distance import GoalFormula
+from ggp.search.alphabeta.learning import (
+    AUTO,
+    LEAST_NODES,
+    NODES,
+    SEARCHES,
+    TABLE_MEBIBYTES,
+    LearningOptions,
+    SelfPlayLearner,
+    has_kinds,
+    search_speed,
+)
+from ggp.search.alphabeta.search import AlphaBeta, Estimate, Refinements
+from ggp.search.alphabeta.self_play import compare
+
+PARTS = ("mobility", "distance", "features")
+KINDS = (AUTO, PIECES, CELLS, FACTS)
+TRIED = ("mobility", "distance+mobility", "features+mobility", "distance+features+mobility")
+
+_COMPARED = 32
+_LEAST_COMPARED = 8
+
+_logger = logging.getLogger("ggp.players")
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """evaluation: see above; kind: of features, one of KINDS; games: of self-play, at most.
+
+    The kind `auto` means `pieces` if a role has several kinds of pieces, else `facts`.
+    """
+
+    evaluation: str = AUTO
+    kind: str = AUTO
+    games: int = 512
+
+    def __post_init__(self) -> None:
+        parts = self.evaluation.split("+")
+        if self.evaluation != AUTO and (set(parts) - set(PARTS) or len(set(parts)) < len(parts)):
+            raise ValueError(f"evaluation must be {AUTO}, or some of {', '.join(PARTS)} joined by +")
+        if self.kind not in KINDS:
+            raise ValueError(f"features must be one of {', '.join(KINDS)}, not {self.kind!r}")
+
+
+def find_estimate(
+    game: CompiledGame,
+    options: EvaluationOptions,
+    images: NDArray[np.int32],
+    *,
+    seed: int = 0,
+    deadline: float = math.inf,
+    is_timed: bool = True,
+) -> tuple[str, Estimate]:
+    """The requested estimate, or the best one, with its name. Parts that a game does not have are left out.
+
+    images     its symmetries, see `ggp.search.alphabeta.symmetry`
+    deadline   time.monotonic() seconds; what is not ready by then is left out
+    is_timed   compare evaluations at equal time; else with equal nodes, so that only the seed matters
+    Raises AlphaBetaError where alpha-beta cannot search the game.
+    """
+    if options.evaluation == "mobility":
+        return "mobility", Estimate()
+    is_auto = options.evaluation == AUTO
+    names = TRIED if is_auto else (options.evaluation,)
+    asked = {part for name in names for part in name.split("+")}
+    features = recognize_features(game, deadline)
+    formula = goal_formula(game, features, deadline) if "distance" in asked else None
+    if is_auto and len(game.roles) == 1:
+        asked -= {"features"}
+    weights = None
+    if "features" in asked:
+        now = time.monotonic()
+        until = now + (deadline - now) * (0.5 if is_auto else 1.0)
+        choice = LearningOptions(kind=options.kind, games=options.games, seed=seed)
+        learner = SelfPlayLearner(game, features, images, choice, until)
+        weights = learner.spread_scores() if learner.run() else None
+    have = {"mobility": True, "distance": formula is not None, "features": weights is not None}
+    if not is_auto and (missing := [part for part in names[0].split("+") if not have[part]]):
+        _logger.warning(
+            "%s: evaluation by %s unavailable (none found in time)", game.name, " or ".join(missing)
+        )
+    estimates: dict[str, Estimate] = {}
+    for name in names:
+        parts = [part for part in name.split("+") if have[part]] or ["mobility"]
+        estimates["+".join(parts)] = _estimate(parts, formula, weights)
+    if len(game.roles) == 1:
+        return list(estimates.items())[-1]
+    # If pieces differ in worth, captures matter most.
+    guess = "features+mobility" if has_kinds(game, features) else "distance+mobility"
+    guess = guess if guess in estimates else next(iter(estimates))
+    best = _best_of(game, estimates, guess, images, seed, deadline, is_timed)
+    return best, estimates[best]
+
+
+def _estimate(parts: list[str], formula: GoalFormula | None, weights: NDArray[np.int32] | None) -> Estimate:
+    if parts == ["mobility"]:
+        return Estimate()
+    return Estimate(
+        goal_weight=0,
+        mobility_weight=Estimate.mobility_weight if "mobility" in parts else 0,
+        formula=formula if "distance" in parts else None,
+        weights=weights if "features" in parts else None,
+    )
+
+
+def _best_of(
+    game: CompiledGame,
+    estimates: Mapping[str, Estimate],
+    guess: str,
+    images: NDArray[np.int32],
+    seed: int,
+    deadline: float,
+    is_timed: bool,
+) -> str:
+    """The name of the winning estimate: each plays against the best of those before it.
+
+    guess   the result if there is no time for matches
+    """
+    names = list(estimates)
+    if len(names) == 1:
+        return names[0]
+    searches = {
+        name: AlphaBeta(game, Refinements(), estimate, mebibytes=TABLE_MEBIBYTES, images=images)
+        for name, estimate in estimates.items()
+    }
+    left = deadline - time.monotonic()
+    if left <= 0:
+        return guess
+    nodes = dict.fromkeys(names, NODES)
+    if is_timed:
+        speeds = {name: search_speed(game, search, left / 40) for name, search in searches.items()}
+        quick = max(speeds.values())
+        most = min(NODES, quick * left / (len(names) * SEARCHES))
+        if most < LEAST_NODES:
+            return guess
+        nodes = {name: max(1, round(most * speed / quick)) for name, speed in speeds.items()}
+    best = names[0]
+    rng = random.Random(seed + 1)
+    for place, name in enumerate(names[1:], start=1):
+        now = time.monotonic()
+        until = now + (deadline - now) / (len(names) - place)
+        pair = searches[name], searches[best]
+        limits = nodes[name], nodes[best]
+        share, played = compare(game, pair, limits, _COMPARED, rng=rng, deadline=until)
+        _logger.info(
+            "%s: %s scores %.0f %% against %s in %d games", game.name, name, 100 * share, best, played
+        )
+        if share > 0.5 and played >= _LEAST_COMPARED:
+            best = name
+    return best

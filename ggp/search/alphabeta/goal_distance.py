@@ -1,0 +1,216 @@
+"""Goal distance: how near a state is to the goals that the roles want, from the rules alone.
+
+Each role wants its greatest goal. The circuit of that goal is read as a formula of fuzzy logic (Schiffel and
+Thielscher, "Fluxplayer: a successful general game player", AAAI 2007): conjunctions are products,
+disjunctions their counterpart. Facts that do not hold count by how few steps they are away (Michulke
+and Schiffel, "Distance features for general game playing agents", 2012):
+
+* A piece comes to a cell from the cells where its owner has pieces, along the source and target cells that
+  `ggp.features.board_features` proves; the steps are those of the shortest path, whatever stands on it.
+* A fact that stays true for ever once it holds (proven on the circuit) blocks the facts that cannot come
+  true next to it, and is itself never undone.
+* Everything else is one step away.
+
+This departs from the paper in what a negation means: what is nearly true is not nearly false. Each gate has
+two degrees, how near it is to being true and to being false, so that a goal has degree 1 only where it holds.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gdl.program import arguments_of
+from ggp.circuit.tables import CircuitTables, Phase
+from ggp.engines.compiled import CompiledGame
+from ggp.features.board_features import NOTHING, Features
+from ggp.features.possibilities import Question, possible
+from ggp.search.alphabeta.kernels.distance import GoalFormula
+
+NEAR = 0.3
+"""Degree of what is one step away; k steps away it is the k-th power."""
+
+MOST_STEPS = 30
+MOST_INPUTS = 30_000
+"""Inputs of all gates of a formula; a larger one would cost more than searching."""
+
+MOST_QUESTIONS = 200_000
+_TOGETHER = 2048
+
+
+def goal_formula(
+    game: CompiledGame, features: Features | None, deadline: float = math.inf
+) -> GoalFormula | None:
+    """The formula of the roles' greatest goals; None if one is constant or the formula too large.
+
+    features   of the game, None if none were recognized
+    deadline   time.monotonic() seconds; what is not proven by then is assumed possible
+    """
+    tables = game.tables
+    wanted = [_greatest_goal(tables, role) for role in range(min(2, tables.role_count))]
+    if not wanted or any(literal < 2 for literal in wanted):
+        return None
+    gates = _needed_gates(tables, wanted)
+    if gates is None:
+        return None
+    leaves, number, inputs = _numbered(tables, gates, wanted)
+    latches = _latches(tables, deadline)
+    fluents = [leaf >> 1 for leaf in leaves if not leaf & 1]
+    blockers = _blockers(game, fluents, latches, deadline)
+    ways = _Ways(features) if features is not None else None
+    sources: list[list[tuple[int, float]]] = []
+    away: list[float] = []
+    for leaf in leaves:
+        found, otherwise = ([], NEAR) if leaf & 1 or ways is None else ways.to(leaf >> 1)
+        sources.append(found)
+        away.append(0.0 if leaf & 1 and (leaf >> 1) in latches else otherwise)
+    blocked = [[] if leaf & 1 else blockers.get(leaf >> 1, []) for leaf in leaves]
+    return GoalFormula(
+        leaf=np.array(leaves, np.int32),
+        away=np.array(away, np.float64),
+        first_source=_offsets(sources),
+        source=np.array([f for each in sources for f, _ in each], np.int32),
+        degree=np.array([degree for each in sources for _, degree in each], np.float64),
+        first_blocker=_offsets(blocked),
+        blocker=np.array([f for each in blocked for f in each], np.int32),
+        is_any=np.array([literal & 1 for literal in gates], np.uint8),
+        first_input=_offsets(inputs),
+        input=np.array([part for each in inputs for part in each], np.int32),
+        wanted=np.array([number[literal] for literal in wanted] + [-1] * (2 - len(wanted)), np.int32),
+        near=np.array([NEAR]),
+    )
+
+
+def _greatest_goal(tables: CircuitTables, role: int) -> int:
+    places = np.flatnonzero(tables.goal_role == role)
+    if not len(places):
+        return 0
+    return int(tables.goal_literal[places[np.argmax(tables.goal_value[places])]])
+
+
+def _needed_gates(tables: CircuitTables, wanted: Iterable[int]) -> list[int] | None:
+    """Literals of all gates that the wanted literals need, inputs first; None if there are too many."""
+    needed = {literal for literal in wanted if literal >> 1 >= tables.gate0}
+    found: list[int] = []
+    count = 0
+    for node in range(tables.gate0 + int(tables.phase_end[Phase.GOAL]) - 1, tables.gate0 - 1, -1):
+        for literal in (2 * node, 2 * node + 1):
+            if literal in needed:
+                found.append(literal)
+                inputs = _inputs(tables, literal)
+                count += len(inputs)
+                needed |= {each for each in inputs if each >> 1 >= tables.gate0}
+        if count > MOST_INPUTS:
+            return None
+    return found[::-1]
+
+
+def _inputs(tables: CircuitTables, literal: int) -> list[int]:
+    """Literals all of which make a gate true, or (negated) any of which makes it false."""
+    gate = (literal >> 1) - tables.gate0
+    inputs = tables.input[tables.first_input[gate] : tables.first_input[gate + 1]]
+    return [int(each) ^ (literal & 1) for each in inputs]
+
+
+def _numbered(
+    tables: CircuitTables, gates: Sequence[int], wanted: Sequence[int]
+) -> tuple[list[int], Mapping[int, int], list[list[int]]]:
+    """The leaves, the part of every literal, and the gates' inputs as parts."""
+    inputs = [_inputs(tables, literal) for literal in gates]
+    used = {literal for each in (*inputs, wanted) for literal in each}
+    known = sorted(literal for literal in used if literal >> 1 < tables.gate0)
+    number = {literal: place for place, literal in enumerate((*known, *gates))}
+    # Fluent f is node 1 + f.
+    return [literal - 2 for literal in known], number, [[number[i] for i in each] for each in inputs]
+
+
+def _can_be(
+    tables: CircuitTables, questions: Sequence[Question], asked: NDArray[np.int32], deadline: float
+) -> NDArray[np.bool_]:
+    """Like `possible`, but after the deadline the answer is yes."""
+    answers = np.ones(asked.shape, np.bool_)
+    for first in range(0, len(questions), _TOGETHER):
+        if time.monotonic() > deadline:
+            break
+        part = slice(first, first + _TOGETHER)
+        answers[part] = possible(tables, questions[part], asked[part])
+    return answers
+
+
+def _latches(tables: CircuitTables, deadline: float) -> set[int]:
+    """Fluents that stay once they hold."""
+    questions = [Question(true=(f,)) for f in range(tables.fluent_count)]
+    can_end = _can_be(tables, questions, tables.next[:, None] ^ 1, deadline)[:, 0]
+    return {int(f) for f in np.flatnonzero(~can_end)}
+
+
+def _blockers(
+    game: CompiledGame, fluents: Sequence[int], latches: set[int], deadline: float
+) -> dict[int, list[int]]:
+    """By fluent: latches of the same kind beside which it can never come to hold."""
+    kinds: dict[tuple[str, int], list[int]] = {}
+    terms, tables = game.terms.fluents, game.tables
+    for g in sorted(latches):
+        kinds.setdefault((terms[g].name, len(arguments_of(terms[g]))), []).append(g)
+    pairs = [
+        (f, g) for f in fluents for g in kinds.get((terms[f].name, len(arguments_of(terms[f]))), ()) if f != g
+    ][:MOST_QUESTIONS]
+    if not pairs:
+        return {}
+    holding = sorted({g for _, g in pairs})
+    can_be_legal = _can_be(
+        tables, [Question(true=(g,)) for g in holding], np.tile(tables.legal, (len(holding), 1)), deadline
+    )
+    illegal = {g: tuple(map(int, np.flatnonzero(~can))) for g, can in zip(holding, can_be_legal, strict=True)}
+    # Questions that forbid the same moves are asked together.
+    pairs.sort(key=lambda pair: pair[1])
+    questions = [Question(None, (g,), (f,), illegal[g]) for f, g in pairs]
+    can_come = _can_be(tables, questions, tables.next[[f for f, _ in pairs]][:, None], deadline)[:, 0]
+    blockers: dict[int, list[int]] = {}
+    for (f, g), can in zip(pairs, can_come, strict=True):
+        if not can:
+            blockers.setdefault(f, []).append(g)
+    return blockers
+
+
+class _Ways:
+    """The cells from which pieces can reach a cell."""
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self.before: dict[tuple[int, int], set[int]] = {}
+        self.placing = {f.role for f in features.families if f.source is None or f.target is None}
+        for family in features.families:
+            for move in family.moves:
+                for target in features.targets_of[move]:
+                    self.before.setdefault((family.role, target), set()).add(int(features.source_of[move]))
+
+    def to(self, fluent: int) -> tuple[list[tuple[int, float]], float]:
+        """(fluents from which it is reached, nearest first, with its degree then; its degree otherwise)."""
+        owner = self.features.owner_of(fluent)
+        if owner == NOTHING or owner in self.placing:
+            return [], NEAR
+        cell = int(self.features.cell_of[fluent])
+        found: list[tuple[int, float]] = []
+        seen, front = {cell}, {cell}
+        for steps in range(1, MOST_STEPS + 1):
+            front = {c for f in front for c in self.before.get((owner, f), ())} - seen
+            seen |= front
+            for source in sorted(front):
+                found += [
+                    (int(f), NEAR**steps)
+                    for f in self.features.fluents_at(source)
+                    if self.features.owner_of(int(f)) == owner
+                ]
+        return found, 0.0
+
+
+def _offsets(parts: Sequence[Sequence[object]]) -> NDArray[np.int32]:
+    return np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int32)
+
+
+__all__ = ["NEAR", "goal_formula"]

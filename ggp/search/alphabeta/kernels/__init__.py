@@ -1,0 +1,8 @@
+"""Kernels of the alpha-beta search.
+
+arrays     the memory: stack, arena of children, tables, counters, switches
+children   all children of a node in one pass of lanes
+distance   goal distances in many lanes at once
+table      the transposition table
+search     `search_tree`
+"""

@@ -1,0 +1,188 @@
+"""The memory of an alpha-beta search.
+
+Letters: D words per key, M moves of all roles, L = 64*W lanes, Y plies, C children in the arena, S slots of
+the transposition table, V symmetries.
+
+Scores are hundredths of a goal, unless stated otherwise from the point of view of the role to move: role 0
+maximizes its goal, for role 1 a score is the negated goal of role 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.rows import ALL_ONES, Rows, make_rows, words_of
+from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.layout import LaneTables
+from ggp.search.alphabeta.kernels.distance import GoalFormula, no_formula
+
+Ints = NDArray[np.int64]
+
+MOST_PLIES = 1000
+INFINITE = 1 << 20
+NO_SCORE = -(1 << 30)
+UNLIMITED = 1 << 20
+"""A depth that no game reaches: nothing is cut off at the horizon."""
+RESOLVED = 255
+"""Depth of table entries whose subtree was searched to the end of the game."""
+
+# Indices of AlphaBetaMemory.option: switches (0 or 1) and parameters.
+(
+    TRANSPOSITIONS,
+    ORDER_BY_TABLE,
+    KILLERS,
+    HISTORY,
+    STATIC_ORDER,
+    PRINCIPAL_VARIATION,
+    LATE_MOVE_REDUCTION,
+    KEPT_MOVES,
+    SINGULAR_EXTENSION,
+    GOAL_WEIGHT,
+    MOBILITY_WEIGHT,
+    HAS_WEIGHTS,
+    NODE_LIMIT,
+    NULL_SCORE,
+    DISTANCE_WEIGHT,
+) = range(15)
+OPTIONS = 15
+
+# Indices of AlphaBetaMemory.counter.
+(NODES, PROBES, HITS, STORED, CUTOFFS, FIRST_CUTOFFS, HORIZON, STOP, FAULT, SUM, DEEPEST, EXTENSIONS) = range(
+    12
+)
+COUNTERS = 12
+# Values of counter[FAULT].
+NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
+
+# How the current child is searched.
+FULL, SCOUT, REDUCED, VERIFYING = range(4)
+# Bounds of table entries.
+EMPTY, EXACT, LOWER, UPPER = range(4)
+
+
+class Frames(NamedTuple):
+    """The stack of nodes under search; int64[Y] each.
+
+    place      the node's place in the arena, given by its parent
+    depth      plies left to the horizon
+    alpha, beta, alpha0   the window, and the lower bound it began with
+    best, best_move       best score so far and its move (counted over all roles), -1
+    first, children, tried   the node's children in the arena: where, how many, how many picked
+    child      the current child
+    mode       how it is searched: FULL, SCOUT, REDUCED or VERIFYING
+    is_open    1: a score that counts comes from the horizon, so nothing is proven
+    table_move, excluded  the transposition table's move or -1; a move left out or -1
+    extension  plies added to the table move's depth
+    """
+
+    place: Ints
+    depth: Ints
+    alpha: Ints
+    beta: Ints
+    alpha0: Ints
+    best: Ints
+    best_move: Ints
+    first: Ints
+    children: Ints
+    tried: Ints
+    child: Ints
+    mode: Ints
+    is_open: Ints
+    table_move: Ints
+    excluded: Ints
+    extension: Ints
+
+
+class AlphaBetaMemory(NamedTuple):
+    """All arrays of a search.
+
+    node_value, child_value   K+1 rows each: the node in all lanes, each with a move; the children
+    planes                    64*D rows
+    live, block, legal_move   scratch: 4 rows, uint64[64], int32[M]
+    legal_first               int32[R+1]: where the moves of each role begin in legal_move
+    image                     int32[V, F]: fluent f of the mirrored state is fluent image[v, f] of the state
+    key, reached              uint64[C*D]: keys of nodes; uint64[L*D], scratch
+    move, mover, end, score, order, mobility   int32[C] (order int64[C]): the move to a child (-1: forced),
+                              who moves there, its terminal score for role 0 or NO_SCORE, its static score
+                              for role 0, its rank, the moves of its mover
+    killer                    int64[2*Y]
+    history                   int64[M]
+    table_key, table_data     uint64[S*D], uint64[S]; see `ggp.search.alphabeta.kernels.table`
+    weight                    int32[F+1]: static score of each fluent for role 0, and the constant
+    formula, degree           the goals as a formula, used with `DISTANCE_WEIGHT`; float64[parts*L], scratch
+    """
+
+    node_value: Rows
+    child_value: Rows
+    planes: Rows
+    live: Rows
+    block: NDArray[np.uint64]
+    legal_move: Int32Array
+    legal_first: Int32Array
+    image: Int32Array
+    key: NDArray[np.uint64]
+    reached: NDArray[np.uint64]
+    move: Int32Array
+    mover: Int32Array
+    end: Int32Array
+    score: Int32Array
+    order: Ints
+    mobility: Int32Array
+    frames: Frames
+    killer: Ints
+    history: Ints
+    table_key: NDArray[np.uint64]
+    table_data: NDArray[np.uint64]
+    weight: Int32Array
+    formula: GoalFormula
+    degree: NDArray[np.float64]
+    option: Ints
+    counter: Ints
+
+
+def make_memory(
+    tables: LaneTables,
+    code: StateCode,
+    words: int,
+    *,
+    children: int,
+    slots: int,
+    images: Int32Array,
+) -> AlphaBetaMemory:
+    """Fresh memory with `children` places in the arena and `slots` (a power of two) in the table."""
+    values = [make_rows(tables.row_count, words) for _ in range(2)]
+    for value in values:
+        words_of(value)[0] = ALL_ONES
+    lanes = 64 * words
+    return AlphaBetaMemory(
+        node_value=values[0],
+        child_value=values[1],
+        planes=make_rows(64 * code.word_count, words),
+        live=make_rows(4, words),
+        block=np.zeros(64, np.uint64),
+        legal_move=np.zeros(max(1, tables.move_count), np.int32),
+        legal_first=np.zeros(tables.role_count + 1, np.int32),
+        image=images,
+        key=np.zeros(children * code.word_count, np.uint64),
+        reached=np.zeros(lanes * code.word_count, np.uint64),
+        move=np.zeros(children, np.int32),
+        mover=np.zeros(children, np.int32),
+        end=np.zeros(children, np.int32),
+        score=np.zeros(children, np.int32),
+        order=np.zeros(children, np.int64),
+        mobility=np.zeros(children, np.int32),
+        frames=Frames(*(np.zeros(MOST_PLIES + 2, np.int64) for _ in Frames._fields)),
+        killer=np.full(2 * MOST_PLIES + 4, -1, np.int64),
+        history=np.zeros(max(1, tables.move_count), np.int64),
+        table_key=np.zeros(slots * code.word_count, np.uint64),
+        table_data=np.zeros(slots, np.uint64),
+        weight=np.zeros(tables.fluent_count + 1, np.int32),
+        formula=no_formula(),
+        degree=np.zeros(1, np.float64),
+        option=np.zeros(OPTIONS, np.int64),
+        counter=np.zeros(COUNTERS, np.int64),
+    )

@@ -1,0 +1,282 @@
+"""make_children: all children of a node in one pass, one child per lane.
+
+Successor states, their movers, terminal flags, goals, mobility and static scores come out of one
+settling of the node's circuit and one of the children's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.compiling import inlined, piece
+from ggp.jit.rows import (
+    ALL_ONES,
+    Index,
+    Rows,
+    any_lane,
+    fill,
+    get_word,
+    literal,
+    lowest_bit,
+    set_word,
+    store,
+    word_count,
+)
+from ggp.lanes.bits import has_lane, literal_in_lane
+from ggp.lanes.keys.packing import StateCode, decode_planes, store_keys
+from ggp.lanes.layout import LaneTables
+from ggp.lanes.row_loops import clear_moves, several_true
+from ggp.lanes.settle import settle_phases
+from ggp.search.alphabeta.kernels import arrays as c
+from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
+from ggp.search.alphabeta.kernels.distance import distance_score, set_degrees
+
+
+@inlined
+def _load_node(code: StateCode, memory: AlphaBetaMemory, place: Index) -> None:
+    """Load the node at `place` into every lane of node_value."""
+    words = code.word_count
+    for d in range(words):
+        bits = memory.key[place * words + d]
+        for i in range(64):
+            word = ALL_ONES if (bits >> np.uint64(i)) & np.uint64(1) else np.uint64(0)
+            store(memory.planes, 64 * d + i, fill(memory.node_value, word))
+    decode_planes(code, memory.planes, memory.node_value)
+
+
+@inlined
+def _list_moves(tables: LaneTables, first_move: Int32Array, memory: AlphaBetaMemory) -> Any:
+    """List the legal moves of the node; return the role that has a choice (0 if none), -1 on a fault."""
+    count: Any = 0
+    mover: Any = np.int64(0)
+    choosing: Any = 0
+    for role in range(tables.role_count):
+        memory.legal_first[role] = count
+        slot = tables.first_slot[role]
+        for move in range(first_move[role], first_move[role + 1]):
+            if literal_in_lane(memory.node_value, tables.slot_literal[slot], 0):
+                memory.legal_move[count] = move
+                count += 1
+            slot += 1
+        legal: Any = count - memory.legal_first[role]
+        if legal == 0:
+            memory.counter[c.FAULT] = c.NO_MOVES
+            mover = np.int64(-1)
+        if legal > 1:
+            choosing += 1
+            if mover >= 0:
+                mover = np.int64(role)
+    memory.legal_first[tables.role_count] = count
+    if choosing > 1:
+        memory.counter[c.FAULT] = c.SIMULTANEOUS
+        mover = np.int64(-1)
+    return mover
+
+
+@inlined
+def _make_moves(
+    tables: LaneTables, memory: AlphaBetaMemory, mover: Index, first: Index, lanes: Index
+) -> None:
+    """Set the moves: lane i makes the mover's legal move first + i, other roles their only one."""
+    clear_moves(tables, memory.node_value)
+    for role in range(tables.role_count):
+        if role != mover:
+            only = np.int64(tables.move0 + memory.legal_move[memory.legal_first[role]])
+            store(memory.node_value, only, fill(memory.node_value, ALL_ONES))
+    start = memory.legal_first[mover] + first
+    for lane in range(lanes):
+        chosen = np.int64(tables.move0 + memory.legal_move[start + lane])
+        set_word(memory.node_value, chosen, lane >> 6, np.uint64(1) << np.uint64(lane & 63))
+
+
+@inlined
+def _keep_keys(
+    tables: LaneTables, code: StateCode, memory: AlphaBetaMemory, top: Index, lanes: Index
+) -> None:
+    """Write the children's keys; with symmetries the smallest key among the images of a child."""
+    words = code.word_count
+    first = code.first_source
+    source = code.source
+    value = memory.node_value
+    for v in range(memory.image.shape[0]):
+        for p in range(first.shape[0] - 1):
+            x = fill(value, np.uint64(0))
+            for j in range(first[p], first[p + 1]):
+                x = x | literal(value, np.int64(tables.next[memory.image[v, source[j]]]))
+            store(memory.planes, p, x)
+        store_keys(memory.planes, lanes, words, memory.reached, memory.block)
+        for lane in range(lanes):
+            here = (top + lane) * words
+            there = lane * words
+            is_smaller = v == 0
+            if v > 0:
+                d = 0
+                while d < words - 1 and memory.reached[there + d] == memory.key[here + d]:
+                    d += 1
+                is_smaller = memory.reached[there + d] < memory.key[here + d]
+            if is_smaller:
+                for d in range(words):
+                    memory.key[here + d] = memory.reached[there + d]
+
+
+@inlined
+def _enter_in_lanes(
+    target: Int32Array, top: Index, lanes: Index, rows: Rows, row: Index, amount: Index, is_sum: bool
+) -> None:
+    """target[top + lane] = amount (or += if is_sum) in the lanes set in the row, up to `lanes`."""
+    for w in range((lanes + 63) >> 6):
+        bits = get_word(rows, row, w)
+        while bits != np.uint64(0):
+            lane = 64 * w + lowest_bit(bits)
+            bits = bits & (bits - np.uint64(1))
+            if lane < lanes:
+                target[top + lane] = amount + (target[top + lane] if is_sum else 0)
+
+
+@inlined
+def _add_in_lanes(
+    target: Int32Array, top: Index, lanes: Index, rows: Rows, row: Index, amount: Index
+) -> None:
+    _enter_in_lanes(target, top, lanes, rows, row, amount, True)
+
+
+@inlined
+def _set_in_lanes(
+    target: Int32Array, top: Index, lanes: Index, rows: Rows, row: Index, amount: Index
+) -> None:
+    _enter_in_lanes(target, top, lanes, rows, row, amount, False)
+
+
+@inlined
+def _find_movers(
+    tables: LaneTables, first_move: Int32Array, memory: AlphaBetaMemory, top: Index, lanes: Index
+) -> None:
+    """Find each child's mover, and with `STATIC_ORDER` or `MOBILITY_WEIGHT` its number of moves."""
+    value = memory.child_value
+    counts = memory.option[c.STATIC_ORDER] or memory.option[c.MOBILITY_WEIGHT]
+    for lane in range(lanes):
+        memory.mover[top + lane] = 0
+        memory.mobility[top + lane] = 1
+    for role in range(tables.role_count):
+        slot = tables.first_slot[role]
+        end = slot + first_move[role + 1] - first_move[role]
+        several = several_true(value, tables.slot_literal, slot, end)
+        store(memory.live, 2, several)
+        _set_in_lanes(memory.mover, top, lanes, memory.live, 2, role)
+        _set_in_lanes(memory.mobility, top, lanes, memory.live, 2, 0)
+        if counts and any_lane(several):
+            for each in range(slot, end):
+                x = literal(value, np.int64(tables.slot_literal[each])) & several
+                if any_lane(x):
+                    store(memory.live, 3, x)
+                    _add_in_lanes(memory.mobility, top, lanes, memory.live, 3, 1)
+
+
+@inlined
+def _read_goals(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
+    """end[child] = the goal of role 0, in hundredths; NO_SCORE where it has none or several.
+
+    In terminal children the roles' goals must add up to the same sum everywhere.
+    """
+    value = memory.child_value
+    for lane in range(lanes):
+        memory.end[top + lane] = c.NO_SCORE
+        memory.score[top + lane] = 0
+    for role in range(tables.role_count):
+        for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
+            store(memory.live, 2, literal(value, np.int64(tables.goal_literal[q])))
+            worth = tables.goal_value[q]
+            _add_in_lanes(memory.score, top, lanes, memory.live, 2, worth)
+            if role == 0:
+                _set_in_lanes(memory.end, top, lanes, memory.live, 2, 100 * worth)
+    for lane in range(lanes):
+        is_terminal = has_lane(memory.live, 0, lane)
+        if is_terminal and tables.role_count > 1:
+            if memory.end[top + lane] == c.NO_SCORE:
+                memory.counter[c.FAULT] = c.NO_GOAL_VALUE
+            elif memory.counter[c.SUM] < 0:
+                memory.counter[c.SUM] = memory.score[top + lane]
+            elif memory.counter[c.SUM] != memory.score[top + lane]:
+                memory.counter[c.FAULT] = c.NO_CONSTANT_SUM
+
+
+@inlined
+def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
+    """Score the children statically for role 0; `end` of nonterminal ones becomes NO_SCORE."""
+    option = memory.option
+    for lane in range(lanes):
+        child = top + lane
+        goal = memory.end[child]
+        is_terminal = has_lane(memory.live, 0, lane)
+        score = option[c.NULL_SCORE]
+        if goal != c.NO_SCORE:
+            score += option[c.GOAL_WEIGHT] * (goal - option[c.NULL_SCORE]) // 100
+        mobility = option[c.MOBILITY_WEIGHT] * memory.mobility[child]
+        score += mobility if memory.mover[child] == 0 else -mobility
+        memory.score[child] = score
+        if not is_terminal:
+            memory.end[child] = c.NO_SCORE
+    if option[c.HAS_WEIGHTS]:
+        fluents = tables.fluent_count
+        for lane in range(lanes):
+            memory.score[top + lane] += memory.weight[fluents]
+        for f in range(fluents):
+            weight = memory.weight[f]
+            if weight != 0:
+                _add_in_lanes(memory.score, top, lanes, memory.child_value, 1 + f, weight)
+    if option[c.DISTANCE_WEIGHT]:
+        set_degrees(memory.formula, memory.child_value, memory.live, memory.degree, lanes)
+        most = np.int64(64 * word_count(memory.child_value))
+        for lane in range(lanes):
+            worth = distance_score(memory.formula, memory.degree, lane, most)
+            memory.score[top + lane] += option[c.DISTANCE_WEIGHT] * (worth - option[c.NULL_SCORE]) // 100
+    for lane in range(lanes):
+        memory.score[top + lane] = min(max(memory.score[top + lane], 1), 9999)
+
+
+@piece
+def make_children(
+    tables: LaneTables,
+    code: StateCode,
+    first_move: Int32Array,
+    memory: AlphaBetaMemory,
+    place: Index,
+    top: Index,
+) -> Index:
+    """Write the children of the node at `place` to the arena from `top` on; return their number.
+
+    -1 on a fault, see counter[FAULT].
+    """
+    _load_node(code, memory, place)
+    settle_phases(tables, memory.node_value, 0, 1)
+    mover = _list_moves(tables, first_move, memory)
+    if mover < 0:
+        return np.int64(-1)
+    count = np.int64(memory.legal_first[mover + 1] - memory.legal_first[mover])
+    lanes_in_all = 64 * word_count(memory.node_value)
+    if top + count + lanes_in_all > memory.move.shape[0]:
+        memory.counter[c.FAULT] = c.NO_ROOM
+        return np.int64(-1)
+    for first in range(0, count, lanes_in_all):
+        lanes: Any = min(lanes_in_all, count - first)
+        _make_moves(tables, memory, mover, first, lanes)
+        settle_phases(tables, memory.node_value, 1, 3)
+        here = top + first
+        _keep_keys(tables, code, memory, here, lanes)
+        for f in range(tables.fluent_count):
+            store(memory.child_value, 1 + f, literal(memory.node_value, np.int64(tables.next[f])))
+        settle_phases(tables, memory.child_value, 0, 2)
+        store(memory.live, 0, literal(memory.child_value, np.int64(tables.terminal)))
+        for lane in range(lanes):
+            is_forced = count == 1
+            chosen = memory.legal_move[memory.legal_first[mover] + first + lane]
+            memory.move[here + lane] = -1 if is_forced else chosen
+        _find_movers(tables, first_move, memory, here, lanes)
+        _read_goals(tables, memory, here, lanes)
+        _estimate(tables, memory, here, lanes)
+    if memory.counter[c.FAULT] != 0:
+        return np.int64(-1)
+    return count

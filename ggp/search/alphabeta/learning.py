@@ -1,0 +1,312 @@
+"""Learning an evaluation by self-play: linear weights of features or facts, by TD(lambda).
+
+Learning begins with random playouts and continues with games of a shallow alpha-beta search that scores its
+horizon by what is known so far. After every batch of games the weights are fitted again, to the latest games.
+
+The start clock of `alphabeta` and `ggp learn` use the same learner.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.compiled import CompiledGame
+from ggp.features.board_features import NOTHING, Features
+from ggp.features.cases import find_cases
+from ggp.features.evaluation import SLOPE, LinearEvaluation, NamedFeatures, goal_of_states
+from ggp.features.learning import (
+    FACTS,
+    PIECES,
+    TRACE,
+    FeatureWeights,
+    PlayedGame,
+    feature_numbers,
+    learn_from_games,
+    learn_weights,
+    name_features,
+)
+from ggp.features.recognition import recognize_features
+from ggp.search.alphabeta.refinements import SCALE
+from ggp.search.alphabeta.search import AlphaBeta, Estimate, Refinements
+from ggp.search.alphabeta.self_play import play_games
+
+AUTO = "auto"
+TABLE_MEBIBYTES = 4
+NODES = 200
+"""Positions that a search in self-play expands at most."""
+
+SEARCHES = 1000
+"""Searches for which there must be time before any are made ..."""
+
+LEAST_NODES = 20
+"""... with at least this many nodes each."""
+
+_DEPTH = 2
+_EXPLORATION = 0.1
+_BATCH = 64
+_REMEMBERED = 256
+_EPISODES = 512
+_DAMPING = 0.5
+"""Learned values are halved, so that sums with others stay between 0 and 100 until the game is decided."""
+
+_SPREAD = 20 * SCALE
+"""The distance from even within which nine tenths of the states are scored, once learning is over."""
+
+_MOST_SPREAD = 100.0
+_SPREAD_GAMES = 16
+_RECENT = 1024
+"""Games to which the weights are fitted in the end: the last ones, in which the evaluation played best."""
+
+_logger = logging.getLogger("ggp.players")
+
+
+@dataclass(frozen=True)
+class LearningOptions:
+    """How to learn.
+
+    kind    of features: `pieces`, `cells`, `facts`, or `auto`: `pieces` if a role has several kinds of
+            pieces, else `facts`
+    games   of self-play, at most
+    trace   lambda: 1 learns from final goals alone, 0 from the next state's value alone
+    step    learning rate, relative to the largest that is stable
+    """
+
+    kind: str = AUTO
+    games: int = 512
+    trace: float = TRACE
+    step: float = 1.0
+    seed: int = 0
+
+
+class SelfPlayLearner:
+    """Learns from random playouts, then from games against itself.
+
+    scores   int32[F+1] for `Estimate`, None before anything was learned
+    recent   the latest games
+    curve    (games played, mean squared error, in (0..1)**2, of the results predicted for the newest batch)
+    """
+
+    def __init__(
+        self,
+        game: CompiledGame,
+        features: Features | None,
+        images: NDArray[np.int32],
+        options: LearningOptions,
+        deadline: float = math.inf,
+        remembered: int = _REMEMBERED,
+    ) -> None:
+        """How to learn.
+
+        images       the symmetries, see `ggp.search.alphabeta.symmetry`
+        deadline     time.monotonic() seconds
+        remembered   games to keep in `recent`
+        """
+        self.game, self.images, self.options, self.deadline = game, images, options, deadline
+        has_board = features is not None and any(piece.owner != NOTHING for piece in features.pieces)
+        self.features = features if has_board else None
+        self.kind = self._kind(options.kind)
+        self.scores: NDArray[np.int32] | None = None
+        self.recent: deque[PlayedGame] = deque(maxlen=remembered)
+        self.curve: list[tuple[int, float]] = []
+        self._rng = random.Random(options.seed)
+
+    def _kind(self, asked: str) -> str:
+        if self.features is None:
+            return FACTS
+        if asked != AUTO:
+            return asked
+        return PIECES if has_kinds(self.game, self.features) else FACTS
+
+    def run(self, report: Callable[[int, float], None] | None = None) -> bool:
+        """Learn until the games are played or the deadline has passed; return whether anything was learned.
+
+        report   called after every batch with the newest point of `curve`
+        Raises AlphaBetaError where alpha-beta cannot search the game.
+        """
+        if time.monotonic() > self.deadline:
+            return False
+        weights = learn_weights(
+            self.game,
+            self.features,
+            self.kind,
+            episodes=_EPISODES,
+            seed=self.options.seed,
+            deadline=self.deadline,
+        )
+        if not weights.episodes:
+            return False
+        self.scores = self._scores(weights)
+        played = 0
+        nodes = NODES
+        while played < self.options.games and time.monotonic() < self.deadline:
+            search = self._search()
+            if played == 0:
+                nodes = self._nodes(search)
+            if nodes < LEAST_NODES:
+                break
+            new = self._play(search, min(_BATCH, self.options.games - played), _DEPTH, nodes, _EXPLORATION)
+            if not new:
+                break
+            played += len(new)
+            self.curve.append((played, self._error(new)))
+            if report is not None:
+                report(*self.curve[-1])
+            self.recent.extend(new)
+            self.fit(list(self.recent)[-_REMEMBERED:], self.deadline)
+        _logger.info("%s: learned from %d games against itself", self.game.name, played)
+        return True
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """float64[F+1] for `LinearEvaluation`: what was learned; 0 before."""
+        if self.scores is None:
+            return np.zeros(len(self.game.terms.fluents) + 1)
+        return self.scores / (SCALE * SLOPE)
+
+    def spread_scores(self) -> NDArray[np.int32]:
+        """The scores, on a scale on which states differ.
+
+        If most games are drawn they are otherwise so small that mobility, in a sum with them, decides.
+        """
+        assert self.scores is not None
+        games = list(self.recent)[-_REMEMBERED:]
+        if not games:
+            games = self._play(self._search(), _SPREAD_GAMES, 1, 1, 1.0)
+        if not games:
+            return self.scores
+        values = np.concatenate([played.states for played in games]) @ self.scores[:-1] + self.scores[-1]
+        usual = float(np.quantile(np.abs(values), 0.9))
+        factor = min(_MOST_SPREAD, _SPREAD / usual) if usual > 0 else 1.0
+        spread: NDArray[np.int32] = np.rint(factor * self.scores).astype(np.int32)
+        return spread
+
+    def fit(self, games: Sequence[PlayedGame], deadline: float = math.inf) -> None:
+        """Fit the weights to games; keep the old ones if time runs out meanwhile."""
+        options = self.options
+        weights = learn_from_games(
+            self.game, self.features, self.kind, games, deadline, trace=options.trace, step=options.step
+        )
+        if not math.isnan(weights.error) and time.monotonic() < deadline:
+            self.scores = self._scores(weights)
+
+    def _scores(self, weights: FeatureWeights) -> NDArray[np.int32]:
+        return feature_scores(self.game, self.features, weights, self.images)
+
+    def _error(self, games: Sequence[PlayedGame]) -> float:
+        errors = [(goal_of_states(self.weights, each.states[:-1]) - each.goals[0]) / 100 for each in games]
+        return float(np.mean(np.concatenate(errors) ** 2))
+
+    def _search(self) -> AlphaBeta:
+        estimate = Estimate(goal_weight=0, weights=self.scores)
+        return AlphaBeta(self.game, Refinements(), estimate, mebibytes=TABLE_MEBIBYTES, images=self.images)
+
+    def _play(
+        self, search: AlphaBeta, count: int, depth: int, nodes: int, exploration: float
+    ) -> list[PlayedGame]:
+        return play_games(
+            self.game,
+            search,
+            count,
+            depth=depth,
+            node_limit=nodes,
+            exploration=exploration,
+            rng=self._rng,
+            deadline=self.deadline,
+        )
+
+    def _nodes(self, search: AlphaBeta) -> int:
+        """Nodes per search such that very many searches fit into the time there is."""
+        left = self.deadline - time.monotonic()
+        speed = search_speed(self.game, search, left / 20)
+        return round(min(NODES, speed * left / SEARCHES))
+
+
+def learn_evaluation(
+    game: CompiledGame,
+    options: LearningOptions,
+    *,
+    deadline: float = math.inf,
+    report: Callable[[int, float], None] | None = None,
+    is_interruptible: bool = False,
+) -> LinearEvaluation:
+    """A linear evaluation learned by self-play, with the weights for FAST where features are recognized.
+
+    deadline           time.monotonic() seconds
+    is_interruptible   a KeyboardInterrupt ends learning, once something was learned
+    Raises AlphaBetaError where alpha-beta cannot search the game.
+    """
+    images = AlphaBeta(game, mebibytes=1).images
+    features = recognize_features(game)
+    learner = SelfPlayLearner(game, features, images, options, deadline, _RECENT)
+    was_interrupted = False
+    try:
+        learner.run(report)
+    except KeyboardInterrupt:
+        if not is_interruptible or learner.scores is None:
+            raise
+        was_interrupted = True
+    if learner.recent:
+        # Many games make steadier weights than the few that each batch has time for.
+        learner.fit(list(learner.recent))
+    vector = learner.weights
+    named = zip(game.terms.fluents, vector[:-1], strict=True)
+    weights = {str(fluent): round(float(weight), 5) for fluent, weight in named if abs(weight) > 5e-6}
+    constant = round(float(vector[-1]), 5)
+    fast = _fast_weights(game, features, learner.recent)
+    return LinearEvaluation(game.name, constant, weights, tuple(learner.curve), fast, was_interrupted)
+
+
+def _fast_weights(
+    game: CompiledGame, features: Features | None, games: Sequence[PlayedGame]
+) -> NamedFeatures | None:
+    """What FAST's features are worth, learned from games; None where there are none."""
+    kind = None if features is None else find_cases(game, features)[0]
+    if features is None or kind is None or not games:
+        return None
+    return name_features(game, features, learn_from_games(game, features, kind, list(games)))
+
+
+def feature_scores(
+    game: CompiledGame,
+    features: Features | None,
+    weights: FeatureWeights,
+    images: NDArray[np.int32] | None = None,
+) -> NDArray[np.int32]:
+    """Feature weights as int32[F+1] for `Estimate`; images: symmetries, whose weights are averaged."""
+    fluents, feature_of = feature_numbers(game, features, weights.kind)
+    # With two roles a value is the difference of goals that add up to 100.
+    worth, rest = (1.0, 50.0) if len(game.roles) == 1 else (0.5, 0.0)
+    scores = np.zeros(len(game.terms.fluents) + 1)
+    scores[fluents] = weights.weight[feature_of, 0]
+    scores[-1] = weights.constant[0] - rest
+    if images is not None:
+        scores[:-1] = scores[images].mean(axis=0)
+    return np.rint(_DAMPING * worth * SCALE * scores).astype(np.int32)
+
+
+def has_kinds(game: CompiledGame, features: Features | None) -> bool:
+    """Whether a role has several kinds of pieces."""
+    if features is None:
+        return False
+    return any(len(features.pieces_of(role)) > 1 for role in range(len(game.roles)))
+
+
+def search_speed(game: CompiledGame, search: AlphaBeta, seconds: float) -> float:
+    """Nodes per second, the best of three short searches that take at most so long together."""
+    best = 0.0
+    for _ in range(3):
+        search.forget()
+        end = time.monotonic() + seconds / 3
+        deadline = None if math.isinf(end) else end
+        result = search.search(game.initial_state(), node_limit=NODES, deadline=deadline)
+        best = max(best, result.nodes / max(result.seconds, 1e-6))
+    return best

@@ -1,0 +1,87 @@
+"""Setting up the memory of an alpha-beta search: sizes, switches and estimate for one game.
+
+Arrays and options: `ggp.search.alphabeta.kernels.arrays`.
+"""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from ggp.circuit.tables import Int32Array
+from ggp.engines.compiled import CompiledGame
+from ggp.jit.rows import width_of
+from ggp.lanes.keys.codes import make_code
+from ggp.lanes.keys.packing import StateCode
+from ggp.search.alphabeta.kernels import arrays
+from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, AlphaBetaMemory, make_memory
+from ggp.search.alphabeta.kernels.distance import no_formula
+from ggp.search.alphabeta.refinements import Estimate, Refinements
+from ggp.search.alphabeta.transposition import slot_count
+
+_SAMPLED_STATES = 40
+
+
+def allocate_memory(
+    game: CompiledGame, refinements: Refinements, images: Int32Array, mebibytes: int
+) -> tuple[StateCode, AlphaBetaMemory]:
+    """The code of the game's states, and fresh memory without options; see `with_estimate`.
+
+    images      int32[V, F]: the symmetries in use
+    mebibytes   of the transposition table
+    """
+    code = make_code(len(game.terms.fluents), game.exclusive)
+    widest = max(map(len, game.moves))
+    words = 1 if widest <= 64 or _most_legal(game) <= 64 else 8
+    memory = make_memory(
+        game.lane_tables,
+        code,
+        words,
+        children=min(MOST_PLIES * widest, 1 << 21) + 64 * words,
+        slots=slot_count(mebibytes, code.word_count) if refinements.transpositions else 2,
+        images=images,
+    )
+    return code, memory
+
+
+def with_estimate(memory: AlphaBetaMemory, refinements: Refinements, estimate: Estimate) -> AlphaBetaMemory:
+    """The same memory with the options of `refinements` and `estimate`."""
+    for place, setting in (
+        (arrays.TRANSPOSITIONS, refinements.transpositions),
+        (arrays.ORDER_BY_TABLE, refinements.order_by_table and refinements.transpositions),
+        (arrays.KILLERS, refinements.killers),
+        (arrays.HISTORY, refinements.history),
+        (arrays.STATIC_ORDER, refinements.static_order),
+        (arrays.PRINCIPAL_VARIATION, refinements.principal_variation),
+        (arrays.LATE_MOVE_REDUCTION, refinements.late_move_reduction),
+        (arrays.KEPT_MOVES, refinements.kept_moves),
+        (arrays.SINGULAR_EXTENSION, refinements.singular_extension),
+        (arrays.GOAL_WEIGHT, estimate.goal_weight),
+        (arrays.MOBILITY_WEIGHT, estimate.mobility_weight),
+        (arrays.NULL_SCORE, estimate.null_score),
+        (arrays.HAS_WEIGHTS, estimate.weights is not None),
+        (arrays.DISTANCE_WEIGHT, estimate.distance_weight if estimate.formula else 0),
+    ):
+        memory.option[place] = int(setting)
+    if estimate.weights is not None:
+        memory.weight[:] = estimate.weights
+    formula = estimate.formula or no_formula()
+    parts = len(formula.leaf) + len(formula.is_any)
+    degree = np.zeros(max(1, parts * 64 * width_of(memory.node_value)), np.float64)
+    return memory._replace(formula=formula, degree=degree)
+
+
+def _most_legal(game: CompiledGame) -> int:
+    """The largest number of moves that a role has in some states of random play."""
+    rng = random.Random(0)
+    most = 0
+    state = game.initial_state()
+    for _ in range(_SAMPLED_STATES):
+        legal = [game.legal_moves(state, role) for role in game.roles]
+        most = max(most, *map(len, legal))
+        if all(legal):
+            state = game.next_state(state, tuple(rng.choice(moves) for moves in legal))
+        if game.is_terminal(state) or not all(legal):
+            state = game.initial_state()
+    return most

@@ -1,0 +1,218 @@
+"""Search of games that alpha-beta cannot search: chance, three and more roles, simultaneous moves.
+
+    max^n       every role maximizes its own goal; values are tuples (Luckhardt and Irani, 1986)
+    paranoid    all others minimize the goal of one role, so alpha-beta prunes (Sturtevant and Korf, 2000)
+
+Chance nodes are averaged (expectimax, expectiminimax); Star1 prunes them by the bounds 0 and 100 (Ballard,
+1983). Roles that move at the same time choose one after the other, the searching role first: the result is
+what it can secure, not an equilibrium.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ggp.game import RANDOM_ROLE, Game, GameError, Move, Role
+
+Values: TypeAlias = tuple[float, ...]
+Evaluation: TypeAlias = Callable[[Game[Any], Any], Values]
+"""From a nonterminal state to an estimate of every role's goal."""
+
+LOWEST, HIGHEST = 0.0, 100.0
+MOST_DEPTH = 200
+_CLOCK_NODES = 16
+
+
+class _StoppedError(Exception):
+    """The deadline has passed, or the nodes are used up."""
+
+
+def goals_so_far(game: Game[Any], state: Any) -> Values:
+    """The goals that the rules give in a state; 50 for roles without one, 0 for chance."""
+
+    def of(role: Role) -> float:
+        if role == RANDOM_ROLE:
+            return 0.0
+        try:
+            return float(game.goal(state, role))
+        except GameError:
+            return 50.0
+
+    return tuple(of(role) for role in game.roles)
+
+
+@dataclass
+class MultiRoleSearch:
+    """One role's search in one game. `nodes` counts states visited.
+
+    method    "maxn" or "paranoid"
+    star1     prune chance nodes; only with "paranoid", where it never changes the value
+    prune     alpha-beta; only with "paranoid"
+    is_cut    whether the latest search reached its horizon
+    """
+
+    game: Game[Any]
+    role: Role
+    method: str = "paranoid"
+    star1: bool = True
+    prune: bool = True
+    evaluation: Evaluation = goals_so_far
+    nodes: int = 0
+    is_cut: bool = False
+    deadline: float | None = None
+    node_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in ("maxn", "paranoid"):
+            raise ValueError(f"unknown search method {self.method!r}: expected maxn or paranoid")
+        self._place = self.game.roles.index(self.role)
+        others = [r for r in range(len(self.game.roles)) if r != self._place]
+        chance = [r for r in others if self.game.roles[r] == RANDOM_ROLE]
+        self._order = [self._place, *[r for r in others if r not in chance], *chance]
+
+    def best_move(
+        self,
+        state: Hashable,
+        *,
+        deadline: float | None = None,
+        depth: int | None = None,
+        node_limit: int | None = None,
+    ) -> tuple[Move, float]:
+        """The best move by iterative deepening, and what it is worth to the role."""
+        legal = self.game.legal_moves(state, self.role)
+        best, worth = legal[0], 50.0
+        self.deadline, self.node_limit, self.nodes = deadline, node_limit, 0
+        for limit in range(1, (depth or MOST_DEPTH) + 1):
+            self.is_cut = False
+            try:
+                rated = [(self._after(state, move, limit), move) for move in legal]
+            except _StoppedError:
+                break
+            worth, best = max(rated, key=lambda each: each[0])
+            legal = tuple(move for _, move in sorted(rated, key=lambda each: -each[0]))
+            if not self.is_cut:
+                break
+        return best, worth
+
+    def value(self, state: Hashable, depth: int = MOST_DEPTH) -> Values:
+        """The value of a state, `depth` joint moves deep; with "paranoid" only at the role's own place."""
+        self.nodes, self.deadline, self.node_limit, self.is_cut = 0, None, None, False
+        if self.method == "maxn":
+            return self._maxn(state, depth)
+        worth = self._paranoid(state, depth, LOWEST, HIGHEST)
+        return tuple(worth if r == self._place else 0.0 for r in range(len(self.game.roles)))
+
+    def _after(self, state: Any, move: Move, depth: int) -> float:
+        chosen = {self._place: move}
+        if self.method == "maxn":
+            return self._maxn_choose(state, depth, chosen, 1)[self._place]
+        return self._paranoid_choose(state, depth, chosen, 1, LOWEST, HIGHEST)
+
+    def _visit(self) -> None:
+        self.nodes += 1
+        if self.node_limit is not None and self.nodes > self.node_limit:
+            raise _StoppedError
+        if self.deadline is not None and self.nodes % _CLOCK_NODES == 0 and time.monotonic() > self.deadline:
+            raise _StoppedError
+
+    def _leaf(self, state: Any, depth: int) -> Values | None:
+        """Values of a state that is not searched further, else None."""
+        self._visit()
+        if self.game.is_terminal(state):
+            return goals_so_far(self.game, state)
+        if depth == 0:
+            self.is_cut = True
+            return self.evaluation(self.game, state)
+        return None
+
+    def _maxn(self, state: Any, depth: int) -> Values:
+        leaf = self._leaf(state, depth)
+        return leaf if leaf is not None else self._maxn_choose(state, depth, {}, 0)
+
+    def _maxn_choose(self, state: Any, depth: int, chosen: dict[int, Move], turn: int) -> Values:
+        """The roles choose one after the other in `_order`, from `turn` on."""
+        if turn == len(self._order):
+            return self._maxn(self._next(state, chosen), depth - 1)
+        r = self._order[turn]
+        moves = self.game.legal_moves(state, self.game.roles[r])
+        found = [self._maxn_choose(state, depth, {**chosen, r: move}, turn + 1) for move in moves]
+        if self.game.roles[r] == RANDOM_ROLE:
+            return tuple(sum(each) / len(found) for each in zip(*found, strict=True))
+        return max(found, key=lambda values: values[r])
+
+    def _paranoid(self, state: Any, depth: int, alpha: float, beta: float) -> float:
+        leaf = self._leaf(state, depth)
+        return (
+            leaf[self._place] if leaf is not None else self._paranoid_choose(state, depth, {}, 0, alpha, beta)
+        )
+
+    def _paranoid_choose(
+        self, state: Any, depth: int, chosen: dict[int, Move], turn: int, alpha: float, beta: float
+    ) -> float:
+        if turn == len(self._order):
+            return self._paranoid(self._next(state, chosen), depth - 1, alpha, beta)
+        r = self._order[turn]
+        moves = self.game.legal_moves(state, self.game.roles[r])
+        if self.game.roles[r] == RANDOM_ROLE:
+            return self._average(state, depth, chosen, turn, moves, alpha, beta)
+        sign = 1 if r == self._place else -1
+        best = -sign * float("inf")
+        for move in moves:
+            worth = self._paranoid_choose(state, depth, {**chosen, r: move}, turn + 1, alpha, beta)
+            best = max(best, worth) if sign > 0 else min(best, worth)
+            if self.prune:
+                alpha, beta = (max(alpha, best), beta) if sign > 0 else (alpha, min(beta, best))
+                if alpha >= beta:
+                    break
+        return best
+
+    def _average(
+        self,
+        state: Any,
+        depth: int,
+        chosen: dict[int, Move],
+        turn: int,
+        moves: Sequence[Move],
+        alpha: float,
+        beta: float,
+    ) -> float:
+        """A chance node. Star1: a child's window is what could still move the average into (alpha, beta)."""
+        count, total = len(moves), 0.0
+        r = self._order[turn]
+        for done, move in enumerate(moves):
+            low, high = LOWEST, HIGHEST
+            if self.star1 and self.prune:
+                left = count - done - 1
+                low = max(LOWEST, count * alpha - total - left * HIGHEST)
+                high = min(HIGHEST, count * beta - total - left * LOWEST)
+                if low > HIGHEST or high < LOWEST:
+                    return alpha if low > HIGHEST else beta
+            worth = self._paranoid_choose(state, depth, {**chosen, r: move}, turn + 1, low, high)
+            if self.star1 and self.prune:
+                if worth <= low > LOWEST:
+                    return (total + worth + left * HIGHEST) / count
+                if worth >= high < HIGHEST:
+                    return (total + worth + left * LOWEST) / count
+            total += worth
+        return total / count
+
+    def _next(self, state: Any, chosen: dict[int, Move]) -> Any:
+        return self.game.next_state(state, tuple(chosen[r] for r in range(len(self.game.roles))))
+
+
+def best_move(
+    game: Game[Any],
+    state: Hashable,
+    role: Role,
+    *,
+    deadline: float | None = None,
+    depth: int | None = None,
+    node_limit: int | None = None,
+    method: str = "paranoid",
+) -> Move:
+    """The move that a `MultiRoleSearch` finds within its limits, of which at least one must be given."""
+    search = MultiRoleSearch(game, role, method)
+    return search.best_move(state, deadline=deadline, depth=depth, node_limit=node_limit)[0]

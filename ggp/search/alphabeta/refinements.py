@@ -1,0 +1,84 @@
+"""Options of an alpha-beta search: its refinements, and how positions at the horizon are scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.search.alphabeta.kernels.distance import GoalFormula
+
+SCALE = 100
+"""Scores per goal point."""
+
+
+@dataclass(frozen=True)
+class Refinements:
+    """Which refinements are used; those that pay are on by default.
+
+    transpositions        remember positions
+    order_by_table        search the remembered best move first
+    killers               then the two latest moves that caused cutoffs at the same ply
+    history               then moves by how many cutoffs they caused
+    static_order          terminal children first, then by goal, weights and mobility
+    principal_variation   search all moves but the first with a null window first
+    iterative_deepening   search to depth 1, 2, ... until the value is proven
+    aspiration            half width of the window around the previous iteration's value, in goal points; 0:
+                          no window. A failure doubles that side, then opens it
+    bisection             null-window searches that halve the possible goals, instead of one window
+    symmetries            symmetric positions share their table entries
+
+    These can change the result of a search with a horizon:
+
+    late_move_reduction   moves from the fourth on are first searched two plies less deep
+    kept_moves            search at most this many moves of each node; 0: all
+    singular_extension    a move much better than all others is searched one ply deeper
+    """
+
+    transpositions: bool = True
+    order_by_table: bool = True
+    killers: bool = True
+    history: bool = True
+    static_order: bool = True
+    principal_variation: bool = True
+    iterative_deepening: bool = True
+    aspiration: int = 0
+    bisection: bool = False
+    symmetries: bool = True
+    late_move_reduction: bool = False
+    kept_moves: int = 0
+    singular_extension: bool = False
+
+
+PLAIN = Refinements(
+    transpositions=False,
+    order_by_table=False,
+    killers=False,
+    history=False,
+    static_order=False,
+    principal_variation=False,
+    iterative_deepening=False,
+    symmetries=False,
+)
+"""Alpha-beta as Knuth and Moore describe it."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How positions at the horizon are scored, in hundredths of a goal for the first role.
+
+    null_score        the score of a position about which nothing is known
+    goal_weight       percentage of the goal there (if the rules give one), as a difference from null_score
+    mobility_weight   for every legal move of the role to move
+    weights           int32[F+1]: for every fact that holds, and a constant
+    distance_weight   percentage of the goal expected by `formula`, as a difference from null_score
+    formula           see `ggp.search.alphabeta.goal_distance`; None: no distances
+    """
+
+    null_score: int = 50 * SCALE
+    goal_weight: int = 50
+    mobility_weight: int = 2
+    weights: NDArray[np.int32] | None = None
+    distance_weight: int = 100
+    formula: GoalFormula | None = None

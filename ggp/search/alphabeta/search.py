@@ -1,0 +1,363 @@
+"""Alpha-beta for turn-taking games of two roles with constant sum, and for games of one role.
+
+`AlphaBeta` searches one game on lanes: a node settles all its children in one pass. Every refinement is a
+field of `Refinements`, so that its effect can be measured in nodes; none changes the value of a search to
+the end. With a depth limit, positions at the horizon are scored by an `Estimate`.
+
+    AlphaBetaError    the game is of another kind, or its rules are faulty
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.game import RANDOM_ROLE, Move
+from ggp.jit.compiling import announced_compilation
+from ggp.lanes.keys.codes import encode_states
+from ggp.search.alphabeta.kernels import arrays
+from ggp.search.alphabeta.kernels.arrays import INFINITE, MOST_PLIES, UNLIMITED
+from ggp.search.alphabeta.kernels.search import search_tree
+from ggp.search.alphabeta.memory import allocate_memory, with_estimate
+from ggp.search.alphabeta.refinements import PLAIN, SCALE, Estimate, Refinements
+from ggp.search.alphabeta.result import SearchResult
+from ggp.search.alphabeta.transposition import DEFAULT_MEBIBYTES
+
+JOIN_SECONDS = 0.05
+ENDLESS_NODES = 1 << 62
+_FAULTS = {
+    arrays.SIMULTANEOUS: "two roles choose at the same time",
+    arrays.NO_MOVES: "a role has no legal move in a state that is not terminal",
+    arrays.NO_CONSTANT_SUM: "the roles' goals do not add up to the same sum in all terminal states",
+    arrays.NO_ROOM: "the game is too long and too wide",
+    arrays.NO_GOAL_VALUE: "the first role has no goal in a terminal state",
+}
+
+
+class AlphaBetaError(Exception):
+    """The game is not one that alpha-beta can search."""
+
+
+class AlphaBeta:
+    """Search of one game; its transposition table persists between searches. Use from one thread at a time.
+
+    depth      of the current iteration; may be read from other threads, like `nodes`
+    images     int32[V, F]: the symmetries in use
+    searches   windows searched from the root in the current or latest search
+    """
+
+    def __init__(
+        self,
+        game: CompiledGame,
+        refinements: Refinements | None = None,
+        estimate: Estimate | None = None,
+        *,
+        mebibytes: int = DEFAULT_MEBIBYTES,
+        images: NDArray[np.int32] | None = None,
+    ) -> None:
+        """`images` are the symmetries, see `ggp.search.alphabeta.symmetry`; None: found here if needed.
+
+        Raises AlphaBetaError.
+        """
+        if len(game.roles) > 2 or RANDOM_ROLE in game.roles:
+            raise AlphaBetaError("alpha-beta needs one role, or two without chance")
+        if game.terms.percepts:
+            raise AlphaBetaError("alpha-beta needs roles that see everything")
+        self.game = game
+        self.refinements = refinements or Refinements()
+        if images is None:
+            images = np.arange(len(game.terms.fluents), dtype=np.int32)[None, :]
+            if self.refinements.symmetries:
+                from ggp.search.alphabeta.symmetry import fluent_symmetries
+
+                images = fluent_symmetries(game)
+        self.images = images
+        self.code, self._memory = allocate_memory(game, self.refinements, images, mebibytes)
+        self.set_estimate(estimate or Estimate())
+        self._goals = sorted(
+            {
+                int(value)
+                for value, role in zip(game.tables.goal_value, game.tables.goal_role, strict=True)
+                if role == 0
+            }
+        )
+        if not self._goals:
+            raise AlphaBetaError(f"{game.roles[0]} needs one goal value at the end, but the rules give none")
+        self.counter[arrays.SUM] = -1
+        self.depth = 0
+        self.searches = 0
+        self._is_interrupted = False
+        self._is_compiled = False
+
+    @property
+    def greatest_goal(self) -> int:
+        """The greatest goal of role 0 that the rules mention."""
+        return self._goals[-1]
+
+    @property
+    def goal_sum(self) -> int:
+        """The sum of both roles' goals in the terminal states met so far; negative before any."""
+        return int(self.counter[arrays.SUM])
+
+    @property
+    def nodes(self) -> int:
+        """Positions expanded in the current or latest search."""
+        return int(self.counter[arrays.NODES])
+
+    @property
+    def counter(self) -> NDArray[np.int64]:
+        """Counters, see `ggp.search.alphabeta.kernels.arrays`."""
+        return self._memory.counter
+
+    def set_estimate(self, estimate: Estimate) -> None:
+        """Score the horizon by another estimate from now on; entries in the table stay as they are."""
+        self._memory = with_estimate(self._memory, self.refinements, estimate)
+
+    def search(
+        self,
+        state: PackedState,
+        *,
+        depth: int | None = None,
+        deadline: float | None = None,
+        node_limit: int | None = None,
+    ) -> SearchResult:
+        """The value of a state that is not terminal, and a best move.
+
+        depth       plies to search at most; None: to the end of the game
+        deadline    time.monotonic() seconds; node_limit: positions to expand. When either stops the search,
+                    the result is that of the last completed iteration, or of the current one once it has
+                    searched the previous best move
+        Raises AlphaBetaError if the game turns out to be of another kind.
+        """
+        counter = self.counter
+        counter[arrays.NODES] = counter[arrays.STOP] = counter[arrays.FAULT] = 0
+        self._is_interrupted = False
+        self.searches = 0
+        self._memory.option[arrays.NODE_LIMIT] = node_limit or ENDLESS_NODES
+        self._put_root(state)
+        start = time.perf_counter()
+        result = SearchResult(None, None, False, None, 0, 0.0)
+        self._compile()
+        with self._stopping(deadline):
+            for limit in self._depths(depth):
+                self.depth = limit
+                found = self._search_depth(limit, result)
+                if found is None:
+                    result = self._unfinished(limit, result)
+                    break
+                result = found
+                if result.is_proven or self._is_interrupted:
+                    break
+        return SearchResult(
+            result.goal,
+            result.move,
+            result.is_proven,
+            result.depth,
+            int(counter[arrays.NODES]),
+            time.perf_counter() - start,
+            result.is_whole,
+        )
+
+    def is_reached(
+        self, state: PackedState, goal: int, side: int, *, deadline: float | None = None
+    ) -> bool | None:
+        """Whether the first role gets at least `goal` (side 1) or at most that (side -1) from a state that is
+        not terminal, by null windows to the end; None if that was not proven in time.
+
+        Raises AlphaBetaError.
+        """
+        self._is_interrupted = False
+        self._memory.option[arrays.NODE_LIMIT] = ENDLESS_NODES
+        self.counter[arrays.NODES] = self.counter[arrays.STOP] = self.counter[arrays.FAULT] = 0
+        self._put_root(state)
+        bound = side * SCALE * goal
+        is_same_side = self._sign == side
+        low = bound - 1 if is_same_side else -bound
+        with self._stopping(deadline):
+            for limit in self._depths(None):
+                self.depth = limit
+                score = self._run(limit, low, low + 1)
+                if score is None or self._is_interrupted:
+                    return None
+                if not self._memory.frames.is_open[0]:
+                    return (score > low) == is_same_side
+        return None
+
+    def interrupt(self) -> None:
+        """Stop a search that runs in another thread; it returns its last completed iteration."""
+        self._is_interrupted = True
+        self.counter[arrays.STOP] = 1
+
+    def interrupt_and_join(self, searching: threading.Thread) -> None:
+        """Stop the search in thread `searching`, even if it has just started, and wait for the thread."""
+        while searching.is_alive():
+            self.interrupt()
+            searching.join(JOIN_SECONDS)
+
+    def forget(self) -> None:
+        """Empty the table and all statistics.
+
+        Also makes the system map the memory of a fresh table, for which the first search would otherwise
+        wait: a quarter of a second for the default size.
+        """
+        search = self._memory
+        for array in (search.table_key, search.table_data, search.history, self.counter):
+            array[:] = 0
+        self._memory.killer[:] = -1
+        self.counter[arrays.SUM] = -1
+
+    def _depths(self, depth: int | None) -> Iterator[int]:
+        if not self.refinements.iterative_deepening:
+            yield depth or UNLIMITED
+            return
+        yield from range(1, min(depth or MOST_PLIES, MOST_PLIES) + 1)
+
+    def _search_depth(self, depth: int, previous: SearchResult) -> SearchResult | None:
+        """One iteration; None if it was stopped."""
+        if self.refinements.bisection:
+            return self._bisect(depth)
+        # No score lies beyond these, so a search that meets them need not look further.
+        lowest, highest = sorted(self._sign * SCALE * goal for goal in (self._goals[0], self._goals[-1]))
+        low, high = lowest, highest
+        width = self.refinements.aspiration * SCALE
+        if width and previous.goal is not None:
+            center = round(previous.goal * SCALE) * self._sign
+            low, high = max(lowest, center - width), min(highest, center + width)
+        while True:
+            score = self._run(depth, low, high)
+            if score is None:
+                return None
+            if score <= low > lowest:
+                low = max(lowest, score - 2 * width) if low == center - width else lowest
+            elif score >= high < highest:
+                high = min(highest, score + 2 * width) if high == center + width else highest
+            else:
+                return self._result(score, depth)
+
+    def _bisect(self, depth: int) -> SearchResult | None:
+        """The value, by binary search over the goals that the rules mention."""
+        scores = sorted(self._sign * SCALE * goal for goal in self._goals)
+        if depth < UNLIMITED:
+            scores = sorted({*scores, *range(scores[0], scores[-1] + 1, SCALE)})
+        low, high = 0, len(scores) - 1
+        is_open = False
+        move = None
+        is_first = True
+        while low < high or is_first:
+            is_first = False
+            middle = (low + high + 1) // 2
+            score = self._run(depth, scores[middle] - 1, scores[middle])
+            if score is None:
+                return None
+            is_open |= bool(self._memory.frames.is_open[0])
+            if score >= scores[middle]:
+                low = middle
+                move = self._best_move()
+            else:
+                high = max(low, middle - 1)
+                if move is None and high == low:
+                    move = self._best_move()
+        limit = None if depth >= UNLIMITED else depth
+        return SearchResult(scores[low] * self._sign / SCALE, move, not is_open, limit, 0, 0.0)
+
+    def _unfinished(self, depth: int, previous: SearchResult) -> SearchResult:
+        """The result of an interrupted iteration, if it has searched the previous best move.
+
+        Scores at or below the window are upper bounds and show nothing; nor do windows of a bisection.
+        """
+        frames = self._memory.frames
+        first, tried = int(frames.first[0]), int(frames.tried[0])
+        done = self._memory.move[first : first + max(0, tried - 1)]
+        move = self._best_move()
+        is_known = previous.move is None or self._move_number(previous.move) in done
+        if self.refinements.bisection or move is None or not is_known or frames.best[0] <= frames.alpha0[0]:
+            return previous
+        goal = int(frames.best[0]) * self._sign / SCALE
+        limit = None if depth >= UNLIMITED else depth
+        return SearchResult(goal, move, False, limit, 0, 0.0, is_whole=False)
+
+    def _move_number(self, move: Move) -> int:
+        """The number of a move of the role that chooses at the root, counted over all roles."""
+        role = int(self._memory.mover[0])
+        return int(self.game.tables.first_move[role]) + self.game.moves[role].index(move)
+
+    def _run(self, depth: int, low: int, high: int) -> int | None:
+        self.searches += 1
+        # A search that stops at once must not leave the results of an earlier one.
+        self._memory.frames.best_move[0], self._memory.frames.tried[0] = -1, 0
+        score = search_tree(
+            self.game.lane_tables, self.code, self.game.tables.first_move, self._memory, depth, low, high
+        )
+        fault = int(self.counter[arrays.FAULT])
+        if fault:
+            raise AlphaBetaError(_FAULTS[fault])
+        return None if self.counter[arrays.STOP] else int(score)
+
+    def _result(self, score: int, depth: int) -> SearchResult:
+        is_proven = not self._memory.frames.is_open[0]
+        limit = None if depth >= UNLIMITED else depth
+        return SearchResult(score * self._sign / SCALE, self._best_move(), is_proven, limit, 0, 0.0)
+
+    def _best_move(self) -> Move | None:
+        move = int(self._memory.frames.best_move[0])
+        if move < 0:
+            return None
+        role = int(np.searchsorted(self.game.tables.first_move, move, side="right")) - 1
+        return self.game.moves[role][move - int(self.game.tables.first_move[role])]
+
+    def _put_root(self, state: PackedState) -> None:
+        search = self._memory
+        search.key[: self.code.word_count] = encode_states(self.code, self.game.unpack(state)[None, :])[0]
+        search.mover[0] = 0
+        for r, role in enumerate(self.game.roles):
+            if len(self.game.legal_moves(state, role)) > 1:
+                search.mover[0] = r
+        self._sign = 1 if search.mover[0] == 0 else -1
+
+    def _compile(self) -> None:
+        """Compile by a search that stops before its first node, so that only compiling is announced."""
+        if self._is_compiled:
+            return
+        self._is_compiled = True
+        limit = self._memory.option[arrays.NODE_LIMIT]
+        self._memory.option[arrays.NODE_LIMIT] = -1
+        with announced_compilation():
+            self._run(1, -INFINITE, INFINITE)
+        self.searches = 0
+        self._memory.option[arrays.NODE_LIMIT] = limit
+        self.counter[arrays.NODES] = 0
+        self.counter[arrays.STOP] = int(self._is_interrupted)
+
+    @contextmanager
+    def _stopping(self, deadline: float | None) -> Iterator[None]:
+        """Stop the search at the deadline."""
+        if deadline is None:
+            yield
+            return
+
+        def stop() -> None:
+            self.counter[arrays.STOP] = 1
+
+        timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
+__all__: Sequence[str] = [
+    "PLAIN",
+    "AlphaBeta",
+    "AlphaBetaError",
+    "Estimate",
+    "Refinements",
+    "SearchResult",
+]

@@ -1,0 +1,134 @@
+"""Self-play of alpha-beta: games to learn from, and matches between two evaluations.
+
+Searches are shallow, so that a start clock has time for hundreds of games.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.features.learning import PlayedGame
+from ggp.game import Move
+from ggp.search.alphabeta.search import AlphaBeta
+
+LONGEST = 300
+"""Joint moves after which a game is given up."""
+
+_ATTEMPTS = 4
+"""Games begun for each one wanted, since games that are too long are given up."""
+
+MOST_OPENING = 8
+"""Random joint moves at the beginning of a game, at most."""
+
+
+def play_games(
+    game: CompiledGame,
+    search: AlphaBeta,
+    count: int,
+    *,
+    depth: int,
+    node_limit: int,
+    exploration: float,
+    rng: random.Random,
+    deadline: float = math.inf,
+) -> list[PlayedGame]:
+    """Games of `search` against itself after random openings, which are left out.
+
+    exploration   probability of a random move
+    deadline      time.monotonic() seconds; games that are complete by then are returned
+    Raises AlphaBetaError if the game turns out to be of another kind.
+    """
+    played: list[PlayedGame] = []
+    for _ in range(_ATTEMPTS * count):
+        if len(played) == count:
+            break
+        state = random_opening(game, rng)
+        states = [game.unpack(state)]
+        while not game.is_terminal(state) and len(states) <= LONGEST:
+            if time.monotonic() > deadline:
+                return played
+            state = _step(game, search, state, depth, node_limit, exploration, rng)
+            states.append(game.unpack(state))
+        if game.is_terminal(state) and len(states) > 1:
+            goals = [float(game.goal(state, role)) for role in game.roles]
+            played.append(PlayedGame(np.array(states), np.array(goals)))
+    return played
+
+
+def compare(
+    game: CompiledGame,
+    searches: Sequence[AlphaBeta],
+    node_limits: Sequence[int],
+    count: int,
+    *,
+    rng: random.Random,
+    deadline: float = math.inf,
+) -> tuple[float, int]:
+    """The first of two searches' share of points, and the number of games; two games per opening.
+
+    Raises AlphaBetaError if the game turns out to be of another kind.
+    """
+    points = [0.0, 0.0]
+    played = 0
+    while played < count:
+        opening = random_opening(game, rng)
+        for first in (0, 1):
+            state, length = opening, 0
+            while not game.is_terminal(state) and length < LONGEST:
+                if time.monotonic() > deadline:
+                    return _share(points), played
+                seat = _mover(game, state)
+                place = first ^ seat
+                state = _step(game, searches[place], state, None, node_limits[place], 0.0, rng)
+                length += 1
+            for seat, role in enumerate(game.roles):
+                points[first ^ seat] += game.goal(state, role) if game.is_terminal(state) else 50
+            played += 1
+    return _share(points), played
+
+
+def random_opening(game: CompiledGame, rng: random.Random) -> PackedState:
+    """A nonterminal state some random joint moves from the start."""
+    state = game.initial_state()
+    for _ in range(rng.randrange(MOST_OPENING)):
+        joint = tuple(rng.choice(game.legal_moves(state, role)) for role in game.roles)
+        following = game.next_state(state, joint)
+        if game.is_terminal(following):
+            break
+        state = following
+    return state
+
+
+def _mover(game: CompiledGame, state: PackedState) -> int:
+    return next((r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1), 0)
+
+
+def _step(
+    game: CompiledGame,
+    search: AlphaBeta,
+    state: PackedState,
+    depth: int | None,
+    node_limit: int,
+    exploration: float,
+    rng: random.Random,
+) -> PackedState:
+    """The state after the best joint move that a short search finds, or a random one."""
+    legal = [game.legal_moves(state, role) for role in game.roles]
+    mover = next((r for r, moves in enumerate(legal) if len(moves) > 1), None)
+    joint: list[Move] = [moves[0] for moves in legal]
+    if mover is not None:
+        move = None
+        if not exploration or rng.random() >= exploration:
+            move = search.search(state, depth=depth, node_limit=node_limit).move
+        joint[mover] = move if move in legal[mover] and move is not None else rng.choice(legal[mover])
+    return game.next_state(state, tuple(joint))
+
+
+def _share(points: Sequence[float]) -> float:
+    return points[0] / sum(points) if sum(points) else 0.5

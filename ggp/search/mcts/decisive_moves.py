@@ -1,0 +1,354 @@
+"""Decisive moves: immediate wins must be taken, and immediate losses blocked.
+
+A move that ends the match with goal 100 for its player is as good as any, so nothing is lost if only such
+moves are legal. If two roles play for a constant sum, nothing is lost either if moves after which the other
+one wins at once are legal only when there are no others. The tree gets smaller, and playouts of every policy
+neither miss a win in one nor allow it (Teytaud & Teytaud, "On the Huge Benefit of Decisive Moves in
+Monte-Carlo Tree Search Algorithms", 2010). Playouts that take wins and do not stop them misjudge races, so
+other games are left alone.
+
+Whether a move wins is a function of the state, and so a piece of circuit: `terminal` and `goal`, read in the
+next state, whose fluents are read from `next` with that move made. For most moves it folds to false, for the
+others to a few gates, since much is known of a state in which it may be asked: it is not terminal, and the
+move is legal. Read in the next state once more, the same gates tell whether a move lets the other one win.
+That takes games in which one role chooses at a time while the other one has a single move (`noop`).
+
+    decisive_game      the game on a circuit with legality narrowed, if that is worth its gates
+    watch_ends         the waiting moves and the winning moves seen in random playouts
+    decisive_circuit   the circuit with legality narrowed
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.circuit import (
+    FALSE_LITERAL,
+    TRUE_LITERAL,
+    Circuit,
+    GateBuilder,
+    with_outputs,
+    without_dead_gates,
+)
+from ggp.circuit.packed_gates import as_tuples
+from ggp.circuit.simplify.plan import simplify
+from ggp.circuit.tables import Phase, circuit_of
+from ggp.engines.compilation import game_on
+from ggp.engines.compiled import CompiledGame
+from ggp.game import RANDOM_ROLE
+from ggp.jit.compiling import announced_compilation
+from ggp.lanes.engine import BoolArray, Lanes
+
+WINNING_GOAL = 100
+"""Of the role that makes the move; also the sum of the goals."""
+
+WATCHED_PLAYOUTS, WATCHED_STEPS = 512, 256
+"""Random playouts to watch, and steps of each."""
+
+LARGEST = 6_000
+"""Literals of a circuit at most: for larger ones it takes long, and playouts get slow."""
+
+GROWTH_WHILE_BUILT, SPARE_WHILE_BUILT = 40, 10_000
+"""Literals while building: at most GROWTH_WHILE_BUILT times those of the circuit, plus the spare ones."""
+
+GROWTH, SMALL = 10, 10_000
+"""Literals before simplification: at most GROWTH times those of the circuit, or SMALL in all. Not after it,
+which would depend on how far simplification gets in its time."""
+
+STAGES = ("factoring", "refactoring", "sharing", "implications", "gate_order")
+"""Simplifications that keep fluents and moves as they are numbered."""
+
+SIMPLIFY_SECONDS = 1.0
+
+_logger = logging.getLogger("ggp.search")
+_LOCK = threading.Lock()
+_KNOWN: WeakKeyDictionary[CompiledGame, CompiledGame | None] = WeakKeyDictionary()
+
+
+def decisive_game(game: CompiledGame) -> CompiledGame | None:
+    """`game` in which immediate wins must be taken, and immediate losses avoided.
+
+    States and moves are those of `game`. None if `watch_ends` finds the game unsuitable, no role wins by a
+    move of its own, or the circuit is or gets too large. Made once per game.
+    """
+    with _LOCK:
+        if game not in _KNOWN:
+            _KNOWN[game] = _make_decisive(game)
+        return _KNOWN[game]
+
+
+def _make_decisive(game: CompiledGame) -> CompiledGame | None:
+    circuit = circuit_of(game.tables, game.terms, game.exclusive)
+    watched = watch_ends(game) if circuit.literal_count <= LARGEST else None
+    narrowed = None
+    if watched is not None and watched.winning:
+        most = GROWTH_WHILE_BUILT * circuit.literal_count + SPARE_WHILE_BUILT
+        narrowed = decisive_circuit(circuit, watched, most)
+    if narrowed is None or narrowed.literal_count > max(SMALL, GROWTH * circuit.literal_count):
+        _logger.info("%s: decisive-move pruning disabled (game or circuit not suitable)", game.name)
+        return None
+    return game_on(simplify(narrowed, stages=STAGES, seconds=SIMPLIFY_SECONDS), game.program, game.name)
+
+
+class WatchedEnds(NamedTuple):
+    """What random playouts showed; moves are counted over all roles.
+
+    passive           by role the move that it has while another one chooses
+    winning           moves that ended a match with goal 100 for their role
+    """
+
+    passive: tuple[int, ...]
+    winning: frozenset[int]
+
+
+def watch_ends(game: CompiledGame, seed: int = 0) -> WatchedEnds | None:
+    """Watch random playouts for waiting moves and winning moves.
+
+    None unless there are two roles whose goals add up to 100, that never both choose at once, and that have
+    exactly one passive move each. Moves that win so rarely that no playout shows it are not worth their
+    gates.
+    """
+    if len(game.roles) != 2 or RANDOM_ROLE in game.roles:
+        return None
+    stretches = list(pairwise(game.tables.first_move.tolist()))
+    passive: list[set[int]] = [set(), set()]
+    winning: set[int] = set()
+    for seen in _random_playouts(game, seed):
+        if (seen.goals.sum(axis=0)[seen.is_over] != WINNING_GOAL).any():
+            return None
+        for role in range(2):
+            won = seen.is_over & (seen.goals[role] == WINNING_GOAL)
+            winning.update(np.flatnonzero(seen.chosen[:, won].any(axis=1)).tolist())
+        chooses = np.array([seen.legal[begin:end].sum(axis=0) > 1 for begin, end in stretches])
+        if (chooses.all(axis=0) & ~seen.is_over).any():
+            return None
+        for role, (begin, end) in enumerate(stretches):
+            waits = chooses[1 - role] & ~chooses[role] & ~seen.is_over
+            passive[role].update((begin + np.flatnonzero(seen.legal[begin:end, waits].any(axis=1))).tolist())
+    if any(len(of_role) != 1 for of_role in passive):
+        return None
+    waiting = (passive[0].pop(), passive[1].pop())
+    return WatchedEnds(waiting, frozenset(winning - set(waiting)))
+
+
+class _Seen(NamedTuple):
+    """The N playouts that are still running or just ended; M moves, R roles.
+
+    chosen    bool[M, N]: the joint move that led here; none in the initial state
+    goals     int[R, N]: as the rules give them; 0 for none
+    is_over   bool[N]
+    legal     bool[M, N]
+    """
+
+    chosen: BoolArray
+    goals: NDArray[np.int64]
+    is_over: BoolArray
+    legal: BoolArray
+
+
+def _random_playouts(game: CompiledGame, seed: int) -> Iterator[_Seen]:
+    """WATCHED_PLAYOUTS at once, state by state.
+
+    Uses `settle` alone: the kernel of `Lanes.play`, which a match does not need, takes seconds to compile.
+    """
+    tables = game.lane_tables
+    lanes = Lanes(tables, words=game.words)
+    count = min(WATCHED_PLAYOUTS, lanes.lane_count)
+    rng = np.random.default_rng(seed)
+    states = np.repeat(game.unpack(game.initial_state())[:, None], count, axis=1)
+    chosen = np.zeros((tables.move_count, count), np.bool_)
+    terminal = np.array([tables.terminal], np.int32)
+    with announced_compilation():
+        lanes.settle()
+    for _ in range(WATCHED_STEPS):
+        lanes.set_states(states)
+        lanes.settle(Phase.LEGAL, Phase.GOAL)
+        count = states.shape[1]
+        goals = lanes.read(tables.goal_literal, count) * tables.goal_value[:, None].astype(np.int64)
+        of_roles = pairwise(tables.goal_first.tolist())
+        seen = _Seen(
+            chosen,
+            np.array([goals[begin:end].sum(axis=0) for begin, end in of_roles]),
+            lanes.read(terminal, count)[0],
+            lanes.read(game.legal_literals, count),
+        )
+        yield seen
+        draw = rng.random(seen.legal.shape, np.float32)
+        draw[~seen.legal] = -1.0
+        chosen = np.zeros_like(seen.legal)
+        for begin, end in pairwise(game.tables.first_move.tolist()):
+            chosen[begin + draw[begin:end].argmax(axis=0), np.arange(count)] = True
+        lanes.set_moves(chosen)
+        lanes.settle(Phase.NEXT, Phase.NEXT)
+        live = ~seen.is_over
+        if not live.any():
+            return
+        states, chosen = lanes.read(tables.next, count)[:, live], chosen[:, live]
+
+
+def decisive_circuit(circuit: Circuit, watched: WatchedEnds, most_literals: int) -> Circuit | None:
+    """`circuit` with legality narrowed to winning moves if there are any, else to safe ones.
+
+    most_literals   of all gates while they are made
+    None if none of the moves watched wins at once, or the limit is exceeded.
+    """
+    return _Narrowing(circuit, watched, most_literals).narrowed()
+
+
+class _TooLargeError(Exception):
+    """More literals than allowed."""
+
+
+class _Narrowing:
+    """Adds gates that say which moves win and which are safe; literals are those of the new gates."""
+
+    def __init__(self, circuit: Circuit, watched: WatchedEnds, most_literals: int) -> None:
+        self.circuit = circuit
+        self.watched = watched
+        self.most_literals = most_literals
+        self.gates = GateBuilder(circuit.gate0)
+        literal_of = [2 * node for node in range(circuit.gate0)]
+        for gate in as_tuples(circuit.gates):
+            literal_of.append(self.gates.conj(literal_of[x >> 1] ^ (x & 1) for x in gate))
+        self._literal_of = literal_of
+        self.terminal = self._copied(circuit.terminal)
+        self.legal = [self._copied(x) for x in circuit.legal]
+        self.next = [self._copied(x) for x in circuit.next]
+        self.known_live = self._implied([self.terminal ^ 1])
+
+    def _copied(self, literal: int) -> int:
+        return self._literal_of[literal >> 1] ^ (literal & 1)
+
+    def narrowed(self) -> Circuit | None:
+        roles = range(len(self.circuit.terms.roles))
+        try:
+            wins = [self._wins(role) for role in roles]
+            winnable = [self._some_legal(of_role) for of_role in wins]
+            if winnable == [FALSE_LITERAL, FALSE_LITERAL]:
+                return None
+            legal = list(self.legal)
+            for role in roles:
+                safe = self._safe(role, winnable[1 - role])
+                must_stop = self._some_legal(safe)
+                for move in self._moves(role):
+                    may_wait = self.gates.disj((safe.get(move, FALSE_LITERAL), must_stop ^ 1))
+                    quiet = self.gates.conj((winnable[role] ^ 1, may_wait))
+                    may = self.gates.disj((wins[role].get(move, FALSE_LITERAL), quiet))
+                    legal[move] = self.gates.conj((self.legal[move], may))
+        except _TooLargeError:
+            return None
+        circuit = with_outputs(self.circuit, tuple(self.gates.gates), self._copied)
+        return without_dead_gates(replace(circuit, legal=tuple(legal)))
+
+    def _moves(self, role: int) -> list[int]:
+        """The moves of a role, except its passive one."""
+        first_move = self.circuit.first_move
+        moves = range(first_move[role], first_move[role + 1])
+        return [move for move in moves if move != self.watched.passive[role]]
+
+    def _some_legal(self, literals: Mapping[int, int]) -> int:
+        """Whether a legal move has its literal."""
+        return self.gates.disj(self.gates.conj((self.legal[move], x)) for move, x in literals.items())
+
+    def _wins(self, role: int) -> dict[int, int]:
+        """Literals, by move that was seen to win, that the move wins if it is legal."""
+        goal = self._goal(role)
+        return self._after(
+            role, self.watched.winning.intersection(self._moves(role)), lambda end, goal: (end, goal), goal
+        )
+
+    def _safe(self, role: int, threat: int) -> dict[int, int]:
+        """Literals, by move, that the match is over afterwards or there is no `threat`."""
+        losing = self._after(role, self._moves(role), lambda end, threat: (end ^ 1, threat), threat)
+        return {move: literal ^ 1 for move, literal in losing.items()}
+
+    def _after(
+        self, role: int, moves: Iterable[int], claim: Callable[[int, int], tuple[int, ...]], literal: int
+    ) -> dict[int, int]:
+        """Conjunctions, by move, of what `claim` makes of `terminal` and `literal` in the next state."""
+        ends = self._cone((self.terminal, literal))
+        changes = self._cone(self.next[node - 1] for node in ends if 1 <= node < self.circuit.move0)
+        waiting = [move for r, move in enumerate(self.watched.passive) if r != role]
+        found = {}
+        for move in sorted(moves):
+            known = self.known_live | self._implied([self.legal[move]])
+            now = self._now(changes, (move, *waiting), known)
+            then = self._then(ends, now, known)
+            alone = (self.legal[m] for m in waiting if self.legal[m] not in known)
+            claimed = claim(_read(then, self.terminal), _read(then, literal))
+            found[move] = self.gates.conj((*claimed, *alone))
+            if self.gates.input_count > self.most_literals:
+                raise _TooLargeError
+        return found
+
+    def _now(self, changes: Sequence[int], moves: Collection[int], known: Collection[int]) -> dict[int, int]:
+        """The nodes behind next values if exactly these moves are made."""
+        made = {self.circuit.move0 + move for move in moves}
+        return self._values(changes, lambda node: self._chosen(node, made), known)
+
+    def _then(self, ends: Sequence[int], now: Mapping[int, int], known: Collection[int]) -> dict[int, int]:
+        """Nodes read in the next state."""
+        return self._values(ends, lambda node: _read(now, self.next[node - 1]), known)
+
+    def _goal(self, role: int) -> int:
+        """The literal of the winning goal; false if the role has none."""
+        found = (goal for goal in self.circuit.goals if goal.role == role and goal.value == WINNING_GOAL)
+        return next((self._copied(goal.literal) for goal in found), FALSE_LITERAL)
+
+    def _chosen(self, node: int, made: Collection[int]) -> int:
+        """A fluent as it is; a move is made or not."""
+        if node < self.circuit.move0:
+            return 2 * node
+        return TRUE_LITERAL if node in made else FALSE_LITERAL
+
+    def _values(
+        self, cone: Sequence[int], leaf: Callable[[int], int], known: Collection[int]
+    ) -> dict[int, int]:
+        """Literals, by node of a cone, with `leaf` for fluents and moves; `known` literals hold."""
+        values = {0: TRUE_LITERAL}
+        for node in cone:
+            if node >= self.circuit.gate0:
+                value = self.gates.conj([_read(values, x) for x in self._inputs(node)])
+            else:
+                value = leaf(node)
+            values[node] = TRUE_LITERAL if value in known else FALSE_LITERAL if value ^ 1 in known else value
+        return values
+
+    def _cone(self, literals: Iterable[int]) -> list[int]:
+        """The nodes that literals depend on, inputs first, without the constant."""
+        nodes: set[int] = {0}
+        left = [literal >> 1 for literal in literals]
+        while left:
+            node = left.pop()
+            if node not in nodes:
+                nodes.add(node)
+                left += [x >> 1 for x in self._inputs(node)]
+        return sorted(nodes - {0})
+
+    def _implied(self, literals: Iterable[int]) -> set[int]:
+        """The literals that `literals` imply as inputs of conjunctions."""
+        holding: set[int] = set()
+        left = list(literals)
+        while left:
+            literal = left.pop()
+            if literal not in holding:
+                holding.add(literal)
+                if not literal & 1:
+                    left += self._inputs(literal >> 1)
+        return holding
+
+    def _inputs(self, node: int) -> tuple[int, ...]:
+        return self.gates.inputs(2 * node) or ()
+
+
+def _read(values: Mapping[int, int], literal: int) -> int:
+    return values[literal >> 1] ^ (literal & 1)

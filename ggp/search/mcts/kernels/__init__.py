@@ -1,0 +1,13 @@
+"""Kernels of the tree search.
+
+arrays       the memory of a search: tree, walkers, statistics, settings
+counters     indices of its counters
+allocation   fresh arrays, and their sizes
+search       search_tree, one tick after the other: choose, end, descend, launch, step
+tree         expanding nodes, choosing edges, finding and making children
+values       what UCT compares
+ends         where playouts end, and their goals
+backup       back-up of a finished playout
+proofs       MCTS-Solver
+compaction   keeping a subtree when the match goes on
+"""

@@ -1,0 +1,198 @@
+"""Fresh arrays for a tree search, and their sizes; shapes: `ggp.search.mcts.kernels.arrays`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.rows import ALL_ONES, make_rows, words_of
+from ggp.lanes.choose import choice_scratch_rows
+from ggp.lanes.indices import INDEX_PLANES
+from ggp.lanes.layout import LaneTables
+from ggp.lanes.random_rows import seeded_random
+from ggp.lanes.sparse_roulette import make_roulette_scratch
+from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.kernels.arrays import (
+    GIBBS_STEPS,
+    MISSING,
+    ContextStatistics,
+    Float64Array,
+    MoveStatistics,
+    SearchArrays,
+    Tree,
+    Walkers,
+    WeighedMoves,
+)
+from ggp.search.mcts.policies.fast_kernels import no_cases
+
+HISTORY_TICKS = 1024
+"""A power of two. Playouts that are longer teach by their last moves only."""
+
+BYTES_PER_GRAM = 20
+BYTES_PER_PAIR = 24
+BYTES_PER_WEIGHED_MOVE = 12
+
+
+def bytes_per_node(roles: int) -> int:
+    """Memory of one node, its share of the hash table included."""
+    return 4 * (roles + 1) + 4 * 4 + 4 * roles + 4 * 4
+
+
+def bytes_per_edge(has_rave: bool) -> int:
+    """Memory of one edge."""
+    return 28 + (12 if has_rave else 0)
+
+
+def bytes_per_table(moves: int) -> int:
+    """Memory of one table of GRAVE."""
+    return 12 * (moves + 1)
+
+
+def make_tree(roles: int, nodes: int, edges: int, *, moves: int, has_rave: bool, tables: int) -> Tree:
+    """A tree with this much room; call `clear_tree` first. Memory is used only as the tree grows.
+
+    moves    M of the tables of GRAVE; tables 0: no GRAVE
+    """
+    buckets = 1 << max(4, (2 * nodes - 1).bit_length())
+    raved = edges if has_rave else 1
+    tabled = nodes if tables else 1
+    moves = moves if tables else 1
+    tables = max(1, tables)
+    return Tree(
+        first_edge=np.zeros((nodes, roles + 1), np.int32),
+        decider=np.zeros(nodes, np.int32),
+        parent=np.zeros(nodes, np.int32),
+        came=np.zeros((nodes, roles), np.int32),
+        proof=np.zeros(nodes, np.int32),
+        expanded=np.zeros(nodes, np.int32),
+        bucket=np.zeros(buckets, np.int32),
+        move=np.zeros(edges, np.int32),
+        visits=np.zeros(edges, np.int32),
+        flight=np.zeros(edges, np.int32),
+        total=np.zeros(edges, np.float64),
+        child=np.zeros(edges, np.int32),
+        goal=np.zeros(edges, np.int32),
+        rave_visits=np.zeros(raved, np.int32),
+        rave_total=np.zeros(raved, np.float64),
+        playouts=np.zeros(tabled, np.int32),
+        table=np.zeros(tabled, np.int32),
+        table_node=np.full(tables, MISSING, np.int32),
+        table_playouts=np.zeros(tables, np.int32),
+        table_visits=np.zeros((tables, moves), np.int32),
+        table_total=np.zeros((tables, moves), np.float64),
+        free_table=np.zeros(tables, np.int32),
+    )
+
+
+def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
+    """Walkers for `lanes` lanes, all free after `abandon`."""
+    return Walkers(
+        node=np.zeros(lanes, np.int32),
+        leaf=np.zeros(lanes, np.int32),
+        reference=np.zeros(lanes, np.int32),
+        depth=np.zeros(lanes, np.int32),
+        size=np.zeros(lanes, np.int32),
+        left=np.zeros(lanes, np.int32),
+        lane=np.zeros((lanes, group), np.int32),
+        path_node=np.zeros((lanes, depth), np.int32),
+        path_edge=np.zeros((lanes, depth, roles), np.int32),
+        descending=np.zeros(lanes, np.int32),
+        free=np.zeros(lanes, np.int32),
+        of_lane=np.zeros(lanes, np.int32),
+        start=np.zeros(lanes, np.int64),
+        out=np.zeros(lanes, np.int64),
+        free_lane=np.zeros(lanes, np.int32),
+    )
+
+
+def make_statistics(roles: int, moves: int) -> MoveStatistics:
+    """Nothing learned yet."""
+    return MoveStatistics(
+        visits=np.zeros(moves, np.float64),
+        total=np.zeros(moves, np.float64),
+        weight=np.ones(moves, np.int32),
+        order=np.arange(moves, dtype=np.int32),
+        key=np.zeros(moves, np.float64),
+        best=np.full(roles, -1.0),
+        stamp=np.zeros(moves, np.int64),
+        epoch=np.zeros(1, np.int64),
+    )
+
+
+def make_contexts(moves: int, fluents: int, words: int, grams: int) -> ContextStatistics:
+    """Nothing learned yet; `nst.fill_gibbs` fills `gibbs`.
+
+    `fluents` 0: no room for PAST's pairs. `grams`, a power of two: room for N-grams, 0: none.
+    """
+    pairs = (moves, fluents) if fluents else (1, 1)
+    return ContextStatistics(
+        pair=np.zeros((pairs[0], 2 * pairs[1]), np.float64),
+        pair_mean=np.full(pairs, -1.0),
+        cases=no_cases(words),
+        gram_key=np.zeros(max(1, grams), np.uint32),
+        gram=np.zeros(2 * max(1, grams), np.float64),
+        gibbs=np.ones(GIBBS_STEPS + 1, np.int32),
+    )
+
+
+def _seeded_tree_random(seed: int, stream: int) -> NDArray[np.uint64]:
+    """uint64[1]: another stream than that of the random rows."""
+    sequence = np.random.SeedSequence([seed & (2**64 - 1), stream, 1])
+    return sequence.generate_state(1, np.uint64).astype(np.uint64)
+
+
+def _make_weighed_moves(tables: LaneTables, is_used: bool) -> WeighedMoves:
+    moves = tables.move_count if is_used else 1
+    return WeighedMoves(
+        fact=np.zeros((64, tables.fluent_count if is_used else 1), np.int32),
+        facts=np.zeros(64, np.int64),
+        legal=np.zeros(moves, np.int32),
+        legal_lanes=np.zeros(moves, np.uint64),
+        move=np.zeros((moves, 64), np.int32),
+        value=np.zeros((moves, 64), np.float64),
+        first=np.zeros((tables.role_count + 1, 64), np.int64),
+    )
+
+
+def make_search_arrays(
+    tables: LaneTables,
+    goal_value: Float64Array,
+    first_move: Int32Array,
+    words: int,
+    *,
+    seed: int,
+    stream: int,
+    has_states: bool,
+    has_grams: bool,
+) -> SearchArrays:
+    """Rows of `words` words; a history of HISTORY_TICKS ticks."""
+    history = HISTORY_TICKS
+    value = make_rows(tables.row_count, words)
+    words_of(value)[0] = ALL_ONES
+    lanes = 64 * words
+    state_words = (tables.fluent_count + 63) // 64 if has_states else 1
+    return SearchArrays(
+        value=value,
+        scratch=make_rows(choice_scratch_rows(tables), words),
+        roulette=make_roulette_scratch(int(np.diff(tables.first_slot).max(initial=1)), words),
+        saved=make_rows(len(tables.next_saved) + 1, words),
+        random=seeded_random(words, seed, stream),
+        root=np.zeros(tables.fluent_count, np.uint64),
+        mask=make_rows(3, words),
+        planes=make_rows(INDEX_PLANES, words),
+        block=np.zeros(64, np.uint64),
+        history=np.zeros((history, tables.role_count, lanes), np.int32),
+        states=np.zeros((history if has_states else 1, state_words, lanes if has_states else 1), np.uint64),
+        choosing=make_rows(history * tables.role_count if has_grams else 1, words),
+        counter=np.zeros(c.COUNTERS, np.int64),
+        seed=_seeded_tree_random(seed, stream),
+        goal=np.zeros(tables.role_count, np.float64),
+        goal_value=goal_value,
+        score=np.zeros(tables.move_count, np.float64),
+        option=np.zeros(tables.move_count, np.int32),
+        option_first=np.zeros(tables.role_count + 1, np.int64),
+        legal=np.zeros((len(tables.slot_literal) // 64 + 1, 64), np.uint64),
+        weighed=_make_weighed_moves(tables, has_states),
+        first_move=first_move.astype(np.int64),
+    )

@@ -1,0 +1,136 @@
+"""Playout termination: terminal, stuck, cut off or proven, and the resulting goals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp.jit.compiling import inlined, stage
+from ggp.jit.rows import Index, Row, fill, get_word, load, lowest_bit, store, word_count
+from ggp.lanes.bits import has_lane, literal_in_lane, set_lane
+from ggp.lanes.layout import LaneTables
+from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.kernels.arrays import (
+    CUT,
+    MISSING,
+    UNPROVEN,
+    SearchArrays,
+    SearchMemory,
+    Settings,
+    Tree,
+    Walkers,
+)
+from ggp.search.mcts.kernels.backup import end_lane
+from ggp.search.mcts.kernels.proofs import note_terminal, stop_proving
+from ggp.search.mcts.kernels.tree import (
+    BEST_GOAL,
+    STUCK,
+    expand,
+    has_other_sum,
+    read_goals,
+    read_goals_of_cut,
+)
+
+
+@inlined
+def _playout_limit(settings: Settings) -> Index:
+    """Joint moves of a playout at most."""
+    return min(settings.step_limit, settings.cutoff) if settings.cutoff > 0 else settings.step_limit
+
+
+@inlined
+def _read_goals_of_end(
+    tables: LaneTables, arrays: SearchArrays, walkers: Walkers, settings: Settings, walker: Index, lane: Index
+) -> None:
+    """arrays.goal = the goals of the playout that ends in `lane`, over or cut."""
+    counter = arrays.counter
+    steps = counter[c.TICK] - walkers.out[lane] if walkers.node[walker] == MISSING else 0
+    is_cut = 0 < settings.cutoff <= steps and not literal_in_lane(arrays.value, tables.terminal, lane)
+    if is_cut:
+        read_goals_of_cut(tables, arrays, settings, lane)
+    else:
+        read_goals(tables, arrays, settings, lane)
+    if settings.cutoff > 0 and has_other_sum(arrays, settings):
+        counter[c.HAS_OTHER_SUMS] = 1
+
+
+@inlined
+def _watch_sum(tables: LaneTables, arrays: SearchArrays, tree: Tree, settings: Settings, lane: Index) -> None:
+    """Stop proving if the goals of two roles, in arrays.goal, do not sum up to 100 at an end."""
+    if settings.is_solving == 0 or arrays.counter[c.IS_CONSTANT_SUM] == 0:
+        return
+    if has_other_sum(arrays, settings) and literal_in_lane(arrays.value, tables.terminal, lane):
+        stop_proving(arrays, tree)
+
+
+@inlined
+def lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> Row:
+    """Lanes whose playout has reached its limit of joint moves; checked only when the oldest may have."""
+    counter = arrays.counter
+    limit = _playout_limit(settings)
+    store(arrays.mask, CUT, fill(arrays.value, np.uint64(0)))
+    if counter[c.TICK] < counter[c.NEXT_CUT]:
+        return load(arrays.mask, CUT)
+    oldest = counter[c.TICK]
+    for lane in range(walkers.of_lane.shape[0]):
+        walker = walkers.of_lane[lane]
+        if walker != MISSING and walkers.node[walker] == MISSING:
+            if counter[c.TICK] - walkers.out[lane] >= limit:
+                set_lane(arrays.mask, CUT, lane)
+            else:
+                oldest = min(oldest, walkers.out[lane])
+    counter[c.NEXT_CUT] = oldest + limit
+    return load(arrays.mask, CUT)
+
+
+@stage
+def end_lanes(search: SearchMemory, ended: Row) -> None:
+    """Back up every lane of `ended`, in the order of the lanes."""
+    tables = search.tables
+    arrays = search.arrays
+    tree = search.tree
+    walkers = search.walkers
+    settings = search.settings
+    store(arrays.mask, CUT, ended)
+    for w in range(word_count(arrays.value)):
+        bits = get_word(arrays.mask, CUT, w)
+        while bits != np.uint64(0):
+            lane = 64 * w + lowest_bit(bits)
+            bits = bits & (bits - np.uint64(1))
+            walker = np.int64(walkers.of_lane[lane])
+            node = np.int64(walkers.node[walker])
+            if settings.is_solving != 0 and node != MISSING and tree.proof[node] != UNPROVEN:
+                arrays.goal[0] = float(tree.proof[node])
+                if tables.role_count > 1:
+                    arrays.goal[1] = BEST_GOAL - arrays.goal[0]
+            else:
+                _read_goals_of_end(tables, arrays, walkers, settings, walker, lane)
+                _watch_sum(tables, arrays, tree, settings, lane)
+                is_leaf = arrays.counter[c.TICK] == walkers.start[lane] + walkers.depth[walker]
+                if settings.is_solving != 0 and is_leaf:
+                    note_terminal(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
+            end_lane(search, lane)
+
+
+@stage
+def lanes_at_an_end(search: SearchMemory, over: Row) -> Row:
+    """Expand the nodes of the walkers, and return the lanes that end there.
+
+    They are at a proven node, or a role is stuck. Lanes of `over` are left alone.
+    """
+    arrays = search.arrays
+    tree = search.tree
+    walkers = search.walkers
+    store(arrays.mask, CUT, over)
+    for i in range(arrays.counter[c.DESCENDING]):
+        walker = np.int64(walkers.descending[i])
+        node = np.int64(walkers.node[walker])
+        lane = np.int64(walkers.lane[walker, 0])
+        if has_lane(arrays.mask, CUT, lane):
+            continue
+        is_end = search.settings.is_solving != 0 and tree.proof[node] != UNPROVEN
+        if not is_end and tree.first_edge[node, 0] == MISSING:
+            is_end = expand(search.tables, arrays, tree, node, lane) == STUCK
+        if is_end:
+            for k in range(walkers.size[walker]):
+                set_lane(arrays.mask, CUT, np.int64(walkers.lane[walker, k]))
+    return load(arrays.mask, CUT)

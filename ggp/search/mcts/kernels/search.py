@@ -1,0 +1,220 @@
+"""search_tree: Monte-Carlo tree search in which every lane is an asynchronous walker.
+
+One *tick* serves all lanes at once. It settles the circuit, then
+
+1. *choose*: lanes outside the tree select a move by the playout policy, bit-sliced;
+2. *end*: lanes whose playout is over (terminal, stuck or cut) back up their goals and become free;
+3. *descend*: walkers in the tree choose by UCT, one after the other, and put their moves into their lanes;
+4. *launch*: free lanes become walkers at the root state, several lanes to a walker;
+5. *step*: all lanes take their next state; those that made no move take the root state.
+
+In one lane this is plain UCT: descend, expand one node, play out, back up, and again.
+Letters of the shapes: `ggp.search.mcts.kernels.arrays`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp.jit.compiling import inlined, kernel, stage
+from ggp.jit.rows import Index, any_lane, literal, load
+from ggp.lanes.bits import clear_lane, literal_in_lane, set_lane
+from ggp.lanes.layout import LaneTables
+from ggp.lanes.playout import step_lanes
+from ggp.lanes.settle import settle_apart
+from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.kernels.arrays import (
+    BUSY,
+    IN_TREE,
+    MISSING,
+    ROOT,
+    UNPROVEN,
+    SearchArrays,
+    SearchMemory,
+    Settings,
+    Tree,
+    Walkers,
+)
+from ggp.search.mcts.kernels.ends import end_lanes, lanes_at_an_end, lanes_to_cut
+from ggp.search.mcts.kernels.tree import add_child, child_of, random_below, select_edge
+from ggp.search.mcts.policies.dispatch import choose_playout_moves, record_moves
+from ggp.search.mcts.policies.rave import reference_at
+
+
+@inlined
+def _put_move(arrays: SearchArrays, walkers: Walkers, walker: Index, node: Index) -> None:
+    """Select the move with row `node` in all lanes of the walker."""
+    for i in range(walkers.size[walker]):
+        set_lane(arrays.value, node, np.int64(walkers.lane[walker, i]))
+
+
+@inlined
+def _leave_tree(arrays: SearchArrays, walkers: Walkers, walker: Index) -> None:
+    """Start the playouts of the walker's lanes, each by itself, from the next tick on."""
+    walkers.node[walker] = MISSING
+    counter = arrays.counter
+    for i in range(walkers.size[walker]):
+        lane = np.int64(walkers.lane[walker, i])
+        clear_lane(arrays.mask, IN_TREE, lane)
+        walkers.out[lane] = counter[c.TICK] + 1
+
+
+@inlined
+def _move_at_random(tables: LaneTables, arrays: SearchArrays, walkers: Walkers, walker: Index) -> None:
+    """Select a uniformly random legal move of each role, for a node whose edges found no room."""
+    lane = np.int64(walkers.lane[walker, 0])
+    for role in range(tables.role_count):
+        chosen = np.int64(0)
+        count = 0
+        for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+            if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
+                count += 1
+                if random_below(arrays.seed, count) == 0:
+                    chosen = np.int64(tables.slot_node[s])
+        if count > 0:
+            _put_move(arrays, walkers, walker, chosen)
+
+
+@stage
+def _choose_in_tree(search: SearchMemory, walker: Index) -> None:
+    """Choose each role's edge at the walker's node and move to the child, or out of the tree."""
+    tree = search.tree
+    walkers = search.walkers
+    tables = search.tables
+    settings = search.settings
+    node = np.int64(walkers.node[walker])
+    depth = np.int64(walkers.depth[walker])
+    path_edge = walkers.path_edge[walker, depth]
+    size = walkers.size[walker]
+    lane = np.int64(walkers.lane[walker, 0])
+    reference: Index = np.int64(walkers.reference[walker])
+    if settings.grave_reference > 0:
+        reference = reference_at(tree, settings, node, reference)
+        walkers.reference[walker] = reference
+    for role in range(tables.role_count):
+        e = select_edge(search, node, role, reference, lane)
+        path_edge[role] = e
+        tree.flight[e] += size
+        _put_move(search.arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))
+    walkers.path_node[walker, depth] = node
+    walkers.depth[walker] = depth + 1
+    child = child_of(tree, node, path_edge)
+    if child == MISSING:
+        walkers.leaf[walker] = add_child(search.arrays, tree, node, path_edge)
+        _leave_tree(search.arrays, walkers, walker)
+        return
+    walkers.leaf[walker] = child
+    if depth + 1 == walkers.path_node.shape[1]:
+        _leave_tree(search.arrays, walkers, walker)
+        return
+    walkers.node[walker] = child
+
+
+@stage
+def _descend(search: SearchMemory) -> None:
+    """Move every walker in the tree by one edge; those that leave it are dropped from the list."""
+    walkers = search.walkers
+    counter = search.arrays.counter
+    kept = 0
+    for i in range(counter[c.DESCENDING]):
+        walker = np.int64(walkers.descending[i])
+        if walkers.left[walker] == 0:
+            continue
+        if search.tree.first_edge[walkers.node[walker], 0] == MISSING:
+            _move_at_random(search.tables, search.arrays, walkers, walker)
+            walkers.leaf[walker] = MISSING
+            _leave_tree(search.arrays, walkers, walker)
+        else:
+            _choose_in_tree(search, walker)
+        if walkers.node[walker] != MISSING:
+            walkers.descending[kept] = walker
+            kept += 1
+    counter[c.DESCENDING] = kept
+
+
+@inlined
+def _most_in_flight(arrays: SearchArrays, tree: Tree, settings: Settings) -> Index:
+    """Lanes that may be busy, by the visits of the root or by its untried moves.
+
+    Those are tried in any case before UCT compares, so trying them at the same time costs nothing.
+    """
+    counter = arrays.counter
+    most: Index = max(1, counter[c.LEAST_IN_FLIGHT], counter[c.ROOT_VISITS] // settings.ramp)
+    if tree.first_edge[ROOT, 0] == MISSING:
+        return most
+    for role in range(tree.first_edge.shape[1] - 1):
+        edges = np.int64(tree.first_edge[ROOT, role + 1] - tree.first_edge[ROOT, role])
+        most = max(most, edges - counter[c.ROOT_VISITS])
+    return most
+
+
+@inlined
+def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settings) -> None:
+    """Make walkers of free lanes, as long as there are enough and playouts are left to start."""
+    counter = arrays.counter
+    if settings.is_solving != 0 and tree.proof[ROOT] != UNPROVEN:
+        return
+    most = _most_in_flight(arrays, tree, settings) if settings.ramp > 0 else 0
+    while counter[c.LAUNCHES_LEFT] > 0 and counter[c.FREE_LANES] > 0:
+        size = min(settings.lanes_per_leaf, counter[c.LAUNCHES_LEFT])
+        if settings.leaf_growth > 0:
+            size = min(size, max(1, counter[c.ROOT_VISITS] // settings.leaf_growth))
+        if settings.ramp > 0:
+            size = min(size, most - counter[c.LANES_BUSY])
+            if size <= 0:
+                return
+        if counter[c.FREE_LANES] < size:
+            return
+        counter[c.FREE_WALKERS] -= 1
+        walker = np.int64(walkers.free[counter[c.FREE_WALKERS]])
+        walkers.node[walker] = ROOT
+        walkers.leaf[walker] = ROOT
+        walkers.reference[walker] = MISSING
+        walkers.depth[walker] = 0
+        walkers.size[walker] = size
+        walkers.left[walker] = size
+        for i in range(size):
+            counter[c.FREE_LANES] -= 1
+            lane = np.int64(walkers.free_lane[counter[c.FREE_LANES]])
+            walkers.lane[walker, i] = lane
+            walkers.of_lane[lane] = walker
+            walkers.start[lane] = counter[c.TICK] + 1
+            set_lane(arrays.mask, BUSY, lane)
+            set_lane(arrays.mask, IN_TREE, lane)
+        walkers.descending[counter[c.DESCENDING]] = walker
+        counter[c.DESCENDING] += 1
+        counter[c.DESCENTS] += 1
+        counter[c.LANES_BUSY] += size
+        counter[c.LAUNCHES_LEFT] -= size
+
+
+@kernel
+def search_tree(search: SearchMemory, ticks: int) -> bool:
+    """Search for at most `ticks` ticks; returns whether nothing is in flight and nothing left to start.
+
+    Start with `compaction.abandon`, which frees all lanes, and counter[LAUNCHES_LEFT] playouts to start.
+    """
+    tables = search.tables
+    arrays = search.arrays
+    value = arrays.value
+    counter = arrays.counter
+    for _ in range(ticks):
+        settle_apart(tables, value, 0, 2)
+        busy = load(arrays.mask, BUSY)
+        over = literal(value, np.int64(tables.terminal)) & busy
+        over = over | lanes_to_cut(arrays, search.walkers, search.settings)
+        playing = busy & ~load(arrays.mask, IN_TREE) & ~over
+        stuck = choose_playout_moves(search, playing)
+        over = lanes_at_an_end(search, over | stuck)
+        if any_lane(over):
+            end_lanes(search, over)
+        _descend(search)
+        record_moves(search)
+        moved = load(arrays.mask, BUSY)
+        _launch(arrays, search.tree, search.walkers, search.settings)
+        settle_apart(tables, value, 2, 3)
+        step_lanes(tables, value, arrays.saved, arrays.root, ~moved)
+        counter[c.TICK] += 1
+        if counter[c.LANES_BUSY] == 0:
+            return True
+    return False

@@ -1,0 +1,287 @@
+"""The tree: expanding nodes, choosing edges, finding and making children.
+
+Shapes and letters: `ggp.search.mcts.kernels.arrays`. The plain-Python twin is
+`ggp.search.mcts.reference.search`; both draw the same random numbers in the same order and compute every
+float by the same operations, so that they build the same tree.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.jit.compiling import inlined, stage
+from ggp.jit.rows import Index
+from ggp.lanes.bits import literal_in_lane
+from ggp.lanes.layout import LaneTables
+from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.kernels.arrays import (
+    IGNORED,
+    MISSING,
+    NOBODY,
+    SEVERAL,
+    UNPROVEN,
+    MoveStatistics,
+    SearchArrays,
+    SearchMemory,
+    Settings,
+    Tree,
+)
+from ggp.search.mcts.kernels.values import (
+    NEUTRAL_GOAL,
+    add_bonus,
+    count_visits,
+    first_highest,
+    put_means,
+    put_proofs,
+)
+from ggp.search.mcts.policies.fast_kernels import FeatureCases, level_in_lane, weight_of_level
+from ggp.search.mcts.policies.policy import FAST
+from ggp.search.mcts.policies.rave import mix_in_amaf
+
+EXPANDED, STUCK, FULL = range(3)
+BEST_GOAL = 100
+
+
+@inlined
+def random_below(seed: NDArray[np.uint64], bound: Index) -> Index:
+    """A number 0 .. bound-1, bound < 2**32: SplitMix64 (Steele, Lea & Flood 2014), its high half scaled."""
+    seed[0] = seed[0] + np.uint64(0x9E37_79B9_7F4A_7C15)
+    z = seed[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.int64(((z >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
+
+
+@inlined
+def read_goals(tables: LaneTables, arrays: SearchArrays, settings: Settings, lane: Index) -> bool:
+    """arrays.goal[r] = goal of role r in the lane's state; 0 for chance, and unless there is exactly one.
+
+    Returns whether every role but chance has exactly one.
+    """
+    has_all = True
+    for role in range(tables.role_count):
+        found = 0
+        goal = 0.0
+        for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
+            if literal_in_lane(arrays.value, tables.goal_literal[q], lane):
+                found += 1
+                goal = arrays.goal_value[q]
+        arrays.goal[role] = goal if found == 1 and role != settings.chance else 0.0
+        has_all = has_all and (found == 1 or role == settings.chance)
+    return has_all
+
+
+@inlined
+def read_goals_of_cut(tables: LaneTables, arrays: SearchArrays, settings: Settings, lane: Index) -> None:
+    """arrays.goal[r] of a playout that was cut: the goals of its state, or NEUTRAL_GOAL for all.
+
+    Neutral if a role does not have exactly one goal, or if the goals of two roles do not sum up to 100
+    although those of all ends so far did: such goals are mere placeholders.
+    """
+    is_verdict = read_goals(tables, arrays, settings, lane)
+    if arrays.counter[c.HAS_OTHER_SUMS] == 0 and has_other_sum(arrays, settings):
+        is_verdict = False
+    if not is_verdict:
+        for role in range(tables.role_count):
+            arrays.goal[role] = NEUTRAL_GOAL if role != settings.chance else 0.0
+
+
+@inlined
+def has_other_sum(arrays: SearchArrays, settings: Settings) -> bool:
+    """Whether there are two players whose goals in arrays.goal do not sum up to 100."""
+    if arrays.goal.shape[0] != 2 or settings.chance >= 0:
+        return False
+    return bool(arrays.goal[0] + arrays.goal[1] != float(BEST_GOAL))
+
+
+@stage
+def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, lane: Index) -> Index:
+    """Give `node` its edges: the legal moves in `lane`. STUCK where a role has none, FULL without room."""
+    counter = arrays.counter
+    e = counter[c.EDGES]
+    if e + tables.move_count > tree.move.shape[0]:
+        counter[c.REFUSED] += 1
+        return FULL
+    decider = NOBODY
+    for role in range(tables.role_count):
+        first = e
+        for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+            if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
+                tree.move[e] = tables.slot_node[s] - tables.move0
+                tree.visits[e] = 0
+                tree.flight[e] = 0
+                tree.total[e] = 0.0
+                tree.child[e] = MISSING
+                tree.goal[e] = UNPROVEN
+                if tree.rave_visits.shape[0] > 1:
+                    tree.rave_visits[e] = 0
+                    tree.rave_total[e] = 0.0
+                e += 1
+        if e == first:
+            tree.first_edge[node, 0] = MISSING
+            return STUCK
+        if e - first > 1:
+            decider = role if decider == NOBODY else SEVERAL
+        tree.first_edge[node, role] = first
+    tree.first_edge[node, tables.role_count] = e
+    tree.decider[node] = decider
+    tree.expanded[counter[c.EXPANSIONS]] = node
+    counter[c.EXPANSIONS] += 1
+    counter[c.EDGES] = e
+    return EXPANDED
+
+
+@stage
+def select_edge(search: SearchMemory, node: Index, role: Index, reference: Index, lane: Index) -> Index:
+    """UCT: an untried edge, drawn by the weights of the moves; else the first with the highest value.
+
+    reference   the table that GRAVE reads, or MISSING
+    lane        one that is in the state of the node
+    """
+    tree = search.tree
+    arrays = search.arrays
+    settings = search.settings
+    first = np.int64(tree.first_edge[node, role])
+    end = np.int64(tree.first_edge[node, role + 1])
+    if end - first == 1:
+        return first
+    if role == settings.chance:
+        return first + random_below(arrays.seed, end - first)
+    all_visits, has_untried = count_visits(tree, settings, first, end)
+    if has_untried:
+        if search.contexts is not None and settings.playout == FAST:
+            return _draw_untried_by_cases(
+                tree, search.contexts.cases, arrays, settings, first, end, role, lane
+            )
+        return _draw_untried(tree, search.statistics, arrays, settings, first, end)
+    value = arrays.score[: end - first]
+    put_means(tree, settings, first, end, value)
+    has_amaf = settings.grave_reference == 0 or reference != MISSING
+    if search.statistics is not None and settings.rave_k > 0.0 and has_amaf:
+        mix_in_amaf(tree, settings, first, end, all_visits, reference, value)
+    add_bonus(tree, settings, first, end, all_visits, value)
+    if settings.is_solving != 0:
+        put_proofs(tree, first, end, value)
+    return first + first_highest(value)
+
+
+@stage
+def _draw_untried(
+    tree: Tree,
+    statistics: MoveStatistics | None,
+    arrays: SearchArrays,
+    settings: Settings,
+    first: Index,
+    end: Index,
+) -> Index:
+    """An untried edge, by the weights of the moves; without statistics, all weigh the same."""
+    total: Index = 0
+    for e in range(first, end):
+        if _is_untried(tree, settings, e):
+            total += 1 if statistics is None else statistics.weight[tree.move[e]]
+    k = random_below(arrays.seed, total)
+    for e in range(first, end):
+        if _is_untried(tree, settings, e):
+            k -= 1 if statistics is None else statistics.weight[tree.move[e]]
+            if k < 0:
+                return e
+    return first
+
+
+@inlined
+def _draw_untried_by_cases(
+    tree: Tree,
+    cases: FeatureCases,
+    arrays: SearchArrays,
+    settings: Settings,
+    first: Index,
+    end: Index,
+    role: Index,
+    lane: Index,
+) -> Index:
+    """An untried edge, by the weights that FAST gives the moves in the state of `lane`."""
+    top: Index = cases.weight.shape[1]
+    for e in range(first, end):
+        if _is_untried(tree, settings, e):
+            level = level_in_lane(arrays.value, cases, np.int64(tree.move[e]), lane)
+            arrays.score[e - first] = level
+            top = level if level < top else top
+    total: Index = 0
+    for e in range(first, end):
+        if _is_untried(tree, settings, e):
+            total += weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
+    k = random_below(arrays.seed, total)
+    for e in range(first, end):
+        if _is_untried(tree, settings, e):
+            k -= weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
+            if k < 0:
+                return e
+    return first
+
+
+@inlined
+def _is_untried(tree: Tree, settings: Settings, e: Index) -> bool:
+    return bool(tree.visits[e] == 0 and (settings.in_flight == IGNORED or tree.flight[e] == 0))
+
+
+@inlined
+def _hash_of(node: Index, path_edge: NDArray[np.int32], first: Index) -> np.uint64:
+    h = np.uint64(node) * np.uint64(0x9E37_79B9_7F4A_7C15)
+    for role in range(path_edge.shape[0]):
+        h = (h ^ np.uint64(path_edge[role] - first)) * np.uint64(0xBF58_476D_1CE4_E5B9)
+        h = h ^ (h >> np.uint64(29))
+    return h
+
+
+@inlined
+def find_bucket(tree: Tree, node: Index, path_edge: NDArray[np.int32]) -> Index:
+    """The bucket of the child of `node` by these edges in the hash table, or the empty one for it."""
+    mask = tree.bucket.shape[0] - 1
+    first = np.int64(tree.first_edge[node, 0])
+    b = np.int64(_hash_of(node, path_edge, first) & np.uint64(mask))
+    while tree.bucket[b] != 0:
+        child = tree.bucket[b]
+        is_same = tree.parent[child] == node
+        for role in range(path_edge.shape[0]):
+            is_same = is_same and tree.came[child, role] == path_edge[role] - first
+        if is_same:
+            return b
+        b = (b + 1) & mask
+    return b
+
+
+@inlined
+def child_of(tree: Tree, node: Index, path_edge: NDArray[np.int32]) -> Index:
+    """The node behind the joint move path_edge int32[R], or MISSING."""
+    decider = tree.decider[node]
+    if decider == SEVERAL:
+        child = tree.bucket[find_bucket(tree, node, path_edge)]
+        return np.int64(child) if child != 0 else MISSING
+    return np.int64(tree.child[path_edge[max(decider, 0)]])
+
+
+@inlined
+def add_child(arrays: SearchArrays, tree: Tree, node: Index, path_edge: NDArray[np.int32]) -> Index:
+    """Make the node behind a joint move, not expanded yet; MISSING if there is no room."""
+    child = arrays.counter[c.NODES]
+    if child >= tree.decider.shape[0]:
+        arrays.counter[c.REFUSED] += 1
+        return MISSING
+    arrays.counter[c.NODES] += 1
+    tree.first_edge[child, 0] = MISSING
+    tree.proof[child] = UNPROVEN
+    tree.parent[child] = node
+    if tree.playouts.shape[0] > 1:
+        tree.playouts[child] = 0
+        tree.table[child] = MISSING
+    first = tree.first_edge[node, 0]
+    for role in range(path_edge.shape[0]):
+        tree.came[child, role] = path_edge[role] - first
+    decider = tree.decider[node]
+    if decider == SEVERAL:
+        tree.bucket[find_bucket(tree, node, path_edge)] = child
+    else:
+        tree.child[path_edge[max(decider, 0)]] = child
+    return np.int64(child)

@@ -1,0 +1,285 @@
+"""MctsOptions: the options of a Monte-Carlo tree search, as one table.
+
+Constants are those of Finnsson & Björnsson (2010) on the scale 0..100. The plain-Python search
+(`ggp.search.mcts.reference`) has one descent in flight and ignores what concerns speed and parallelism.
+Policies: `ggp.search.mcts.policies.policy`. Imports neither numpy nor numba, which a player that waits for
+matches does not load.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ggp.search.mcts.policies.policy import POLICY_PARTS, Policy, PolicyError, parse_policy
+from ggp.search.option_table import (
+    TUNING,
+    OptionError,
+    check_table,
+    choice,
+    number,
+    number_of,
+    parse_table,
+    switch,
+    text,
+)
+
+FEATURE_KINDS = ("auto", "pieces", "cells")
+IN_FLIGHT = ("ignored", "losses", "denominator")
+WIDTHS = (1, 2, 4, 8, 16, 32)
+MOST_LANES = 64 * WIDTHS[-1]
+MOST_THREADS = 256
+MOST_MEBIBYTES = 2**20
+MOST_COUNTED = 10**9
+"""Upper bound of counts that need no other."""
+
+
+@dataclass(frozen=True)
+class MctsOptions:
+    """How to search: each field is a row of the table, `step_limit` and `depth_limit` aside.
+
+    step_limit    joint moves of a playout, then it counts as an end
+    depth_limit   joint moves in the tree, then the playout begins
+
+    >>> parse_options({"policy": "rave+mast", "tau": "5"}, MctsOptions()).gibbs_temperature
+    5.0
+    >>> parse_options({"epsilon": "2"}, MctsOptions())
+    Traceback (most recent call last):
+    ggp.search.option_table.OptionError: epsilon must be from 0 to 1, not 2
+    """
+
+    policy: str = text("policy", "uniform", f"Parts joined by +: {', '.join(POLICY_PARTS)}.")
+    exploration: float = number("c", 40.0, "C of UCT, on the scale of the goals.", least=0.0)
+    temperature: float | None = number(
+        "tau",
+        None,
+        "Temperature of the Gibbs distribution over moves in playouts.",
+        least=0.01,
+        default_text="10; 1 for fast",
+    )
+    epsilon: float = number(
+        "epsilon",
+        0.2,
+        "Probability of a uniform move in greedy playouts, in steps of 1/1024.",
+        least=0.0,
+        most=1.0,
+    )
+    rave_k: float = number(
+        "k", 1000.0, "k in the weight sqrt(k / (3 N + k)) of all-moves-as-first values.", least=0.0
+    )
+    grave_reference: int = number(
+        "grave_ref",
+        50,
+        "GRAVE: playouts from which the values of a node serve the nodes below it.",
+        least=1,
+        most=MOST_COUNTED,
+    )
+    decay: float = number(
+        "decay",
+        1.0,
+        "Factor for learned move statistics each time the match goes on.",
+        least=0.0,
+        most=1.0,
+    )
+    past_visits: int = number(
+        "past_visits",
+        3,
+        "PAST: visits below which a pair of fact and move does not count.",
+        least=1,
+        most=MOST_COUNTED,
+        group=TUNING,
+    )
+    episodes: int = number("episodes", 1024, "FAST: playouts to learn from.", least=1, most=10_000_000)
+    feature_kind: str = choice(
+        "features", "auto", "FAST: what to learn values for; auto chooses by the game.", FEATURE_KINDS
+    )
+    weights: str | None = text(
+        "weights", None, "FAST: file of `ggp learn` with weights to use instead of learning them."
+    )
+    fast_scale: float = number(
+        "fast_scale", 1.0, "FAST: c in games in which cells count.", least=0.0, group=TUNING
+    )
+    nst_visits: int = number(
+        "nst_visits",
+        7,
+        "NST: visits below which an N-gram does not count.",
+        least=1,
+        most=MOST_COUNTED,
+        group=TUNING,
+    )
+    cutoff: int = number(
+        "cutoff",
+        0,
+        "Joint moves outside the tree after which a playout is cut and scored; 0: never.",
+        least=0,
+        most=MOST_COUNTED,
+    )
+    refresh: int | None = number(
+        "refresh",
+        None,
+        "Playouts after which the weights of moves are recomputed.",
+        least=1,
+        most=MOST_COUNTED,
+        group=TUNING,
+        default_text="a quarter of the number of moves; 1 with simulations",
+    )
+    is_solving: bool = switch(
+        "solver", False, "Prove wins, losses and draws in the tree (one role, or two with a constant sum)."
+    )
+    is_decisive: bool = switch(
+        "decisive", False, "Take immediate wins and block immediate losses, in the tree and in playouts."
+    )
+    is_reusing: bool = switch("reuse", True, "Keep the subtree of the joint move that was made.")
+    step_limit: int = 10_000
+    depth_limit: int = 512
+    node_limit: int = number(
+        "nodes", 200_000, "search=reference: nodes of the tree.", least=1, most=MOST_COUNTED, group=TUNING
+    )
+    words: int = number_of(
+        "words",
+        8,
+        "Width of a row: 64 lanes per word and tree.",
+        WIDTHS,
+        group=TUNING,
+        default_text="8; with simulations as many as needed",
+    )
+    lanes: int | None = number(
+        "lanes", None, "Lanes in use per tree.", least=1, most=MOST_LANES, group=TUNING, default_text="all"
+    )
+    lanes_per_leaf: int = number(
+        "lanes_per_leaf", 8, "Most lanes that share one descent.", least=1, most=MOST_LANES, group=TUNING
+    )
+    leaf_growth: int = number(
+        "leaf_growth",
+        8192,
+        "Visits of the root per lane that shares a descent; 0: always the most.",
+        least=0,
+        most=MOST_COUNTED,
+        group=TUNING,
+    )
+    ramp: int = number(
+        "ramp",
+        32,
+        "Visits of the root per lane in flight; more only to try all its moves; 0: no limit.",
+        least=0,
+        most=MOST_COUNTED,
+        group=TUNING,
+        default_text="32; 512 with simulations",
+    )
+    fill: float = number(
+        "fill",
+        0.2,
+        "Share of the time after which all lanes may be in flight, whatever ramp says; 0: never.",
+        least=0.0,
+        most=1.0,
+        group=TUNING,
+    )
+    in_flight: str = choice(
+        "in_flight",
+        "denominator",
+        "How unfinished playouts count in UCT (denominator: Liu et al. 2020).",
+        IN_FLIGHT,
+        group=TUNING,
+    )
+    threads: int = number(
+        "threads",
+        1,
+        "Trees, each in its own thread, merged at the root.",
+        least=1,
+        most=MOST_THREADS,
+        default_text="all cores; 1 with simulations",
+    )
+    memory_mebibytes: int = number(
+        "memory", 1024, "Mebibytes for all trees together.", least=1, most=MOST_MEBIBYTES
+    )
+
+    def __post_init__(self) -> None:
+        try:
+            policy = parse_policy(self.policy)
+        except PolicyError as error:
+            raise OptionError(str(error)) from None
+        check_table(self)
+        if self.weights is not None and policy.playouts.name != "fast":
+            raise OptionError("weights needs policy=fast")
+
+    @property
+    def parsed_policy(self) -> Policy:
+        return parse_policy(self.policy)
+
+    @property
+    def gibbs_temperature(self) -> float:
+        """tau: as chosen, or the default of the policy."""
+        return self.parsed_policy.temperature if self.temperature is None else self.temperature
+
+    @property
+    def epsilon_in_1024ths(self) -> int:
+        return round(1024 * self.epsilon)
+
+    def with_stand_in(self) -> MctsOptions:
+        """The same search with MAST, for games in which FAST has no features, or PAST no room."""
+        policy = self.parsed_policy
+        keeps_temperature = policy.playouts.keeps_temperature
+        return replace(
+            self,
+            policy=policy.stand_in().name,
+            temperature=self.temperature if keeps_temperature else None,
+            weights=None,
+        )
+
+    def with_one_lane(self) -> MctsOptions:
+        """The same search with one descent at a time: what the plain-Python search does."""
+        return replace(self, words=1, lanes=1, lanes_per_leaf=1, threads=1, refresh=self.refresh or 1)
+
+
+COUNTED_RAMP = 512
+"""Visits of the root per lane in flight in a counted search, where simulations are dear and time is not."""
+
+
+def default_options(simulations: int | None = None) -> MctsOptions:
+    """The options that a player searches with unless told otherwise.
+
+    Against the clock: all cores, and lanes in flight as fast as the tree bears them. A counted search has one
+    thread and few lanes in flight, no wider rows than those need, so that it plays nearly as well as
+    one descent at a time would.
+    """
+    if simulations is None:
+        return MctsOptions(is_solving=True, is_decisive=True, threads=available_cores())
+    lanes = max(1, simulations // COUNTED_RAMP)
+    words = next((w for w in (1, 2, 4) if 64 * w >= lanes), 8)
+    return MctsOptions(is_solving=True, is_decisive=True, words=words, ramp=COUNTED_RAMP, refresh=1)
+
+
+def available_cores() -> int:
+    """Cores that this process may use, at most MOST_THREADS."""
+    if hasattr(os, "sched_getaffinity"):
+        return min(MOST_THREADS, len(os.sched_getaffinity(0)))
+    return min(MOST_THREADS, os.cpu_count() or 1)
+
+
+def parse_options(given: Mapping[str, str], defaults: MctsOptions) -> MctsOptions:
+    """`defaults` with the options of `given`, by name, as users write them. Raises OptionError."""
+    return parse_table(defaults, given)
+
+
+def check_weights(path: str) -> None:
+    """Raise OSError or OptionError if FAST cannot read the weights in this file."""
+    # Not at the top: a player that listens for matches does not need numpy, its search processes do.
+    from ggp.features.evaluation import EvaluationFileError, LinearEvaluation
+
+    try:
+        LinearEvaluation.load(path)
+    except EvaluationFileError as error:
+        raise OptionError(str(error)) from None
+
+
+__all__ = [
+    "FEATURE_KINDS",
+    "IN_FLIGHT",
+    "MctsOptions",
+    "OptionError",
+    "available_cores",
+    "check_weights",
+    "default_options",
+    "parse_options",
+]

@@ -1,0 +1,134 @@
+"""MAST and TO-MAST: mean goals per move, and the weights or the order of the moves that follow from them.
+
+Playouts choose by Gibbs sampling, weight exp(mean goal of the move / tau); moves not made yet count like the
+best one made. TO-MAST learns from the moves in the tree only. `greedy` playouts read the order instead. PAST
+and NST use these means for moves of which they know nothing else.
+Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Playing Agents" (AAAI 2010).
+"""
+
+from __future__ import annotations
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.compiling import inlined, piece, stage
+from ggp.jit.rows import Index, Row, word_count
+from ggp.lanes.layout import LaneTables
+from ggp.lanes.roulette import FEWEST, SPARSE, gibbs_weight, roulette_moves
+from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.kernels.arrays import (
+    Float64Array,
+    MoveStatistics,
+    SearchArrays,
+    Settings,
+    Tree,
+    Walkers,
+)
+from ggp.search.mcts.policies.policy import GREEDY
+
+FEW_STEPS = 8
+"""Places by which moves go up on average if their order is nearly right."""
+
+
+@stage
+def choose_by_weights(
+    tables: LaneTables, arrays: SearchArrays, statistics: MoveStatistics, lanes: Row
+) -> Row:
+    """Select one move per role in each of `lanes` by its weight; returns the lanes that are stuck."""
+    fewest = FEWEST * word_count(arrays.value)
+    return roulette_moves(
+        tables, arrays.value, statistics.weight, arrays.roulette, arrays.random, lanes, SPARSE, fewest
+    )
+
+
+@inlined
+def learn_moves(
+    arrays: SearchArrays, statistics: MoveStatistics, lane: Index, first_tick: Index, end_tick: Index
+) -> None:
+    """Enter the moves that `lane` made from first_tick to before end_tick, with the goals in arrays.goal."""
+    ticks = arrays.history.shape[0]
+    first_tick = max(first_tick, end_tick - ticks)
+    for tick in range(first_tick, end_tick):
+        t = tick & (ticks - 1)
+        for role in range(arrays.history.shape[1]):
+            move = arrays.history[t, role, lane]
+            statistics.visits[move] += 1.0
+            statistics.total[move] += arrays.goal[role]
+
+
+@inlined
+def learn_tree_moves(
+    arrays: SearchArrays, tree: Tree, walkers: Walkers, statistics: MoveStatistics, walker: Index
+) -> None:
+    """Enter the moves of the walker's path, with the goals in arrays.goal (TO-MAST)."""
+    for d in range(walkers.depth[walker]):
+        for role in range(arrays.goal.shape[0]):
+            move = tree.move[walkers.path_edge[walker, d, role]]
+            statistics.visits[move] += 1.0
+            statistics.total[move] += arrays.goal[role]
+
+
+@inlined
+def refresh_weights(arrays: SearchArrays, statistics: MoveStatistics, settings: Settings) -> None:
+    """After every `settings.refresh` playouts, recompute the weights (or the order) of the moves."""
+    arrays.counter[c.REFRESH_IN] -= 1
+    if arrays.counter[c.REFRESH_IN] > 0:
+        return
+    arrays.counter[c.REFRESH_IN] = settings.refresh
+    for role in range(arrays.first_move.shape[0] - 1):
+        if role == settings.chance:
+            continue
+        first = arrays.first_move[role]
+        end = arrays.first_move[role + 1]
+        best = 0.0
+        for move in range(first, end):
+            if statistics.visits[move] > 0.0:
+                best = max(best, statistics.total[move] / statistics.visits[move])
+        is_as_before = best == statistics.best[role]
+        statistics.best[role] = best
+        for move in range(first, end):
+            key = best
+            if statistics.visits[move] > 0.0:
+                key = statistics.total[move] / statistics.visits[move]
+            if is_as_before and key == statistics.key[move]:
+                continue  # a playout makes few of the moves, and computing weights takes longest here
+            statistics.key[move] = key
+            statistics.weight[move] = gibbs_weight(key, best, settings.temperature, end - first)
+        if settings.playout == GREEDY:
+            sort_by_key(statistics, first, end)
+
+
+@inlined
+def sort_by_key(statistics: MoveStatistics, first: Index, end: Index) -> None:
+    """Best first, of equals the lower move. The order hardly changes between refreshes: insertion sort.
+
+    Where it does, in the first ones, that takes seconds for tens of thousands of moves: Shell's sort then.
+    """
+    order = statistics.order[first:end]
+    moves = end - first
+    if _insert_by_key(order, statistics.key, 1, FEW_STEPS * moves):
+        return
+    gap = 1
+    while gap < moves // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        _insert_by_key(order, statistics.key, gap, moves * moves)
+        gap //= 3
+
+
+@piece
+def _insert_by_key(order: Int32Array, key: Float64Array, gap: Index, most_steps: Index) -> bool:
+    """Sort moves `gap` places apart among themselves; whether it was done in about `most_steps` steps.
+
+    Where it takes more, what is left stays unsorted.
+    """
+    steps = 0
+    for i in range(gap, order.shape[0]):
+        move = order[i]
+        j = i - gap
+        while j >= 0 and (key[order[j]] < key[move] or (key[order[j]] == key[move] and order[j] > move)):
+            order[j + gap] = order[j]
+            j -= gap
+            steps += 1
+        order[j + gap] = move
+        if steps > most_steps:
+            return False
+    return True

@@ -1,0 +1,395 @@
+"""Playout policies in plain Python, one small class each; the twins of
+`ggp.search.mcts.policies`.
+
+    UniformPolicy    every legal move alike
+    MastPolicy       MAST and TO-MAST: Gibbs sampling, weight exp(mean goal of the move / tau)
+    GreedyPolicy     the best mean, but uniform moves with probability epsilon
+    NstPolicy        NST: means of moves together with the joint moves before them, N-grams
+    PastPolicy       PAST: the mean per fact that holds and move, the largest of them
+    FastPolicy       FAST: values learned beforehand for features of states
+
+Source: Finnsson & Björnsson (2010); greedy playouts and NST: Tak, Winands & Björnsson (2012). Weights are
+integers 1 .. LARGEST_WEIGHT, relative to the best move of the role, because lanes add weights bit by bit.
+A move that was never made counts like the best one of its role.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.game import RANDOM_ROLE, Fact, Game, Move, is_compiled
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.policies.policy import (
+    GIBBS,
+    GREEDY,
+    GREEDY_NGRAMS,
+    NGRAMS,
+    PAST,
+    TREE_MOVES,
+    UNIFORM,
+    Need,
+)
+from ggp.search.mcts.reference.randomness import LaneRandom, TreeRandom
+
+if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame
+
+_logger = logging.getLogger("ggp.search")
+LARGEST_WEIGHT = 2**16 - 1
+
+Moves: TypeAlias = tuple[Move, ...]
+Goals: TypeAlias = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One joint move of a simulation, and the state in which it was made."""
+
+    state: Hashable
+    joint_move: Moves
+
+
+def gibbs_weight(value: float, best: float, temperature: float) -> int:
+    """exp(value / temperature), scaled so that `best` has LARGEST_WEIGHT; at least 1."""
+    return max(1, math.floor(LARGEST_WEIGHT * math.exp((value - best) / temperature) + 0.5))
+
+
+class UniformPolicy:
+    """Every legal move alike. Base of the others.
+
+    `fallback` is the policy that stands in for an unavailable one, else "".
+    """
+
+    fallback = ""
+
+    def __init__(self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> None:
+        self.game, self.options, self.lane, self.tree = game, options, lane, tree
+        roles = game.roles
+        self.chance_index = roles.index(RANDOM_ROLE) if RANDOM_ROLE in roles else -1
+        self.made: Sequence[Step] = ()
+
+    def follow(self, steps: Sequence[Step]) -> None:
+        """Begin a playout; `steps` grows with the joint moves of this simulation."""
+        self.made = steps
+
+    def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
+        """Per role the index of the move to make; 0 for a role without any (then the playout is over)."""
+        return tuple(self.lane.at_most(len(options) - 1) if options else 0 for options in moves)
+
+    def weight(self, role: int, move: Move) -> int:
+        """The weight of an untried edge in the tree, if it does not depend on the state."""
+        return 1
+
+    def weights(self, role: int, moves: Sequence[Move], state: Hashable) -> list[int]:
+        """The weights of all untried edges of a node."""
+        return [self.weight(role, move) for move in moves]
+
+    def prepare(self, seconds: float) -> None:
+        """Learn beforehand, for about `seconds` at most; a second call does nothing."""
+
+    def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
+        """Learn from one simulation, of which `tree_depth` steps were in the tree."""
+
+    def decay(self, factor: float) -> None:
+        """Discount the visits and totals learned, when the match goes on."""
+
+
+@dataclass
+class Mean:
+    """A running mean goal; decay makes fractions of visits."""
+
+    visits: float = 0
+    total: float = 0.0
+
+    def add(self, goal: float) -> None:
+        self.visits += 1
+        self.total += goal
+
+    @property
+    def value(self) -> float:
+        return self.total / self.visits
+
+    def decay(self, factor: float) -> None:
+        self.visits *= factor
+        self.total *= factor
+
+
+def _decay_all(tables: Iterable[Mapping[Any, Mean]], factor: float) -> None:
+    for table in tables:
+        for mean in table.values():
+            mean.decay(factor)
+
+
+class MastPolicy(UniformPolicy):
+    """Gibbs sampling over the mean goal of each move in any state; TO-MAST learns in the tree only."""
+
+    def __init__(self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> None:
+        super().__init__(game, options, lane, tree)
+        self.means: list[dict[Move, Mean]] = [{} for _ in game.roles]
+        self.best = [0.0 for _ in game.roles]
+        self._keys: list[dict[Move, float]] = [{} for _ in game.roles]
+        self._is_fresh = False
+        self._refresh_in = options.refresh or 1
+        self._learns_in_tree = options.parsed_policy.playouts.learns == TREE_MOVES
+
+    def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
+        return tuple(
+            self.lane.choose([self.weight(role, move) for move in options]) if options else 0
+            for role, options in enumerate(moves)
+        )
+
+    def weight(self, role: int, move: Move) -> int:
+        if role == self.chance_index or not self._is_fresh:
+            return 1
+        return gibbs_weight(self.key(role, move), self.best[role], self.options.gibbs_temperature)
+
+    def key(self, role: int, move: Move) -> float:
+        """The mean of a move as of the last refresh; the best of its role if it was not made."""
+        return self._keys[role].get(move, self.best[role])
+
+    def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
+        for step in steps[:tree_depth] if self._learns_in_tree else steps:
+            for role, move in enumerate(step.joint_move):
+                self.means[role].setdefault(move, Mean()).add(goals[role])
+        self._refresh_in -= 1
+        if self._refresh_in == 0:
+            self._refresh_in = self.options.refresh or 1
+            self._is_fresh = True
+            for role, means in enumerate(self.means):
+                self._keys[role] = {move: mean.value for move, mean in means.items() if mean.visits > 0}
+                self.best[role] = max(self._keys[role].values(), default=0.0)
+
+    def decay(self, factor: float) -> None:
+        _decay_all(self.means, factor)
+
+
+class GreedyPolicy(MastPolicy):
+    """The move with the best mean, the first of equals; with probability epsilon all roles move uniformly.
+
+    Untried edges in the tree are drawn by MAST.
+    """
+
+    def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
+        is_uniform = self.lane.chance(self.options.epsilon_in_1024ths)
+        uniform = UniformPolicy.choose(self, state, moves)
+        if is_uniform:
+            return uniform
+        return tuple(
+            uniform[role]
+            if role == self.chance_index or not options
+            else max(range(len(options)), key=lambda i: (self.key(role, options[i]), -i))
+            for role, options in enumerate(moves)
+        )
+
+
+class PastPolicy(MastPolicy):
+    """Gibbs sampling over the largest mean of the move together with a fact that holds.
+
+    Pairs with fewer than `past_visits` visits do not count; a move without any that counts has its MAST
+    mean. Untried edges in the tree are drawn by MAST.
+    """
+
+    def __init__(self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> None:
+        super().__init__(game, options, lane, tree)
+        self.pairs: list[dict[tuple[Fact, Move], Mean]] = [{} for _ in game.roles]
+
+    def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
+        if not all(moves):
+            return tuple(0 for _ in moves)
+        facts = self.game.facts(state)
+        return tuple(self._choose(role, options, facts) for role, options in enumerate(moves))
+
+    def _choose(self, role: int, options: Moves, facts: Sequence[Fact]) -> int:
+        if len(options) == 1:
+            return 0
+        if role == self.chance_index:
+            return self.tree.below(len(options))
+        values = [self.value(role, move, facts) for move in options]
+        best = max(values)
+        return self.tree.choose(
+            [gibbs_weight(value, best, self.options.gibbs_temperature) for value in values]
+        )
+
+    def value(self, role: int, move: Move, facts: Sequence[Fact]) -> float:
+        """The largest mean of `move` with one of `facts`, or the move's own."""
+        means = (self.pairs[role].get((fact, move)) for fact in facts)
+        known = [mean.value for mean in means if mean and mean.visits >= self.options.past_visits]
+        return max(known) if known else self.key(role, move)
+
+    def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
+        super().learn(steps, tree_depth, goals)
+        for step in steps:
+            facts = self.game.facts(step.state)
+            for role, move in enumerate(step.joint_move):
+                for fact in facts:
+                    self.pairs[role].setdefault((fact, move), Mean()).add(goals[role])
+
+    def decay(self, factor: float) -> None:
+        super().decay(factor)
+        _decay_all(self.pairs, factor)
+
+
+class NstPolicy(MastPolicy):
+    """The average of a move's mean and its means after the last one and two joint moves; greedy or Gibbs.
+
+    N-grams with fewer than `nst_visits` visits do not count. Moves without an alternative teach nothing, and
+    untried edges in the tree are drawn by MAST.
+    """
+
+    def __init__(self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> None:
+        super().__init__(game, options, lane, tree)
+        self.grams: list[dict[tuple[Moves, ...], Mean]] = [{} for _ in game.roles]
+        self._is_greedy = options.parsed_policy.is_greedy
+
+    def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
+        if not all(moves):
+            return tuple(0 for _ in moves)
+        is_uniform = self._is_greedy and self.tree.below(1024) < self.options.epsilon_in_1024ths
+        return tuple(self._choose(role, options, is_uniform) for role, options in enumerate(moves))
+
+    def _choose(self, role: int, options: Moves, is_uniform: bool) -> int:
+        if len(options) == 1:
+            return 0
+        if role == self.chance_index or is_uniform:
+            return self.tree.below(len(options))
+        values = [self.value(role, move) for move in options]
+        best = max(values)
+        if self._is_greedy:
+            return values.index(best)
+        return self.tree.choose(
+            [gibbs_weight(-int(8 * (best - v)) / 8, 0.0, self.options.gibbs_temperature) for v in values]
+        )
+
+    def value(self, role: int, move: Move) -> float:
+        """The average of the means of the N-grams that end with `move`."""
+        total, count = self.key(role, move), 1
+        for length in (1, 2):
+            gram = self._gram(self.made, len(self.made), length, move)
+            mean = self.grams[role].get(gram) if gram else None
+            if mean is None or mean.visits < self.options.nst_visits:
+                break
+            total, count = total + mean.value, count + 1
+        return total / count
+
+    @staticmethod
+    def _gram(steps: Sequence[Step], end: int, length: int, move: Move) -> tuple[Moves, ...] | None:
+        """`move` after the `length` joint moves before steps[end], if there are that many."""
+        if end < length:
+            return None
+        return (*(step.joint_move for step in steps[end - length : end]), (move,))
+
+    def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
+        super().learn(steps, tree_depth, goals)
+        for end, step in enumerate(steps):
+            for role, move in enumerate(step.joint_move):
+                options = self.game.legal_moves(step.state, self.game.roles[role])
+                if role == self.chance_index or len(options) == 1:
+                    continue
+                for length in (1, 2):
+                    if gram := self._gram(steps, end, length, move):
+                        self.grams[role].setdefault(gram, Mean()).add(goals[role])
+
+    def decay(self, factor: float) -> None:
+        super().decay(factor)
+        _decay_all(self.grams, factor)
+
+
+class FastPolicy(MastPolicy):
+    """Gibbs sampling over values of features, see `ggp.search.mcts.policies.fast`; MAST where none are
+    recognized."""
+
+    def __init__(
+        self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int
+    ) -> None:
+        super().__init__(game, options, lane, tree)
+        self.seed = seed
+        self._is_prepared = False
+        self._levels: list[dict[Move, list[tuple[list[tuple[Fact, bool]], int]]]] = []
+        self._tables: Sequence[NDArray[np.int32]] = ()
+
+    def prepare(self, seconds: float) -> None:
+        if self._is_prepared:
+            return
+        self._is_prepared = True
+        # Late imports: games that are not compiled do without numba.
+        model = None
+        if is_compiled(self.game):
+            from ggp.search.mcts.policies.fast import learn_fast
+
+            game = cast("CompiledGame", self.game)
+            model = learn_fast(game, self.options, self.seed, time.monotonic() + seconds)
+        else:
+            _logger.warning("%s is not compiled: FAST unavailable; using MAST", self.game.name)
+        if model is None:
+            self.options = self.options.with_stand_in()
+            self.fallback = self.options.policy
+            return
+        fluents = game.terms.fluents
+        cases = iter(zip(model.cases, model.level, strict=True))
+        for moves in game.moves:
+            of_role: dict[Move, list[tuple[list[tuple[Fact, bool]], int]]] = {}
+            for move, (of_move, levels) in zip(moves, cases, strict=False):
+                of_role[move] = [
+                    ([(fluents[c >> 1], not c & 1) for c in case.conditions], level)
+                    for case, level in zip(of_move, levels, strict=True)
+                ]
+            self._levels.append(of_role)
+        self._tables = model.weight
+
+    def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
+        if not self._tables:
+            return super().choose(state, moves)
+        return tuple(
+            self.lane.choose(self._weights(role, options, state)) if options else 0
+            for role, options in enumerate(moves)
+        )
+
+    def weights(self, role: int, moves: Sequence[Move], state: Hashable) -> list[int]:
+        if not self._tables:
+            return super().weights(role, moves, state)
+        return [max(1, weight) for weight in self._weights(role, moves, state)]
+
+    def _weights(self, role: int, moves: Sequence[Move], state: Hashable) -> list[int]:
+        """Relative to the best of `moves`."""
+        facts = frozenset(self.game.facts(state))
+        levels = [self._level(role, move, facts) for move in moves]
+        return [int(self._tables[role][level, min(levels)]) for level in levels]
+
+    def _level(self, role: int, move: Move, facts: frozenset[Fact]) -> int:
+        """That of the first case whose conditions hold."""
+        for conditions, level in self._levels[role][move]:
+            if all((fact in facts) == is_true for fact, is_true in conditions):
+                return level
+        raise AssertionError("the last case has no conditions")
+
+    def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
+        if not self._tables:
+            super().learn(steps, tree_depth, goals)
+
+
+def make_policy(
+    game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int = 0
+) -> UniformPolicy:
+    """The playout policy that `options` name; `seed` is for what is learned beforehand."""
+    policy = options.parsed_policy
+    if policy.needs(Need.FEATURES):
+        return FastPolicy(game, options, lane, tree, seed)
+    return _TWINS[policy.draws](game, options, lane, tree)
+
+
+_TWINS: Mapping[int, type[UniformPolicy]] = {
+    UNIFORM: UniformPolicy,
+    GIBBS: MastPolicy,
+    GREEDY: GreedyPolicy,
+    PAST: PastPolicy,
+    NGRAMS: NstPolicy,
+    GREEDY_NGRAMS: NstPolicy,
+}

@@ -1,0 +1,369 @@
+"""LanesSearch: Monte-Carlo tree search on lanes, the strong player of this package.
+
+Kernels do the work (`ggp.search.mcts.kernels.search`); this module owns the trees, one per thread, cuts the
+work into slices of a few milliseconds, keeps the root at the current state of the match, and reports results.
+The plain-Python search with the same methods is `ggp.search.mcts.reference.search`.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor, wait
+
+from ggp.engines.compiled import CompiledGame
+from ggp.game import IllegalMoveError, Move, Role
+from ggp.jit.compiling import announced_compilation
+from ggp.search.mcts.decisive_moves import decisive_game
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.policies.policy import Need
+from ggp.search.mcts.tree_engine import ENDLESS, TreeEngine
+from ggp.search.mcts.tree_memory import has_room_for_past
+from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
+
+SLICE_SECONDS = 0.01
+"""Target duration of one kernel call, during which nothing can stop the search."""
+
+PROGRESS_SECONDS = 0.05
+
+LEARNING_SHARE = 0.5
+"""Maximum share of the first search's time spent on learning."""
+
+_logger = logging.getLogger("ggp.search")
+
+
+class LanesSearch:
+    """The search of one role in one match of a compiled game; keeps its trees from move to move.
+
+    `best_move()` may be called, also from another thread, at any time after `move_to`; `report()` only while
+    the search does not run.
+    """
+
+    def __init__(
+        self,
+        game: CompiledGame,
+        role: Role,
+        *,
+        seed: int = 0,
+        options: MctsOptions | None = None,
+        on_progress: Callable[[Move], None] | None = None,
+        on_report: Callable[[SearchReport], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Set up the trees.
+
+        on_progress   called with the best move of the root whenever it changes
+        on_report     called with a report every REPORT_SECONDS
+
+        Both are called in the thread that called `run`.
+        """
+        self.game = game
+        self.options = options or MctsOptions()
+        self.role_index = game.roles.index(role)
+        self.simulation_count = 0
+        self._on_progress = on_progress
+        self._on_report = on_report
+        self._running_since: float | None = None
+        self._fresh_report: SearchReport | None = None
+        self._clock = clock
+        self._state: bytes | None = None
+        self._leader: Move | None = None
+        self._move_index = [{move: i for i, move in enumerate(moves)} for moves in game.moves]
+        self._fallback = ""
+        played = (self.options.is_decisive and decisive_game(game)) or game
+        policy = self.options.parsed_policy
+        if policy.needs(Need.STATES) and not has_room_for_past(played.lane_tables, self.options):
+            _logger.warning(
+                "%s: PAST does not fit into memory=%d; using MAST", game.name, self.options.memory_mebibytes
+            )
+            self._play_stand_in()
+        self.engines = [
+            TreeEngine(
+                played.tables,
+                played.lane_tables,
+                game.terms,
+                self.options,
+                seed=seed,
+                stream=stream,
+                has_contexts=policy.needs(Need.CONTEXTS),
+            )
+            for stream in range(self.options.threads)
+        ]
+        self._seed = seed
+        self._is_prepared = not policy.needs(Need.FEATURES)
+        self._pool = ThreadPoolExecutor(self.options.threads) if self.options.threads > 1 else None
+        self._slice_ticks = [1] * self.options.threads
+        self._begin_report()
+
+    def close(self) -> None:
+        """Shut down the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
+        """Make `state`, to which `joint_move` led, the root, keeping the trees below it."""
+        assert isinstance(state, bytes)
+        if state != self._state:
+            indices = self._followed(state, joint_move)
+            fluents = self.game.unpack(state)
+            for engine in self.engines:
+                child = engine.child(0, indices) if indices is not None else None
+                if child is None:
+                    engine.set_root(fluents)
+                else:
+                    engine.move_root(child, fluents)
+                if self._state is not None and self.options.decay < 1.0:
+                    engine.decay(self.options.decay)
+            self._state = state
+        self._leader = None
+        self._begin_report()
+
+    def _followed(self, state: bytes, joint_move: tuple[Move, ...] | None) -> tuple[int, ...] | None:
+        """`joint_move` as indices if it leads from the present root to `state`, else None."""
+        if not self.options.is_reusing:
+            return None
+        if self._state is None or joint_move is None or self.game.is_terminal(self._state):
+            return None
+        indices = [index.get(move) for index, move in zip(self._move_index, joint_move, strict=True)]
+        known = tuple(i for i in indices if i is not None)
+        if len(known) < len(indices):
+            return None
+        try:
+            return known if self.game.next_state(self._state, joint_move) == state else None
+        except IllegalMoveError:  # the match went on without us for a while
+            return None
+
+    def warm_up(self, deadline: float = math.inf) -> None:
+        """Get ready for the first search: compile or load kernels, and learn features.
+
+        Only learning respects the deadline (clock seconds).
+        """
+        with announced_compilation():
+            self.engines[0].run(0)
+        self._prepare(deadline - self._clock())
+
+    def _prepare(self, seconds: float) -> None:
+        """For FAST: recognize features and learn their values, once, in about this many seconds."""
+        if self._is_prepared:
+            return
+        from ggp.search.mcts.policies.fast import feature_cases, learn_fast
+
+        model = learn_fast(self.game, self.options, self._seed, time.monotonic() + seconds)
+        if model is None:
+            self._play_stand_in()
+        for engine in self.engines:
+            engine.use_policy(
+                self.options, None if model is None else feature_cases(model, self.options.words)
+            )
+        self._is_prepared = True
+
+    def _play_stand_in(self) -> None:
+        self.options = self.options.with_stand_in()
+        self._fallback = self.options.policy
+
+    def run(
+        self,
+        *,
+        deadline: float = math.inf,
+        simulations: int | None = None,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> int:
+        """Search until `deadline` (clock seconds) or for `simulations` playouts; returns the number finished.
+
+        Ends earlier if the root is proven or `is_stopped()`, which is called after every slice in several
+        threads. Overruns the deadline by at most one slice; a tick of a very large circuit may take longer.
+        """
+        if simulations is None and deadline == math.inf:
+            raise ValueError("a search needs a deadline or a number of simulations")
+        assert self._state is not None, "move_to comes first"
+        if self.game.is_terminal(self._state):
+            return 0
+        self._prepare(math.inf if simulations is not None else LEARNING_SHARE * (deadline - self._clock()))
+        before = self._finished()
+        begin = self._running_since = self._reported_at = time.perf_counter()
+        count = len(self.engines)
+        for i, engine in enumerate(self.engines):
+            share = ENDLESS if simulations is None else simulations // count + (i < simulations % count)
+            engine.begin(share)
+        with announced_compilation():
+            self.engines[0].run(0)
+        is_stopped = is_stopped or _never
+        # Lanes of a counted search are filled by visits alone: its result must not depend on the clock.
+        filling = 0.0 if simulations is not None else self.options.fill * (deadline - self._clock())
+        if self._pool is None:
+            self._run_engine(0, deadline, filling, is_stopped, self._notify)
+        else:
+            jobs = [
+                self._pool.submit(self._run_engine, i, deadline, filling, is_stopped, _nothing)
+                for i in range(count)
+            ]
+            is_running = True
+            while is_running:
+                is_running = bool(wait(jobs, timeout=PROGRESS_SECONDS).not_done)
+                self._notify()
+                for i, engine in enumerate(self.engines):
+                    if jobs[i].done() and engine.is_constant_sum and not self._has_proofs():
+                        engine.stop_proving()  # it may have ended on a proof that is none
+                        is_running = True
+                        jobs[i] = self._pool.submit(
+                            self._run_engine, i, deadline, filling, is_stopped, _nothing
+                        )
+            for job in jobs:
+                job.result()
+        self._notify()
+        self._seconds += time.perf_counter() - begin
+        self._running_since = None
+        done = self._finished() - before
+        self.simulation_count += done
+        return done
+
+    def _run_engine(
+        self,
+        index: int,
+        deadline: float,
+        filling: float,
+        is_stopped: Callable[[], bool],
+        notify: Callable[[], None],
+    ) -> None:
+        """Run one tree. `filling`: seconds until all lanes are allowed; 0: never by time."""
+        engine = self.engines[index]
+        ticks = self._slice_ticks[index]
+        spent = 0.0
+        started = self._clock()
+        while (left := deadline - (now := self._clock())) > 0 and not is_stopped():
+            if spent > left:
+                if ticks == 1:
+                    break
+                ticks = max(1, int(ticks * left / spent))
+            if engine.is_constant_sum and not self._has_proofs():
+                engine.stop_proving()
+            share = (now - started) / filling if filling > 0 else 0.0
+            engine.allow_in_flight(min(1.0, share))
+            begin = time.perf_counter()
+            if engine.run(ticks):
+                break
+            spent = time.perf_counter() - begin
+            if spent > SLICE_SECONDS:
+                ticks = max(1, ticks // 2)
+            elif spent < SLICE_SECONDS / 3:
+                ticks *= 2
+            if index == 0:
+                self._make_due_report()
+            notify()
+        self._slice_ticks[index] = ticks
+
+    def best_move(self) -> Move:
+        """The most visited root move, unless a proof is better; the first legal one before any playout.
+
+        A move proven to give 0 is chosen only if all are: any other is at least as good.
+        """
+        assert self._state is not None, "move_to comes first"
+        moves = self._merged_moves()
+        if not moves:
+            role = self.game.roles[self.role_index]
+            return self.game.legal_moves(self._state, role)[0]
+        opened = [m for m in moves if m.goal is None]
+        proven = [m for m in moves if m.goal is not None]
+        favorite = max(opened, key=lambda m: (m.visits, m.mean), default=None)
+        surest = max(proven, key=lambda m: m.goal or 0, default=None)
+        if favorite is None or (surest is not None and surest.goal and surest.goal >= favorite.mean):
+            assert surest is not None
+            return surest.move
+        return favorite.move
+
+    def report(self) -> SearchReport:
+        """Statistics, best line and proofs so far."""
+        engines = self.engines
+        playouts = self._finished() - self._first_playouts
+        depth_sum = sum(engine.depth_sum for engine in engines) - self._first_depth_sum
+        proofs = [e.root_goal for e in engines if e.root_goal is not None]
+        root_goal = proofs[0] if proofs and self._has_proofs() else None
+        if root_goal is not None and self.role_index == 1:
+            root_goal = 100 - root_goal
+        since = self._running_since
+        moves = tuple(sorted(self._merged_moves(), key=lambda m: (-m.visits, -m.mean)))
+        return SearchReport(
+            seconds=self._seconds + (0.0 if since is None else time.perf_counter() - since),
+            playouts=playouts,
+            descents=sum(engine.descent_count for engine in engines) - self._first_descents,
+            mean_depth=depth_sum / playouts if playouts else 0.0,
+            deepest=max(engine.deepest for engine in engines),
+            nodes=sum(engine.node_count for engine in engines),
+            is_full=any(engine.is_full for engine in engines),
+            moves=moves,
+            best_line=self._best_line(moves[0].move if moves else None),
+            goal=root_goal,
+            carried=self._carried,
+            fallback=self._fallback,
+        )
+
+    def _best_line(self, favorite: Move | None) -> tuple[tuple[Move, ...], ...]:
+        """The line of the first tree that begins with `favorite`; of the first tree during a search."""
+        engines = self.engines if self._running_since is None else self.engines[:1]
+        lines = [
+            tuple(
+                tuple(moves[i] for moves, i in zip(self.game.moves, joint_move, strict=True))
+                for joint_move in engine.best_line()
+            )
+            for engine in engines
+        ]
+        agreeing = (line for line in lines if line and line[0][self.role_index] == favorite)
+        return next(agreeing, lines[0])
+
+    def _make_due_report(self) -> None:
+        """Make a report between two slices of the first tree; `_notify` sends it."""
+        if self._on_report is not None and time.perf_counter() - self._reported_at >= REPORT_SECONDS:
+            self._fresh_report = self.report()
+            self._reported_at = time.perf_counter()
+
+    def _begin_report(self) -> None:
+        self._seconds = 0.0
+        self._running_since = None
+        self._reported_at = 0.0
+        self._carried = sum(move.visits for move in self._merged_moves())
+        self._first_playouts = self._finished()
+        self._first_descents = sum(engine.descent_count for engine in self.engines)
+        self._first_depth_sum = sum(engine.depth_sum for engine in self.engines)
+
+    def _finished(self) -> int:
+        return sum(engine.simulation_count for engine in self.engines)
+
+    def _merged_moves(self) -> list[MoveReport]:
+        """The moves of the searching role in the root state, over all trees, by index."""
+        visits: dict[int, int] = {}
+        totals: dict[int, float] = {}
+        goals: dict[int, int] = {}
+        has_proofs = self._has_proofs()
+        for engine in self.engines:
+            for edge in engine.root_edges(self.role_index):
+                visits[edge.move] = visits.get(edge.move, 0) + edge.visits
+                totals[edge.move] = totals.get(edge.move, 0.0) + edge.total
+                if edge.goal is not None and has_proofs:
+                    goals[edge.move] = edge.goal
+        moves = self.game.moves[self.role_index]
+        return [
+            MoveReport(moves[i], n, totals[i] / n if n else 0.0, goals.get(i))
+            for i, n in sorted(visits.items())
+        ]
+
+    def _has_proofs(self) -> bool:
+        """Whether proofs are sound: in every tree the goals of two roles have summed up to 100."""
+        return all(engine.is_constant_sum for engine in self.engines)
+
+    def _notify(self) -> None:
+        if self._on_progress is not None and (best := self.best_move()) != self._leader:
+            self._leader = best
+            self._on_progress(best)
+        if self._on_report is not None and (report := self._fresh_report) is not None:
+            self._fresh_report = None
+            self._on_report(report)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _never() -> bool:
+    return False

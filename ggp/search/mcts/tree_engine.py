@@ -1,0 +1,340 @@
+"""TreeEngine: one tree, its lanes, and the calls of the kernels that grow it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.tables import CircuitTables, CircuitTerms
+from ggp.game import RANDOM_ROLE
+from ggp.jit.rows import ALL_ONES, words_of
+from ggp.lanes.choose import choice_planes
+from ggp.lanes.layout import LaneTables
+from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.kernels.allocation import (
+    make_contexts,
+    make_search_arrays,
+    make_statistics,
+    make_tree,
+    make_walkers,
+)
+from ggp.search.mcts.kernels.arrays import (
+    AS_LOSSES,
+    IGNORED,
+    IN_DENOMINATOR,
+    MISSING,
+    ROOT,
+    SEVERAL,
+    UNPROVEN,
+    ContextStatistics,
+    SearchArrays,
+    SearchMemory,
+    Settings,
+    Tree,
+)
+from ggp.search.mcts.kernels.compaction import abandon, clear_tree, make_root
+from ggp.search.mcts.kernels.search import search_tree
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.policies.fast_kernels import FeatureCases
+from ggp.search.mcts.policies.nst import fill_gibbs
+from ggp.search.mcts.policies.past import refresh_means
+from ggp.search.mcts.policies.policy import GRAVE, RAVE, Need
+from ggp.search.mcts.tree_memory import room_of_a_tree
+
+ENDLESS = 2**60
+"""More playouts than any search makes."""
+
+_IN_FLIGHT = {"ignored": IGNORED, "losses": AS_LOSSES, "denominator": IN_DENOMINATOR}
+
+
+@dataclass(frozen=True)
+class RootEdge:
+    """Statistics of one move of a role in the root state.
+
+    move    counted within the role
+    total   sum of the role's goals over `visits` playouts
+    goal    proven goal of the role, or None
+    """
+
+    move: int
+    visits: int
+    total: float
+    goal: int | None
+
+
+class TreeEngine:
+    """One tree of a `LanesSearch`. Belongs to one thread at a time.
+
+    tables, lane_tables, terms    of the compiled game
+    seed, stream                  with the options, all that the result of a counted search depends on
+    has_contexts                  whether kernels are compiled for policies that look at the context; None: if
+                                  the policy does. True if MAST stands in for such a policy: the kernels
+                                  compiled for one serve the other
+    """
+
+    def __init__(
+        self,
+        tables: CircuitTables,
+        lane_tables: LaneTables,
+        terms: CircuitTerms,
+        options: MctsOptions,
+        *,
+        seed: int,
+        stream: int = 0,
+        has_contexts: bool | None = None,
+    ) -> None:
+        policy = options.parsed_policy
+        has_contexts = policy.needs(Need.CONTEXTS) if has_contexts is None else has_contexts
+        self.tables = lane_tables
+        self.options = options
+        self._first_move = tables.first_move
+        self._players = sum(role != RANDOM_ROLE for role in terms.roles)
+        self._chance = terms.roles.index(RANDOM_ROLE) if RANDOM_ROLE in terms.roles else -1
+        lanes = 64 * options.words
+        self.usable_lanes = min(lanes, options.lanes or lanes)
+        room = room_of_a_tree(lane_tables, options)
+        self.memory = SearchMemory(
+            tables=lane_tables,
+            arrays=make_search_arrays(
+                lane_tables,
+                _goals_in_range(lane_tables.goal_value),
+                self._first_move,
+                options.words,
+                seed=seed,
+                stream=stream,
+                has_states=policy.needs(Need.STATES),
+                has_grams=policy.needs(Need.GRAMS),
+            ),
+            tree=make_tree(
+                lane_tables.role_count,
+                room.nodes,
+                room.edges,
+                moves=lane_tables.move_count,
+                has_rave=policy.mixes_in == RAVE,
+                tables=room.tables,
+            ),
+            walkers=make_walkers(lane_tables.role_count, lanes, options.lanes_per_leaf, options.depth_limit),
+            statistics=make_statistics(lane_tables.role_count, lane_tables.move_count)
+            if policy.has_statistics
+            else None,
+            contexts=self._make_contexts(room.grams) if has_contexts else None,
+            settings=self._make_settings(),
+        )
+        self.arrays.counter[c.REFRESH_IN] = self.memory.settings.refresh
+        self.arrays.counter[c.IS_CONSTANT_SUM] = 1
+
+    @property
+    def arrays(self) -> SearchArrays:
+        return self.memory.arrays
+
+    @property
+    def tree(self) -> Tree:
+        return self.memory.tree
+
+    def _make_contexts(self, grams: int) -> ContextStatistics:
+        has_pairs = self.options.parsed_policy.needs(Need.STATES)
+        fluents = self.tables.fluent_count if has_pairs else 0
+        contexts = make_contexts(self.tables.move_count, fluents, self.options.words, grams)
+        fill_gibbs(contexts, self.options.gibbs_temperature)
+        return contexts
+
+    def _make_settings(self) -> Settings:
+        options = self.options
+        policy = options.parsed_policy
+        return Settings(
+            exploration=float(options.exploration),
+            # A descent waits until this many lanes are free.
+            lanes_per_leaf=min(options.lanes_per_leaf, self.usable_lanes),
+            leaf_growth=options.leaf_growth,
+            ramp=options.ramp,
+            in_flight=_IN_FLIGHT[options.in_flight],
+            step_limit=options.step_limit,
+            cutoff=options.cutoff,
+            rave_k=float(options.rave_k) if policy.mixes_in else 0.0,
+            grave_reference=options.grave_reference if policy.mixes_in == GRAVE else 0,
+            playout=policy.draws,
+            learning=policy.playouts.learns,
+            temperature=float(options.gibbs_temperature),
+            epsilon=options.epsilon_in_1024ths,
+            refresh=options.refresh or max(1, self.tables.move_count // 4),
+            chance=self._chance,
+            is_solving=int(options.is_solving and self._players <= 2 and self._chance < 0),
+            past_visits=options.past_visits,
+            gram_visits=options.nst_visits,
+            choice_planes=choice_planes(self.tables),
+        )
+
+    def use_policy(self, options: MctsOptions, cases: FeatureCases | None) -> None:
+        """Continue with the policy of `options`; `cases` are those of FAST. Before the first playout."""
+        self.options = options
+        contexts = self.memory.contexts
+        if cases is not None:
+            assert contexts is not None, "made for another policy than FAST"
+            contexts = contexts._replace(cases=cases)
+        self.memory = self.memory._replace(settings=self._make_settings(), contexts=contexts)
+
+    @property
+    def simulation_count(self) -> int:
+        """Playouts that entered the statistics so far."""
+        return int(self.arrays.counter[c.FINISHED])
+
+    @property
+    def descent_count(self) -> int:
+        return int(self.arrays.counter[c.DESCENTS])
+
+    @property
+    def step_count(self) -> int:
+        """Joint moves of the playouts and of the way to them."""
+        return int(self.arrays.counter[c.STEPS])
+
+    @property
+    def depth_sum(self) -> int:
+        """Summed depth in the tree of all playouts."""
+        return int(self.arrays.counter[c.DEPTH_SUM])
+
+    @property
+    def deepest(self) -> int:
+        return int(self.arrays.counter[c.DEEPEST])
+
+    @property
+    def node_count(self) -> int:
+        return int(self.arrays.counter[c.NODES])
+
+    @property
+    def edge_count(self) -> int:
+        return int(self.arrays.counter[c.EDGES])
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a node or its edges found no room since the root was set."""
+        return bool(self.arrays.counter[c.REFUSED] > 0)
+
+    @property
+    def root_goal(self) -> int | None:
+        """The proven goal of role 0 in the root state, or None."""
+        proof = int(self.tree.proof[ROOT])
+        return None if proof == UNPROVEN else proof
+
+    @property
+    def is_constant_sum(self) -> bool:
+        """Whether the goals of two roles have summed up to 100 at every end so far."""
+        return bool(self.arrays.counter[c.IS_CONSTANT_SUM])
+
+    def stop_proving(self) -> None:
+        """Forget what was proven, for good: another tree of the search has seen such an end."""
+        self.arrays.counter[c.IS_CONSTANT_SUM] = 0
+        self.tree.proof[: self.node_count] = UNPROVEN
+        self.tree.goal[: self.edge_count] = UNPROVEN
+
+    def set_root(self, fluents: NDArray[np.bool_]) -> None:
+        """Begin an empty tree at a state (bool[F])."""
+        self._put_root(fluents)
+        clear_tree(self.arrays, self.tree)
+
+    def move_root(self, node: int, fluents: NDArray[np.bool_]) -> None:
+        """Keep the subtree below `node`, whose state is given."""
+        self._put_root(fluents)
+        make_root(self.arrays, self.tree, node)
+
+    def _put_root(self, fluents: NDArray[np.bool_]) -> None:
+        abandon(self.arrays, self.tree, self.memory.walkers, self.usable_lanes)
+        self.arrays.root[:] = np.where(fluents, ALL_ONES, np.uint64(0))
+        words_of(self.arrays.value)[1 : 1 + len(fluents)] = self.arrays.root[:, None]
+        self.arrays.counter[c.DEEPEST] = 0
+        self.arrays.counter[c.REFUSED] = 0
+
+    def decay(self, factor: float) -> None:
+        """Discount what was learned about moves: playouts of an earlier state say less about this one.
+
+        Source: Tak, Winands & Björnsson, "Decaying Simulation Strategies" (2014), their move decay. Weights
+        change with the next refresh.
+        """
+        statistics, contexts = self.memory.statistics, self.memory.contexts
+        if statistics is not None:
+            for array in (statistics.visits, statistics.total):
+                array *= factor
+        if contexts is not None:
+            for array in (contexts.pair, contexts.gram):
+                array *= factor
+            refresh_means(contexts, self.memory.settings.past_visits)
+
+    def begin(self, simulations: int) -> None:
+        """Set how many playouts to start, besides those in flight."""
+        self.arrays.counter[c.LAUNCHES_LEFT] = simulations
+
+    def allow_in_flight(self, share: float) -> None:
+        """Allow this share of the lanes (0..1) in flight, however few visits the root has."""
+        self.arrays.counter[c.LEAST_IN_FLIGHT] = int(share * self.usable_lanes)
+
+    def run(self, ticks: int) -> bool:
+        """Search for at most `ticks` ticks; whether all playouts have ended."""
+        return bool(search_tree(self.memory, ticks))
+
+    def edges_of(self, node: int, role: int) -> range:
+        """The edges of a role at a node; empty where it is not expanded."""
+        # A copy, and checked: the kernel may be expanding the node in another thread.
+        first = self.tree.first_edge[node].tolist()
+        most = self._first_move[role + 1] - self._first_move[role]
+        if first[0] == MISSING or not 0 <= first[role] <= first[role + 1] <= first[role] + most:
+            return range(0)
+        return range(first[role], first[role + 1])
+
+    def root_edges(self, role: int, node: int = ROOT) -> list[RootEdge]:
+        """Statistics of the moves of `role` in the root state (or another node), by move."""
+        tree = self.tree
+        return [
+            RootEdge(
+                int(tree.move[e] - self._first_move[role]),
+                int(tree.visits[e]),
+                float(tree.total[e]),
+                None if tree.goal[e] == UNPROVEN else int(tree.goal[e]),
+            )
+            for e in self.edges_of(node, role)
+        ]
+
+    def child(self, node: int, moves: tuple[int, ...]) -> int | None:
+        """The node behind a joint move (one index per role, counted within the role), or None."""
+        edges = [
+            next((e for e in self.edges_of(node, role) if self._move_of(e, role) == move), None)
+            for role, move in enumerate(moves)
+        ]
+        if any(e is None for e in edges):
+            return None
+        tree = self.tree
+        decider = int(tree.decider[node])
+        if decider != SEVERAL:
+            e = edges[max(decider, 0)]
+            child = int(tree.child[e])
+            return None if child == MISSING else child
+        came = np.array(edges, np.int32) - tree.first_edge[node, 0]
+        children = np.flatnonzero(tree.parent[: self.node_count] == node)
+        found = children[(tree.came[children] == came).all(axis=1)]
+        return int(found[0]) if len(found) else None
+
+    def _move_of(self, edge: int, role: int) -> int:
+        return int(self.tree.move[edge] - self._first_move[role])
+
+    def best_line(self, limit: int = 12) -> list[tuple[int, ...]]:
+        """The joint moves along the most visited edges: the principal variation."""
+        line: list[tuple[int, ...]] = []
+        node: int | None = ROOT
+        while node is not None and len(line) < limit:
+            moves = []
+            for role in range(self.tables.role_count):
+                edges = self.edges_of(node, role)
+                if not edges:
+                    return line
+                best = max(edges, key=lambda e: (self.tree.visits[e], self.tree.total[e], -e))
+                if self.tree.visits[best] == 0:
+                    return line
+                moves.append(self._move_of(best, role))
+            line.append(tuple(moves))
+            node = self.child(node, line[-1])
+        return line
+
+
+def _goals_in_range(values: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Goal values as floats; 0 for those outside 0..100."""
+    return np.where((values >= 0) & (values <= 100), values, 0).astype(np.float64)

@@ -1,0 +1,75 @@
+"""Memory budget of a search: nodes and edges of its tree, and tables of its policy."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ggp.lanes.layout import LaneTables
+from ggp.search.mcts.kernels.allocation import (
+    BYTES_PER_GRAM,
+    BYTES_PER_PAIR,
+    BYTES_PER_WEIGHED_MOVE,
+    HISTORY_TICKS,
+    bytes_per_edge,
+    bytes_per_node,
+    bytes_per_table,
+)
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.policies.policy import GRAVE, RAVE, Need
+
+NODE_SHARE = 0.3
+"""Share of the memory for nodes; the rest is for edges."""
+
+TABLE_SHARE = 0.4
+"""Share of the memory for the tables of GRAVE, with that policy."""
+
+MOST_GRAMS = 2**17
+"""Room for N-grams of NST at most, and never over a quarter of the memory. Caches are fast."""
+
+
+class TreeRoom(NamedTuple):
+    """Capacity of one tree; tables of GRAVE and N-grams are 0 if the policy has no use for them."""
+
+    nodes: int
+    edges: int
+    tables: int
+    grams: int
+
+
+def memory_of_a_tree(options: MctsOptions) -> int:
+    """Bytes for one tree and its learned tables."""
+    return options.memory_mebibytes * 2**20 // options.threads
+
+
+def past_bytes(tables: LaneTables, words: int) -> int:
+    """Bytes of PAST next to one tree: pairs of facts and moves, the last states of lanes, scratch."""
+    states = HISTORY_TICKS * -(-tables.fluent_count // 64) * 64 * words * 8
+    of_a_move = BYTES_PER_PAIR * tables.fluent_count + BYTES_PER_WEIGHED_MOVE * 64
+    return states + of_a_move * tables.move_count
+
+
+def has_room_for_past(tables: LaneTables, options: MctsOptions) -> bool:
+    """Whether PAST leaves the tree half of the memory."""
+    return 2 * past_bytes(tables, options.words) <= memory_of_a_tree(options)
+
+
+def room_of_a_tree(tables: LaneTables, options: MctsOptions) -> TreeRoom:
+    """Capacity within the memory of one tree, which always has room for the root and its edges."""
+    memory = memory_of_a_tree(options)
+    moves = tables.move_count
+    policy = options.parsed_policy
+    has_grave = policy.mixes_in == GRAVE
+    grams = 0
+    if policy.needs(Need.STATES):
+        memory -= past_bytes(tables, options.words)
+    if policy.needs(Need.GRAMS):
+        grams = min(MOST_GRAMS, 1 << (memory // 4 // BYTES_PER_GRAM).bit_length() - 1)
+        memory -= grams * BYTES_PER_GRAM
+    table_share = TABLE_SHARE if has_grave else 0.0
+    edges = int((1 - NODE_SHARE - table_share) * memory) // bytes_per_edge(policy.mixes_in == RAVE)
+    return TreeRoom(
+        nodes=max(64, int(NODE_SHARE * memory) // bytes_per_node(tables.role_count)),
+        edges=max(edges, 4 * moves + 64),
+        tables=max(1, int(table_share * memory) // bytes_per_table(moves)) if has_grave else 0,
+        grams=grams,
+    )

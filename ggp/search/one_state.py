@@ -1,0 +1,101 @@
+"""`search_state`: tree search of one state, its result as data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from ggp.game import RANDOM_ROLE, Game, GameError, Role, is_compiled
+from ggp.search.mcts.options import MctsOptions, default_options, parse_options
+from ggp.search.report import SearchReport
+
+if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame
+    from ggp.search.mcts.reference.search import Search
+    from ggp.search.mcts.search import LanesSearch
+
+    AnySearch: TypeAlias = Search | LanesSearch
+
+SECONDS = 1.0
+"""Time of a search without `simulations` and `seconds`."""
+
+
+def search_state(
+    game: Game[Any],
+    state: Hashable | None = None,
+    role: Role | None = None,
+    *,
+    simulations: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    **options: str | float | bool,
+) -> SearchReport:
+    """Search a state by Monte-Carlo tree search.
+
+    The report has values and visits of all moves, the best move and the best line.
+
+    state         None: the initial state
+    role          whose move is looked for; None: the first role that has a choice
+    simulations   number of playouts; the result is then the same on every machine
+    seconds       time instead, after compiling; one second if neither is given
+    options       those of the player mcts, by the same names: policy="rave+mast", c=30, solver=False
+
+    Compiled games are searched on lanes, all others in plain Python.
+
+    >>> import ggp
+    >>> game = ggp.load("nim", engine="reasoner")
+    >>> report = ggp.search_state(game, simulations=200)
+    >>> report.playouts, len(report.moves), report.best_move in [move.move for move in report.moves]
+    (200, 16, True)
+    >>> ggp.search_state(game, simulations=5, polizy="mast")
+    Traceback (most recent call last):
+    ggp...OptionError: ...option 'polizy'...
+
+    Raises GameError for terminal states and unknown roles, OptionError.
+    """
+    state = game.initial_state() if state is None else state
+    if game.is_terminal(state):
+        raise GameError("the match is over in this state: there is nothing to search")
+    if role is None:
+        role = _choosing_role(game, state)
+    game.legal_moves(state, role)  # names the roles if this is none, and says if the rules are at fault
+    texts = {name: _option_text(value) for name, value in options.items()}
+    search = _make_search(game, role, seed, parse_options(texts, default_options(simulations)))
+    try:
+        search.move_to(state, None)
+        if simulations is None:
+            search.warm_up()
+            search.run(deadline=time.monotonic() + (SECONDS if seconds is None else seconds))
+        elif seconds is None:
+            search.run(simulations=simulations)
+        else:
+            search.warm_up()
+            search.run(simulations=simulations, deadline=time.monotonic() + seconds)
+        return search.report()
+    finally:
+        search.close()
+
+
+def _choosing_role(game: Game[Any], state: Hashable) -> Role:
+    """The first role except chance that has a choice; else the first role."""
+    players = [role for role in game.roles if role != RANDOM_ROLE] or list(game.roles)
+    return next((role for role in players if len(game.legal_moves(state, role)) > 1), players[0])
+
+
+def _option_text(value: str | float | bool) -> str:
+    """A value as it is written behind a player: switches are on or off."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+def _make_search(game: Game[Any], role: Role, seed: int, options: MctsOptions) -> AnySearch:
+    """The search on lanes, or the plain-Python one with the same methods."""
+    if is_compiled(game):
+        from ggp.search.mcts.search import LanesSearch
+
+        return LanesSearch(cast("CompiledGame", game), role, seed=seed, options=options)
+    from ggp.search.mcts.reference.search import Search
+
+    return Search(game, role, seed=seed, options=options)

@@ -1,0 +1,128 @@
+"""Games of one role: good lines at any time, by nested rollouts.
+
+Nested rollout policy adaptation is Rosin's (2011): each level runs the level below many times and moves its
+policy towards the best line found. On the lowest level a batch of rollouts by one policy fills all lanes.
+
+Proofs are `ggp.search.alphabeta`'s: with one role, alpha-beta is branch and bound.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.game import Move
+from ggp.jit.compiling import announced_compilation
+from ggp.jit.rows import ALL_ONES
+from ggp.search.rollouts.kernels import adapt, make_rollouts, roll_out
+
+MOST_STEPS = 2000
+
+Policy: TypeAlias = NDArray[np.float64]
+"""float64[M]: logarithmic weights of the moves, in every state."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A way to the end: its moves and the goal there."""
+
+    goal: int
+    moves: tuple[Move, ...]
+
+
+class NestedRollouts:
+    """Nested rollout policy adaptation in one game of one role.
+
+    best       the best line found so far, from the state that `run` was given
+    playouts   rollouts played so far
+    """
+
+    def __init__(
+        self, game: CompiledGame, *, seed: int = 0, level: int = 2, iterations: int = 40, step: float = 1.0
+    ) -> None:
+        """How to search.
+
+        level, iterations   each level runs the one below so many times
+        step                how far the policy moves towards a line
+        """
+        if len(game.roles) != 1:
+            raise ValueError("nested rollouts need a game of one role")
+        self.game = game
+        self.level = level
+        self.iterations = iterations
+        self.step = step
+        self.best: Line | None = None
+        self.playouts = 0
+        self._index = {move: i for i, move in enumerate(game.moves[0])}
+        self._arrays = make_rollouts(game.lane_tables, game.words, MOST_STEPS, seed)
+
+    def run(
+        self,
+        state: PackedState | None = None,
+        *,
+        deadline: float | None = None,
+        playouts: int | None = None,
+        stop: threading.Event | None = None,
+        enough: int = 100,
+    ) -> Line | None:
+        """Search until a line with the goal `enough` is found or a limit is met; return the best line.
+
+        deadline   time.monotonic() seconds; at least one of the limits must be given
+        """
+        self.best, self.playouts = None, 0
+        root = self.game.initial_state() if state is None else state
+        self._arrays.root[:] = np.where(self.game.unpack(root), ALL_ONES, np.uint64(0))
+        self._deadline, self._most, self._event, self._enough = deadline, playouts, stop, enough
+        while not self._is_over():
+            self._nest(self.level, np.zeros(len(self._arrays.weight), np.float64))
+        return self.best
+
+    def _is_over(self) -> bool:
+        return (
+            (self.best is not None and self.best.goal >= self._enough)
+            or (self._deadline is not None and time.monotonic() >= self._deadline)
+            or (self._most is not None and self.playouts >= self._most)
+            or (self._event is not None and self._event.is_set())
+        )
+
+    def _nest(self, level: int, policy: Policy) -> Line:
+        if level == 0:
+            return self._roll_out(policy)
+        best: Line | None = None
+        for _ in range(self.iterations):
+            line = self._nest(level - 1, policy.copy())
+            if best is None or line.goal >= best.goal:
+                best = line
+            if self._is_over():
+                break
+            self._adapt(policy, best)
+        assert best is not None
+        return best
+
+    def _roll_out(self, policy: Policy) -> Line:
+        """Play all lanes by the policy; return the best line of them."""
+        game, arrays = self.game, self._arrays
+        np.exp(policy, out=arrays.weight)
+        with announced_compilation() if not self.playouts else nullcontext():
+            lane = roll_out(game.lane_tables, game.tables.first_move, arrays, MOST_STEPS)
+        lanes = len(arrays.length)
+        indices = arrays.history[lane::lanes][: arrays.length[lane]]
+        line = Line(max(0, int(arrays.goal[lane])), tuple(game.moves[0][i] for i in indices))
+        self.playouts += lanes
+        if self.best is None or line.goal > self.best.goal:
+            self.best = line
+        return line
+
+    def _adapt(self, policy: Policy, line: Line) -> None:
+        """Move the policy towards the line: its moves gain what all legal ones lose in proportion."""
+        np.exp(policy, out=self._arrays.weight)
+        indices = np.array([self._index[move] for move in line.moves], np.int32)
+        game = self.game
+        adapt(game.lane_tables, game.tables.first_move, self._arrays, indices, self.step, policy)

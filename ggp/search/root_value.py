@@ -1,0 +1,225 @@
+"""The value of the initial state alone, proven by search: for games with too many states to solve.
+
+alphabeta          two roles in turn, constant sum: iterative deepening until the value is proven
+branch-and-bound   one role: the same with one side, next to nested rollouts, since a line that earns the
+                   greatest goal of the rules is a proof too
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ggp.engines.compiled import CompiledGame
+from ggp.game import RANDOM_ROLE, Move, Role
+from ggp.search.alphabeta.best_moves import BestMovesSearch
+from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, SearchResult
+from ggp.search.rollouts.single_role import Line, NestedRollouts
+from ggp.solver import SolverLimitError, UnsolvableError
+
+ALPHABETA, BRANCH_AND_BOUND = "alphabeta", "branch-and-bound"
+REPORT_SECONDS = 0.5
+MOVES_SECONDS = 5.0
+"""Without a deadline the other moves get this much time, or as much as the proof took."""
+
+
+@dataclass(frozen=True)
+class RootProgress:
+    """How far a search is: nodes expanded, depth of the current iteration, best goal of a known line."""
+
+    nodes: int
+    depth: int
+    seconds: float
+    goal: int | None
+
+
+@dataclass(frozen=True)
+class RootValue:
+    """The proven value of the initial state.
+
+    values   goal of each role under best play, in role order
+    mover    the role with a choice; None if the first move is forced. best_moves: its moves that provably
+             keep the value; unsettled: those undecided in time
+    line     with one role: the moves of a line that earns the value, if one is known
+    nodes    positions expanded; depth: of the last iteration, None if rollouts were the proof
+    """
+
+    game: CompiledGame
+    method: str
+    values: tuple[int, ...]
+    mover: Role | None
+    best_moves: tuple[Move, ...]
+    unsettled: tuple[Move, ...]
+    line: tuple[Move, ...]
+    nodes: int
+    depth: int | None
+    seconds: float
+
+
+def search_method(game: CompiledGame) -> str | None:
+    """The method for a game, judging by its roles; None if there is none."""
+    if RANDOM_ROLE in game.roles or len(game.roles) > 2 or game.terms.percepts:
+        return None
+    return ALPHABETA if len(game.roles) == 2 else BRANCH_AND_BOUND
+
+
+def find_root_value(
+    game: CompiledGame,
+    *,
+    mebibytes: int = 256,
+    deadline: float | None = None,
+    report: Callable[[RootProgress], None] | None = None,
+) -> RootValue:
+    """Search until the value of the initial state is proven; then for all moves that keep it.
+
+    mebibytes   for the transposition table
+    report      called about twice a second
+    deadline    time.monotonic() seconds
+    Raises UnsolvableError for other kinds of games, SolverLimitError after the deadline.
+    """
+    method = search_method(game)
+    if method is None:
+        raise UnsolvableError("search can prove values only for games of one role, or of two without chance")
+    if game.is_terminal(game.initial_state()):
+        raise UnsolvableError("the initial state is terminal")
+    try:
+        return _RootSearch(game, method, mebibytes, deadline, report).run()
+    except AlphaBetaError as error:
+        raise UnsolvableError(str(error)) from None
+
+
+class _RootSearch:
+    def __init__(
+        self,
+        game: CompiledGame,
+        method: str,
+        mebibytes: int,
+        deadline: float | None,
+        report: Callable[[RootProgress], None] | None,
+    ) -> None:
+        self.game = game
+        self.method = method
+        self.deadline = deadline
+        self.report = report
+        self.search = AlphaBeta(game, mebibytes=mebibytes)
+        self.rollouts = NestedRollouts(game) if method == BRANCH_AND_BOUND else None
+        self.start = time.monotonic()
+        self._result: SearchResult | None = None
+        self._error: AlphaBetaError | None = None
+        self._is_over = threading.Event()
+        self._moves: BestMovesSearch | None = None
+
+    def run(self) -> RootValue:
+        """Run search and rollouts in threads of their own; watch the clock in this one."""
+        threads = [threading.Thread(target=self._search, name="search", daemon=True)]
+        if self.rollouts is not None:
+            threads.append(threading.Thread(target=self._roll_out, name="rollouts", daemon=True))
+        for thread in threads:
+            thread.start()
+        self._watch(threads)
+        if self._error is not None and not self._has_enough():
+            raise self._error
+        found = self._proven(self._result or SearchResult(None, None, False, None, self.search.nodes, 0.0))
+        return self._with_all_best_moves(found) if found.best_moves else found
+
+    def _watch(self, threads: list[threading.Thread]) -> None:
+        """Report until the work is done or time is up; then end the threads, the first of which searches."""
+        try:
+            while not self._is_over.wait(self._pause()):
+                self._report()
+                if self.deadline is not None and time.monotonic() >= self.deadline:
+                    break
+        finally:
+            self._is_over.set()
+            if self._moves is not None:
+                self._moves.interrupt()
+            self.search.interrupt_and_join(threads[0])
+            for thread in threads[1:]:
+                thread.join()
+
+    def _with_all_best_moves(self, found: RootValue) -> RootValue:
+        state = self.game.initial_state()
+        moves = self._moves = BestMovesSearch(self.search, state, found.values[0], found.best_moves[0])
+        if self.deadline is None:
+            self.deadline = time.monotonic() + max(MOVES_SECONDS, found.seconds)
+        self._is_over.clear()
+        thread = threading.Thread(target=self._settle_moves, name="best moves", daemon=True)
+        thread.start()
+        self._watch([thread])
+        return replace(found, best_moves=moves.found.best, unsettled=moves.found.unsettled)
+
+    def _settle_moves(self) -> None:
+        assert self._moves is not None
+        self._moves.run(self.deadline)
+        self._is_over.set()
+
+    def _search(self) -> None:
+        try:
+            self._result = self.search.search(self.game.initial_state(), deadline=self.deadline)
+        except AlphaBetaError as error:
+            self._error = error
+        self._is_over.set()
+
+    def _roll_out(self) -> None:
+        assert self.rollouts is not None
+        self.rollouts.run(deadline=self.deadline, stop=self._is_over, enough=self.search.greatest_goal)
+        if self._has_enough():
+            self._is_over.set()
+
+    def _pause(self) -> float:
+        left = REPORT_SECONDS if self.deadline is None else self.deadline - time.monotonic()
+        return max(0.0, min(REPORT_SECONDS, left))
+
+    def _line(self) -> Line | None:
+        return self.rollouts.best if self.rollouts is not None else None
+
+    def _has_enough(self) -> bool:
+        line = self._line()
+        return line is not None and line.goal >= self.search.greatest_goal
+
+    def _report(self) -> None:
+        if self.report is not None:
+            line = self._line()
+            seconds = time.monotonic() - self.start
+            goal = line.goal if line is not None else None
+            self.report(RootProgress(self.search.nodes, self.search.depth, seconds, goal))
+
+    def _proven(self, result: SearchResult) -> RootValue:
+        game, line = self.game, self._line()
+        seconds = time.monotonic() - self.start
+        if self._has_enough() and line is not None:
+            values: tuple[int, ...] = (line.goal,)
+            move: Move | None = line.moves[0]
+            moves = line.moves
+        elif result.is_proven and result.goal is not None:
+            first = int(result.goal)
+            values = (first,) if self.method == BRANCH_AND_BOUND else (first, self.search.goal_sum - first)
+            move = result.move
+            moves = line.moves if line is not None and line.goal == first else ()
+        else:
+            raise SolverLimitError(self._failure(result, line))
+        legal = [game.legal_moves(game.initial_state(), role) for role in game.roles]
+        mover = next((r for r, each in zip(game.roles, legal, strict=True) if len(each) > 1), None)
+        depth = result.depth if result.is_proven else None
+        best = (move,) if mover is not None and move is not None else ()
+        return RootValue(game, self.method, values, mover, best, (), moves, result.nodes, depth, seconds)
+
+    def _failure(self, result: SearchResult, line: Line | None) -> str:
+        found = [f"{result.nodes:,} nodes searched"]
+        if result.depth is not None:
+            found.append(f"all lines of up to {result.depth} moves searched")
+        if line is not None:
+            found.append(f"best line known earns {line.goal}")
+        return f"not proven by {self.method} when time was up ({', '.join(found)})"
+
+
+__all__ = [
+    "ALPHABETA",
+    "BRANCH_AND_BOUND",
+    "RootProgress",
+    "RootValue",
+    "find_root_value",
+    "search_method",
+]

@@ -1,0 +1,6 @@
+"""Kernels of the solver.
+
+expand   all successors of many states, numbered
+backup   values where one role at a time has a choice; bounds on cycles
+matrix   expectations and matrix games
+"""

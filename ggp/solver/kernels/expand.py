@@ -1,0 +1,365 @@
+"""expand: find all successors of many states, without duplicates, and number them.
+
+Two passes of lanes. In the first a lane is a state: LEGAL and GOAL give its moves, whether it is terminal and
+its goals. In the second a lane is a state and a joint move: NEXT gives the successor, whose key is looked up
+in the key table and appended if it is new.
+
+Letters: N states, R roles, M moves of all roles, D words per key, L = 64*W lanes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.compiling import inlined, kernel, piece, stage
+from ggp.jit.rows import (
+    ALL_ONES,
+    Index,
+    Rows,
+    any_lane,
+    get_word,
+    literal,
+    load,
+    lowest_bit,
+    make_rows,
+    store,
+    word_count,
+    words_of,
+)
+from ggp.lanes.bits import has_lane, set_lane
+from ggp.lanes.keys.packing import StateCode, decode_planes, encode_planes, load_keys, store_keys
+from ggp.lanes.keys.table import KeyTable, Words, number_states
+from ggp.lanes.layout import LaneTables
+from ggp.lanes.row_loops import clear_moves, several_true
+from ggp.lanes.settle import settle_phases
+
+# Indices of Expansion.counter.
+STATES, EDGES, STUCK, BACKWARD, WANTED = range(5)
+COUNTERS = 5
+NO_GOAL = 255
+UNKNOWN = 254
+MOST_MOVES = 65535
+
+
+class Expansion(NamedTuple):
+    """The memory of one expander.
+
+    state_value, move_value   K+1 rows each: the circuit with a state per lane, and with a joint move as well
+    planes      64*D rows
+    live        2 rows: the lanes of the first pass whose state is not terminal; scratch
+    block       uint64[64], scratch
+    chosen      int64[L]: the states in the lanes of the first pass
+    source      int64[L]: the states in the lanes of the second pass
+    legal_count int32[L*R] and legal_move int32[L*M]: legal moves (counted over all roles) by lane and role
+    reached     uint64[L*D]: keys of the states reached
+    mixed       uint64[L]: their hashes
+    turn        int64[R]: the joint move at hand, as places in the lists of legal moves
+    counter     int64[COUNTERS]: STATES numbered so far, EDGES in the array at hand, STUCK states (not
+                terminal, and a role with no move or over MOST_MOVES), BACKWARD edges (to a state whose number
+                is not above the source's), transitions WANTED room for
+    """
+
+    state_value: Rows
+    move_value: Rows
+    planes: Rows
+    live: Rows
+    block: NDArray[np.uint64]
+    chosen: NDArray[np.int64]
+    source: NDArray[np.int64]
+    legal_count: Int32Array
+    legal_move: Int32Array
+    reached: Words
+    mixed: Words
+    turn: NDArray[np.int64]
+    counter: NDArray[np.int64]
+
+
+def make_expansion(tables: LaneTables, code: StateCode, words: int) -> Expansion:
+    """Fresh memory for one game, rows of `words` words."""
+    lanes = 64 * words
+    values = [make_rows(tables.row_count, words) for _ in range(2)]
+    for value in values:
+        words_of(value)[0] = ALL_ONES
+    return Expansion(
+        state_value=values[0],
+        move_value=values[1],
+        planes=make_rows(64 * code.word_count, words),
+        live=make_rows(2, words),
+        block=np.zeros(64, np.uint64),
+        chosen=np.zeros(lanes, np.int64),
+        source=np.zeros(lanes, np.int64),
+        legal_count=np.zeros(lanes * tables.role_count, np.int32),
+        legal_move=np.empty(lanes * max(1, tables.move_count), np.int32),
+        reached=np.zeros(lanes * code.word_count, np.uint64),
+        mixed=np.zeros(lanes, np.uint64),
+        turn=np.zeros(tables.role_count, np.int64),
+        counter=np.zeros(COUNTERS, np.int64),
+    )
+
+
+class SpaceArrays(NamedTuple):
+    """What an expansion reads from and appends to. The caller replaces arrays that have become too small.
+
+    known        the states found: their keys and the key table
+    edge         uint32[*]: numbers of the successors, appended at counter[EDGES]
+    goal         uint8[N*R]: goals of terminal states (NO_GOAL where the rules give none or several), UNKNOWN
+                 for other states that were expanded
+    """
+
+    known: KeyTable
+    edge: NDArray[np.uint32]
+    goal: NDArray[np.uint8]
+
+
+@stage
+def _append_in_lanes(
+    live: Rows,
+    move: Index,
+    role: Index,
+    tables: LaneTables,
+    first: Index,
+    count: Int32Array,
+    legal: Int32Array,
+) -> None:
+    """Append a role's move to its list, which begins at `first`, in the lanes set in row 1 of `live`."""
+    for w in range(word_count(live)):
+        bits = get_word(live, 1, w)
+        while bits != np.uint64(0):
+            lane = 64 * w + lowest_bit(bits)
+            bits = bits & (bits - np.uint64(1))
+            place = lane * tables.role_count + role
+            legal[lane * tables.move_count + first + count[place]] = move
+            count[place] += 1
+
+
+@inlined
+def list_legal_moves(
+    tables: LaneTables,
+    first_move: Int32Array,
+    value: Rows,
+    live: Rows,
+    legal_count: Int32Array,
+    legal_move: Int32Array,
+) -> None:
+    """List the legal moves, by lane and role in ascending order, in the lanes set in row 0 of `live`.
+
+    Row 1 of `live` is scratch. Shapes: see `Expansion`.
+    """
+    legal_count[:] = 0
+    alive = load(live, 0)
+    for role in range(tables.role_count):
+        slot = tables.first_slot[role]
+        first = first_move[role]
+        for move in range(first, first_move[role + 1]):
+            x = literal(value, np.int64(tables.slot_literal[slot])) & alive
+            slot += 1
+            if any_lane(x):
+                store(live, 1, x)
+                _append_in_lanes(live, move, role, tables, first, legal_count, legal_move)
+
+
+@stage
+def _set_goal(
+    goal: NDArray[np.uint8], first: Index, roles: Index, scratch: Rows, count: Index, worth: np.uint8
+) -> None:
+    """Set a goal in those of the first `count` lanes where it holds (row 1) and no two do (row 0)."""
+    for w in range((count + 63) >> 6):
+        bits = get_word(scratch, 1, w) & ~get_word(scratch, 0, w)
+        while bits != np.uint64(0):
+            lane = 64 * w + lowest_bit(bits)
+            bits = bits & (bits - np.uint64(1))
+            if lane < count:
+                goal[first + lane * roles] = worth
+
+
+@piece
+def read_goals(
+    tables: LaneTables, value: Rows, scratch: Rows, count: Index, goal: NDArray[np.uint8], first: Index
+) -> None:
+    """goal[first + lane*R + r] = goal of role r, NO_GOAL where the rules give none or several.
+
+    scratch   2 rows
+    """
+    roles = tables.role_count
+    for role in range(roles):
+        for lane in range(count):
+            goal[first + lane * roles + role] = NO_GOAL
+        begin, end = tables.goal_first[role], tables.goal_first[role + 1]
+        store(scratch, 0, several_true(value, tables.goal_literal, begin, end))
+        for q in range(begin, end):
+            store(scratch, 1, literal(value, np.int64(tables.goal_literal[q])))
+            _set_goal(goal, first + role, roles, scratch, count, np.uint8(tables.goal_value[q]))
+
+
+@stage
+def _settle_states(
+    tables: LaneTables,
+    code: StateCode,
+    first_move: Int32Array,
+    expansion: Expansion,
+    keys: Words,
+    state: Index,
+    count: Index,
+) -> None:
+    """The first pass: settle `count` states from `state` on, one per lane, and list their legal moves."""
+    for i in range(count):
+        expansion.chosen[i] = state + i
+    value = expansion.state_value
+    load_keys(keys, expansion.chosen, count, code.word_count, expansion.planes, expansion.block)
+    decode_planes(code, expansion.planes, value)
+    settle_phases(tables, value, 0, 2)
+    store(expansion.live, 0, ~literal(value, np.int64(tables.terminal)))
+    list_legal_moves(tables, first_move, value, expansion.live, expansion.legal_count, expansion.legal_move)
+
+
+@stage
+def _count_joint_moves(legal_count: Int32Array, roles: Index, count: Index) -> Index:
+    """The joint moves of the first `count` lanes together; terminal states have none."""
+    total = np.int64(0)
+    for lane in range(count):
+        product = np.int64(1)
+        for role in range(roles):
+            product *= legal_count[lane * roles + role]
+        total += product
+    return total
+
+
+@stage
+def _room(space: SpaceArrays, counter: NDArray[np.int64]) -> Any:
+    """Transitions for which there is room, even if each leads to a new state."""
+    known = space.known
+    return min(
+        space.edge.shape[0] - counter[EDGES],
+        known.keys.shape[0] // known.word_count - counter[STATES],
+        known.table.shape[0] // 4 * 3 - counter[STATES],
+    )
+
+
+@stage
+def _is_expandable(
+    roles: Index,
+    expansion: Expansion,
+    lane: Index,
+    move_count: NDArray[np.uint16],
+    at: Index,
+    goal: NDArray[np.uint8],
+    goal_at: Index,
+) -> bool:
+    """Whether the state of a lane has successors; write its numbers of moves, and UNKNOWN unless terminal.
+
+    at, goal_at   where the state's entries begin in `move_count` and `goal`
+    """
+    if not has_lane(expansion.live, 0, lane):
+        for role in range(roles):
+            move_count[at + role] = np.uint16(0)
+        return False
+    is_stuck = False
+    for role in range(roles):
+        legal = expansion.legal_count[lane * roles + role]
+        is_stuck = is_stuck or legal == 0 or legal > MOST_MOVES
+        move_count[at + role] = np.uint16(legal)
+        goal[goal_at + role] = UNKNOWN
+    expansion.counter[STUCK] += is_stuck
+    return not is_stuck
+
+
+@piece
+def _flush(
+    tables: LaneTables, code: StateCode, expansion: Expansion, space: SpaceArrays, pending: Index
+) -> None:
+    """The second pass: number the states that the `pending` joint moves lead to, and clear the moves."""
+    counter = expansion.counter
+    value = expansion.move_value
+    words = code.word_count
+    load_keys(space.known.keys, expansion.source, pending, words, expansion.planes, expansion.block)
+    decode_planes(code, expansion.planes, value)
+    settle_phases(tables, value, 0, 3)
+    encode_planes(code, tables.next, value, expansion.planes)
+    store_keys(expansion.planes, pending, words, expansion.reached, expansion.block)
+    edges = counter[EDGES]
+    counter[STATES] = number_states(
+        space.known, counter[STATES], expansion.reached, pending, expansion.mixed, space.edge, edges
+    )
+    backward = np.int64(0)
+    for i in range(pending):
+        backward += np.int64(space.edge[edges + i]) <= expansion.source[i]
+    counter[BACKWARD] += backward
+    counter[EDGES] = edges + pending
+    clear_moves(tables, value)
+
+
+@stage
+def _next_joint_move(turn: NDArray[np.int64], legal_count: Int32Array, first: Index) -> bool:
+    """Advance `turn` to the next joint move in lexicographic order; False after the last, and all 0 again."""
+    role = turn.shape[0] - 1
+    while role >= 0 and turn[role] + 1 == legal_count[first + role]:
+        turn[role] = 0
+        role -= 1
+    if role >= 0:
+        turn[role] += 1
+    return role >= 0  # type: ignore[no-any-return]
+
+
+@stage
+def _set_joint_move(
+    tables: LaneTables, first_move: Int32Array, expansion: Expansion, lane: Index, target: Index
+) -> None:
+    """Set the joint move `turn` of the state in `lane` of the first pass, in lane `target` of the second."""
+    for role in range(tables.role_count):
+        move = expansion.legal_move[lane * tables.move_count + first_move[role] + expansion.turn[role]]
+        set_lane(expansion.move_value, np.int64(tables.move0 + move), target)
+    expansion.source[target] = expansion.chosen[lane]
+
+
+@kernel
+def expand(
+    tables: LaneTables,
+    code: StateCode,
+    first_move: Int32Array,
+    expansion: Expansion,
+    space: SpaceArrays,
+    first: int,
+    end: int,
+    move_count: NDArray[np.uint16],
+) -> int:
+    """Expand states first .. end-1; return the first state not expanded.
+
+    That is below `end` where `space` has no room for the next block of states; the room that is needed, in
+    transitions, is then in counter[WANTED].
+
+    move_count   uint16[(end-first)*R], overwritten: legal moves per role; all 0 in terminal states
+    """
+    roles = tables.role_count
+    counter = expansion.counter
+    lanes = 64 * word_count(expansion.state_value)
+    pending: Any = np.int64(0)
+    state: Any = np.int64(first)
+    while state < end:
+        count: Any = min(lanes, end - state)
+        _settle_states(tables, code, first_move, expansion, space.known.keys, state, count)
+        wanted = pending + _count_joint_moves(expansion.legal_count, roles, count)
+        if _room(space, counter) < wanted:
+            counter[WANTED] = wanted
+            break
+        goal = space.goal
+        read_goals(tables, expansion.state_value, expansion.planes, count, goal, state * roles)
+        for lane in range(count):
+            here = state + lane
+            has_more = _is_expandable(
+                roles, expansion, lane, move_count, (here - first) * roles, goal, here * roles
+            )
+            while has_more:
+                _set_joint_move(tables, first_move, expansion, lane, pending)
+                pending += 1
+                if pending == lanes:
+                    _flush(tables, code, expansion, space, pending)
+                    pending = np.int64(0)
+                has_more = _next_joint_move(expansion.turn, expansion.legal_count, lane * roles)
+        state += count
+    if pending > 0:
+        _flush(tables, code, expansion, space, pending)
+    return state  # type: ignore[no-any-return]

@@ -1,0 +1,291 @@
+"""Reports of `ggp validate` as text, JSON, SARIF 2.1.0 or GitHub annotations.
+
+SARIF is the OASIS standard "Static Analysis Results Interchange Format" 2.1.0 (2020); annotations are the
+workflow commands of GitHub Actions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from gdl.errors import Diagnostic, Severity, render
+from gdl.program import Source
+from gdl.terms import Span
+from gdl.validation import CODES as STATIC_CODES
+from gdl.validation.fixes import FIXES
+from gdl.validation.selection import OFF_BY_DEFAULT
+from ggp.match.record import program_version
+from ggp.notebook import html_table
+from ggp.validation.properties import CODES as DYNAMIC_CODES
+from ggp.validation.properties import Outcome, Property, counted
+
+CODES: Mapping[str, str] = {**STATIC_CODES, **DYNAMIC_CODES}
+MARKS = (("off by default", OFF_BY_DEFAULT), ("fixable", frozenset(FIXES)), ("by playing", DYNAMIC_CODES))
+"""What the list of all codes says about some."""
+
+SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+@dataclass(repr=False)
+class SheetReport:
+    """The findings for one sheet.
+
+    name         the path as given, `-` for standard input
+    unreadable   why the sheet could not be read; empty if it could
+    note         why something requested was not done
+    fixed        number of corrections made to the file
+
+    >>> import ggp
+    >>> report = ggp.validate("(role x) (<= (legal x ?m) (not (true ?m)))")
+    >>> report.has_errors, report.diagnostics[0].code
+    (True, 'GDL214')
+    """
+
+    name: str
+    source: Source = field(default_factory=lambda: Source("", ""))
+    rule_count: int = 0
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    properties: list[Property] = field(default_factory=list)
+    unreadable: str = ""
+    note: str = ""
+    fixed: int = 0
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    def __repr__(self) -> str:
+        verdict = self.unreadable or f"{self.rule_count:,} rules, {_verdict(self)}"
+        return f"<SheetReport {self.name}: {verdict}>"
+
+    def _repr_html_(self) -> str:
+        """The diagnostics as a table, for notebooks."""
+        rows = [
+            [
+                diagnostic.code,
+                diagnostic.severity.value,
+                "" if diagnostic.span is None else diagnostic.span.line,
+                diagnostic.message,
+            ]
+            for diagnostic in self.diagnostics
+        ]
+        rows += [["", fact.outcome.value, "", fact.statement] for fact in self.properties]
+        return html_table(repr(self)[1:-1], ["code", "severity", "line", "message"], rows)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the sheet cannot be read, or some diagnostic is an error."""
+        return bool(self.unreadable) or self.count(Severity.ERROR) > 0
+
+    def count(self, severity: Severity) -> int:
+        """Number of diagnostics of `severity`."""
+        return sum(diagnostic.severity is severity for diagnostic in self.diagnostics)
+
+
+def text_of(report: SheetReport, *, is_quiet: bool = False) -> str:
+    """Diagnostics with their source lines, then properties with witnesses."""
+    if report.unreadable:
+        return report.unreadable
+    parts = [render(diagnostic, report.source) for diagnostic in report.diagnostics]
+    if not is_quiet:
+        parts.append(f"{report.name}: {report.rule_count} rules, {_verdict(report)}")
+    if report.note:
+        parts.append(f"{report.name}: {report.note}")
+    for fact in report.properties:
+        is_fault = fact.outcome is Outcome.REFUTED and bool(fact.code)
+        if is_quiet and not is_fault:
+            continue
+        detail = f" ({fact.detail})" if fact.detail else ""
+        parts.append(f"  {fact.outcome.value:<8} {fact.statement}{detail}")
+        if fact.witness is not None and fact.outcome is Outcome.REFUTED:
+            parts += [f"             {line}" for line in fact.witness.to_text().split("\n")]
+    return "\n".join(parts)
+
+
+def _verdict(report: SheetReport) -> str:
+    errors, warnings = report.count(Severity.ERROR), report.count(Severity.WARNING)
+    fixed = f", {report.fixed} fixed" if report.fixed else ""
+    if errors:
+        return f"{counted(errors, 'error')}, {counted(warnings, 'warning')}{fixed}"
+    return "no errors" + (f", {counted(warnings, 'warning')}" if warnings else "") + fixed
+
+
+def statistics_of(reports: Sequence[SheetReport]) -> str:
+    """The number of findings of each code, most frequent first; `*` marks codes that can be fixed."""
+    counts = Counter(diagnostic.code for report in reports for diagnostic in report.diagnostics)
+    sheets = Counter(code for report in reports for code in {d.code for d in report.diagnostics})
+    return "\n".join(
+        f"{count:>6}  {code} {'*' if code in FIXES else ' '} {CODES[code]}"
+        + (f" (in {counted(sheets[code], 'sheet')})" if len(reports) > 1 else "")
+        for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    )
+
+
+def codes_table() -> str:
+    """All codes with their severities and titles, one per line."""
+    lines = []
+    for code, title in CODES.items():
+        severity = Severity.WARNING if code.startswith("GDL3") else Severity.ERROR
+        marks = [mark for mark, codes in MARKS if code in codes]
+        lines.append(f"{code}  {severity.value:<7}  {title}" + (f" ({', '.join(marks)})" if marks else ""))
+    return "\n".join(lines)
+
+
+def summary_of(reports: Sequence[SheetReport]) -> str:
+    """A summary of all sheets in one line."""
+    errors = sum(report.count(Severity.ERROR) for report in reports)
+    warnings = sum(report.count(Severity.WARNING) for report in reports)
+    clean = sum(not report.diagnostics and not report.unreadable for report in reports)
+    unreadable = sum(bool(report.unreadable) for report in reports)
+    text = (
+        f"{counted(len(reports), 'sheet')}: {clean} clean,"
+        f" {counted(errors, 'error')}, {counted(warnings, 'warning')}"
+    )
+    return text + (f", {unreadable} unreadable" if unreadable else "")
+
+
+def to_json(reports: Sequence[SheetReport]) -> str:
+    """All reports as one JSON document."""
+    sheets = [
+        {
+            "file": report.name,
+            "rules": report.rule_count,
+            **({"unreadable": report.unreadable} if report.unreadable else {}),
+            **({"note": report.note} if report.note else {}),
+            **({"fixed": report.fixed} if report.fixed else {}),
+            "diagnostics": [_diagnostic_data(diagnostic) for diagnostic in report.diagnostics],
+            "properties": [fact.to_dict() for fact in report.properties],
+        }
+        for report in reports
+    ]
+    data = {
+        "version": program_version(),
+        "errors": sum(report.count(Severity.ERROR) for report in reports),
+        "warnings": sum(report.count(Severity.WARNING) for report in reports),
+        "sheets": sheets,
+    }
+    return json.dumps(data, ensure_ascii=False, indent=1)
+
+
+def _diagnostic_data(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+        **_span_data(diagnostic.span),
+        "related": [
+            {"message": related.message, **_span_data(related.span)} for related in diagnostic.related
+        ],
+    }
+
+
+def _span_data(span: Span | None) -> dict[str, int]:
+    if span is None:
+        return {}
+    return {
+        "line": span.line,
+        "column": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
+
+
+def to_sarif(reports: Sequence[SheetReport]) -> str:
+    """All reports as a SARIF 2.1.0 log with one run."""
+    name, _, version = program_version().partition(" ")
+    order = {code: index for index, code in enumerate(CODES)}
+    rules = [
+        {
+            "id": code,
+            "shortDescription": {"text": title[0].upper() + title[1:] + "."},
+            "help": {"text": f"ggp validate --explain {code}"},
+        }
+        for code, title in CODES.items()
+    ]
+    run = {
+        "tool": {"driver": {"name": name, **({"version": version} if version else {}), "rules": rules}},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(reports)],
+        "results": [
+            _result(report, diagnostic, order) for report in reports for diagnostic in report.diagnostics
+        ],
+    }
+    return json.dumps(
+        {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=1
+    )
+
+
+def _invocation(reports: Sequence[SheetReport]) -> dict[str, Any]:
+    unreadable = [report for report in reports if report.unreadable]
+    notifications = [{"level": "error", "message": {"text": report.unreadable}} for report in unreadable]
+    return {
+        "executionSuccessful": not unreadable,
+        **({"toolExecutionNotifications": notifications} if notifications else {}),
+    }
+
+
+def _result(report: SheetReport, diagnostic: Diagnostic, order: Mapping[str, int]) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": order[diagnostic.code],
+        "level": diagnostic.severity.value,
+        "message": {"text": diagnostic.message},
+        "locations": [_location(report, diagnostic.span)],
+    }
+    if diagnostic.related:
+        result["relatedLocations"] = [
+            {**_location(report, related.span), "message": {"text": related.message}}
+            for related in diagnostic.related
+        ]
+    return result
+
+
+def _location(report: SheetReport, span: Span | None) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(report.name)}}
+    if span is not None:
+        physical["region"] = {
+            "startLine": span.line,
+            "startColumn": span.column,
+            "endLine": span.end_line,
+            "endColumn": span.end_column,
+        }
+    return {"physicalLocation": physical}
+
+
+def _uri(name: str) -> str:
+    """A path as a relative reference, or as a file URI if it is absolute."""
+    if name == "-":
+        return "stdin"
+    path = PurePath(name)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+
+
+def to_github(reports: Sequence[SheetReport]) -> str:
+    """Workflow commands, one per line, that GitHub shows next to the lines of a change."""
+    lines = []
+    for report in reports:
+        if report.unreadable:
+            lines.append(f"::error file={_property(report.name)}::{_data(report.unreadable)}")
+        for diagnostic in report.diagnostics:
+            place = f"file={_property(report.name)}"
+            span = diagnostic.span
+            if span is not None:
+                place += f",line={span.line},endLine={span.end_line},col={span.column}"
+                if span.line == span.end_line:
+                    place += f",endColumn={span.end_column}"
+            title = f"title={_property(diagnostic.code)}"
+            lines.append(f"::{diagnostic.severity.value} {place},{title}::{_data(diagnostic.message)}")
+    return "\n".join(lines)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

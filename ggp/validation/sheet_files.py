@@ -1,0 +1,64 @@
+"""The rule sheets that a command line names, and their content."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from ggp.engines.loading import RulesNotFoundError, find_rules
+
+STANDARD_INPUT = "-"
+SUFFIX = ".kif"
+MAX_BYTES = 8_000_000
+"""Maximum number of bytes read; the parser accepts less."""
+
+
+def sheet_names(arguments: Iterable[str]) -> list[str]:
+    """Expand folders to the `.kif` files in and below them; no name occurs twice.
+
+    Other names are kept, even of missing files: reading them raises the error.
+    """
+    names: list[str] = []
+    for argument in arguments:
+        path = Path(argument)
+        if argument not in ("", STANDARD_INPUT) and path.is_dir():
+            names += [str(sheet) for sheet in sorted(path.rglob(f"*{SUFFIX}")) if sheet.is_file()]
+        else:
+            names.append(argument)
+    return list(dict.fromkeys(names))
+
+
+def read_bytes(name: str) -> tuple[bytes, str]:
+    """Read a file, a bundled game or standard input; returns (content, name for messages).
+
+    Raises RulesNotFoundError, OSError.
+    """
+    if name == STANDARD_INPUT:
+        return sys.stdin.buffer.read(MAX_BYTES), "<stdin>"
+    path = find_rules(name)
+    with open(path, "rb") as file:
+        return file.read(MAX_BYTES), str(path)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace a file atomically, so that an interruption leaves the old or the new text.
+
+    Raises OSError.
+    """
+    target = path.resolve()
+    mode = target.stat().st_mode
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+__all__ = ["MAX_BYTES", "STANDARD_INPUT", "RulesNotFoundError", "read_bytes", "replace_text", "sheet_names"]

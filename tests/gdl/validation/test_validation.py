@@ -1,0 +1,283 @@
+import re
+
+import pytest
+from hypothesis import given, settings
+
+import gdl.validation
+from gdl.errors import Diagnostic, GdlSyntaxError, GdlValidationError, Severity, render
+from gdl.keywords import KEYWORDS
+from gdl.syntax.parser import parse, parse_file, parse_term
+from gdl.syntax.printer import to_kif
+from gdl.validation import CODES, MAX_FINDINGS, check, require_valid, validate
+from gdl.validation.recursion import growing_rule
+from gdl.validation.selection import EVERYTHING
+from tests.conftest import ROOT, find_corpus
+from tests.gdl.rule_strategies import programs
+
+CORPUS = find_corpus()
+SHEETS = sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
+OWN_GAMES = sorted((ROOT / "games").glob("*.kif"))
+INVALID = sorted((ROOT / "tests" / "invalid").glob("*.kif"))
+WITHOUT_PLACE = ("GDL105", "GDL201", "GDL214", "GDL327")
+
+
+def place(diagnostic: Diagnostic) -> str:
+    span = diagnostic.span
+    return diagnostic.code if span is None else f"{diagnostic.code} at {span.line}:{span.column}"
+
+
+def findings(path) -> list[Diagnostic]:
+    """The findings for a sheet, parsed as its second line says: as a term, or padded with blanks."""
+    text = path.read_text(encoding="utf-8")
+    padding = re.match(r".*\n; padded with (\d+) blanks\n", text)
+    try:
+        if re.match(r".*\n; parsed as a term\n", text):
+            parse_term(text)
+            return []
+        program = parse(text + " " * int(padding[1])) if padding else parse_file(path)
+        return validate(program, EVERYTHING)
+    except GdlSyntaxError as error:
+        return list(error.diagnostics)
+
+
+def expected_places(path) -> list[str]:
+    first_line = path.read_text(encoding="utf-8").split("\n", 1)[0]
+    assert first_line.startswith("; expect: ")
+    return first_line.removeprefix("; expect: ").split(", ")
+
+
+@pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
+def test_invalid_sheet_gets_the_diagnostics_it_expects(path):
+    found = findings(path)
+    assert [place(diagnostic) for diagnostic in found] == expected_places(path)
+    for diagnostic in found:
+        is_warning = diagnostic.code >= "GDL3"
+        assert diagnostic.severity is (Severity.WARNING if is_warning else Severity.ERROR)
+
+
+@pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
+def test_invalid_sheet_triggers_exactly_its_code(path):
+    found = findings(path)
+    assert len({diagnostic.code for diagnostic in found}) == 1
+    assert all(diagnostic.span for diagnostic in found if diagnostic.code not in WITHOUT_PLACE)
+
+
+def test_every_code_has_an_invalid_sheet():
+    shown = {wanted.split()[0] for path in INVALID for wanted in expected_places(path)}
+    assert shown == set(CODES)
+
+
+def test_every_code_is_explained():
+    page = (ROOT / "docs" / "reference" / "diagnostics.md").read_text(encoding="utf-8")
+    headings = dict(re.findall(r"^### (GDL\d\d\d): (.*)$", page, re.MULTILINE))
+    assert {code: title for code, title in headings.items() if code < "GDL4"} == dict(CODES)
+
+
+def test_every_code_in_the_source_is_listed():
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "gdl").rglob("*.py"))
+    listing = re.compile(r"^    \"GDL\d\d\d\": .*$", re.MULTILINE)
+    assert set(re.findall(r"\"(GDL\d\d\d)\"", listing.sub("", source))) == set(CODES)
+
+
+def test_package_docstring_lists_every_code_with_its_file():
+    for path in (ROOT / "gdl" / "validation").glob("*.py"):
+        used = set(
+            re.findall(r"(?:error|warning)\((?:\s*)\"(GDL\d\d\d)\"|, \"(GDL\d\d\d)\"\)", path.read_text())
+        )
+        listed = re.search(rf"^    {path.stem} +((?:GDL\d\d\d ?)+)$", gdl.validation.__doc__, re.MULTILINE)
+        assert {code for pair in used for code in pair if code} == set(listed[1].split() if listed else ())
+
+
+@pytest.mark.parametrize("path", OWN_GAMES, ids=lambda path: path.stem)
+def test_own_game_has_no_findings(path):
+    program = parse_file(path)
+    assert [render(diagnostic, program.source) for diagnostic in validate(program, EVERYTHING)] == []
+
+
+@pytest.mark.skipif(not SHEETS, reason="no reference corpus: set GGP_CORPUS")
+@pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.stem)
+def test_corpus_sheet_is_valid(path):
+    require_valid(parse_file(path))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "(<= p (distinct ?x a) (q ?x))",
+        "(<= (p ?x) (or (q ?x) (r ?x)))",
+        "(<= (p ?x) (q (f ?x ?y)) (not (r ?y)))",
+        "(<= p (undefined ?x))",
+        "(<= (goal x 0) (not (goal x 100))) (<= (goal x 100) (true p))",
+        "(<= (role ?x) (named ?x)) (named y)",
+        "(base 1 2) (<= (input ?x) (sees ?x)) (sees 1)",
+        "(<= (next p) (legal x m) (goal x 0) terminal (base p) (input x m))",
+        "(next p) (legal x noop) terminal",
+        "(f) (<= p (f)) (<= q f)",
+        "(<= (sees x ?m) (does y ?m))",
+        "(<= p (q) (not (or (r a) (r b))))",
+        "(<= (next (cell true)) (true (does next)))",
+    ],
+)
+def test_odd_but_meaningful_rules_pass(rules):
+    assert check(parse("(role x)" + rules)) == []
+
+
+def test_terminal_with_and_without_parentheses_is_one_predicate():
+    assert check(parse("(role x) (<= (terminal) (true p)) (<= (goal x 1) terminal)")) == []
+
+
+def test_each_unsafe_variable_is_reported_once():
+    program = parse("(role x)\n(<= (p ?x ?x) (or (q ?y) (r ?y)) (not (s ?x ?z)))")
+    assert [place(diagnostic) for diagnostic in check(program)] == ["GDL205 at 2:8", "GDL205 at 2:45"]
+
+
+def test_dependence_is_explained_by_its_chain():
+    (finding,) = check(parse("(role x)\n(<= terminal a)\n(<= a b)\n(<= b (does x m))"))
+    assert finding.message == "'terminal' must not depend on 'does': terminal needs a needs b needs does"
+
+
+def test_require_valid_lets_warnings_pass_and_raises_errors():
+    require_valid(parse("(role x) (p 1 2) (<= q (p 1))"))
+    with pytest.raises(GdlValidationError, match=r"<rules>:1:13: error GDL205"):
+        require_valid(parse("(role x) (p ?y)"))
+
+
+@pytest.mark.slow
+@given(programs)
+@settings(max_examples=200, deadline=None)
+def test_any_program_can_be_validated(program):
+    found = validate(program)
+    assert set(check(program)) <= set(found)
+    for diagnostic in found:
+        assert diagnostic.code in CODES
+        assert (diagnostic.severity is Severity.WARNING) == (diagnostic.code >= "GDL3")
+    validate(parse(to_kif(program), syntax="kif"))
+
+
+def test_findings_are_limited():
+    assert len(check(parse("(role x)" + "(p ?y)" * 1000))) == MAX_FINDINGS
+
+
+def test_keywords_know_their_predicates():
+    assert {str(keyword.predicate) for keyword in KEYWORDS.values()} == {
+        *("role/1", "init/1", "true/1", "next/1", "legal/2", "does/2", "goal/2", "terminal/0"),
+        *("distinct/2", "sees/2", "base/1", "input/2"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("rules", "hint"),
+    [
+        ("(<= terminal (wonn x)) (won x)", "did you mean 'won'?"),
+        ("(<= terminal (wno x)) (won x)", "did you mean 'won'?"),
+        ("(<= terminal (true (kontrol a))) (init (control a))", "did you mean 'control'?"),
+        ("(<= terminal (lost x)) (won x)", "Define it, or correct the name"),
+        ("(legal black pass) (legal whit pass)", "did you mean 'white'?"),
+        ("(init (control whyte)) (<= (legal ?r pass) (true (control ?r)))", "did you mean 'white'?"),
+        ("(legal (mark 1))", "for instance (legal robot (mark 1))"),
+        ("(<= (next a) (not (does ?r press)))", "such as (role ?r)"),
+    ],
+)
+def test_message_suggests_a_correction(rules, hint):
+    found = validate(parse("(role white) (role black)" + rules))
+    assert any(hint in diagnostic.message for diagnostic in found)
+
+
+def test_connective_without_parentheses_is_explained():
+    with pytest.raises(GdlSyntaxError, match=re.escape("inside parentheses: (or (p) (q))")):
+        parse("(<= a (b) or (c))")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("role robot)\n(init off)", "is the '(' before 'role' missing?"),
+        ("(role robot)\ninit (light off))", "is the '(' before 'init' missing?"),
+        ("(role robot)\n<= (legal robot a) (true b))", "is the '(' before '<=' missing?"),
+        ("(role robot)\n<= (legal robot a) (true b)", "'<=' without its '(' before it"),
+        ("init(light off)", "',' separates arguments in infix form (in KIF, '(' precedes the name"),
+    ],
+)
+def test_missing_parenthesis_is_named(text, message):
+    with pytest.raises(GdlSyntaxError, match=re.escape(message)):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "role robot\ninit off",
+        "role(robot)\n(init (light off))",
+        "(role robot)\n(<= legal robot press (true off))",
+        "(role robot)\n(<= (p ?x) true (q ?x))",
+    ],
+)
+def test_keyword_without_its_parenthesis_is_named(text):
+    messages = [finding.message for finding in validate(parse(text))]
+    assert any("is the '(' before it missing? For instance (" in message for message in messages)
+
+
+def test_rule_that_only_depends_on_a_faulty_one_is_not_reported():
+    text = """
+        (role r) (init (at a)) (legal r go)
+        (<= (next (at b)) (does r (go 1)))
+        (<= here (true (at ?_x)))
+        (<= (line ?x) (true (at ?x)) here)
+        (<= terminal (line b))
+        (goal r 0)
+    """
+    assert {finding.code for finding in validate(parse(text))} == {"GDL306"}
+
+
+ALTERNATIVES = " ".join(f"(or (a{k} ?x) (b{k} ?x))" for k in range(12))
+COSTLY_TO_CHECK = {
+    "many alternatives": "".join(f"(<= (p{i} ?x) {ALTERNATIVES})" for i in range(7)),
+    "many similar names": "".join(f"(<= p (name{i} a))(nama{i} a)" for i in range(1500)),
+    "negations within a relation": "".join(
+        f"(<= (p ?x ?y c{i}) (q ?x) (q ?y) (not (p ?y ?x d{i})))" for i in range(850)
+    ),
+    "a chain of facts": "".join(
+        f"(init (f{i} 1 1))(<= (next (f{i + 1} 1 1)) (true (f{i} 1 1)))" for i in range(700)
+    ),
+}
+
+
+@pytest.mark.parametrize("rules", COSTLY_TO_CHECK.values(), ids=COSTLY_TO_CHECK.keys())
+@pytest.mark.timeout(60)
+def test_sheet_that_is_costly_to_check_does_not_hang(rules):
+    validate(parse("(role r)" + rules))
+
+
+TOWERS = """(role r) (init on) (legal r go) (<= (next on) (true on)) (<= terminal (true on)) (goal r 0)
+(base a) (base b) (tower a b) (<= (legal r (build ?x)) (tower ?x ?y))"""
+"""A sheet that lacks rules for `tower`."""
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ("(<= (tower (on ?x) ?x) (tower ?x ?y) (base ?y))", set()),  # the letter of the restriction is kept
+        ("(<= (tower (on ?x) ?x) (tower ?x ?y))", {"GDL208"}),
+        ("(<= (tower (on ?x) ?y) (tower ?x ?y) (base ?y))", {"GDL208"}),
+        (
+            "(<= (tower (on ?x) ?x) (tower ?x ?y) (base ?y)) (<= (tower ?x a) (tower ?x ?y) (base ?x))",
+            {"GDL216"},
+        ),
+        (
+            "(<= (tower (on ?x) ?x) (tower ?x ?y) (base ?y)) (<= (tower ?x a) (tower ?x ?y))",
+            {"GDL208", "GDL216"},
+        ),
+        ("(<= (tower (on ?x) ?y) (tower ?x ?y) (base ?x))", set()),
+    ],
+)
+def test_recursion_is_an_error_only_if_it_breaks_the_restriction(rules, expected):
+    program = parse(TOWERS + rules)
+    assert {found.code for found in validate(program)} & {"GDL208", "GDL216", "GDL318"} == expected
+    assert (growing_rule(program) is None) == ("GDL208" not in expected)
+
+
+def test_terms_that_grow_through_states_are_found_though_the_recursion_is_restricted():
+    rules = "(<= (tower (on ?x) ?x) (tower ?x ?y) (base ?y)) (init (at a)) (<= (tower ?x b) (true (at ?x)))"
+    program = parse(TOWERS + rules + "(<= (next (at ?x)) (tower ?x ?y))")
+    assert {found.code for found in validate(program)} & {"GDL208", "GDL216", "GDL318"} == {"GDL318"}
+    assert growing_rule(program) is not None

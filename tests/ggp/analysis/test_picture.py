@@ -1,0 +1,138 @@
+"""Pictures of states: figures besides the board, recognized from the rules alone."""
+
+import pytest
+
+from gdl.syntax.parser import parse, parse_term
+from ggp.analysis.figure_finder import find_figures
+from ggp.analysis.figures import line_text
+from ggp.analysis.picture import find_picture
+from ggp.analysis.sheet_comment import read_comment
+from ggp.engines.loading import load
+
+
+def drawn(name, *joint_moves):
+    """The picture of a bundled game after some joint moves, and the game's picture."""
+    game = load(name, engine="reasoner")
+    state = game.initial_state()
+    picture = find_picture(game.program, game.facts(state))
+    for joint_move in joint_moves:
+        state = game.next_state(state, [parse_term(move) for move in joint_move])
+    return [line.rstrip() for line in picture.text(game.facts(state))]
+
+
+def test_dots_and_boxes_are_drawn_as_lines():
+    moves = [
+        ("(draw (across 1 4))", "noop"),
+        ("noop", "(draw (upright 4 1))"),
+    ]
+    assert drawn("dotsandboxes", *moves) == [
+        "4 +---+   +   +",
+        "",
+        "3 +   +   +   +",
+        "",
+        "2 +   +   +   +",
+        "              |",
+        "1 +   +   +   +",
+        "  1   2   3   4",
+        "first to move",
+        "score  first 0  second 0",
+    ]
+
+
+def test_lines_may_be_fluents_of_their_own_in_row_and_column_order():
+    rules = """(role a) (init (h 1 1)) (row 1) (row 2) (row 3) (gap 1) (gap 2)
+      (<= (next (h ?r ?c)) (row ?r) (gap ?c)) (<= (next (v ?r ?c)) (gap ?r) (row ?c))"""
+    (figure,) = find_figures(parse(rules), [parse_term("(h 1 1)")])
+    lines = [line_text(line) for line in figure.lines([parse_term("(h 1 2)"), parse_term("(v 2 3)")])]
+    assert lines == ["3 +   +   +", "          |", "2 +   +   +", "", "1 +   +---+", "  1   2   3"]
+
+
+def test_maze_is_drawn_with_its_rocks():
+    lines = drawn("maze", ["(walk north)"])
+    assert lines[0] == "9 . . # . . . . . ."
+    assert lines[7] == "2 a . # # . # . . ."
+    assert lines[-1] == "step 1"
+
+
+def test_heaps_are_drawn_as_pieces():
+    assert drawn("nim", ["(reduce d 2)", "noop"])[2:] == ["c  5  o o o o o", "d  2  o o", "second to move"]
+
+
+def test_hanoi_is_drawn_as_towers():
+    assert drawn("hanoi", ["(carry 1 b)"], ["(carry 2 c)"]) == [
+        "  --3--",
+        " ---4---",
+        "----5----      1         -2-",
+        "    a          b          c",
+        "step 2",
+    ]
+
+
+def test_race_is_drawn_on_tracks_with_its_die():
+    lines = drawn(
+        "dicerace", ["noop", "noop", "(roll 2)"], ["(run a)", "noop", "noop"], ["noop", "noop", "(roll 3)"]
+    )
+    assert lines[2] == "red a    .  .  o  .  .  .  .  .  .  .  ."
+    assert lines[-2:] == ["blue to move", "rolled 3"]
+
+
+def test_cards_are_listed_by_role():
+    lines = drawn("goofspiel", ["(bid 2)", "(bid 5)"])
+    assert lines[0] == "hand  left 1 3 4 5  right 1 2 3 4"
+    assert "score  left 0  right 2" in lines
+    assert "holds  first king  second jack" in drawn("kuhn_poker", ["noop", "noop", "(deal king jack)"])
+
+
+def test_long_hands_take_a_line_per_role():
+    rules = "(role left) (role right)" + "".join(
+        f"(init (hand {role} card{n}))" for role in ("left", "right") for n in range(8)
+    )
+    program = parse(rules)
+    facts = [rule.head.arguments[0] for rule in program.rules_for("init", 1)]
+    lines = find_picture(program, facts).text(facts)
+    assert lines[0] == "hand"
+    assert lines[1].startswith("  left card0 card1")
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "sheepandwolf", "checkers", "dicerace", "bucket"])
+def test_whose_turn_it_is_is_said_in_words(name):
+    first = {"tictactoe": "x", "sheepandwolf": "wolf", "checkers": "black", "dicerace": "red"}.get(
+        name, "picker"
+    )
+    lines = drawn(name)
+    assert f"{first} to move" in lines
+    assert not [line for line in lines if "control" in line or "(turn" in line]
+
+
+def test_a_fact_about_a_role_is_not_taken_for_its_turn():
+    rules = "(role a) (role b) (init (dealer a)) (<= (next (dealer ?r)) (true (dealer ?r)))"
+    rules += "(<= (legal ?r go) (role ?r) (true (dealer ?_s)))"
+    assert find_figures(parse(rules), [parse_term("(dealer a)")]) == ()
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "(init (at 1 1)) (s 1 2) (s 2 3) (s 3 4) (<= (next (at ?y ?y)) (true (at ?x ?x)) (s ?x ?y))",
+        "(init (pair (f 1) (g 2)))",
+        "(init (big a 100)) (init (big b 3))",
+    ],
+)
+def test_other_facts_are_left_as_they_are(rules):
+    program = parse(rules)
+    facts = [rule.head.arguments[0] for rule in program.rules_for("init", 1)]
+    assert find_picture(program, facts).text(facts) == list(map(str, facts))
+
+
+def test_sheet_comment_of_bundled_games():
+    comment = read_comment(load("nim", engine="reasoner").program.source.text)
+    assert comment.title == "Nim with heaps of 1, 3, 5 and 7, normal play"
+    assert comment.rules[0].startswith("In turn a player makes one heap smaller")
+    assert comment.fields["value"].startswith("second role wins")
+
+
+def test_sheet_comment_of_other_authors():
+    text = ";;;;;;;;;\n;; Tic Tac Toe \x1b[31m\n;;;;;;;;;\n\n(role x) ; first\n"
+    assert read_comment(text).title == "Tic Tac Toe [31m"
+    assert read_comment("% Infix.\nrole(x).").title == "Infix"
+    assert read_comment("") == read_comment("(role x) ; not an opening comment")

@@ -1,0 +1,218 @@
+"""The terminal view of a match: plain lines, live panel, result table."""
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from gdl.syntax.parser import parse, parse_term
+from ggp.analysis.picture import Picture, find_picture
+from ggp.cli.live_view import MatchView, content_color, result_view, state_view, step_line
+from ggp.engines.loading import load
+from ggp.match.faults import Illegal, Late
+from ggp.match.referee import Moment, play_match
+from ggp.match.terms import MatchTerms
+from ggp.players.human import HumanPlayer
+from ggp.players.mcts import MctsPlayer
+from ggp.players.simple import LegalPlayer, RandomPlayer
+from ggp.search.mcts.reference.search import Search
+from tests.ggp.fakes import Nim
+
+
+def printed(thing, width=100, **options):
+    console = Console(file=io.StringIO(), width=width, **options)
+    console.print(thing)
+    return console.file.getvalue()
+
+
+def watch(console, game, players, **options):
+    with MatchView(console, game, **options) as view:
+        return play_match(game, players, MatchTerms(5, 5, seed=1), watch=view)
+
+
+def test_view_prints_one_line_per_step_without_a_terminal():
+    console = Console(file=io.StringIO(), width=100)
+    record = watch(console, Nim(6), [RandomPlayer(), LegalPlayer()])
+    lines = console.file.getvalue().splitlines()
+    assert lines[0] == "nim: left random, right legal; seed 1"
+    for number, (line, moves) in enumerate(zip(lines[1:], record.moves, strict=False), start=1):
+        steps = re.sub(r" \(\d+\.\d\d s\)", "", line)
+        assert steps.split() == [str(number), "left", *moves[0].split(), "right", *moves[1].split()]
+    assert "(heap 0)" in lines[-1]
+
+
+def test_view_draws_in_place_in_a_terminal():
+    console = Console(file=io.StringIO(), width=100, force_terminal=True, color_system=None)
+    record = watch(console, Nim(6), [LegalPlayer(), LegalPlayer()])
+    text = console.file.getvalue()
+    assert f"nim, step {len(record.moves)}" in text
+    assert "(take 1)" in text
+    assert "\x1b[" in text
+
+
+def test_view_shows_every_state_to_a_person():
+    console = Console(file=io.StringIO(), width=100, force_terminal=True, color_system=None)
+    person = HumanPlayer(ask=lambda prompt: "1", show=lambda line: None)
+    watch(console, Nim(3), [person, LegalPlayer()], has_person=True)
+    text = console.file.getvalue()
+    for heap in (3, 2, 1, 0):
+        assert f"(heap {heap})" in text
+
+
+def test_view_prints_nothing_if_brief():
+    console = Console(file=io.StringIO(), width=100)
+    watch(console, Nim(6), [LegalPlayer(), LegalPlayer()], is_brief=True)
+    assert console.file.getvalue() == ""
+
+
+def test_live_panel_shows_the_clock_of_the_thinking_role():
+    game = Nim(6)
+    record = play_match(game, [LegalPlayer(), LegalPlayer()], MatchTerms(5, 5, seed=1))
+    view = MatchView(Console(file=io.StringIO(), width=100), game)
+    view.moment = Moment(record, game, (5, 1), 1, None, thinking=game.roles[1], deadline=float("inf"))
+    text = printed(view.render())
+    thinking = next(line for line in text.splitlines() if "s left" in line)
+    assert thinking.split()[-6:-1] == ["right", "legal", "inf", "s", "left"]
+
+
+def test_state_view_draws_a_board_and_lists_the_other_facts():
+    facts = [f"(cell {x} {y} {'red' if (x, y) == (2, 1) else 'b'})" for x in (1, 2, 3) for y in (1, 2, 3)]
+    rules = "".join(f"(init {fact})" for fact in facts)
+    terms = tuple(parse_term(fact) for fact in [*facts, "(dealer red)"])
+    text = printed(state_view(find_picture(parse(rules), terms), terms))
+    assert text.splitlines() == ["3 . . .", "2 . . .", "1 . r .", "  1 2 3", "r red", "(dealer red)"]
+
+
+def test_state_view_marks_what_the_last_move_changed():
+    game = load("tictactoe", engine="reasoner")
+    before = game.initial_state()
+    state = game.next_state(before, [parse_term("(mark 2 2)"), parse_term("noop")])
+    picture = find_picture(game.program, game.facts(before))
+    text = printed(state_view(picture, game.facts(state), before=game.facts(before)))
+    assert [line.rstrip() for line in text.splitlines()] == [
+        "3 . . .",
+        "2 .[x].",
+        "1 . . .",
+        "  1 2 3",
+        "o to move",
+    ]
+    assert "to move" not in printed(state_view(picture, game.facts(state), is_over=True))
+
+
+def test_state_view_lists_facts_without_a_board():
+    facts = tuple(parse_term(f"(heap {n})") for n in range(100))
+    text = printed(state_view(Picture(None, ()), facts))
+    assert "(heap 5)" in text
+    assert "more" in text
+    assert printed(state_view(Picture(None, ()), ())).strip() == ""
+
+
+def test_moves_with_brackets_are_not_markup():
+    record = play_match(Nim(2), [LegalPlayer(), LegalPlayer()], MatchTerms(5, 5, seed=1))
+    record.game_name = "[bold]odd[/]"
+    record.steps[1] = replace(record.steps[1], faults=(Illegal("[red]"), None))
+    assert "[bold]odd[/]" in printed(result_view(record))
+
+
+def test_escape_sequences_of_players_are_not_printed():
+    console = Console(file=io.StringIO(), width=100, force_terminal=True, no_color=True)
+    record = play_match(Nim(2), [LegalPlayer(), LegalPlayer()], MatchTerms(5, 5, seed=1))
+    record.player_names = ("\x1b[2Jleft", "\x9b2Jright")
+    record.steps[1] = replace(record.steps[1], faults=(Illegal("\x1b]0;title\x07"), None))
+    record.fault = "\x1b[31mred"
+    record.is_aborted = True
+    step = Moment(record, Nim(2), None, 1, record.steps[1].joint_move)
+    for thing in (result_view(record), step_line(step)):
+        console.print(thing)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())
+    assert "?[2Jleft" in text
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
+
+
+def test_result_view_shows_goals_and_faults():
+    record = play_match(Nim(2), [LegalPlayer(), LegalPlayer()], MatchTerms(5, 5, seed=1))
+    record.steps[1] = replace(record.steps[1], faults=(Late(), None))
+    text = printed(result_view(record))
+    left = next(line for line in text.splitlines() if "left" in line)
+    assert [cell.strip() for cell in left.split("│")[1:5]] == ["left", "legal", "0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "color"),
+    [("redking", (), "red"), ("x", ("o", "x"), "yellow"), ("unknown", (), "default")],
+)
+def test_content_color(name, names, color):
+    assert content_color(name, names) == color
+
+
+def test_view_prints_search_reports():
+    console = Console(file=io.StringIO(), width=200)
+    watch(console, Nim(9), [MctsPlayer(simulations=50), LegalPlayer()], is_thinking=True)
+    lines = console.file.getvalue().splitlines()
+    place = next(i for i, line in enumerate(lines) if line.startswith("   1"))
+    assert lines[place + 1].lstrip().startswith("left: reference, 50 playouts (")
+    assert not any("right:" in line for line in lines)
+
+
+def test_live_panel_shows_the_search_while_it_runs():
+    game = Nim(6)
+    players = [LegalPlayer(), LegalPlayer()]
+    record = play_match(game, players, MatchTerms(5, 5, seed=1))
+    view = MatchView(Console(file=io.StringIO(), width=160), game, is_thinking=True)
+    view.moment = Moment(record, game, (5, 1), 1, None, thinking=game.roles[1], deadline=float("inf"))
+    assert "thinks" not in printed(view.render(), width=160)
+    search = Search(game, game.roles[1])
+    search.move_to((5, 1), None)
+    search.run(simulations=25)
+    view.show_report(1, search.report())
+    text = printed(view.render(), width=160)
+    assert "right thinks" in text
+    assert "25 playouts" in text
+    assert re.search(r"\(take 1\) +\d+ visits +expects", text)
+
+
+def test_person_sees_moves_in_words_and_who_won():
+    console = Console(file=io.StringIO(), width=100)
+    person = HumanPlayer(ask=lambda prompt: "1", show=lambda line: None)
+    record = watch(console, load("nim", engine="reasoner"), [LegalPlayer(), person], has_person=True)
+    text = console.file.getvalue()
+    assert "   1   first reduce a 0\n" in text
+    assert "noop" not in text
+    assert re.search(r"nim: (first|second) wins after \d+ steps", printed(result_view(record)))
+
+
+def test_person_sees_only_percepts_of_hidden_information():
+    console = Console(file=io.StringIO(), width=100)
+    person = HumanPlayer(ask=lambda prompt: "bet", show=lambda line: None)
+    game = load("kuhn_poker", engine="reasoner")
+    watch(console, game, [person, LegalPlayer(), None], has_person=True)
+    lines = console.file.getvalue().splitlines()
+    assert any(re.fullmatch(r"first sees: card (jack|queen|king)", line) for line in lines)
+    before_the_end = lines[
+        : next(i for i, line in enumerate(lines) if "second call" in line or "holds" in line)
+    ]
+    assert not any("deal" in line or ("second" in line and "card" in line) for line in before_the_end)
+
+
+@pytest.mark.parametrize("name", ["skirmish", "connectfour", "amazons"])
+def test_thinking_fits_into_80_by_24(name):
+    game = load(name, engine="reasoner")
+    console = Console(file=io.StringIO(), width=80, height=24, force_terminal=True, color_system=None)
+    players = [LegalPlayer(), LegalPlayer()]
+    record = play_match(game, players, MatchTerms(5, 5, seed=1, step_limit=2))
+    view = MatchView(console, game, is_thinking=True)
+    move, line = "(move 7 1 7 2 7 3)", [["(move 7 1 7 2 7 3)", "noop"]] * 8
+    report = {"mode": "lanes", "playouts": 1_234_567, "playouts_per_second": 654_321, "mean_depth": 12.3}
+    report |= {"deepest": 40, "goal": None, "expectation": 55.5, "line": line}
+    report["moves"] = [{"move": move, "visits": 10**6, "mean": 55.5, "goal": None}] * 8
+    with view:
+        view(Moment(record, game, game.initial_state(), 0, None))
+        view._reports = {0: report, 1: report}
+        lines = printed(view.render(), width=80, height=24).rstrip("\n").split("\n")
+    assert len(lines) <= 24
+    assert all(len(line) <= 80 for line in lines)
+    text = "\n".join(lines)
+    assert text.count("expects 55.5") >= 4
+    assert all(f"{role} thinks" in text and f"{role}  " in text for role in record.roles)

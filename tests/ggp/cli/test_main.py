@@ -1,0 +1,479 @@
+"""The `ggp` command: arguments, output and exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from ggp.cli import main as cli
+from ggp.match.faults import Late, Unreachable
+from ggp.match.player import Player, PlayerFaultError
+from ggp.match.record import MatchRecord, read_record
+from ggp.players.simple import LegalPlayer
+from ggp.validation.replay import text_hash
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def ggp(capsys, monkeypatch):
+    """Run the command in this process; returns exit code, standard output and standard error."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exit_info:
+            cli.main([str(argument) for argument in arguments])
+        output = capsys.readouterr()
+        return exit_info.value.code, output.out, output.err
+
+    return run
+
+
+def test_help_names_every_command(ggp):
+    code, out, _ = ggp("--help")
+    assert code == 0
+    assert all(f"  {name}" in out for name in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("name", list(cli.COMMANDS))
+def test_every_command_has_help(ggp, name):
+    code, out, _ = ggp(name, "--help")
+    assert code == 0
+    assert out.startswith(f"Usage: ggp {name}")
+
+
+def commands_with_options():
+    """Every command with its name, subcommands of groups included."""
+    for name in sorted(cli.COMMANDS.keys() - {"bench"}):
+        command = cli.app.get_command(click.Context(cli.app), name)
+        yield name, command
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {sub}", each) for sub, each in command.commands.items())
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands_with_options()))
+def test_every_option_has_help_that_makes_sense_alone(name, command):
+    assert command.help or command.callback.__doc__
+    for option in command.params:
+        if isinstance(option, click.Option):
+            text = (option.help or "").partition("  [")[0]
+            assert text.endswith("."), f"ggp {name} {option.opts[0]}: {text!r}"
+            assert len(text.split()) > 1, f"ggp {name} {option.opts[0]}: {text!r}"
+
+
+LIGHT = ("tournament", "match", "info", "solve", "learn", "assess", "manage", "player")
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_help_of_a_command_imports_neither_compiler_nor_http(name):
+    script = (
+        f"import sys\nimport ggp.cli.{name}\n"
+        "print([m for m in ('numba', 'numpy', 'lark', 'clingo', 'aiohttp') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_version(ggp):
+    assert ggp("--version")[1].startswith("ggp-lanes")
+
+
+def test_help_does_not_import_the_engines():
+    script = (
+        "import sys\nfrom ggp.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('lark', 'clingo', 'numba', 'numpy', 'aiohttp', 'rich') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip().endswith("[]")
+
+
+def test_listening_player_leaves_the_engines_to_its_search_processes():
+    script = (
+        "import sys\nimport ggp.cli.player, ggp.player_server.server, ggp.player_server.state_process\n"
+        "print([m for m in ('lark', 'clingo', 'numba', 'numpy', 'rich') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_python_m_ggp_works():
+    run = subprocess.run([sys.executable, "-m", "ggp", "-h"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0
+    assert "Usage: ggp" in run.stdout
+
+
+MISTAKES = (
+    ["match", "nosuch"],
+    ["bench", "nosuch"],
+    ["bench", "tictactoe", "--search", "--policy", "best"],
+    ["solve", "nosuch"],
+    ["learn", "nosuch", "--out", "x.json"],
+    ["learn", "tictactoe", "--out", "no/such/folder.json"],
+    ["features", "nosuch"],
+    ["info", "nosuch"],
+    ["assess", "nosuch"],
+    ["manage", "nosuch", "localhost"],
+    ["player", "--agent", "human"],
+    ["tournament", "nosuch.toml"],
+)
+
+
+@pytest.mark.parametrize("arguments", MISTAKES, ids=" ".join)
+def test_mistake_is_reported_before_numba_is_imported(arguments, tmp_path):
+    script = (
+        "import sys\nfrom ggp.cli.main import main\n"
+        f"try: main({arguments!r})\nexcept SystemExit as end: print(end.code)\n"
+        "print([m for m in ('clingo', 'numba', 'numpy') if m in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, env=environment
+    )
+    assert run.stdout.endswith("2\n[]\n")
+
+
+INTERRUPTING = """
+import ggp
+
+class Interrupting(ggp.Player):
+    matches = 0
+
+    def choose(self, state, deadline, joint_move):
+        Interrupting.matches += joint_move is None
+        if Interrupting.matches > 2:
+            raise KeyboardInterrupt
+        return self.setup.game.legal_moves(state, self.setup.role)[0]
+"""
+
+
+def test_interrupted_series_prints_the_totals_of_finished_matches(ggp, tmp_path):
+    (tmp_path / "agents.py").write_text(INTERRUPTING)
+    player = f"{tmp_path}/agents.py:Interrupting"
+    arguments = ["match", "tictactoe", player, "legal", "--repeat", "9", "--engine", "reasoner"]
+    code, out, err = ggp(*arguments)
+    assert code == 130
+    assert out.count("match ") == 2
+    assert "mean goal" in out
+    assert "interrupted" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["nothing"], "No such command"),
+        (["match"], "Missing argument 'FILE'"),
+        (["match", "tictactoe", "nobody"], "unknown player 'nobody'"),
+        (["match", "tictactoe", "mcts:x=1"], "unknown option 'x'"),
+        (["match", "tictactoe", "random", "random", "random"], "takes 2 player(s)"),
+        (["match", "nosuchgame"], "no such file or game"),
+        (["match", "tictactoe", "random", "random", "--engine", "steam"], "'steam' is not one of"),
+        (["match", "tictactoe", "--repeat", "2", "--record", "x.json"], "--record"),
+        (["match", "tictactoe", "human", "--json"], "--json"),
+        (["match", "tictactoe", "mcts:search=lanes", "--engine", "reasoner"], "no search on lanes"),
+        (["match", "tictactoe", "solving:search=lanes", "--engine", "reasoner"], "no search on lanes"),
+        (["match", "tictactoe", "random", "--play-clock", "1e300"], "at most a week"),
+        (["match", "tictactoe", "mcts:ponder=1"], "ponder must be on or off"),
+        (["match", "tictactoe", "mcts:head_start=no"], "head_start must be on or off"),
+        (["replay", "tictactoe", "no-such-trace.gz"], "does not exist"),
+        (["bench", "tictactoe", "--policy", "mast"], "--policy goes with --search"),
+        (["bench", "tictactoe", "--search", "--engine", "reasoner"], "on lanes"),
+        (["validate", "nosuchgame"], "no such file or game"),
+        (["match", "no/such.kif"], "no/such.kif: no such file.\n"),
+        (["match", "connectfour", "localhost:9147"], "is written http://localhost:9147"),
+        (["player", "--agent", "human"], "expected mcts, alphabeta, solving, tablebase, random, legal, with"),
+        (["bench", "nosuchgame"], "no such file or game"),
+        (["bench", "tictactoe", "--search", "--policy", "best"], "unknown policy 'best'"),
+        (["learn", "tictactoe", "--out", "/dev/null/x.json"], "--out"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_one_message(ggp, arguments, part):
+    code, _, err = ggp(*arguments)
+    assert code == 2
+    assert part in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("text", "code_of_rule"),
+    [("(role x", "GDL101"), ("(role x) (role ?x) (<= terminal (not (true ?y)))", "error GDL2")],
+)
+def test_errors_in_rules_are_located(ggp, tmp_path, text, code_of_rule):
+    sheet = tmp_path / "bad.kif"
+    sheet.write_text(text)
+    for command in (["match", sheet], ["info", sheet]):
+        code, _, err = ggp(*command)
+        assert code == 1
+        assert "bad.kif:1:" in err
+        assert code_of_rule in err
+        assert "Traceback" not in err
+    code, out, _ = ggp("validate", sheet)
+    assert code == 1
+    assert code_of_rule in out
+
+
+@pytest.mark.parametrize("command", [["solve"], ["info", "--engine", "lanes"], ["features"]])
+def test_rules_without_a_circuit_are_reported_in_one_line(ggp, tmp_path, monkeypatch, command):
+    monkeypatch.setattr("ggp.circuit.construction.GATE_INPUT_LIMIT", 3)
+    sheet = tmp_path / "large.kif"
+    in_no_cache = "(<= (kept ?x) (true (kept ?x)))"
+    sheet.write_text((ROOT / "games" / "nim.kif").read_text() + in_no_cache)
+    code, _, err = ggp(*command, sheet)
+    assert code == 1
+    assert "the circuit exceeds 3 gate inputs" in err
+    assert "Traceback" not in err
+
+
+def test_validate_accepts_our_games(ggp):
+    code, out, _ = ggp("validate", "tictactoe", "games/nim.kif")
+    assert code == 0
+    assert out.count("no errors") == 2
+    assert ggp("validate", "--quiet", "nim") == (0, "", "")
+
+
+def test_internal_errors_show_a_traceback(ggp, monkeypatch):
+    import ggp.cli.validate as validate
+
+    def broken(name, request, advance):
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(validate, "_examine", broken)
+    code, _, err = ggp("validate", "nim")
+    assert code == 1
+    assert "ZeroDivisionError" in err
+    assert "bug in ggp" in err
+
+
+def test_match_plays_shows_and_records(ggp, tmp_path):
+    record_file = tmp_path / "match.json"
+    code, out, _ = ggp(
+        "match", "tictactoe", "mcts:simulations=60", "random", "--seed", 5, "--record", record_file
+    )
+    assert code == 0
+    assert "x (mark" in out
+    assert "  1 2 3" in out
+    assert "player" in out
+    record = read_record(record_file)
+    assert record.is_completed
+    assert record.seed == 5
+    assert f"{len(record.moves)} steps" in out
+    assert record.rules == Path("games/tictactoe.kif").read_text()
+
+
+def test_match_shows_search_reports(ggp):
+    arguments = ("match", "tictactoe", "mcts:simulations=60,search=reference", "random", "--seed", 5)
+    code, out, _ = ggp(*arguments, "--think")
+    assert code == 0
+    assert "x: reference, 60 playouts (" in out
+    assert "reference" not in ggp(*arguments)[1]
+
+
+def test_match_prints_json(ggp):
+    players = ("mcts:simulations=60,search=reference", "random")
+    code, out, _ = ggp("match", "tictactoe", *players, "--seed", 5, "--json", "--repeat", 2)
+    assert code == 0
+    records = [MatchRecord.from_json(line) for line in out.splitlines()]
+    assert [record.seed for record in records] == [5, 6]
+    assert all(record.is_completed for record in records)
+    assert records[0].reports[0][0]["playouts"] == 60
+
+
+def test_match_with_a_seed_is_reproducible(ggp, tmp_path):
+    def moves(name):
+        path = tmp_path / name
+        ggp("match", "connectfour_4x4", "mcts:simulations=20", "random", "--seed", 9, "--record", path)
+        return read_record(path).moves
+
+    assert moves("a") == moves("b")
+
+
+def test_match_asks_the_human_player(ggp, monkeypatch):
+    answers = iter(["1", "nonsense", *["1"] * 9])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
+    code, out, _ = ggp("match", "tictactoe", "human", "legal", "--seed", 1)
+    assert code == 0
+    assert "'nonsense' is not legal here" in out
+    assert "human" in out
+
+
+def test_match_ends_when_the_human_player_leaves(ggp, monkeypatch):
+    def closed(prompt):
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", closed)
+    code, out, _ = ggp("match", "tictactoe", "human", "legal")
+    assert code == 1
+    assert "aborted: the human player left" in out
+
+
+@pytest.mark.parametrize("game", ["rockpaperscissors", "connectfour_3p", "eightpuzzle", "bucket"])
+def test_match_plays_other_kinds_of_games(ggp, game):
+    players = {"connectfour_3p": 3, "eightpuzzle": 1}.get(game, 2) * ["random"]
+    code, out, _ = ggp("match", game, *players, "--seed", 2)
+    assert code == 0
+    assert "goal" in out
+
+
+def test_match_repeats(ggp):
+    code, out, _ = ggp("match", "tictactoe", "random", "random", "--seed", 3, "--repeat", 4)
+    assert code == 0
+    assert out.count("steps") == 4
+    assert "mean goal" in out
+
+
+def test_matches_count_replaced_moves(ggp, monkeypatch):
+    def choose(self, state, deadline, joint_move):
+        raise PlayerFaultError(Late())
+
+    monkeypatch.setattr(LegalPlayer, "choose", choose)
+    code, out, _ = ggp("match", "rockpaperscissors", "random", "legal", "--seed", 3, "--repeat", 2)
+    assert code == 0
+    first, second, left, right = out.splitlines()
+    steps = int(first.split()[2]), int(second.split()[2])
+    assert first.endswith(f"   right: {steps[0]} faults")
+    assert right.endswith(f"   {sum(steps)} faults: random moves instead")
+    assert "faults" not in left
+
+
+@pytest.mark.parametrize("repeat", [1, 2])
+def test_match_needs_reachable_players(ggp, repeat):
+    code, out, err = ggp("match", "tictactoe", "random", "http://127.0.0.1:1", "--repeat", repeat)
+    assert code == 2
+    assert "goal" not in out
+    assert "127.0.0.1:1 did not start: " in err
+    assert "Traceback" not in err
+
+
+def test_totals_are_printed_if_a_player_does_not_start(ggp, monkeypatch):
+    matches = iter([None, PlayerFaultError(Unreachable(), "gone")])
+
+    def start(self, setup, deadline):
+        Player.start(self, setup, deadline)
+        if fault := next(matches):
+            raise fault
+
+    monkeypatch.setattr(LegalPlayer, "start", start, raising=False)
+    code, out, err = ggp("match", "tictactoe", "random", "legal", "--seed", 3, "--repeat", 3)
+    assert code == 2
+    assert out.count("steps") == 1
+    assert "mean goal" in out
+    assert "legal did not start: gone" in err
+
+
+def test_bench_prints_json_lines_and_reports_what_fails(ggp, tmp_path):
+    faulty = tmp_path / "faulty.kif"
+    faulty.write_text("(role a) (legal a")
+    arguments = ("--seconds", "0.05", "--json", "--engine", "reasoner")
+    code, out, _ = ggp("bench", "tictactoe", faulty, *arguments)
+    assert code == 1
+    first, second = map(json.loads, out.splitlines())
+    assert first["game"] == "tictactoe"
+    assert first["engine"] == "reasoner"
+    assert first["states_per_cpu_second"] > 0
+    assert second["game"] == str(faulty)
+    assert "error" in second
+    assert ggp("bench", "nim", "--seconds", "0.05")[0] == 0
+
+
+def test_bench_reports_missing_files_first_and_measures_the_others(ggp):
+    code, out, _ = ggp("bench", "tictactoe", "nosuch", "--seconds", "0.05", "--json", "--engine", "reasoner")
+    assert code == 2
+    missing, measured = map(json.loads, out.splitlines())
+    assert missing["game"] == "nosuch"
+    assert "error" in missing
+    assert measured["states_per_cpu_second"] > 0
+
+
+def test_replay_exit_codes(ggp, tmp_path):
+    sheet = tmp_path / "one.kif"
+    sheet.write_text(
+        "(role a) (init start) (<= terminal (not (true start))) (legal a go) (goal a 100)"
+        " (<= (next end) (does a go))"
+    )
+    rows = [
+        {"t": "header", "game": "one", "roles": ["a"]},
+        {"t": "step", "p": 0, "s": 0, "n": 1, "h": text_hash(["start"]), "term": False, "move": ["go"]},
+        {"t": "step", "p": 0, "s": 1, "n": 1, "h": text_hash(["end"]), "term": True, "goals": {"a": 100}},
+    ]
+    trace = tmp_path / "one.jsonl"
+    trace.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert ggp("replay", sheet, trace)[0] == 0
+    rows[-1]["goals"] = {"a": 0}
+    trace.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, _ = ggp("replay", sheet, trace)
+    assert code == 1
+    assert "goal of a" in out
+    trace.write_text("{}")
+    assert ggp("replay", sheet, trace)[0] == 2
+    trace.write_text(json.dumps(rows[0]) + "\n(role a)\n")
+    code, _, err = ggp("replay", sheet, trace)
+    assert code == 2
+    assert f"{trace}:2: not a trace" in err
+
+
+def test_learning_from_faulty_rules_is_reported_in_one_line(ggp, tmp_path):
+    sheet = tmp_path / "goalless.kif"
+    sheet.write_text("(role a) (init p) (legal a go) (legal a stay) (next q) (<= terminal (true q))")
+    code, _, err = ggp("learn", sheet, "--out", tmp_path / "weights.json", "--games", "1")
+    assert code == 1
+    assert "a needs one goal value" in err
+    assert "bug" not in err
+
+
+def test_properties_without_evidence_are_not_reported(ggp, tmp_path):
+    sheet = tmp_path / "endless.kif"
+    sheet.write_text("(role a) (init p) (legal a go) (next p) (<= terminal (true q)) (goal a 100)")
+    _, out, _ = ggp("validate", sheet, "--play", "--playouts", "2", "--step-limit", "5")
+    assert "refuted  every match ends" in out
+    assert "exactly one goal" not in out
+    assert "the longest match" not in out
+
+
+@pytest.mark.parametrize("name", ["ticTacToe", "connectFour", "gt_two_thirds_4p", "hanoi"])
+def test_replay_follows_the_reference_traces(ggp, corpus_dir, name):
+    sheet = corpus_dir / "open" / "games" / f"{name}.kif"
+    trace = corpus_dir / "open" / "traces" / f"{name}.jsonl.gz"
+    code, out, _ = ggp("replay", sheet, trace, "--engine", "reasoner")
+    assert code == 0, out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("bench", "nim", "--seconds", "nan"),
+        ("solve", "nim", "--seconds", "nan"),
+        ("info", "nim", "--seconds", "nan"),
+        ("features", "nim", "--seconds", "nan"),
+        ("validate", "nim", "--seconds", "nan"),
+        ("player", "--margin", "nan"),
+        ("player", "--start-margin", "nan"),
+        ("match", "nim", "--play-clock", "nan"),
+        ("tournament", "--game", "nim", "--agents", "random", "legal", "--elo1", "nan"),
+    ],
+)
+def test_nan_is_rejected(ggp, arguments):
+    code, _, err = ggp(*arguments)
+    assert code == 2
+    assert "nan" in err
+
+
+def test_a_pipe_or_an_empty_name_is_not_a_rule_sheet(ggp, tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe.kif")
+    code, _, err = ggp("info", tmp_path / "pipe.kif")
+    assert code == 2
+    assert "is a pipe or a device" in err
+    for name in ("", "-"):
+        code, _, err = ggp("info", name)
+        assert code == 2
+        assert f"{name!r} is not a rule sheet" in err
+    sheet = tmp_path / "a.kif"
+    sheet.write_text("(role   a)")
+    monkeypatch.chdir(tmp_path)
+    code, out, err = ggp("format", "")
+    assert code != 0
+    assert "is not a rule sheet" in out + err
+    assert sheet.read_text() == "(role   a)"

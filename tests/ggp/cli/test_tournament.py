@@ -1,0 +1,278 @@
+"""`ggp tournament` from the command line."""
+
+import csv
+import json
+import runpy
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ggp.cli.main import app
+from ggp.tournament.pool import WorkersError
+from ggp.tournament.schema import StoreError
+from ggp.tournament.store import Store
+from tests.ggp.tournament.plans import ONE_SHOT
+
+
+@pytest.fixture
+def ggp(tmp_path, monkeypatch):
+    """Run `ggp tournament …` in a folder with a rule sheet; returns exit code and output."""
+    (tmp_path / "small.kif").write_text(ONE_SHOT)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        result = CliRunner().invoke(app, ["tournament", *arguments])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.exit_code, result.output
+
+    return run
+
+
+PLAY = ("--game", "small.kif", "--agents", "random", "legal", "--repetitions", "2", "--workers", "1")
+
+
+def test_flags_play_a_tournament_and_resuming_adds_nothing(ggp, tmp_path):
+    code, output = ggp(*PLAY, "--engine", "reasoner", "--report", "out")
+    assert code == 0
+    assert "4 of 4 matches; 0 faults, 0 aborted" in output
+    assert "random vs legal" in output
+    assert (tmp_path / "out" / "report.md").read_text().startswith("# small\n")
+    code, output = ggp("show", "tournament.sqlite", "--markdown")
+    before = output
+    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+    assert ggp("resume", "tournament.sqlite", "--workers", "1")[0] == 0
+    assert ggp("show", "tournament.sqlite", "--markdown")[1] == before
+
+
+def test_changed_settings_are_rejected_and_new_runs_are_not(ggp):
+    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+    code, output = ggp(*PLAY, "--engine", "reasoner", "--play-clock", "2")
+    assert code == 1
+    assert "condition default was" in output
+    assert "--new" in output
+    assert ggp(*PLAY, "--engine", "reasoner", "--play-clock", "2", "--new")[0] == 0
+    assert ggp("show", "tournament.sqlite", "--runs")[1] == "small: 4 matches\nsmall-2: 4 matches\n"
+
+
+def test_config_file_is_played_and_exported(ggp, tmp_path):
+    (tmp_path / "t.toml").write_text(
+        'engine = "reasoner"\nrepetitions = 1\n[games.mine]\nrules = "small.kif"\n'
+        '[agents]\nr = "random"\nl = "legal"\n'
+    )
+    code, output = ggp("t.toml", "--workers", "1")
+    assert code == 0
+    assert "t: 2 of 2 matches" in output
+    assert ggp("export", "t.sqlite", "all.csv")[0] == 0
+    rows = list(csv.DictReader((tmp_path / "all.csv").open()))
+    assert [row["game"] for row in rows] == ["mine", "mine"]
+    assert ggp("export", "t.sqlite", "few.csv", "--columns", "game,goal,repetition")[0] == 0
+    assert (tmp_path / "few.csv").read_text().splitlines()[0] == "game,repetition,goal1,goal2"
+    assert [len(row) for row in csv.reader((tmp_path / "few.csv").open())] == [4, 4, 4]
+    assert ggp("export", "t.sqlite", "other.csv", "--records")[0] == 2
+    assert ggp("export", "t.sqlite", "all.jsonl", "--records")[0] == 0
+    lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    assert all(len(line["record"]["moves"]) == 1 for line in lines)
+
+
+PUBLISHED = ("--columns", "condition,game,repetition,agent,goal,steps,simulations")
+STORE_FROM_CSV = Path(__file__).parents[3] / "experiments" / "store_from_csv.py"
+
+
+@pytest.fixture
+def published(ggp, tmp_path, monkeypatch):
+    """t.toml, t.sqlite with its four matches, and all.csv as published; runs `store_from_csv.py`."""
+    (tmp_path / "t.toml").write_text(
+        'engine = "reasoner"\nrepetitions = 2\n[games.mine]\nrules = "small.kif"\n'
+        '[agents]\nr = "random"\nm = { player = "mcts", options = { search = "reference" } }\n'
+        "[conditions.default]\nsimulations = 5\n"
+    )
+    assert ggp("t.toml", "--workers", "1")[0] == 0
+    assert ggp("export", "t.sqlite", "all.csv", *PUBLISHED)[0] == 0
+
+    def store_from_csv(matches, store):
+        monkeypatch.setattr(sys, "argv", ["store_from_csv.py", "t.toml", matches, store])
+        runpy.run_path(str(STORE_FROM_CSV), run_name="__main__")
+
+    return store_from_csv
+
+
+def test_published_matches_restore_their_store(ggp, published, tmp_path, capsys):
+    published("all.csv", "again.sqlite")
+    assert capsys.readouterr().out == "4 matches added; 0 of the file do not belong to the plan\n"
+    assert ggp("export", "again.sqlite", "again.csv", *PUBLISHED)[0] == 0
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "all.csv").read_bytes()
+
+
+def test_a_run_resumes_after_published_matches(ggp, published, tmp_path, capsys):
+    lines = (tmp_path / "all.csv").read_text().splitlines(keepends=True)
+    strange = lines[1].replace("mine", "yours")
+    (tmp_path / "some.csv").write_text("".join([lines[0], lines[2], lines[3], strange]))
+    published("some.csv", "again.sqlite")
+    assert capsys.readouterr().out == "2 matches added; 1 of the file do not belong to the plan\n"
+    code, output = ggp("t.toml", "--store", "again.sqlite", "--workers", "1")
+    assert code == 0
+    assert "4 of 4 matches" in output
+    assert ggp("export", "again.sqlite", "again.csv", *PUBLISHED)[0] == 0
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "all.csv").read_bytes()
+
+
+def test_published_matches_with_faults_are_rejected(published, tmp_path):
+    rows = list(csv.reader((tmp_path / "all.csv").open()))
+    rows[2][rows[0].index("goal1")] = ""
+    with (tmp_path / "faulty.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    with pytest.raises(SystemExit, match="matches with faults cannot be imported"):
+        published("faulty.csv", "again.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run",), "expected a CONFIG file, or both"),
+        (("--game", "small.kif"), "expected a CONFIG file, or both"),
+        (("--game", "small.kif", "--agents", "random"), "needs 2 agents"),
+        (("--game", "small.kif", "--agents", "random", "random"), "given twice"),
+        (
+            ("--game", "small.kif", "./small.kif", "--agents", "random", "legal"),
+            "two games have the same name",
+        ),
+        (("--game", "small.kif", "--agents", "--repetitions", "1"), "needs at least one value"),
+        (("--game", "nowhere", "--agents", "random", "legal"), "no such file or game"),
+        ((*PLAY, "--until", "soon"), "expected sprt or a width"),
+        ((*PLAY, "--repetitions", "0"), "at least 1"),
+        ((*PLAY, "--workers", "none"), "number of processes"),
+        ((*PLAY, "--workers", "1", "--only", "chess"), "no condition, game or agent 'chess'"),
+        ((*PLAY, "--play-clock", "nan"), "more than 0"),
+        ((*PLAY, "--start-clock", "inf"), "at most a week"),
+        (("missing.toml",), "missing.toml"),
+        (("show", "missing.sqlite"), "missing.sqlite"),
+        (("show", "small.kif"), "not a tournament store"),
+        (("export", "missing.sqlite"), "missing.sqlite"),
+        (("export", "missing.sqlite", "-", "--columns", "game,chess"), "unknown column 'chess'"),
+        (("export", "missing.sqlite", "a.jsonl", "--columns", "game"), "--columns needs --format csv"),
+    ],
+)
+def test_mistakes_are_reported(ggp, arguments, words):
+    result = CliRunner().invoke(app, ["tournament", *arguments])
+    output = result.output + str(result.exception or "")
+    assert result.exit_code != 0
+    assert words in output.replace("\n", " ")
+
+
+def test_a_rejected_selection_creates_no_store(ggp, tmp_path):
+    assert ggp(*PLAY, "--store", "new.sqlite", "--only", "chess")[0] == 2
+    assert not (tmp_path / "new.sqlite").exists()
+
+
+@pytest.mark.parametrize("text", ["seed = " + "9" * 6000, "a = " + "[" * 3000])
+def test_excessive_files_are_reported(ggp, tmp_path, text):
+    (tmp_path / "t.toml").write_text(text)
+    code, output = ggp("t.toml")
+    assert code == 2
+    assert "t.toml" in output
+
+
+def test_flags_and_file_do_not_mix(ggp, tmp_path):
+    (tmp_path / "t.toml").write_text('games = ["nim"]\nagents = { a = "random", b = "legal" }\n')
+    code, output = ggp("t.toml", "--simulations", "5")
+    assert code == 2
+    assert "--simulations: not allowed with a CONFIG file; set this in t.toml" in output
+
+
+def test_errors_in_a_file_include_their_line(ggp, tmp_path):
+    (tmp_path / "t.toml").write_text('games = ["nim"]\n[agents]\na = "mctx"\n')
+    code, output = ggp("t.toml")
+    assert code == 2
+    assert "t.toml:3: agent a" in output
+
+
+def test_unplayable_matches_are_reported_in_a_sentence(ggp):
+    agents = ("--agents", "random", "mcts:search=lanes", "--engine", "reasoner")
+    code, output = ggp("--game", "small.kif", *agents, *PLAY[5:])
+    assert code == 1
+    assert "mcts did not start: small is not compiled: there is no search on lanes" in output
+    assert "0 of 4 matches" in output
+    growing = "(role a) (role b) (init (n z)) (<= (next (n (s ?x))) (true (n ?x))) (legal a x) (legal b x)"
+    Path("growing.kif").write_text(f"{growing} (goal a 0) (goal b 0) (<= terminal (true (n (s z))))")
+    games = ("--game", "growing.kif", "tictactoe", *PLAY[2:6], "6", "--store", "other.sqlite")
+    code, output = ggp(*games, "--engine", "lanes", "--workers", "1")
+    assert code == 1
+    assert "gave up on growing after 10 failures; 2 matches skipped" in output
+    assert "12 of 24 matches" in output
+    assert "terms may grow without limit" in output
+    assert "Traceback" not in output
+
+
+def test_write_errors_of_the_store_include_how_to_resume(ggp, monkeypatch):
+    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+
+    def fail(self, run, result):
+        raise StoreError("tournament.sqlite: database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "add", fail)
+        code, output = ggp(*PLAY[:6], "3", *PLAY[7:], "--engine", "reasoner")
+    assert code == 1
+    assert "database or disk is full; stored matches are safe" in output
+    assert "resume with: ggp tournament resume tournament.sqlite --run small" in output
+    assert "4 of 6 matches" in output
+    assert ggp("resume", "tournament.sqlite", "--workers", "1")[0] == 0
+
+
+def test_lost_workers_are_reported_with_how_to_resume(ggp, monkeypatch):
+    def fail(self):
+        raise WorkersError("the Dask scheduler is gone")
+
+    monkeypatch.setattr("ggp.tournament.pool.ProcessWorkers.size", fail)
+    code, output = ggp(*PLAY, "--engine", "reasoner")
+    assert code == 1
+    assert "the Dask scheduler is gone; stored matches are safe; resume with: ggp tournament" in output
+    assert "0 of 4 matches" in output
+    _, output = ggp(*PLAY, "--engine", "reasoner", "--store", "[old] results.sqlite", "--name", "a b")
+    assert "resume with: ggp tournament resume '[old] results.sqlite' --run 'a b'" in output
+
+
+def test_read_errors_of_the_store_are_reported(ggp, monkeypatch):
+    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+
+    def fail(self, run):
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    monkeypatch.setattr(Store, "matches", fail)
+    assert ggp("show", "tournament.sqlite") == (1, "Error: database disk image is malformed\n")
+
+
+def test_aborted_matches_are_reported(ggp, tmp_path):
+    (tmp_path / "stuck.kif").write_text(
+        "(role a) (role b) (init s) (<= (legal a x) (true never)) (<= (legal b x) (true s))"
+        "(<= (next s) (does b x)) (<= terminal (true over)) (goal a 0) (goal b 0)"
+        "(<= (next never) (does a x)) (<= (next over) (does a x))"
+    )
+    code, output = ggp("--game", "stuck.kif", *PLAY[2:], "--engine", "reasoner")
+    assert "4 aborted matches" in output
+    assert code == 0
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_exporting_an_empty_run_is_an_error(ggp, tmp_path, kind):
+    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+    with sqlite3.connect("tournament.sqlite") as link:
+        link.execute("delete from seat")
+        link.execute("delete from match")
+    code, output = ggp("export", "tournament.sqlite", f"out.{kind}")
+    assert code == 1
+    assert "no matches to export" in output
+    assert not (tmp_path / f"out.{kind}").exists()
+
+
+def test_a_broken_record_is_reported_without_a_traceback(ggp):
+    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+    with sqlite3.connect("tournament.sqlite") as link:
+        link.execute("update match set record = ?", (b"broken",))
+    code, output = ggp("export", "tournament.sqlite", "-", "--records")
+    assert code == 1
+    assert "has a broken record" in output
+    assert "bug" not in output

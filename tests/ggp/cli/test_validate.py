@@ -1,0 +1,203 @@
+"""`ggp validate` and `ggp format` from the command line: input, output and exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from ggp.cli.main import app
+from tests.conftest import ROOT
+
+WARNED = "(role r)\n(init a)\n(legal r m)\n(next a)\n(<= terminal\n    (true a))\n(goal r 100)\n(unused 1)\n"
+FINE = WARNED.replace("(unused 1)\n", "")
+BROKEN = FINE + "(legal r ?x)\n"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments, stdin=None):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result
+
+    return invoke
+
+
+def write(folder, **sheets):
+    for name, text in sheets.items():
+        (folder / f"{name}.kif").write_text(text, encoding="utf-8")
+
+
+def test_exit_codes(run, tmp_path):
+    write(tmp_path, fine=FINE, warned=WARNED, broken=BROKEN)
+    assert run("validate", "fine.kif").exit_code == 0
+    assert run("validate", "--strict", "fine.kif").exit_code == 0
+    assert run("validate", "warned.kif").exit_code == 0
+    assert run("validate", "--strict", "warned.kif").exit_code == 1
+    assert run("validate", "broken.kif", "fine.kif").exit_code == 1
+    assert run("validate", "broken.kif", "gone.kif").exit_code == 2
+    assert run("validate").exit_code == 2
+    assert run("validate", "--record", "x.json", "fine.kif").exit_code == 2
+
+
+def test_folders_are_searched_and_summarized(run, tmp_path):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    write(tmp_path / "a", fine=FINE)
+    write(tmp_path / "a" / "b", warned=WARNED)
+    (tmp_path / "a" / "notes.txt").write_text("(")
+    result = run("validate", "a", "a/fine.kif")
+    assert result.stdout.endswith("2 sheets: 1 clean, 0 errors, 1 warning\n")
+    (tmp_path / "empty").mkdir()
+    assert run("validate", "empty").exit_code == 2
+
+
+def test_standard_input(run):
+    result = run("validate", "-", stdin=BROKEN)
+    assert result.exit_code == 1
+    assert "<stdin>:8:10: error GDL205" in result.stdout
+    assert run("validate", "-", "--syntax", "infix", stdin=FINE).exit_code == 1
+    assert run("validate", "-", "--syntax", "kif", stdin=FINE).exit_code == 0
+
+
+@pytest.mark.parametrize("output", ["json", "sarif"])
+def test_machine_formats_are_one_document(run, tmp_path, output):
+    write(tmp_path, fine=FINE, broken=BROKEN)
+    result = run("validate", "--format", output, "fine.kif", "broken.kif")
+    assert result.exit_code == 1
+    json.loads(result.stdout)
+
+
+def test_github_format_is_empty_without_findings(run, tmp_path):
+    write(tmp_path, fine=FINE, warned=WARNED)
+    assert run("validate", "--format", "github", "fine.kif").stdout == ""
+    assert run("validate", "--format", "github", "warned.kif").stdout.startswith(
+        "::warning file=warned.kif,line=8,"
+    )
+
+
+def test_explain(run):
+    result = run("validate", "--explain", "gdl207")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("GDL207: negation in a cycle\n")
+    assert "GDL208" not in result.stdout
+    assert run("validate", "--explain", "GDL999").exit_code == 2
+
+
+def test_codes_are_listed(run):
+    result = run("validate", "--codes")
+    assert result.exit_code == 0
+    assert "GDL304  warning  variable that occurs only once (off by default, fixable)\n" in result.stdout
+    assert "GDL401  error    match that does not end (by playing)\n" in result.stdout
+
+
+def test_selected_codes_decide_output_and_exit_code(run, tmp_path):
+    write(tmp_path, warned=WARNED + "(<= (next a) (true ?x))\n")
+    assert "GDL304" not in run("validate", "warned.kif").stdout
+    assert "GDL304" in run("validate", "--select", "ALL", "warned.kif").stdout
+    only = run("validate", "--select", "gdl307,GDL315", "warned.kif").stdout
+    assert "GDL307" in only
+    assert "GDL310" not in only
+    assert run("validate", "--strict", "--ignore", "GDL3", "warned.kif").exit_code == 0
+    assert run("validate", "--ignore", "GDL9", "warned.kif").exit_code == 2
+
+
+def test_comment_silences_faults_found_by_playing(run, tmp_path):
+    endless = "(role r)\n(init a)\n(legal r m)\n(next a)\n(<= terminal (true b))\n(next c)\n(goal r 100)\n"
+    endless = (
+        endless.replace("(true b)", "(true a) (true d)") + "(<= (next d) (true e))(<= (next e) (true d))"
+    )
+    options = ("--play", "--playouts", "1", "--step-limit", "5", "-")
+    assert "GDL401" in run("validate", *options, stdin=endless).stdout
+    silent = run("validate", *options, stdin=endless + "\n; gdl: ignore-file GDL401\n").stdout
+    assert "error GDL401" not in silent
+    assert "error GDL401" not in run("validate", "--ignore", "GDL4", *options, stdin=endless).stdout
+
+
+def test_fix_corrects_files(run, tmp_path):
+    write(tmp_path, sheet=FINE + "(legal r m) ; twice\n(<= (next b)) ; a fact\n(<= (next c) (true b))\n")
+    path = tmp_path / "sheet.kif"
+    path.chmod(0o640)
+    result = run("validate", "--fix", "sheet.kif")
+    assert result.exit_code == 0
+    assert "2 fixed" in result.stdout
+    assert path.read_text() == FINE + "; twice\n(next b) ; a fact\n(<= (next c) (true b))\n"
+    assert os.stat(path).st_mode & 0o777 == 0o640
+    assert "fixed" not in run("validate", "--fix", "sheet.kif").stdout
+    assert run("validate", "--fix", "-", stdin=FINE).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"(role r", b"(role \xff) (<= (p))", b"(role r) (<= (p)) (<= q (not q))", b"role(r).\np :- q."],
+)
+def test_fix_leaves_broken_and_infix_sheets_unchanged(run, tmp_path, content):
+    path = tmp_path / "odd.kif"
+    path.write_bytes(content)
+    run("validate", "--fix", "odd.kif")
+    assert path.read_bytes() == content
+
+
+def test_statistics(run, tmp_path):
+    write(tmp_path, fine=FINE, warned=WARNED + "(<= (spare 1))\n")
+    result = run("validate", "--statistics", ".")
+    assert result.stdout == (
+        "     2  GDL307   relation that nothing needs (in 1 sheet)\n"
+        "     1  GDL312 * rule without a body (in 1 sheet)\n"
+    )
+    assert run("validate", "--statistics", "fine.kif").stdout == ""
+    assert run("validate", "--statistics", "--format", "json", "fine.kif").exit_code == 2
+
+
+def test_static_checks_import_no_compiler():
+    script = (
+        "import sys\nfrom ggp.cli.main import main\n"
+        "try: main(['validate', '--quiet', 'nim'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('numba', 'numpy', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_format_rewrites_files_once(run, tmp_path):
+    untidy = FINE.replace("\n    ", " ")
+    write(tmp_path, sheet=untidy)
+    path = tmp_path / "sheet.kif"
+    path.chmod(0o640)
+    assert run("format", "--check", "sheet.kif").exit_code == 1
+    assert "+    (true a))" in run("format", "--diff", "sheet.kif").stdout
+    assert path.read_text() == untidy
+    assert run("format", "sheet.kif").exit_code == 0
+    assert path.read_text() == FINE
+    assert os.stat(path).st_mode & 0o777 == 0o640
+    assert [entry.name for entry in tmp_path.iterdir()] == ["sheet.kif"]
+    assert run("format", "--check", "sheet.kif").exit_code == 0
+
+
+def test_format_from_standard_input(run):
+    result = run("format", "-", stdin="(role   r)\r\n")
+    assert result.exit_code == 0
+    assert result.stdout == "(role r)\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "message"),
+    [
+        (b"(role r", 1, "GDL101"),
+        (b"(role \xff)", 2, "not UTF-8"),
+        (b"role(r).\nterminal :- true(a).\n", 2, "infix"),
+    ],
+)
+def test_format_leaves_unreadable_files_unchanged(run, tmp_path, content, code, message):
+    path = tmp_path / "odd.kif"
+    path.write_bytes(content)
+    result = run("format", "odd.kif")
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert path.read_bytes() == content

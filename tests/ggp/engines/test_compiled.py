@@ -1,0 +1,229 @@
+"""CompiledGame compared with the reasoner: equal facts, moves, goals and percepts, and typed errors."""
+
+import itertools
+import pickle
+import random
+from collections.abc import Collection
+
+import numpy as np
+import pytest
+
+from gdl.grounding import ground
+from gdl.syntax.parser import parse, parse_term
+from ggp.circuit.construction import build
+from ggp.circuit.simplify.plan import STAGES, simplify
+from ggp.circuit.tables import tabulate
+from ggp.engines.compiled import NO_GOAL, CompiledGame
+from ggp.engines.reasoner import InterpretedGame
+from ggp.engines.rows_game import RowsGame
+from ggp.game import Game, GoalError, IllegalMoveError, NoLegalMoveError
+from ggp.validation.replay import replay
+from tests.conftest import ROOT
+from tests.ggp.percept_games import COIN
+from tests.oracles.random_programs import random_rules
+
+SHEETS = ("tictactoe", "nim", "rockpaperscissors", "goofspiel", "kuhn_poker", "maze", "othello_4x4")
+TRACES = ("buttons", "ticTacToe", "roshambo2", "gt_two_thirds_4p", "queens08ug", "point_grab")
+FAULTY = """
+(role left) (role right) (init (n 0)) (step 0 1) (step 1 2)
+(<= (legal ?r (count ?y)) (role ?r) (true (n ?x)) (step ?x ?y))
+(<= (next (n ?y)) (does left (count ?y)))
+(<= (goal left 50) (true (n 0))) (<= (goal left 60) (true (n 0))) (<= (goal right 100) (true (n 1)))
+(<= terminal (true (n 7)))"""
+
+
+def compiled(text: str, *, stages: Collection[str] = tuple(STAGES)) -> CompiledGame:
+    program = parse(text)
+    circuit = simplify(build(ground(program)), stages=stages, seconds=2)
+    return CompiledGame(program, tabulate(circuit), circuit.terms)
+
+
+def on_rows(game: CompiledGame, words: int = 8) -> RowsGame:
+    """The same game, with the kernels on rows answering for single states too."""
+    return RowsGame(game.program, game.tables, game.terms, words=words)
+
+
+def sheet(name: str) -> str:
+    return (ROOT / "games" / f"{name}.kif").read_text()
+
+
+def outcome(ask, *arguments):
+    """The answer, or the type of the GameError raised."""
+    try:
+        return ask(*arguments)
+    except (GoalError, NoLegalMoveError) as error:
+        return type(error)
+
+
+def assert_same_playout(one: Game, other: Game, rng: random.Random) -> None:
+    """Play the same random playout in both games and compare every answer on the way."""
+    left, right = one.initial_state(), other.initial_state()
+    for _ in range(60):
+        assert one.facts(left) == other.facts(right)
+        assert one.is_terminal(left) == other.is_terminal(right)
+        for role in one.roles:
+            assert outcome(one.goal, left, role) == outcome(other.goal, right, role)
+            assert outcome(one.legal_moves, left, role) == outcome(other.legal_moves, right, role)
+        if one.is_terminal(left) or NoLegalMoveError in [
+            outcome(one.legal_moves, left, r) for r in one.roles
+        ]:
+            return
+        joint_move = [rng.choice(other.legal_moves(right, role)) for role in other.roles]
+        for role in one.roles:
+            assert one.percepts(left, joint_move, role) == other.percepts(right, joint_move, role)
+        left, right = one.next_state(left, joint_move), other.next_state(right, joint_move)
+
+
+@pytest.mark.parametrize("name", SHEETS)
+@pytest.mark.parametrize("stages", [(), tuple(STAGES)], ids=["as-built", "simplified"])
+def test_compiled_game_agrees_with_the_reasoner(name, stages):
+    text = sheet(name)
+    game, reference = compiled(text, stages=stages), InterpretedGame(parse(text))
+    assert game.roles == reference.roles
+    rng = random.Random(name)
+    for one in (game, game, on_rows(game)):
+        assert_same_playout(one, reference, rng)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_game_without_one_simplification_agrees_with_the_reasoner(stage):
+    text = sheet("othello_4x4")
+    rest = [name for name in STAGES if name != stage]
+    game, reference = compiled(text, stages=rest), InterpretedGame(parse(text))
+    assert_same_playout(game, reference, random.Random(stage))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_programs_agree_with_the_reasoner(seed):
+    text = random_rules(seed)
+    reference = InterpretedGame(parse(text))
+    for stages in ((), tuple(STAGES)):
+        game = compiled(text, stages=stages)
+        for number, one in enumerate((game, game, on_rows(game))):
+            assert_same_playout(one, reference, random.Random(f"{seed} {number}"))
+
+
+def test_percepts_agree_with_the_reasoner():
+    game, reference = compiled(COIN), InterpretedGame(parse(COIN))
+    for seed in range(6):
+        assert_same_playout(game if seed % 2 else on_rows(game), reference, random.Random(seed))
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_compiled_game_agrees_with_reference_traces(name, corpus_dir):
+    game = compiled((corpus_dir / "open" / "games" / f"{name}.kif").read_text())
+    for one in (game, on_rows(game)):
+        result = replay(one, corpus_dir / "open" / "traces" / f"{name}.jsonl.gz")
+        assert result.is_same, result.difference
+        assert result.states > 0
+
+
+@pytest.mark.parametrize("words", [1, 2, 4])
+def test_answers_do_not_depend_on_the_width(words):
+    game = compiled(sheet("tictactoe"))
+    assert_same_playout(on_rows(game, words), game, random.Random(words))
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "rockpaperscissors", "goofspiel", "kuhn_poker"])
+def test_successors_are_what_single_moves_lead_to(name):
+    game = compiled(sheet(name))
+    rng = random.Random(4)
+    state = game.initial_state()
+    while not game.is_terminal(state):
+        found = game.successors(state)
+        by_role = [game.legal_moves(state, role) for role in game.roles]
+        assert [
+            tuple(game.moves[r][i] for r, i in enumerate(indices)) for indices in found.joint_moves
+        ] == list(itertools.product(*by_role))
+        for n, joint_move in enumerate(itertools.product(*by_role)):
+            following = game.next_state(state, joint_move)
+            assert found.states[n] == following
+            assert found.is_terminal[n] == game.is_terminal(following)
+            for r, role in enumerate(game.roles):
+                goal = outcome(game.goal, following, role)
+                assert (
+                    found.goals[n, r] == (goal if isinstance(goal, int) else NO_GOAL) or str(role) == "random"
+                )
+                first = game.tables.first_move[r]
+                legal = np.flatnonzero(found.is_legal[n, first : game.tables.first_move[r + 1]])
+                moves = tuple(game.moves[r][i] for i in legal)
+                if not found.is_terminal[n]:
+                    assert moves == game.legal_moves(following, role)
+        state = rng.choice(found.states)
+
+
+def test_many_successors_take_several_passes():
+    text = """(role a) (role b) (role c) (d 0) (d 1) (d 2) (d 3) (d 4) (d 5)
+    (<= (legal ?r (say ?x)) (role ?r) (d ?x)) (init start) (<= (next (said ?r ?x)) (does ?r (say ?x)))
+    (<= terminal (not (true start))) (<= (goal ?r 50) (role ?r))"""
+    game = on_rows(compiled(text), words=1)
+    passes = list(game.successor_passes(game.initial_state()))
+    assert [len(part.states) for part in passes] == [64, 64, 64, 24]
+    found = game.successors(game.initial_state())
+    assert len(found.states) == len(set(found.states)) == 216
+    assert found.is_terminal.all()
+    assert (found.goals == 50).all()
+    assert found.is_legal.all()
+
+
+def test_states_are_equal_exactly_when_their_facts_are():
+    game = compiled(sheet("tictactoe"))
+    state = game.initial_state()
+    x, o = game.roles
+    noop = parse_term("noop")
+    corners = [game.legal_moves(state, x)[i] for i in (0, 2)]
+    middle = next(m for m in game.moves[1] if m != noop and m not in corners)
+    states = []
+    for first, last in (corners, corners[::-1]):
+        reached = game.next_state(state, (first, noop))
+        reached = game.next_state(reached, (noop, middle))
+        states.append(game.next_state(reached, (last, noop)))
+    assert states[0] == states[1]
+    assert hash(states[0]) == hash(states[1])
+    assert states[0] != state
+    assert game.pack(game.unpack(state)) == state
+    assert o in game.roles
+
+
+def test_illegal_joint_moves_are_refused():
+    game = compiled(sheet("tictactoe"))
+    state = game.initial_state()
+    with pytest.raises(IllegalMoveError, match="2 moves"):
+        game.next_state(state, [parse_term("noop")])
+    with pytest.raises(IllegalMoveError, match="noop is not legal for"):
+        game.next_state(state, [parse_term("noop"), parse_term("noop")])
+    with pytest.raises(IllegalMoveError, match="nonsense"):
+        game.next_state(state, [parse_term("nonsense"), parse_term("noop")])
+
+
+def test_faulty_rules_raise_typed_errors():
+    game = compiled(FAULTY)
+    left, right = game.roles
+    state = game.initial_state()
+    with pytest.raises(GoalError, match="50 60"):
+        game.goal(state, left)
+    with pytest.raises(GoalError, match="none"):
+        game.goal(state, right)
+    for number in (1, 2):
+        move = parse_term(f"(count {number})")
+        state = game.next_state(state, [move, move])
+    with pytest.raises(NoLegalMoveError, match="left has no legal move"):
+        game.legal_moves(state, left)
+    assert game.successors(state).states == ()
+
+
+def test_a_game_survives_pickling():
+    game = compiled(sheet("nim"))
+    copy = pickle.loads(pickle.dumps(game))
+    assert_same_playout(copy, game, random.Random(1))
+    assert copy.playouts(copy.initial_state(), 100) == game.playouts(game.initial_state(), 100)
+
+
+def test_a_game_without_fluents_or_moves_can_be_asked():
+    game = compiled("(role a) (<= (goal a 30) (not (true x))) (<= terminal (not (true x)))")
+    state = game.initial_state()
+    assert game.is_terminal(state)
+    assert game.facts(state) == ()
+    assert game.legal_moves(state, game.roles[0]) == ()
+    assert game.goal(state, game.roles[0]) == 30
+    assert game.playouts(state, 10).mean_goals == (30.0,)

@@ -1,0 +1,76 @@
+"""The Prolog engine: an independent prover must agree with the reasoner."""
+
+import random
+
+import pytest
+
+from gdl.terms import Symbol
+from ggp import GoalError, IllegalMoveError, NoLegalMoveError, load
+from ggp.engines.prolog import missing_prolog
+from ggp.validation.replay import replay
+from tests.oracles.random_programs import random_rules
+
+pytestmark = pytest.mark.skipif(missing_prolog() is not None, reason=str(missing_prolog()))
+
+SHEETS = [
+    "ticTacToe",
+    "hex",
+    "connectFourSimultaneous",
+    "queens08ug",
+    "nonogram_5x5_1",
+    "gt_prisoner",
+    "hanoi",
+]
+
+
+@pytest.mark.parametrize("sheet", SHEETS)
+def test_prolog_agrees_with_reference_traces(sheet, corpus_dir):
+    game = load(corpus_dir / "open" / "games" / f"{sheet}.kif", engine="prolog")
+    result = replay(game, corpus_dir / "open" / "traces" / f"{sheet}.jsonl.gz")
+    assert result.is_same, result.difference
+    assert result.states > 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_prolog_agrees_with_reasoner_on_random_programs(seed):
+    text = random_rules(seed)
+    prolog, reasoner = load(text, engine="prolog"), load(text, engine="reasoner")
+    assert prolog.roles == reasoner.roles
+    one, other = prolog.initial_state(), reasoner.initial_state()
+    rng = random.Random(seed)
+    for _ in range(4):
+        assert prolog.facts(one) == reasoner.facts(other)
+        assert prolog.is_terminal(one) == reasoner.is_terminal(other)
+        choices = [_moves(prolog, one, role) for role in prolog.roles]
+        assert choices == [_moves(reasoner, other, role) for role in reasoner.roles]
+        for role in prolog.roles:
+            assert _goal(prolog, one, role) == _goal(reasoner, other, role)
+        if not all(choices):
+            break
+        joint_move = [rng.choice(moves) for moves in choices]
+        one, other = prolog.next_state(one, joint_move), reasoner.next_state(other, joint_move)
+
+
+def test_odd_names_survive_prolog():
+    game = load(
+        "(role r) (init (it's 01 a\\b +)) (init (f)) (<= (legal r (go ?x)) (true (it's ?x ?y ?z)))",
+        engine="prolog",
+    )
+    assert [str(fact) for fact in game.facts(game.initial_state())] == ["(f)", "(it's 01 a\\b +)"]
+    assert [str(move) for move in game.legal_moves(game.initial_state(), Symbol("r"))] == ["(go 01)"]
+    with pytest.raises(IllegalMoveError):
+        game.next_state(game.initial_state(), [Symbol("noop")])
+
+
+def _moves(game, state, role):
+    try:
+        return game.legal_moves(state, role)
+    except NoLegalMoveError:
+        return ()
+
+
+def _goal(game, state, role):
+    try:
+        return game.goal(state, role)
+    except GoalError as error:
+        return str(error)

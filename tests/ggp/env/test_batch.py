@@ -1,0 +1,367 @@
+"""Environments step by step against the `Game` protocol, and what they promise about values and seeds."""
+
+import numpy as np
+import pytest
+
+import ggp
+from ggp.env import HOLD, RESTART, ActionError, make
+from ggp.game import RANDOM_ROLE, GoalError
+
+TURNS = [
+    "tictactoe",
+    "connectfour_4x4",
+    "breakthrough_4x4",
+    "othello_4x4",
+    "hex_3x3",
+    "eightpuzzle",
+    "nim",
+    "bucket",
+]
+JOINT = ["rockpaperscissors", "goofspiel", "prisoners_dilemma", "tron"]
+CHANCE = ["dicerace"]
+
+
+def random_actions(state, rng):
+    """A random legal action per environment, or per agent; -1 where there is at most one."""
+    mask = state.legal_action_mask
+    drawn = np.where(mask, rng.random(mask.shape), -1.0).argmax(axis=-1).astype(np.int32)
+    return drawn if mask.ndim == 2 else np.where(mask.sum(axis=-1) > 1, drawn, -1)
+
+
+def facts_of(env, state, n):
+    names = np.array(env.observed.names)
+    return set(names[state.observation[n].astype(bool)])
+
+
+def assert_like_the_game(env, state, n, game):
+    """What environment n says of its state is what the rules say; returns that state."""
+    position = env.state_of(state, n)
+    assert facts_of(env, state, n) == {str(fact) for fact in game.facts(position)}
+    is_over = game.is_terminal(position)
+    assert is_over == bool(state.terminated[n])
+    mask = state.legal_action_mask[n]
+    if is_over:
+        assert mask.all()
+        return position
+    for a, role in enumerate(env.actions.agents):
+        legal = {env.move_to_action(a, move) for move in game.legal_moves(position, role)}
+        if env.is_joint:
+            assert set(np.flatnonzero(mask[a])) == legal
+        elif a == state.current_player[n]:
+            assert set(np.flatnonzero(mask)) == legal
+        else:
+            assert len(legal) == 1
+    return position
+
+
+def play_beside(name, *, count, steps, seed, **choices):
+    """Random actions in environments and the same moves in the game, compared in every state."""
+    env = make(name, count, seed=seed, **choices)
+    game = ggp.load(name, engine="lanes")
+    rng = np.random.default_rng(seed)
+    state = env.init()
+    positions = [assert_like_the_game(env, state, n, game) for n in range(count)]
+    for _ in range(steps):
+        actions = random_actions(state, rng)
+        following = env.step(state, actions)
+        for n in range(count):
+            if state.terminated[n]:
+                assert env.state_of(following, n) == positions[n]
+                assert not following.rewards[n].any()
+                continue
+            joint_move = joint_move_of(env, game, positions[n], state, actions, n)
+            if joint_move is not None:
+                assert env.state_of(following, n) == game.next_state(positions[n], joint_move)
+            positions[n] = assert_like_the_game(env, following, n, game)
+            assert_goals(env, following, n, game, positions[n])
+        state = following
+    return env, state
+
+
+def joint_move_of(env, game, position, state, actions, n):
+    """The joint move that an action means; None where chance has moved."""
+    if RANDOM_ROLE in game.roles:
+        return None
+    moves = []
+    for a, role in enumerate(env.actions.agents):
+        action = actions[n, a] if env.is_joint else (actions[n] if a == state.current_player[n] else -1)
+        moves.append(env.action_to_move(a, action) if action >= 0 else game.legal_moves(position, role)[0])
+    return moves
+
+
+def assert_goals(env, state, n, game, position):
+    for a, role in enumerate(env.actions.agents):
+        try:
+            goal = game.goal(position, role) if game.is_terminal(position) else -1
+        except GoalError:
+            goal = -1
+        assert state.goals[n, a] == goal
+        assert state.rewards[n, a] == (pytest.approx(goal / 50 - 1) if goal >= 0 else 0)
+
+
+@pytest.mark.parametrize("name", [*TURNS, *JOINT, *CHANCE])
+def test_environments_do_what_the_rules_say(name):
+    env, state = play_beside(name, count=9, steps=70, seed=4)
+    assert env.is_joint == (name in JOINT)
+    assert state.terminated.any() or name == "eightpuzzle"
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 512, 513, 1030])
+def test_every_number_of_environments_plays_the_same_games(count):
+    env = make("connectfour_4x4", 1030)
+    whole, part = env.init(seed=3), env.init(seed=3, num_envs=count)
+    for step in range(20):
+        rng = np.random.default_rng(step)
+        actions = random_actions(whole, rng)
+        whole, part = env.step(whole, actions), env.step(part, actions[:count])
+        for name in (
+            "observation",
+            "legal_action_mask",
+            "rewards",
+            "terminated",
+            "current_player",
+            "step_count",
+        ):
+            np.testing.assert_array_equal(getattr(whole, name)[:count], getattr(part, name), name)
+
+
+def test_states_can_be_kept_split_and_stepped_from_again():
+    env = make("tictactoe", 700)
+    rng = np.random.default_rng(1)
+    state = env.init()
+    for _ in range(3):
+        state = env.step(state, random_actions(state, rng))
+    ids = np.array([699, 0, 3, 512, 511])
+    some = state[ids]
+    actions = random_actions(state, rng)
+    after, again, of_some = env.step(state, actions), env.step(state, actions), env.step(some, actions[ids])
+    np.testing.assert_array_equal(after.observation, again.observation)
+    np.testing.assert_array_equal(after.observation[ids], of_some.observation)
+    assert [env.state_of(of_some, i) for i in range(5)] == [env.state_of(after, int(i)) for i in ids]
+    assert len(state[:10]) == 10
+    assert len(state[state.current_player == 1]) == 700
+
+
+def test_threads_change_nothing():
+    results = []
+    for threads in (1, 2, 3):
+        env = make("othello_4x4", 2000, threads=threads, auto_reset=True)
+        rng = np.random.default_rng(0)
+        state = env.init()
+        for _ in range(15):
+            state = env.step(state, random_actions(state, rng), copy=False)
+        results.append((state.observation.copy(), state.legal_action_mask.copy(), state.step_count.copy()))
+    for other in results[1:]:
+        for one, two in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_an_illegal_action_ends_the_game_and_costs_its_agent_one():
+    env = make("tictactoe", 3)
+    state = env.step(env.init(), [0, 1, 2])
+    state = env.step(state, [0, 0, 77])  # taken, fine, no such action
+    np.testing.assert_array_equal(state.terminated, [True, False, True])
+    np.testing.assert_array_equal(state.rewards, [[1, -1], [0, 0], [1, -1]])
+    assert state.legal_action_mask[0].all()
+    after = env.step(state, [0, 1, 0])
+    assert not after.rewards[[0, 2]].any()
+    assert after.terminated[[0, 2]].all()
+
+
+def test_checked_environments_refuse_illegal_actions():
+    env = make("tictactoe", 2, check=True)
+    state = env.step(env.init(), [0, 1])
+    with pytest.raises(ActionError, match="environment 1: action 1 is not legal"):
+        env.step(state, [1, 1])
+    with pytest.raises(ActionError, match=r"of shape \(2,\)"):
+        env.step(state, [[1], [2]])
+    with pytest.raises(ActionError, match="float64"):
+        env.step(state, [0.5, 1.0])
+
+
+def test_games_begin_again_by_themselves():
+    env = make("tictactoe", 600, auto_reset=True)
+    rng = np.random.default_rng(2)
+    state = first = env.init()
+    ended = 0
+    for _ in range(30):
+        state = env.step(state, random_actions(state, rng))
+        ended += int(state.terminated.sum())
+        np.testing.assert_array_equal(
+            state.observation[state.terminated], first.observation[: state.terminated.sum()]
+        )
+        assert (state.step_count[state.terminated] == 0).all()
+        assert (state.rewards[~state.terminated] == 0).all()
+        assert set(map(tuple, state.rewards[state.terminated])) <= {(1, -1), (-1, 1), (0, 0)}
+    assert ended > 1500
+
+
+def test_games_are_cut_after_the_most_steps():
+    env = make("eightpuzzle", 5, max_steps=4)
+    state = env.init()
+    rng = np.random.default_rng(0)
+    for step in range(6):
+        state = env.step(state, random_actions(state, rng))
+        assert state.truncated.all() == (step >= 3)
+        assert not state.terminated.any()
+    assert (state.step_count == 4).all()
+
+
+def test_chance_depends_on_the_seed_of_each_environment_alone():
+    env = make("dicerace", 300)
+    states = [env.init(seed=5), env.init(seed=5), env.init(seed=6)]
+    for _ in range(6):
+        actions = random_actions(states[0], np.random.default_rng(0))
+        states = [env.step(state, actions) for state in states]
+    np.testing.assert_array_equal(states[0].observation, states[1].observation)
+    assert (states[0].observation != states[2].observation).any()
+    assert len(np.unique(states[0].observation, axis=0)) > 20
+
+
+def test_rewards_can_be_shares():
+    env = make("tictactoe", 200, rewards="unit")
+    rng = np.random.default_rng(0)
+    state = env.init()
+    seen = set()
+    for _ in range(9):
+        state = env.step(state, random_actions(state, rng))
+        seen |= set(map(tuple, state.rewards[state.goals[:, 0] >= 0]))
+    assert seen == {(1, 0), (0, 1), (0.5, 0.5)}
+
+
+def test_forced_moves_can_be_skipped():
+    env = make("connectfour_4x4", 400, skip_forced=True)
+    rng = np.random.default_rng(0)
+    state = env.init()
+    for _ in range(16):
+        state = env.step(state, random_actions(state, rng))
+        assert (state.legal_action_mask[~state.terminated].sum(axis=1) > 1).all()
+    assert state.terminated.all()
+
+
+def test_board_observation_shows_pieces_and_who_moves():
+    env = make("tictactoe", 2, observation="board")
+    state = env.init()
+    assert state.observation.shape[1:3] == (3, 3)
+    names = env.observed.names
+    mover = names.index("xplayer to move") if "xplayer to move" in names else names.index("x to move")
+    assert state.observation[0, :, :, mover].all()
+    state = env.step(state, [0, 4])
+    assert not state.observation[0, :, :, mover].any()
+    changed = state.observation[0] != state.observation[1]
+    assert changed.any(axis=(0, 1)).sum() <= 3
+
+
+def test_agents_that_choose_at_once_are_told_of():
+    env = make("rockpaperscissors", 2, simultaneous=False)
+    with pytest.raises(ActionError, match="simultaneous=True"):
+        env.init()
+
+
+def test_joint_actions_name_no_choice_by_minus_one():
+    env = make("rockpaperscissors", 2)
+    state = env.step(env.init(), [[0, 1], [-1, 2]])
+    assert state.terminated.all()
+    assert state.rewards[1].tolist() == [-1, 1]
+
+
+def test_make_refuses_unknown_choices():
+    with pytest.raises(ValueError, match="observation is one of facts, board, percepts"):
+        make("tictactoe", observation="pixels")
+    with pytest.raises(ValueError, match="rewards is one of"):
+        make("tictactoe", rewards="goals")
+    with pytest.raises(ValueError, match="num_envs is at least 1"):
+        make("tictactoe", 0).init()
+
+
+def test_a_seed_gives_the_same_chance_for_any_number_of_environments():
+    env = make("dicerace", 3)
+    few, many = env.init(seed=1), env.init(seed=1, num_envs=600)
+    np.testing.assert_array_equal(few.observation, many.observation[:3])
+    assert len(np.unique(many.observation, axis=0)) == 3  # a die has three faces
+
+
+def test_environments_can_be_held_and_restarted():
+    env = make("tictactoe", 600)
+    rng = np.random.default_rng(3)
+    first = state = env.init()
+    for _ in range(4):
+        state = env.step(state, random_actions(state, rng))
+    actions = random_actions(state, rng)
+    actions[:200] = HOLD
+    actions[200:400] = RESTART
+    following = env.step(state, actions)
+    for name in ("observation", "legal_action_mask", "current_player", "step_count", "terminated"):
+        np.testing.assert_array_equal(getattr(following, name)[:200], getattr(state, name)[:200], name)
+        np.testing.assert_array_equal(getattr(following, name)[200:400], getattr(first, name)[200:400], name)
+    assert not following.rewards[:400].any()
+    assert (following.step_count[400:] == 5).all()
+
+
+def test_games_that_are_over_can_be_restarted():
+    env = make("tictactoe", 3, max_steps=2)
+    state = env.step(env.step(env.init(), [0, 1, 2]), [1, 1, 3])
+    assert state.terminated.tolist() == [False, True, False]
+    assert state.truncated.tolist() == [True, False, True]
+    state = env.step(state, [RESTART, RESTART, HOLD])
+    assert not state.terminated.any()
+    assert state.truncated.tolist() == [False, False, True]
+    assert state.step_count.tolist() == [0, 0, 2]
+    np.testing.assert_array_equal(state.observation[:2], env.init().observation[:2])
+
+
+def test_out_gives_its_arrays_to_the_next_state():
+    env = make("tictactoe", 5)
+    first = env.init()
+    second = env.step(first, [0, 1, 2, 3, 4])
+    expected = env.step(second, [5, 5, 5, 5, 5])
+    third = env.step(second, [5, 5, 5, 5, 5], out=first)
+    assert third.observation.base is first.observation.base
+    np.testing.assert_array_equal(third.observation, expected.observation)
+    with pytest.raises(ValueError, match="another state"):
+        env.step(third, [6, 6, 6, 6, 6], out=third)
+    with pytest.raises(ValueError, match="another state"):
+        env.step(third, [6, 6, 6, 6, 6], out=second[:3])
+
+
+def test_arrays_speak_dlpack_without_a_copy():
+    state = make("tictactoe", 64).init()
+    for array in (state.observation, state.legal_action_mask, state.rewards, state.current_player):
+        other = np.from_dlpack(array)
+        assert np.shares_memory(array, other)
+
+
+def test_percepts_are_all_that_kuhn_players_see():
+    env = make("kuhn_poker", 400, simultaneous=True)
+    names = env.observed.names
+    state = env.init()
+    rng = np.random.default_rng(5)
+    assert state.observation.shape == (400, 2, 2, len(names))
+    cards = [p for p, name in enumerate(names) if name.startswith("(card")]
+    dealt = state.observation[:, :, 1, cards]
+    assert (dealt.sum(axis=2) == 1).all()  # each has a card, and knows nothing of the other's
+    assert not (dealt[:, 0] & dealt[:, 1]).any()
+    assert len(np.unique(dealt.reshape(400, -1), axis=0)) == 6
+    following = env.step(state, random_actions(state, rng))
+    np.testing.assert_array_equal(following.observation[:, :, 1, cards], dealt)
+    assert not following.observation[:, 0, 0, cards].any()  # the card came before the first player's action
+    assert following.observation[:, 1, 0, cards].any()  # the second has not acted yet
+    told = [p for p, name in enumerate(names) if name.startswith("(move first")]
+    assert (following.observation[:, 1, 0, told].sum(axis=1) == 1).all()
+
+
+def test_percepts_agree_with_the_game():
+    env = make("kuhn_poker", 40, simultaneous=True)
+    for n in range(40):
+        assert {env.observed.names[p] for p in np.flatnonzero(env.init().observation[n, 0, 1])} & {
+            "(card jack)",
+            "(card queen)",
+            "(card king)",
+        }
+    assert make("kuhn_poker", 3).init().observation.ndim == 3
+    assert make("kuhn_poker", 3, observation="facts").init().observation.ndim == 2
+
+
+def test_unknown_settings_are_refused():
+    with pytest.raises(TypeError, match="autoreset"):
+        make("tictactoe", autoreset=True)

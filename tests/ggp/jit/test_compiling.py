@@ -1,0 +1,135 @@
+"""The cache of compiled kernels belongs to one version of all their sources."""
+
+import ast
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ggp.files import PACKAGE
+from ggp.jit.compiling import KEPT_VERSIONS, cache_folder, kernel_sources
+
+ROOT = PACKAGE.parent
+DECORATORS = {"kernel", "inlined", "piece", "stage", "intrinsic", "overload", "njit", "jit"}
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def decorator_name(decorator: ast.expr) -> str:
+    """`piece` of `@piece`, `@compiling.piece` and `@piece(...)`."""
+    if isinstance(decorator, ast.Call):
+        decorator = decorator.func
+    return decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")
+
+
+def defines_kernels(path: Path) -> bool:
+    """Whether any function, wherever it stands in the file, is compiled."""
+    functions = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
+    return any(
+        decorator_name(decorator) in DECORATORS
+        for function in functions
+        for decorator in function.decorator_list
+    )
+
+
+def imported_files(path: Path, package: Path) -> set[Path]:
+    """The files of `package` that a file imports, anywhere in its text."""
+    names = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    places = [package.parent.joinpath(*name.split(".")) for name in names]
+    files = {file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")}
+    return {file for file in files if file.is_relative_to(package) and file.is_file()}
+
+
+KERNEL_FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if defines_kernels(path)]
+
+
+def test_kernels_are_found_in_many_rooms():
+    rooms = {path.relative_to(PACKAGE).parts[0] for path in KERNEL_FILES}
+    assert rooms >= {"jit", "circuit", "lanes", "solver", "search"}
+    assert PACKAGE / "jit" / "vector_rows.py" in KERNEL_FILES
+
+
+@pytest.mark.parametrize("path", KERNEL_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_digest_covers_a_kernel_and_all_that_it_imports(path):
+    covered = set(kernel_sources())
+    waiting, reached = [path], {path}
+    while waiting:
+        new = imported_files(waiting.pop(), PACKAGE) - reached
+        reached |= new
+        waiting += new
+    missing = sorted(str(each.relative_to(ROOT)) for each in reached - covered)
+    assert not missing, f"kernel_sources() leaves out {missing}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from ggp.room.part import value",
+        "from ggp.room import other, part",
+        "from ggp.room import part as p",
+        "from ggp.room import (\n    other,\n    part,\n)",
+        "import ggp.room.part as p",
+        "import ggp.room.part",
+        "if True:\n    from ggp.room.part import value",
+        "def f():\n    import ggp.room.part",
+    ],
+)
+def test_sources_include_imports_however_they_are_written(tmp_path, line):
+    package = tmp_path / "ggp"
+    (package / "room").mkdir(parents=True)
+    for name in ("__init__", "other", "part", "unused"):
+        (package / "room" / f"{name}.py").write_text("")
+    (package / "algorithm.py").write_text(f"{line}\n\n@piece\ndef f(): pass\n")
+    found = kernel_sources(package)
+    assert package / "algorithm.py" in found
+    assert package / "room" / "part.py" in found
+    assert package / "room" / "unused.py" not in found
+
+
+def test_sources_include_what_a_package_hands_on(tmp_path):
+    package = tmp_path / "ggp"
+    (package / "room").mkdir(parents=True)
+    (package / "room" / "__init__.py").write_text("from ggp.room.part import value\n")
+    (package / "room" / "part.py").write_text("value = 1\n")
+    (package / "algorithm.py").write_text("from ggp.room import value\n\n@kernel\ndef f(): pass\n")
+    assert set(kernel_sources(package)) == set(package.rglob("*.py"))
+
+
+def test_kernel_cache_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("GGP_KERNEL_CACHE", "")
+    assert cache_folder() is None
+    monkeypatch.setenv("GGP_KERNEL_CACHE", str(tmp_path / "mine"))
+    chosen = cache_folder()
+    assert chosen is not None
+    assert chosen.is_dir()
+    assert chosen.parent == tmp_path / "mine"
+    monkeypatch.delenv("GGP_KERNEL_CACHE")
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "ggp-lanes" / "kernels" / chosen.name
+
+
+def test_kernel_cache_that_cannot_be_made_is_switched_off(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("GGP_KERNEL_CACHE", str(tmp_path / "file"))
+    assert cache_folder() is None
+
+
+def test_kernel_cache_keeps_the_newest_versions(monkeypatch, tmp_path):
+    for age in range(KEPT_VERSIONS + 2):
+        (tmp_path / f"version{age}").mkdir()
+        os.utime(tmp_path / f"version{age}", (1000 - age, 1000 - age))
+    monkeypatch.setenv("GGP_KERNEL_CACHE", str(tmp_path))
+    newest = cache_folder()
+    assert newest is not None
+    assert {path.name for path in tmp_path.iterdir()} == {newest.name, "version0", "version1", "version2"}

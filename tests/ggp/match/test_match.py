@@ -1,0 +1,337 @@
+"""Matches: what the referee does with good and bad players, and the record as JSON."""
+
+import itertools
+import json
+import threading
+import time
+
+import pytest
+
+from gdl.terms import Symbol
+from ggp.engines.loading import load
+from ggp.match.faults import Illegal, Late, Unreachable, fault_text, parse_fault
+from ggp.match.player import MatchQuitError, Player, PlayerFaultError
+from ggp.match.record import MatchRecord, RecordError, read_record, state_text, write_record
+from ggp.match.referee import play_match
+from ggp.match.terms import MatchTerms, derived_seed
+from ggp.players.factory import make_player
+from ggp.players.mcts import MctsPlayer
+from ggp.players.simple import LegalPlayer, RandomPlayer
+from ggp.protocol.messages import is_word
+from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck
+
+
+class Scripted(LegalPlayer):
+    """Plays what `behave(step)` returns or raises, else the first legal move."""
+
+    def __init__(self, behave):
+        super().__init__()
+        self.behave = behave
+        self.heard = []
+        self.stopped_with = "never"
+
+    def choose(self, state, deadline, joint_move):
+        self.heard.append(joint_move)
+        return self.behave(len(self.heard) - 1) or super().choose(state, deadline, joint_move)
+
+    def stop(self, joint_move):
+        self.stopped_with = joint_move
+
+
+def play(game, players, *, watch=None, clock=time.monotonic, **options):
+    terms = MatchTerms(**{"start_clock_seconds": 60, "play_clock_seconds": 60, "seed": 5, **options})
+    return play_match(game, players, terms, watch=watch, clock=clock)
+
+
+def without_times(record):
+    data = record.to_dict()
+    for key in ("matchId", "randomToken", "startTime", "stateTimes", "x-moveSeconds"):
+        del data[key]
+    for report in filter(None, itertools.chain(*data.get("x-reports", []))):
+        for key in ("seconds", "playouts_per_second", "descents_per_second"):
+            del report[key]
+    return data
+
+
+def test_play_match_plays_to_the_end():
+    record = play(Nim(3), [LegalPlayer(), LegalPlayer()])
+    assert record.moves == [["(take 1)", "noop"], ["noop", "(take 1)"], ["(take 1)", "noop"]]
+    assert record.states[0] == "( (control left) (heap 3) )"
+    assert len(record.states) == len(record.state_times) == len(record.moves) + 1
+    assert record.errors == [["", ""]] * 4
+    assert record.goals == [100, 0]
+    assert record.is_completed
+    assert not record.is_aborted
+
+
+def test_play_match_passes_joint_moves_to_players():
+    player = Scripted(lambda step: None)
+    play(Nim(2), [player, LegalPlayer()])
+    assert player.heard[0] is None
+    assert [str(move) for move in player.heard[1]] == ["(take 1)", "noop"]
+    assert [str(move) for move in player.stopped_with] == ["noop", "(take 1)"]
+
+
+def test_play_match_replaces_an_illegal_move():
+    record = play(Nim(4), [Scripted(lambda step: Symbol("jump")), LegalPlayer()])
+    assert record.is_completed
+    assert record.errors[1] == ["IL jump", ""]
+    assert record.moves[0][0].startswith("(take ")
+
+
+def test_play_match_replaces_the_move_of_a_player_that_fails():
+    def fail(step):
+        raise PlayerFaultError(Unreachable(), "connection refused")
+
+    record = play(Nim(4), [LegalPlayer(), Scripted(fail)])
+    assert record.is_completed
+    assert [row[1] for row in record.errors[1:]] == ["CE"] * len(record.moves)
+
+
+def test_play_match_replaces_a_late_move():
+    now = [0.0]
+
+    def slow(step):
+        now[0] += 5.0
+
+    record = play(
+        Nim(2), [Scripted(slow), LegalPlayer()], play_clock_seconds=4, clock=lambda: now[0], grace_seconds=0.5
+    )
+    assert record.errors[1] == ["TO", ""]
+    assert record.move_seconds[1] == [5.0, 0.0]
+
+
+def test_play_match_never_calls_a_person_late():
+    now = [0.0]
+
+    def slow(step):
+        now[0] += 500.0
+
+    person = Scripted(slow)
+    person.is_human = True
+    record = play(Nim(2), [person, LegalPlayer()], clock=lambda: now[0])
+    assert record.errors == [["", ""]] * 3
+    assert record.is_player_human == (True, False)
+
+
+def test_play_match_asks_remote_players_at_the_same_time():
+    barrier = threading.Barrier(2, timeout=20)
+
+    def together(step):
+        barrier.wait()
+
+    players = [Scripted(together), Scripted(together)]
+    for player in players:
+        player.is_remote = True
+    assert play(Nim(2), players).is_completed
+
+
+def test_play_match_lets_chance_play_the_random_role():
+    record = play(Dice(), [LegalPlayer(), LegalPlayer()])
+    assert record.player_names == ("random", "legal")
+    assert record.moves[1][0].startswith("(roll ")
+    assert record.goals[0] is None
+    assert record.move_seconds[1][0] is None
+    assert len({play(Dice(), [None, LegalPlayer()], seed=seed).moves[1][0] for seed in range(30)}) == 6
+
+
+def test_play_match_is_reproducible_with_seed_and_simulations():
+    def once(seed):
+        return without_times(play(Nim(17), [MctsPlayer(simulations=30), RandomPlayer()], seed=seed))
+
+    assert once(1) == once(1)
+    assert once(1) != once(2)
+
+
+def test_play_match_with_three_roles():
+    record = play(Nim(7, roles=("a", "b", "c")), [MctsPlayer(simulations=40), RandomPlayer(), LegalPlayer()])
+    assert record.is_completed
+    assert sorted(record.goals) == [0, 0, 100]
+
+
+def test_play_match_aborts_if_the_rules_leave_a_role_stuck():
+    record = play(Stuck(3), [LegalPlayer(), LegalPlayer()])
+    assert record.is_aborted
+    assert not record.is_completed
+    assert record.fault == "step 2: left has no legal move"
+    assert record.goals is None
+
+
+def test_play_match_aborts_if_a_person_quits():
+    def quit_match(step):
+        raise MatchQuitError("enough")
+
+    other = Scripted(lambda step: None)
+    record = play(Nim(5), [Scripted(quit_match), other])
+    assert (record.is_aborted, record.fault, record.moves) == (True, "enough", [])
+    assert other.stopped_with is None
+
+
+def test_play_match_keeps_its_record_when_interrupted():
+    def interrupt(step):
+        if step == 1:
+            raise KeyboardInterrupt
+
+    record = play(Nim(5), [Scripted(interrupt), LegalPlayer()])
+    assert (record.is_aborted, record.fault) == (True, "interrupted")
+    assert len(record.moves) == 1
+    assert len(record.states) == 2
+
+
+def test_play_match_reports_a_missing_goal_as_null():
+    record = play(Matrix([[[50, None]]], moves=("a",)), [LegalPlayer(), LegalPlayer()])
+    assert record.goals == [50, None]
+    assert json.loads(record.to_json())["goalValues"] == [50, None]
+
+
+def test_play_match_needs_one_player_per_role():
+    with pytest.raises(ValueError, match="2 roles"):
+        play(Nim(), [LegalPlayer()])
+
+
+def test_play_match_shows_every_state_to_a_watcher():
+    moments = []
+    record = play(Nim(3), [LegalPlayer(), LegalPlayer()], watch=moments.append)
+    reached = [moment.step for moment in moments if moment.thinking is None and not moment.is_over]
+    assert reached == [0, 1, 2, 3]
+    assert moments[-1].is_over
+    assert moments[-1].record is record
+    assert NOOP in moments[-1].joint_move
+
+
+def test_match_record_holds_search_reports():
+    record = play(Nim(9), [MctsPlayer(simulations=40), LegalPlayer()])
+    assert len(record.reports) == len(record.moves)
+    assert record.reports[0][0]["playouts"] > 0
+    assert all(other is None for _, other in record.reports)
+    assert MatchRecord.from_json(record.to_json()).reports == record.reports
+    assert "x-reports" not in play(Nim(9), [LegalPlayer(), LegalPlayer()]).to_dict()
+
+
+def test_play_match_lets_others_ponder_while_one_thinks():
+    def carried(spec):
+        players = [make_player(spec), make_player("mcts:simulations=2000,words=1,memory=16,solver=off")]
+        record = play(load("connectfour_4x4", engine="lanes"), players, step_limit=3)
+        assert record.errors == [["", ""]] * 4
+        return record.reports[2][0]["carried"]
+
+    spec = "mcts:simulations=100,words=1,memory=16,solver=off"
+    assert carried(f"{spec},ponder=on") > 2 * carried(spec)
+
+
+def test_match_record_survives_json(tmp_path):
+    record = play(Nim(4), [RandomPlayer(), MctsPlayer(simulations=10)])
+    record.rules = '; "quotes", \\ and \u00e9\n'
+    write_record(record, tmp_path / "match.json")
+    assert read_record(tmp_path / "match.json") == record
+
+
+def test_match_record_uses_the_keys_of_ggp_base():
+    data = play(Nim(1), [LegalPlayer(), LegalPlayer()], match_id="m1").to_dict()
+    assert data["matchId"] == "m1"
+    assert len(data["randomToken"]) == 32
+    assert data["startTime"] > 1_600_000_000_000
+    assert data["states"] == ["( (control left) (heap 1) )", "( (control right) (heap 0) )"]
+    assert data["moves"] == [["(take 1)", "noop"]]
+    assert data["errors"] == [["", ""], ["", ""]]
+    assert (data["isCompleted"], data["isAborted"], data["goalValues"]) == (True, False, [100, 0])
+    assert (data["startClock"], data["playClock"], data["previewClock"]) == (60, 60, -1)
+    assert data["playerNamesFromHost"] == ["legal", "legal"]
+    assert data["isPlayerHuman"] == [False, False]
+    assert data["scrambled"] is False
+    assert data["seed"] == 5
+    assert data["version"].startswith("ggp-lanes")
+    assert {"rules", "stateTimes", "x-moveSeconds"} <= data.keys()
+
+
+def test_match_record_of_another_manager_is_read():
+    text = """{"matchId": "base.1", "randomToken": "r", "startTime": 1, "isCompleted": false,
+      "states": ["( ( heap 3 ) )"], "moves": [], "stateTimes": [1], "errors": [], "previewClock": -1,
+      "startClock": 30, "playClock": 15, "playerNamesFromHost": ["A", "B"], "scrambled": false, "new": 1}"""
+    record = MatchRecord.from_json(text)
+    assert record.player_names == ("A", "B")
+    assert record.goals is None
+    assert len(record.roles) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("{", "not JSON"),
+        ("[]", "JSON object"),
+        ('{"matchId": "x", "states": []}', "no 'moves'"),
+        ('{"matchId": "x", "states": 3, "moves": []}', "'states' is not a list"),
+        ('{"matchId": "x", "states": [], "moves": ["a"]}', "'moves' is not a list of lists"),
+        ('{"matchId": "x", "states": [], "moves": [[3]]}', "'moves' has an entry of another type"),
+        ('{"matchId": "x", "states": [[]], "moves": []}', "'states' has an entry of another type"),
+        ('{"matchId": "x", "states": [], "moves": [], "goalValues": "9"}', "'goalValues' is not a list"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_match_record_refuses_other_text(text, part):
+    with pytest.raises(RecordError, match=part):
+        MatchRecord.from_json(text)
+
+
+def test_state_text_of_an_empty_state():
+    assert state_text(()) == "( )"
+
+
+def test_derived_seeds_differ_and_are_stable():
+    assert derived_seed(1, "chance") == derived_seed(1, "chance")
+    assert len({derived_seed(seed, purpose) for seed in (1, 2) for purpose in ("chance", "player 0")}) == 4
+
+
+def test_match_id_is_one_word_for_any_sheet_name():
+    game = Nim(3)
+    game.name = "my nim (2)"
+    record = play_match(game, [LegalPlayer(), LegalPlayer()])
+    assert record.match_id.startswith("my_nim__2_.")
+    assert is_word(record.match_id)
+
+
+def test_custom_agent_overrides_choose_alone():
+    class Last(Player):
+        name = "last"
+
+        def choose(self, state, deadline, joint_move):
+            return self.legal_moves(state)[-1]
+
+    record = play(Nim(6), [Last(), LegalPlayer()])
+    assert record.player_names == ("last", "legal")
+    assert record.moves[0] == ["(take 3)", "noop"]
+    assert record.errors == [["", ""]] * len(record.steps)
+    assert "x-reports" not in record.to_dict()
+
+
+def test_play_match_substitutes_the_first_move_on_request():
+    record = play(Nim(6), [Scripted(lambda step: Symbol("jump")), LegalPlayer()], on_error="first")
+    assert {row[0] for row in record.moves} == {"(take 1)", "noop"}
+
+
+def test_play_match_stops_players_after_an_internal_error():
+    def fail(step):
+        raise ZeroDivisionError("oops")
+
+    other = Scripted(lambda step: None)
+    with pytest.raises(ZeroDivisionError):
+        play(Nim(5), [Scripted(fail), other])
+    assert other.stopped_with is None
+
+
+def test_match_record_reads_columns_of_different_lengths():
+    data = {
+        "matchId": "m",
+        "states": ["( a )", "( b )"],
+        "moves": [["x"], ["y"]],
+        "errors": [["TO"], ["IL z"]],
+        "stateTimes": [1],
+    }
+    record = MatchRecord.from_dict(data)
+    assert [step.faults for step in record.steps] == [(), (Late(),), (Illegal("z"),)]
+    assert {key: record.to_dict()[key] for key in data} == data
+
+
+@pytest.mark.parametrize("text", ["", "TO", "CE", "TB", "IL ", "IL (a b)", "IL", "ZZ top"])
+def test_faults_survive_their_text(text):
+    assert fault_text(parse_fault(text)) == text

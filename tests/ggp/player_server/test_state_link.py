@@ -1,0 +1,185 @@
+"""State processes: positions, errors, reuse, and an end whatever they are computing."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from ggp.player_server.message_reader import MAX_CHARACTERS, MessageReader, TooMuch
+from ggp.player_server.state_link import StateError, StateLink, StateLost, StatePool
+from ggp.protocol.messages import ProtocolError, parse_message
+
+pytestmark = pytest.mark.slow  # processes
+
+TICTACTOE = (Path(__file__).resolve().parents[3] / "games" / "tictactoe.kif").read_text(encoding="utf-8")
+NUMBERS = " ".join(f"(n {number})" for number in range(1000))
+EXPLOSION = (
+    f"(role x) {NUMBERS} (<= (init (cell ?a ?b ?c)) (n ?a) (n ?b) (n ?c)) (<= (next ?f) (true ?f))"
+    "(legal x go) (goal x 0) (<= terminal (true q))"
+)
+"""The initial state has 10^9 facts."""
+
+
+def load(link, rules=TICTACTOE, role="x"):
+    return link.ask("load", rules=rules, role=role, engine="reasoner", seed=1)
+
+
+async def started(mebibytes=1024):
+    link = StateLink(mebibytes)
+    await link.start()
+    return link
+
+
+def test_state_process_follows_a_match_and_searches_in_it():
+    async def scenario():
+        link = await started()
+        loaded = await load(link)
+        late = time.monotonic() + 60
+        after = await link.ask("advance", terms=["(mark 2 2)", "noop"], own_move="(mark 2 2)", deadline=late)
+        again = await link.ask("advance", terms=["(mark 2 2)", "noop"], own_move=None, deadline=late)
+        waiting = await link.ask("search", seconds=0.2)
+        await link.close()
+        return loaded, after, again, waiting
+
+    loaded, after, again, waiting = asyncio.run(scenario())
+    assert loaded["own_index"] == 0
+    assert len(loaded["position"]["legal"]) == 9
+    assert (after["step"], after["legal"]) == (1, ["noop"])
+    assert (again["step"], again["state"], again["note"]) == (1, after["state"], "repeated")
+    assert waiting == "noop"
+
+
+@pytest.mark.parametrize(("rules", "role"), [("(role", "x"), (TICTACTOE, "spectator"), ("tictactoe", "x")])
+def test_state_process_reports_rules_at_fault(rules, role):
+    async def scenario():
+        link = await started()
+        with pytest.raises(StateError) as caught:
+            await load(link, rules, role)
+        with pytest.raises(StateError):
+            await link.ask("dance")
+        assert await load(link)
+        await link.close()
+        return caught.value.is_rules
+
+    assert asyncio.run(scenario())
+
+
+def test_state_process_is_killed_whatever_it_computes():
+    async def scenario():
+        pool = StatePool(1024, spares=1)
+        await pool.open()
+        link = await pool.take()
+        loading = load(link, EXPLOSION)
+        await asyncio.sleep(0.3)
+        assert link.busy_seconds > 0.2
+        pool.give_back(link)
+        begin = time.monotonic()
+        with pytest.raises(StateLost):
+            await loading
+        seconds = time.monotonic() - begin
+        other = await pool.take()
+        assert await load(other)
+        await other.close()
+        await pool.close()
+        return seconds
+
+    assert asyncio.run(scenario()) < 1.0
+
+
+def test_state_process_ends_by_itself_when_its_memory_is_full():
+    async def scenario():
+        link = await started(mebibytes=200)
+        async with asyncio.timeout(300):
+            with pytest.raises(StateLost):
+                await load(link, EXPLOSION)
+        await link.close()
+
+    asyncio.run(scenario())
+
+
+def test_idle_state_processes_serve_match_after_match():
+    async def scenario():
+        pool = StatePool(1024, spares=1)
+        await pool.open()
+        seen = set()
+        for _ in range(5):
+            link = await pool.take()
+            seen.add(link.pid)
+            await load(link)
+            pool.give_back(link)
+            while not pool._idle:
+                await asyncio.sleep(0.01)
+        await pool.close()
+        return seen, link.pid
+
+    seen, pid_after = asyncio.run(scenario())
+    assert len(seen) == 1
+    assert pid_after is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"(START M1 x ({TICTACTOE}) 10 5)",
+        f"(PREVIEW ({TICTACTOE}) 10)",
+        "(PLAY m 7 (a b) (" + "(mark 1 1) " * 1000 + "))",
+        "(STOP m (" + "(mark 1 1) " * 1000 + "))",
+        "(INFO " + "x " * 5000 + ")",
+        "(ABORT m " + "x " * 5000 + ")",
+    ],
+)
+def test_long_messages_are_read_as_short_ones_are(text):
+    async def scenario():
+        reader = MessageReader()
+        try:
+            return await reader.read(text, "127.0.0.1")
+        finally:
+            await reader.close()
+
+    text = text.ljust(5000)
+    assert asyncio.run(scenario()) == parse_message(text)
+
+
+def test_long_messages_at_fault_are_refused():
+    async def scenario():
+        reader = MessageReader()
+        try:
+            with pytest.raises(ProtocolError, match="nested deeper"):
+                await reader.read("(START m x (" + "(" * 50_000, "a")
+            with pytest.raises(TooMuch) as long:
+                await reader.read("(START m x (" + "a " * MAX_CHARACTERS, "a")
+            with pytest.raises(TooMuch) as moves:
+                await reader.read("(PLAY m (" + "(a) " * 20_000 + "))", "a")
+            return long.value.status, moves.value.status
+        finally:
+            await reader.close()
+
+    assert asyncio.run(scenario()) == (413, 413)
+
+
+def test_long_messages_of_one_peer_wait_and_others_pass_them():
+    async def scenario():
+        reader = MessageReader()
+        text = "(START m x (" + "(a b) " * 20_000 + ") 10 5)"
+        done = []
+
+        async def read(peer):
+            try:
+                await reader.read(text, peer)
+            except TooMuch as error:
+                return error.status
+            done.append(peer)
+            return 200
+
+        many = [asyncio.create_task(read("many")) for _ in range(20)]
+        await asyncio.sleep(0)
+        one = asyncio.create_task(read("one"))
+        statuses = await asyncio.gather(*many)
+        await one
+        await reader.close()
+        return statuses, done.index("one")
+
+    statuses, place = asyncio.run(scenario())
+    assert (statuses.count(200), statuses.count(503)) == (16, 4)
+    assert place <= 2

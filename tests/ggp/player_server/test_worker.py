@@ -1,0 +1,150 @@
+"""The search process of a match, run in this process: requests in, events out. See also `test_server`."""
+
+import io
+import random
+import threading
+import time
+
+import pytest
+
+from gdl.syntax.parser import parse_term
+from ggp.beliefs.tracker import make_tracker
+from ggp.engines import compilation
+from ggp.engines.loading import find_rules
+from ggp.match.player import MatchSetup
+from ggp.player_server import worker
+from ggp.player_server.state_process import load_rules
+from ggp.player_server.worker import AgentMatch, Outbox
+from ggp.player_server.worker_messages import (
+    BestMove,
+    Decision,
+    Failed,
+    PlayRequest,
+    Progress,
+    Ready,
+    StartRequest,
+    StopRequest,
+    parse_event,
+    parse_request,
+    to_line,
+)
+from ggp.players.simple import LegalPlayer
+from ggp.protocol.messages import parse_message
+from tests.ggp.fakes import Nim
+
+ILLEGAL = "(take 99)"
+
+
+class Cheat(LegalPlayer):
+    name = "cheat"
+
+    def choose(self, state, deadline, joint_move):
+        return parse_term(ILLEGAL)
+
+
+def events_of(player):
+    game = Nim(7)
+    stream = io.BytesIO()
+    match = AgentMatch(player, make_tracker(game, game.roles[0], random.Random(0)), game, Outbox(stream))
+    deadline = time.monotonic() + 60
+    player.start(MatchSetup("m", game, game.roles[0], 1.0, 1.0, 0), deadline)
+    match.play([PlayRequest(5, None, None, deadline)])
+    return [parse_event(line) for line in stream.getvalue().splitlines()]
+
+
+def test_worker_has_a_move_before_it_searches():
+    first, last = events_of(LegalPlayer())
+    assert first == BestMove(5, last.move, is_searched=False)
+    assert last == Decision(5, last.move, None)
+
+
+def test_worker_replaces_and_logs_an_illegal_move(caplog):
+    moves = [event.move for event in events_of(Cheat())]
+    assert moves[-1] == moves[0] != ILLEGAL
+    assert "cheat chose (take 99), which is not legal" in caplog.text
+
+
+def test_worker_survives_a_message_with_texts_that_are_not_terms():
+    """The server reads them as symbols, whose text is sent to the worker."""
+    game = Nim(7)
+    stream = io.BytesIO()
+    match = AgentMatch(
+        LegalPlayer(), make_tracker(game, game.roles[0], random.Random(0)), game, Outbox(stream)
+    )
+    deadline = time.monotonic() + 60
+    match.player.start(MatchSetup("m", game, game.roles[0], 1.0, 1.0, 0), deadline)
+    message = parse_message("(PLAY m (((take)) ?x))")
+    terms = tuple(map(str, message.terms))
+    match.play([PlayRequest(5, terms, "((take))", deadline)])
+    assert isinstance(parse_event(stream.getvalue().splitlines()[-1]), Decision)
+    assert "not legal" in match.tracker.position.note
+
+
+def test_rules_of_a_message_are_never_the_name_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for rules in ("(role a)", "(role a) ; b.kif"):
+        (tmp_path / rules).write_text("(role from_the_file)")
+        assert [str(role) for role in load_rules(rules, engine="reasoner").roles] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("message", "parse"),
+    [
+        (StartRequest("m", "(role a)", "a", "mcts", "auto", 10, 5.5, 1, 512, True, 3.25), parse_request),
+        (PlayRequest(0, None, None, 1.5), parse_request),
+        (PlayRequest(3, ("(mark 1 1)", "noop"), "noop", 1.5), parse_request),
+        (StopRequest(()), parse_request),
+        (Ready(), parse_event),
+        (Progress(1, {"playouts": 3, "moves": []}), parse_event),
+        (Decision(1, "noop", None), parse_event),
+        (Failed("out of memory"), parse_event),
+    ],
+)
+def test_messages_round_trip_as_lines(message, parse):
+    line = to_line(message)
+    assert line.endswith(b"\n")
+    assert parse(line) == message
+
+
+@pytest.mark.parametrize("line", [b"{", b"[]", b"{}", b'{"type": "dance"}', b'{"type": "best", "move": "a"}'])
+def test_lines_that_are_not_messages_are_refused(line):
+    with pytest.raises(ValueError):  # noqa: PT011 - of JSON or our own
+        parse_event(line)
+
+
+class Watching(LegalPlayer):
+    """Notes the game of every move it makes."""
+
+    name = "watching"
+
+    def __init__(self):
+        self.games = []
+
+    def choose(self, state, deadline, joint_move):
+        self.games.append(self.setup.game)
+        assert self.setup.game.facts(state)
+        return super().choose(state, deadline, joint_move)
+
+
+def test_worker_changes_to_the_simplified_circuit_between_moves(monkeypatch):
+    go_on = threading.Event()
+    simplify = compilation.simplify
+    monkeypatch.setattr(
+        compilation, "simplify", lambda *given, **options: go_on.wait() and simplify(*given, **options)
+    )
+    monkeypatch.setenv("GGP_CACHE", "off")
+    player = Watching()
+    monkeypatch.setattr(worker, "make_player", lambda *given, **options: player)
+    monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
+    rules = find_rules("tictactoe").read_text()
+    monkeypatch.setattr(worker, "SIMPLIFICATION_SHARE", 0.0)
+    deadline = time.monotonic() + 60
+    request = StartRequest("m", rules, "x", "watching", "lanes", 1.0, 1.0, 1, 1000, False, deadline)
+    match = worker._start(request, Outbox(io.BytesIO()))
+    match.play([PlayRequest(1, None, None, deadline)])
+    go_on.set()
+    match.game.finish()
+    match.play([PlayRequest(2, ("(mark 1 1)", "noop"), "(mark 1 1)", deadline)])
+    match.play([PlayRequest(3, ("noop", "(mark 2 2)"), "noop", deadline)])
+    finished = match.game.finish()
+    assert player.games == [match.game, finished, finished]

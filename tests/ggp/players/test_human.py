@@ -1,0 +1,146 @@
+"""A person at the keyboard: commands, short names of moves, lists, moves taken back."""
+
+import pytest
+
+import ggp.players.human as human
+from gdl.syntax.parser import parse_term
+from gdl.terms import Symbol
+from ggp.engines.loading import load
+from ggp.match.player import MatchQuitError, MatchSetup
+from ggp.match.referee import play_match
+from ggp.match.terms import MatchTerms
+from ggp.players.human import HumanPlayer
+from ggp.players.move_menu import MoveMenu
+from ggp.players.simple import LegalPlayer, RandomPlayer
+from tests.ggp.fakes import Matrix, Nim
+
+
+def terms(*texts):
+    return [parse_term(text) for text in texts]
+
+
+def person(answers, shown):
+    left = iter(answers)
+    return HumanPlayer(ask=lambda prompt: next(left), show=shown.append)
+
+
+def played(game, answers, other=None, seat=0):
+    """The record of a match of a person who answers `answers`, and what was shown."""
+    shown = []
+    players = [other or LegalPlayer() for _ in game.roles]
+    players[seat] = person(answers, shown)
+    return play_match(game, players, MatchTerms(5, 5, seed=1)), shown
+
+
+@pytest.mark.parametrize(
+    ("legal", "answer", "chosen"),
+    [
+        (["(move 7 1 6 1)", "(move 7 1 8 2)"], "7 1 6 1", 0),
+        (["(move 7 1 6 1)", "(move 7 1 8 2)"], "6 1", 0),
+        (["(mark d4)", "(mark d5)"], "d4", 0),
+        (["(mark d 4)", "(mark d 5)"], "d5", 1),
+        (["(draw (across 2 1))", "(draw (upright 2 1))"], "upright 2 1", 1),
+        (["(drop 1)", "(drop 3)", "(drop 4)"], "3", 1),
+        (["(walk north)", "(walk south)", "pass"], "SOUTH", 1),
+        (["(walk north)", "(walk south)", "(stay here)"], "stay", 2),
+        (["(mark 1 1)", "(mark 1 2)"], "2", 1),
+        (["(mark 1 2)", "(mark 2 1)", "(mark 2 2)"], "1 2", 0),
+        (["(run a 1)", "(run b 1)", "(jump a 1)"], "a 1", None),
+        (["(mark 1 1)", "(mark 1 2)"], "mark", None),
+        (["(mark 1 1)", "(mark 1 2)"], "", None),
+    ],
+)
+def test_moves_are_known_by_their_distinguishing_words(legal, answer, chosen):
+    moves = terms(*legal)
+    assert MoveMenu(moves).find(answer) == (None if chosen is None else moves[chosen])
+
+
+def test_list_of_moves_fits_and_says_what_is_left_out():
+    menu = MoveMenu(terms(*(f"(move {x} {y})" for x in range(40) for y in range(40))))
+    lines = menu.lines(menu.legal, columns=80, rows=10)
+    assert len(lines) == 11
+    assert all(len(line) <= 80 for line in lines)
+    assert "more; type a part of a move" in lines[-1]
+    assert menu.lines(menu.matching("move 39 7")) == ["  1568  move 39 7"]
+
+
+def test_part_of_a_move_filters_the_list():
+    game = load("tictactoe", engine="reasoner")
+    shown = []
+    player = person(["mark 3", "3 3"], shown)
+    player.start(MatchSetup("m.1", game, game.roles[0], 5.0, 5.0, 1), 0.0)
+    assert str(player.choose(game.initial_state(), 0.0, None)) == "(mark 3 3)"
+    assert [word for word in shown[-1].split() if word in "123456789"][::3] == ["3", "6", "7", "8", "9"]
+
+
+def test_help_lists_the_commands():
+    _, shown = played(Nim(3), ["help", "3"])
+    assert all(word in "\n".join(shown) for word in ("hint", "undo", "quit", "moves"))
+
+
+def test_quit_aborts_the_match():
+    record, _ = played(Nim(9), ["quit"])
+    assert record.is_aborted
+    assert record.fault == "the human player left"
+
+
+def test_hint_names_a_move(monkeypatch):
+    monkeypatch.setattr(human, "HINT_SECONDS", 0.1)
+    _, shown = played(Nim(3), ["hint", "3"])
+    assert any(line.startswith("hint: take 3, expects") for line in shown)
+
+
+def test_hint_is_refused_if_information_is_hidden():
+    game = load("kuhn_poker", engine="reasoner")
+    assert "hidden" in human.hint_text(game, game.initial_state(), game.roles[0])
+
+
+def test_undo_returns_to_the_last_own_choice():
+    record, shown = played(Nim(9), ["undo", "1", "undo", "2", "undo", "3", "1", "1", "1", "1"])
+    assert shown.count("there is no move of yours to take back") == 1
+    assert record.moves[0] == ["(take 3)", "noop"]
+    assert record.is_completed
+    assert len(record.steps) == len(record.moves) + 1
+
+
+def test_undo_draws_the_same_chance_again():
+    game = load("dicerace", engine="reasoner")
+    record, _ = played(game, ["a", "undo", "b", *["a", "b"] * 60], other=RandomPlayer())
+    plain, _ = played(game, ["b", *["a", "b"] * 60], other=RandomPlayer())
+    assert [row[2] for row in record.moves[:4]] == [row[2] for row in plain.moves[:4]]
+
+
+def test_undo_is_refused_where_moves_cannot_be_taken_back():
+    shown = []
+    game = Nim(5)
+    player = person(["1", "undo", "2"], shown)
+    player.start(MatchSetup("m.1", game, game.roles[0], 5.0, 5.0, 1), 0.0)
+    player.choose((5, 0), 0.0, None)
+    player.choose((4, 0), 0.0, None)
+    assert "moves cannot be taken back in this match" in shown
+
+
+def test_forced_moves_are_made_without_asking():
+    record, shown = played(Nim(1), [], seat=1)
+    assert record.is_completed
+    assert shown == []  # the other role's turn needs no word
+    _, shown = played(Nim(1), [])
+    assert shown == ["left: take 1 is the only legal move"]
+
+
+def test_a_move_called_like_a_command_is_the_move():
+    game = Matrix([[[0, 0]] * 2] * 2, moves=("hint", "undo"))
+    record, _ = played(game, ["undo"])
+    assert record.moves == [["undo", "hint"]]
+    assert Symbol("undo") in MoveMenu([Symbol("undo")]).legal
+
+
+def test_end_of_input_ends_the_match():
+    def closed(prompt):
+        raise EOFError
+
+    player = HumanPlayer(ask=closed, show=lambda line: None)
+    game = Nim(5)
+    player.start(MatchSetup("m.1", game, game.roles[0], 5.0, 5.0, 1), 0.0)
+    with pytest.raises(MatchQuitError):
+        player.choose((5, 0), 0.0, None)

@@ -1,0 +1,93 @@
+"""The mcts player on compiled games: it searches on lanes, reproducibly where it counts, and in time."""
+
+import time
+
+import pytest
+
+import ggp
+from ggp.match.player import MatchSetup, PlayerFaultError, PlayerSpecError
+from ggp.match.referee import play_match
+from ggp.match.terms import MatchTerms
+from ggp.players.factory import make_player
+from ggp.players.mcts import MctsPlayer
+from ggp.players.simple import RandomPlayer
+from ggp.search.mcts.reference.search import Search
+from ggp.search.mcts.search import LanesSearch
+from tests.ggp.search.mcts.golden import compiled
+
+SMALL = "words=1,memory=16"
+
+
+def started(spec, game, role=0, seed=1, clock=0.0):
+    player = make_player(spec)
+    player.start(MatchSetup("test", game, game.roles[role], clock, 1.0, seed), time.monotonic() + clock)
+    return player
+
+
+def test_player_searches_on_lanes_where_the_game_is_compiled():
+    game = compiled("tictactoe")
+    assert isinstance(started(f"mcts:simulations=10,{SMALL}", game).search, LanesSearch)
+    assert isinstance(started("mcts:simulations=10,search=reference", game).search, Search)
+    assert isinstance(started("mcts:simulations=10", ggp.load("tictactoe", engine="reasoner")).search, Search)
+
+
+def test_player_that_must_search_on_lanes_says_where_it_cannot():
+    with pytest.raises(PlayerFaultError, match="not compiled"):
+        started("mcts:search=lanes,simulations=10", ggp.load("tictactoe", engine="reasoner"))
+
+
+def test_player_reads_the_options_of_the_search():
+    player = make_player("mcts:policy=rave+mast,tau=5,threads=3,solver=off,in_flight=losses,memory=64")
+    assert isinstance(player, MctsPlayer)
+    options = player.options
+    assert (options.policy, options.temperature, options.threads) == ("rave+mast", 5.0, 3)
+    assert (options.is_solving, options.in_flight, options.memory_mebibytes) == (False, "losses", 64)
+
+
+@pytest.mark.parametrize("spec", ["mcts:policy=best", "mcts:search=deep", "mcts:solver=1", "mcts:words=5"])
+def test_player_explains_wrong_options(spec):
+    with pytest.raises(PlayerSpecError, match=spec.split(":")[0]):
+        make_player(spec)
+
+
+def test_counted_matches_are_reproducible():
+    def moves(seed):
+        players = [make_player(f"mcts:simulations=300,policy=mast,{SMALL}") for _ in range(2)]
+        record = play_match(compiled("connectfour_4x4"), players, MatchTerms(60, 60, seed=seed))
+        return record.moves
+
+    assert moves(1) == moves(1)
+
+
+def test_player_beats_random():
+    won = 0
+    for seed in range(6):
+        players = [RandomPlayer(), make_player(f"mcts:simulations=400,{SMALL}")]
+        record = play_match(compiled("breakthrough_4x4"), players, MatchTerms(60, 60, seed=seed))
+        won += record.goals == [0, 100]
+    assert won >= 5
+
+
+def test_player_hears_its_best_move_and_keeps_its_tree_through_forced_moves():
+    game = compiled("tictactoe")
+    player = started(f"mcts:simulations=500,{SMALL}", game)
+    state = game.initial_state()
+    first = player.choose(state, time.monotonic() + 60, None)
+    assert player.best_move == first
+    noop = game.legal_moves(state, game.roles[1])[0]
+    state = game.next_state(state, (first, noop))
+    assert player.choose(state, time.monotonic() + 60, (first, noop)) == noop
+    reply = game.legal_moves(state, game.roles[1])[0]
+    joint_move = (noop, reply)
+    player.search.move_to(game.next_state(state, joint_move), joint_move)
+    assert sum(move.visits for move in player.search.report().moves) > 0
+    player.stop(None)
+
+
+def test_player_without_time_still_moves():
+    game = compiled("tictactoe")
+    player = started(f"mcts:threads=2,{SMALL}", game)
+    assert player.choose(game.initial_state(), time.monotonic() - 1, None) in game.legal_moves(
+        game.initial_state(), game.roles[0]
+    )
+    player.stop(None)

@@ -1,0 +1,77 @@
+"""Option tables: defaults that agree with the code, values out of range, and `ggp players`."""
+
+import json
+from dataclasses import fields
+
+import pytest
+from click.testing import CliRunner
+
+from ggp.cli.players import command
+from ggp.players.factory import make_player
+from ggp.players.options import PLAYERS, AlphaBetaOptions, describe_options, option_tables
+from ggp.search.alphabeta.evaluation import EvaluationOptions
+from ggp.search.alphabeta.refinements import Refinements
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.policies.policy import POLICY_PARTS, PolicyError, parse_policy
+from ggp.search.option_table import OptionError, rows_of
+
+KINDS_WITH_OPTIONS = [kind for kind in PLAYERS if describe_options(kind)]
+
+
+def test_alphabeta_options_have_the_defaults_of_the_search():
+    options, refinements, evaluation = AlphaBetaOptions(), Refinements(), EvaluationOptions()
+    assert all(getattr(options, each.name) == getattr(refinements, each.name) for each in fields(Refinements))
+    assert (options.evaluation, options.feature_kind, options.games) == (
+        evaluation.evaluation,
+        evaluation.kind,
+        evaluation.games,
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS_WITH_OPTIONS)
+def test_option_names_of_a_player_are_unique(kind):
+    names = [row.name for row in describe_options(kind)]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("kind", KINDS_WITH_OPTIONS)
+def test_defaults_are_values_that_the_table_allows(kind):
+    for table in option_tables(kind):
+        for row in rows_of(table):
+            row.check(getattr(table, row.field))
+
+
+def test_options_outside_their_range_are_refused_in_code_too():
+    with pytest.raises(OptionError, match=r"epsilon must be from 0 to 1, not 1\.5"):
+        MctsOptions(epsilon=1.5)
+
+
+def test_switches_are_on_or_off_in_every_player():
+    switches = [(k, row) for k in KINDS_WITH_OPTIONS for row in describe_options(k) if row.kind == "switch"]
+    assert {row.default for _, row in switches} == {"on", "off"}
+    assert {row.range for _, row in switches} == {"on or off"}
+
+
+@pytest.mark.parametrize("part", POLICY_PARTS)
+def test_every_policy_can_be_played(part):
+    policy = "mast+greedy" if part == "greedy" else part
+    assert make_player(f"mcts:policy={policy},search=reference").options.policy == policy
+    assert parse_policy(policy).stand_in().playouts.has_stand_in is False
+
+
+def test_policies_that_exclude_each_other_are_refused():
+    with pytest.raises(PolicyError, match="mast and nst cannot be combined"):
+        parse_policy("nst+mast")
+
+
+def test_players_command_lists_options_with_ranges():
+    text = CliRunner().invoke(command, ["mcts"]).output
+    assert "default: 0.2; from 0 to 1" in " ".join(text.split())
+    assert text.index("policy") < text.index("tuning") < text.index("leaf_growth")
+
+
+def test_players_command_prints_json():
+    lines = CliRunner().invoke(command, ["--json"]).output.splitlines()
+    described = {each["player"]: each["options"] for each in map(json.loads, lines)}
+    assert described.keys() == PLAYERS.keys()
+    assert "simulations" in {option["name"] for option in described["mcts"]}

@@ -1,0 +1,464 @@
+"""Matches over HTTP: whatever the players do, the match finishes and its record is right."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+
+import ggp
+from gdl.terms import Symbol
+from ggp.match.faults import Illegal, Unreachable
+from ggp.match.player import MatchSetup, PlayerFaultError
+from ggp.match.terms import MatchTerms
+from ggp.protocol.client import RemotePlayer, ask, parse_address
+from ggp.protocol.manager import NobodyThereError, manage_match, take_seats, wait_until_available
+from ggp.protocol.messages import Abort, Info, Play, Start, Stop, parse_term
+from tests.ggp.percept_games import COIN
+from tests.ggp.wire import answering, running_player, scripted_player
+
+TICTACTOE = ggp.load("tictactoe", engine="reasoner")
+QUICK = MatchTerms(start_clock_seconds=5, play_clock_seconds=2, seed=7, match_id="m")
+MATRIX = ggp.load(
+    """(role row) (role column) (role third) (init (round 1)) (succ 1 2) (succ 2 3)
+    (<= (legal ?r a) (role ?r)) (<= (legal ?r b) (role ?r))
+    (<= (next (round ?m)) (true (round ?n)) (succ ?n ?m))
+    (<= (next (saw ?r ?m)) (does ?r ?m))
+    (<= terminal (true (round 3))) (<= (goal ?r 50) (role ?r))""",
+    engine="reasoner",
+    name="matrix",
+)
+ENDLESS = ggp.load(
+    "(role r) (legal r wait) (init p) (<= (next p) (true p)) (<= terminal (true q)) (goal r 0)",
+    engine="reasoner",
+    name="endless",
+)
+STUCK = ggp.load(
+    "(role r) (init (n 1)) (<= (legal r go) (true (n 1))) (<= (next (n 2)) (true (n 1)))"
+    " (<= terminal (true q)) (goal r 0)",
+    engine="reasoner",
+    name="stuck",
+)
+
+
+def referee(game, scripts, terms=QUICK, **kwargs):
+    """Play `game` between scripted players; returns the record and the messages to each of them."""
+
+    async def scenario():
+        async with AsyncExitStack() as stack:
+            seats = [await stack.enter_async_context(scripted_player(script)) for script in scripts]
+            record = await manage_match(game, [address for address, _ in seats], terms, **kwargs)
+            return record, [heard for _, heard in seats]
+
+    return asyncio.run(scenario())
+
+
+def assert_complete(record, game):
+    """The record is complete, and its moves lead from each of its states to the next."""
+    assert record.is_completed
+    assert not record.is_aborted
+    assert len(record.states) == len(record.moves) + 1 == len(record.errors) == len(record.state_times)
+    state = game.initial_state()
+    for text, row in zip(record.states[1:], record.moves, strict=True):
+        state = game.next_state(state, [parse_term(move) for move in row])
+        assert text == "( " + " ".join(map(str, game.facts(state))) + " )"
+    assert game.is_terminal(state)
+    assert record.goals == [game.goal(state, role) for role in game.roles]
+
+
+def test_manage_match_plays_two_real_players():
+    async def scenario():
+        async with running_player() as first, running_player(name="Second") as second:
+            return await manage_match(
+                TICTACTOE, [f"127.0.0.1:{first.port}", f"http://127.0.0.1:{second.port}"], QUICK
+            )
+
+    record = asyncio.run(scenario())
+    assert_complete(record, TICTACTOE)
+    assert {code for row in record.errors for code in row} == {""}
+    assert record.player_names[1].startswith("Second@")
+    assert record.roles == ("x", "o")
+
+
+@pytest.mark.slow
+def test_manage_match_plays_three_real_players():
+    async def scenario():
+        async with running_player() as a, running_player() as b, running_player() as c:
+            return await manage_match(MATRIX, [f"127.0.0.1:{p.port}" for p in (a, b, c)], QUICK)
+
+    record = asyncio.run(scenario())
+    assert_complete(record, MATRIX)
+    assert record.moves == [["a", "a", "a"], ["a", "a", "a"]]
+    assert record.errors == [["", "", ""]] * 3
+
+
+def test_manage_match_sends_what_ggp_base_sends():
+    record, (heard, _, _) = referee(MATRIX, [answering("a", "b"), answering("b"), answering("a")])
+    start, first, second, stop = heard
+    assert isinstance(start, Start)
+    assert (start.match_id, start.role, start.start_clock_seconds, start.play_clock_seconds) == (
+        "m",
+        Symbol("row"),
+        5,
+        2,
+    )
+    assert ggp.load(start.rules, engine="reasoner").roles == MATRIX.roles
+    assert first == Play("m", None)
+    assert second == Play("m", tuple(map(Symbol, "aba")))
+    assert stop == Stop("m", tuple(map(Symbol, "bba")))
+    assert_complete(record, MATRIX)
+
+
+def test_manage_match_replaces_nonsense():
+    scripts = [answering("elephant"), answering("a", "((("), answering("b")]
+    record, _ = referee(MATRIX, scripts)
+    assert_complete(record, MATRIX)
+    assert record.errors == [["", "", ""], ["IL elephant", "", ""], ["IL elephant", "IL (((", ""]]
+    assert [row[2] for row in record.moves] == ["b", "b"]
+
+
+def test_manage_match_substitutes_the_first_move_on_request():
+    terms = MatchTerms(5, 2, on_error="first", seed=7, match_id="m")
+    record, _ = referee(MATRIX, [answering("elephant")] * 3, terms)
+    assert record.moves == [["a", "a", "a"], ["a", "a", "a"]]
+
+
+def test_manage_match_draws_replacements_from_the_seed_alone():
+    terms = [MatchTerms(5, 2, seed=seed, match_id="m") for seed in (1, 1, 2, 3, 4, 5)]
+    records = [referee(MATRIX, [answering("elephant")] * 3, t)[0] for t in terms]
+    assert records[0].moves == records[1].moves
+    assert len({str(record.moves) for record in records}) > 1
+
+
+def test_manage_match_continues_after_a_failed_start():
+    async def busy(message):
+        return "busy" if isinstance(message, Start) else "a"
+
+    async def slow(message):
+        if isinstance(message, Start):
+            await asyncio.sleep(60)
+        return "b"
+
+    terms = MatchTerms(start_clock_seconds=0.5, play_clock_seconds=2, match_id="m")
+    record, _ = referee(MATRIX, [busy, slow, answering("a")], terms)
+    assert record.errors == [["IL busy", "TO", ""], ["", "", ""], ["", "", ""]]
+    assert record.moves == [["a", "b", "a"]] * 2
+    assert_complete(record, MATRIX)
+
+
+@pytest.mark.slow
+def test_manage_match_replaces_late_moves():
+    async def sleepy(message):
+        if isinstance(message, Play):
+            await asyncio.sleep(60)
+        return "ready"
+
+    terms = MatchTerms(start_clock_seconds=2, play_clock_seconds=0.2, match_id="m")
+    record, (_, heard, _) = referee(MATRIX, [answering("a"), sleepy, answering("b")], terms)
+    assert record.errors == [["", "", ""], ["", "TO", ""], ["", "TO", ""]]
+    assert [type(message) for message in heard] == [Start, Play, Play, Stop]
+    assert record.move_seconds[1][1] >= 1.2
+    assert_complete(record, MATRIX)
+
+
+def test_manage_match_replaces_moves_of_players_that_are_gone():
+    async def scenario():
+        async with AsyncExitStack() as stack:
+            async with scripted_player(answering("a")) as (gone, _):
+                pass
+            staying, _ = await stack.enter_async_context(scripted_player(answering("b")))
+            return await manage_match(MATRIX, [staying, gone, staying], QUICK)
+
+    record = asyncio.run(scenario())
+    assert record.errors == [["", "CE", ""]] * 3
+    assert_complete(record, MATRIX)
+
+
+def test_manage_match_replaces_moves_of_a_player_that_leaves():
+    async def scenario():
+        async with AsyncExitStack() as stack:
+            leaving = AsyncExitStack()
+            closing = []
+
+            async def last_answer(message):
+                if isinstance(message, Play):
+                    closing.append(asyncio.create_task(leaving.aclose()))
+                    await asyncio.sleep(60)
+                return "ready"
+
+            address, _ = await leaving.enter_async_context(scripted_player(last_answer))
+            other, _ = await stack.enter_async_context(scripted_player(answering("b")))
+            record = await manage_match(MATRIX, [other, address, other], QUICK)
+            await asyncio.gather(*closing)
+            return record
+
+    record = asyncio.run(scenario())
+    assert record.errors == [["", "", ""], ["", "CE", ""], ["", "CE", ""]]
+    assert_complete(record, MATRIX)
+
+
+def test_manage_match_scrambles_and_reads_capitals():
+    async def capitals(message):
+        if isinstance(message, Start):
+            game = ggp.load(message.rules, engine="reasoner")
+            state = game.initial_state()
+            capitals.move = str(game.legal_moves(state, message.role)[0]).upper()
+            return "ready"
+        return capitals.move
+
+    terms = MatchTerms(5, 2, seed=3, match_id="m")
+    record, (heard, *_) = referee(MATRIX, [capitals] * 3, terms, scramble=True)
+    assert "round" not in heard[0].rules
+    assert "role" in heard[0].rules
+    assert record.errors == [["", "", ""]] * 3
+    assert {move for row in record.moves for move in row} <= {"a", "b"}
+    assert set(map(str, heard[2].terms)) == {capitals.move.lower()}
+    assert record.is_scrambled
+    assert_complete(record, MATRIX)
+
+
+def test_manage_match_plays_chance_itself_and_sends_percepts():
+    game = ggp.load(COIN, engine="reasoner", name="coin")
+    script = answering("noop", "(peek a)", "(peek b)", "(guess b)")
+    record, (heard,) = referee(game, [script])
+    assert len(heard) == 6
+    cup = record.moves[0][0][-2]
+    expected = [
+        None,
+        (),
+        ("(looked a)", *["found"] * (cup == "a")),
+        ("(looked b)", *["found"] * (cup == "b")),
+    ]
+    told = [m.terms and tuple(sorted(map(str, m.terms))) for m in heard[1:5]]
+    assert [t if t is None else tuple(t) for t in told] == [
+        t if t is None else tuple(sorted(t)) for t in expected
+    ]
+    assert record.errors == [["", ""]] * 5
+    assert record.goals == [0, 100 if cup == "b" else 0]
+    assert record.move_seconds[1][0] is None
+
+
+@pytest.mark.parametrize(("game", "fault"), [(ENDLESS, "no end after 4 steps"), (STUCK, "step 1: ")])
+def test_manage_match_aborts_games_that_cannot_be_played(game, fault):
+    terms = MatchTerms(5, 2, match_id="m", step_limit=4)
+    script = answering("go" if game is STUCK else "wait")
+    record, (heard,) = referee(game, [script], terms)
+    assert record.is_aborted
+    assert not record.is_completed
+    assert record.goals is None
+    assert fault in record.fault
+    assert heard[-1] == Abort("m")
+    assert len(record.states) == len(record.moves) + 1 == len(record.errors)
+
+
+def test_manage_match_aborts_at_the_players_when_cancelled():
+    async def hang(message):
+        if isinstance(message, Play):
+            await asyncio.sleep(60)
+        return "ready"
+
+    async def scenario():
+        records = []
+        async with scripted_player(hang) as (address, heard):
+            task = asyncio.create_task(manage_match(MATRIX, [address] * 3, QUICK, record=records.append))
+            while not any(isinstance(message, Play) for message in heard):
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return records[0], heard
+
+    record, heard = asyncio.run(scenario())
+    assert record.is_aborted
+    assert heard[-1] == Abort("m")
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.2])
+def test_manage_match_is_cancelled_between_requests_too(seconds):
+    async def scenario():
+        records = []
+        terms = MatchTerms(5, 2, match_id="m", step_limit=10**6)
+        async with scripted_player(answering("wait")) as (address, heard):
+            task = asyncio.create_task(manage_match(ENDLESS, [address], terms, record=records.append))
+            while not any(isinstance(message, Play) for message in heard):
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(seconds)
+            task.cancel()
+            async with asyncio.timeout(30):
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+            return records[0], heard
+
+    record, heard = asyncio.run(scenario())
+    assert (record.is_aborted, record.fault) == (True, "stopped by the manager")
+    assert heard[-1] == Abort("m")
+    assert len(record.states) == len(record.moves) + 1 == len(record.errors)
+
+
+def test_manage_match_shows_every_state():
+    moments = []
+    referee(MATRIX, [answering("a")] * 3, watch=moments.append)
+    assert [m.step for m in moments if m.thinking is None and not m.is_over] == [0, 1, 2]
+    assert moments[-1].is_over
+
+
+def test_take_seats_requires_one_address_per_role():
+    with pytest.raises(ValueError, match="needs 3 players"):
+        take_seats(MATRIX, ["a:1", "b:2"])
+    assert [seat and seat.url for seat in take_seats(ggp.load(COIN, engine="reasoner"), ["h:1"])] == [
+        None,
+        "http://h:1",
+    ]
+
+
+# --- replies in the wild ------------------------------------------------------------------------
+
+
+async def reply_with(data):
+    """The result of `ask` for a peer that answers with raw bytes."""
+
+    async def serve(reader, writer):
+        await reader.read(65536)
+        writer.write(data)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        return await ask(f"http://127.0.0.1:{port}", Info(), 5)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"HTTP/1.0 200 OK\r\n\r\n(mark 1 1)",
+        b"HTTP/1.0 200 OK\n\n(mark 1 1)",
+        b"HTTP/1.0 200\r\nContent-Length: 10\r\n\r\n(mark 1 1)",
+        b"HTTP/1.1 599 weird\r\nContent-Length: 10\r\n\r\n(mark 1 1)",
+        b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 10\r\n\r\n(mark 1 1)",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n(mark 1 1)",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 10\r\n\r\n(mark 1 1)",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n(mark 1 1)\r\n0\r\n\r\n",
+    ],
+)
+def test_ask_reads_replies_of_any_form(data):
+    assert asyncio.run(reply_with(data)) == "(mark 1 1)"
+
+
+@pytest.mark.parametrize("data", [b"", b"(mark 1 1)", b"\x00\xff\x00\xff"])
+def test_ask_reports_unreadable_replies_as_a_connection_error(data):
+    with pytest.raises(PlayerFaultError) as caught:
+        asyncio.run(reply_with(data))
+    assert caught.value.fault == Unreachable()
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("127.0.0.1:9147", "http://127.0.0.1:9147"),
+        ("http://host:80/", "http://host:80"),
+        ("host", "http://host:9147"),
+        ("[::1]:9147", "http://[::1]:9147"),
+    ],
+)
+def test_parse_address_reads(text, url):
+    assert parse_address(text) == url
+
+
+@pytest.mark.parametrize("text", ["", "https://host:1", "host:port", "host:99999", "http://host/path"])
+def test_parse_address_refuses(text):
+    with pytest.raises(ValueError, match=r"port|Port|address"):
+        parse_address(text)
+
+
+# --- RemotePlayer -------------------------------------------------------------------------------
+
+
+def test_remote_player_takes_a_seat():
+    async def scenario():
+        async with scripted_player(answering("a", "b")) as (address, heard):
+
+            def seat():
+                player = RemotePlayer(f"http://{address}")
+                far = 1e9
+                player.start(MatchSetup("m", MATRIX, MATRIX.roles[0], 5, 2, 0), far)
+                first = player.choose(MATRIX.initial_state(), far, None)
+                joint_move = tuple(map(Symbol, "aab"))
+                after = MATRIX.next_state(MATRIX.initial_state(), joint_move)
+                second = player.choose(after, far, joint_move)
+                player.stop(joint_move)
+                return first, second
+
+            return await asyncio.to_thread(seat), heard
+
+    (first, second), heard = asyncio.run(scenario())
+    assert (first, second) == (Symbol("a"), Symbol("b"))
+    assert heard[1:] == [
+        Play("m", None),
+        Play("m", tuple(map(Symbol, "aab"))),
+        Stop("m", tuple(map(Symbol, "aab"))),
+    ]
+
+
+def test_remote_player_sends_abort_for_an_aborted_match():
+    async def scenario():
+        async with scripted_player(answering("a")) as (address, heard):
+
+            def seat():
+                player = RemotePlayer(address)
+                player.start(MatchSetup("m", MATRIX, MATRIX.roles[0], 5, 2, 0), 1e9)
+                player.choose(MATRIX.initial_state(), 1e9, None)
+                player.stop(None)
+
+            await asyncio.to_thread(seat)
+            return heard
+
+    assert asyncio.run(scenario())[-1] == Abort("m")
+
+
+def test_remote_player_raises_faults():
+    async def scenario():
+        async with scripted_player(answering("(((")) as (address, _):
+
+            def seat():
+                player = RemotePlayer(f"http://{address}")
+                player.start(MatchSetup("m", MATRIX, MATRIX.roles[0], 5, 2, 0), 1e9)
+                player.choose(MATRIX.initial_state(), 1e9, None)
+
+            await asyncio.to_thread(seat)
+
+    with pytest.raises(PlayerFaultError) as caught:
+        asyncio.run(scenario())
+    assert caught.value.fault == Illegal("(((")
+
+
+def test_manager_waits_for_players_that_prepare():
+    async def scenario():
+        lines = []
+        async with running_player() as early, running_player() as late:
+            late.is_preparing = True
+
+            async def finish():
+                await asyncio.sleep(0.7)
+                late.is_preparing = False
+
+            addresses = [f"127.0.0.1:{server.port}" for server in (early, late)]
+            finishing = asyncio.create_task(finish())
+            missing = await wait_until_available(addresses, limit_seconds=60, say=lines.append)
+            await finishing
+            record = await manage_match(TICTACTOE, addresses, QUICK)
+            late.is_preparing = True
+            busy = await wait_until_available(addresses, limit_seconds=0.1, say=lines.append)
+        return missing, busy, lines, record
+
+    missing, busy, lines, record = asyncio.run(scenario())
+    assert (missing, busy) == ([], ["busy"])
+    assert len(lines) == 3
+    assert "is busy or preparing; waiting for at most 60 s" in lines[0]
+    assert {code for row in record.errors for code in row} == {""}
+
+
+def test_manager_reports_that_nobody_is_there():
+    waiting = wait_until_available(["127.0.0.1:1"], limit_seconds=0.0, say=lambda line: None)
+    with pytest.raises(NobodyThereError, match=r"nobody listens at 127\.0\.0\.1:1"):
+        asyncio.run(waiting)

@@ -1,0 +1,146 @@
+"""Choosing and learning the evaluation of alpha-beta."""
+
+import random
+import time
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from ggp.engines.loading import load
+from ggp.features.learning import PIECES, FeatureWeights, PlayedGame, learn_from_games
+from ggp.features.recognition import recognize_features
+from ggp.search.alphabeta.evaluation import TRIED, EvaluationOptions, find_estimate
+from ggp.search.alphabeta.learning import feature_scores
+from ggp.search.alphabeta.search import PLAIN, AlphaBeta, AlphaBetaError, Estimate
+from ggp.search.alphabeta.self_play import compare, play_games
+
+
+@lru_cache
+def searcher(name, mobility=2):
+    game = load(name, "lanes")
+    return game, AlphaBeta(game, estimate=Estimate(mobility_weight=mobility), mebibytes=1)
+
+
+def found(name, seed=3, **options):
+    game, search = searcher(name)
+    return find_estimate(game, EvaluationOptions(**options), search.images, seed=seed, is_timed=False)
+
+
+def test_self_play_follows_the_rules():
+    game, search = searcher("breakthrough_small")
+    games = play_games(game, search, 4, depth=2, node_limit=50, exploration=0.2, rng=random.Random(0))
+    assert len(games) == 4
+    for played in games:
+        states = [game.pack(state) for state in played.states]
+        assert game.is_terminal(states[-1])
+        assert list(played.goals) == [game.goal(states[-1], role) for role in game.roles]
+        for before, after in pairwise(states):
+            assert not game.is_terminal(before)
+            assert after in game.successors(before).states
+
+
+def test_no_games_are_played_once_the_deadline_has_passed():
+    game, search = searcher("breakthrough_small")
+    late = {"rng": random.Random(0), "deadline": 0.0}
+    assert play_games(game, search, 4, depth=1, node_limit=9, exploration=0.0, **late) == []
+    assert compare(game, (search, search), (9, 9), 4, **late) == (0.5, 0)
+
+
+def test_comparison_is_fair_and_finds_the_stronger():
+    game = load("connectfour_4x4", "lanes")
+    # Nothing is remembered from search to search, so that who moves is all that matters.
+    forgetful = replace(PLAIN, iterative_deepening=True, static_order=True)
+    search = AlphaBeta(game, forgetful, Estimate(mobility_weight=0), mebibytes=1)
+    share, played = compare(game, (search, search), (50, 50), 8, rng=random.Random(1))
+    assert (share, played) == (0.5, 8)
+    share, _ = compare(game, (search, search), (400, 2), 24, rng=random.Random(2))
+    assert share > 0.6
+
+
+def test_learning_finds_that_own_pieces_are_good():
+    name, estimate = found("breakthrough_small", evaluation="features", kind="pieces", games=64)
+    game = load("breakthrough_small", "lanes")
+    assert name == "features"
+    worth = {str(f): int(w) for f, w in zip(game.terms.fluents, estimate.weights[:-1], strict=True)}
+    assert len({worth[f"(cell {x} {y} white)"] for x in "12345" for y in "12345"}) == 1
+    assert worth["(cell 3 3 white)"] > 0 > worth["(cell 3 3 black)"]
+    assert worth["(control white)"] == 0
+
+
+def test_scores_of_mirrored_facts_are_alike_and_add_up_to_goals():
+    game, search = searcher("breakthrough_small")
+    features = recognize_features(game)
+    rng = np.random.default_rng(0)
+    weight = rng.normal(size=(len(game.terms.fluents), 2))
+    weights = FeatureWeights("facts", weight, np.array([4.0, -4.0]), 1, 0.0)
+    assert len(search.images) > 1
+    scores = feature_scores(game, features, weights, search.images)
+    for image in search.images:
+        assert (np.abs(scores[:-1] - scores[image]) <= 1).all()
+    # Half of half of the difference of goals, in hundredths.
+    assert scores[-1] == 100
+    assert scores[:-1].sum() == pytest.approx(25 * weight[:, 0].sum(), abs=len(weight))
+
+
+def test_learning_from_games_explains_their_goals():
+    game = load("tictactoe", "lanes")
+    features = recognize_features(game)
+    state = game.unpack(game.initial_state())
+    others = state.copy()
+    others[[str(f) == "(cell 1 1 x)" for f in game.terms.fluents]] = True
+    games = [
+        PlayedGame(np.array([s, s]), np.array(goals))
+        for s, goals in ((state, [0.0, 100.0]), (others, [100.0, 0.0]))
+    ] * 40
+    weights = learn_from_games(game, features, PIECES, games)
+    x = next(p for p, piece in enumerate(features.pieces) if piece.name == "x")
+    assert weights.weight[x, 0] == pytest.approx(200, rel=0.1)
+    assert weights.constant[0] == pytest.approx(-100, abs=15)
+
+
+def test_result_depends_on_the_seed_only():
+    first, again = (found("connectfour_4x4", games=32) for _ in range(2))
+    assert first[0] == again[0]
+    assert first[0] in TRIED
+    assert repr(first[1]) == repr(again[1])
+
+
+def test_requested_evaluation_is_used():
+    name, estimate = found("connectfour_4x4", evaluation="distance+mobility")
+    assert name == "distance+mobility"
+    assert estimate.formula is not None
+    assert estimate.weights is None
+    assert found("connectfour_4x4", evaluation="mobility")[1] == Estimate()
+
+
+def test_unavailable_evaluation_is_logged(caplog):
+    game, search = searcher("breakthrough_small")
+    options = EvaluationOptions(evaluation="features+mobility")
+    name, _ = find_estimate(game, options, search.images, deadline=time.monotonic())
+    assert name == "mobility"
+    assert "evaluation by features unavailable" in caplog.text
+
+
+def test_without_time_there_is_still_an_estimate():
+    game, search = searcher("breakthrough_small")
+    begin = time.monotonic()
+    name, _ = find_estimate(game, EvaluationOptions(), search.images, deadline=begin)
+    assert name in TRIED
+    assert time.monotonic() - begin < 10
+
+
+@pytest.mark.parametrize(
+    "options", [{"evaluation": "hope"}, {"evaluation": "mobility+mobility"}, {"kind": "smells"}]
+)
+def test_invalid_options_are_refused(options):
+    with pytest.raises(ValueError, match=r"evaluation|features"):
+        EvaluationOptions(**options)
+
+
+def test_simultaneous_games_are_refused():
+    game = load("morra", "lanes")
+    with pytest.raises(AlphaBetaError):
+        find_estimate(game, EvaluationOptions(), np.arange(len(game.terms.fluents), dtype=np.int32)[None])

@@ -1,0 +1,131 @@
+"""Searches of many roles and of chance against their definitions."""
+
+import pytest
+
+from ggp.engines.loading import load
+from ggp.game import RANDOM_ROLE
+from ggp.search.alphabeta.multi_role import LOWEST, MultiRoleSearch, best_move
+from ggp.solver import solve
+from tests.oracles import naive_solver
+
+THREE = """
+(role a) (role b) (role c)
+(next_role a b) (next_role b c) (next_role c a)
+(init (turn a 0)) (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4)
+(bit 0) (bit 1)
+(<= (legal ?r (say ?b)) (true (turn ?r ?n)) (bit ?b))
+(<= (legal ?r noop) (role ?r) (not (on_turn ?r)))
+(<= (on_turn ?r) (true (turn ?r ?n)))
+(<= (next (turn ?q ?m)) (true (turn ?r ?n)) (next_role ?r ?q) (succ ?n ?m))
+(<= (next (said ?n ?b)) (does ?r (say ?b)) (true (turn ?r ?n)))
+(<= (next (said ?n ?b)) (true (said ?n ?b)))
+(<= terminal (true (turn ?r 4)))
+(<= (parity even) (true (said 0 ?b)) (true (said 3 ?b)))
+(<= (parity odd) (not (parity even)))
+(<= (goal a 90) (parity even) (true (said 1 0)))
+(<= (goal a 40) (parity even) (true (said 1 1)))
+(<= (goal a 10) (parity odd))
+(<= (goal b 70) (true (said 2 1)) (parity odd))
+(<= (goal b 20) (not (true (said 2 1))))
+(<= (goal b 30) (true (said 2 1)) (parity even))
+(<= (goal c 60) (true (said 1 1)))
+(<= (goal c 25) (not (true (said 1 1))))
+"""
+
+
+def test_maxn_agrees_with_backward_induction():
+    game = load(THREE, "reasoner")
+    values = MultiRoleSearch(game, game.roles[0], "maxn").value(game.initial_state())
+    assert values == tuple(map(float, naive_solver.solve(game)[game.initial_state()]))
+    assert values == solve(load(THREE, "lanes")).values()
+
+
+def test_paranoid_is_what_the_role_can_be_sure_of():
+    game = load(THREE, "reasoner")
+
+    def surely(state, role):
+        if game.is_terminal(state):
+            return game.goal(state, role)
+        moves = [game.legal_moves(state, each) for each in game.roles]
+        mover = max(range(3), key=lambda r: len(moves[r]))
+        found = [surely(successor, role) for successor in naive_solver.successors(game, state)]
+        return max(found) if game.roles[mover] == role else min(found)
+
+    for place, role in enumerate(game.roles):
+        expected = surely(game.initial_state(), role)
+        for prune in (True, False):
+            search = MultiRoleSearch(game, role, "paranoid", prune=prune)
+            assert search.value(game.initial_state())[place] == expected
+
+
+def test_expectimax_and_star1_agree_with_the_solver():
+    """Near the end of the race exactly, and farther from it, at a horizon, with each other."""
+    game = load("dicerace", "lanes")
+    red = game.roles[0]
+    states = [game.initial_state()]
+    while True:
+        joint = [game.legal_moves(states[-1], role)[-1] for role in game.roles]
+        following = game.next_state(states[-1], joint)
+        if game.is_terminal(following):
+            break
+        states.append(following)
+    solution = solve(game)
+    for state in states[-6:]:
+        for star1 in (False, True):
+            search = MultiRoleSearch(game, red, star1=star1)
+            assert search.value(state, 14)[0] == pytest.approx(solution.values(state)[0])
+            assert not search.is_cut
+    state = states[-8]
+    nodes, values = [], []
+    for star1 in (False, True):
+        search = MultiRoleSearch(game, red, star1=star1)
+        values.append(search.value(state, 6)[0])
+        nodes.append(search.nodes)
+    assert values[0] == pytest.approx(values[1])
+    assert values[0] > LOWEST
+    assert nodes[1] <= nodes[0]
+    plain = MultiRoleSearch(game, red, prune=False)
+    assert plain.value(state, 6)[0] == pytest.approx(values[0])
+
+
+def test_star1_prunes_without_changing_the_value():
+    rules = """
+    (role r) (role random) (init (at top)) (pick x) (pick y) (roll 1) (roll 2) (roll 3)
+    (<= (legal r (take ?p)) (true (at top)) (pick ?p))
+    (<= (legal r noop) (not (true (at top))))
+    (<= (legal random (cast ?n)) (not (true (at top))) (roll ?n))
+    (<= (legal random noop) (true (at top)))
+    (<= (next (at ?p)) (does r (take ?p)))
+    (<= (next (end ?p ?n)) (true (at ?p)) (does random (cast ?n)))
+    (<= terminal (true (end ?p ?n)))
+    (<= (goal r 95) (true (end x ?n)))
+    (<= (goal r 100) (true (end y 1))) (<= (goal r 0) (true (end y 2))) (<= (goal r 0) (true (end y 3)))
+    """
+    game = load(rules, "reasoner")
+    searches = [MultiRoleSearch(game, game.roles[0], star1=star1) for star1 in (False, True)]
+    assert [search.value(game.initial_state())[0] for search in searches] == [95, 95]
+    assert searches[1].nodes < searches[0].nodes
+    assert game.roles[1] == RANDOM_ROLE
+
+
+def test_best_move_takes_the_sure_win_of_three_roles():
+    game = load("connectfour_3p", "lanes")
+    state = game.initial_state()
+    for columns in (1, 2, 7, 1, 2, 7, 1, 2, 6):
+        mover = next(r for r in game.roles if len(game.legal_moves(state, r)) > 1)
+        joint = [
+            next(m for m in game.legal_moves(state, r) if r != mover or str(m) == f"(drop {columns})")
+            for r in game.roles
+        ]
+        state = game.next_state(state, joint)
+    for method in ("paranoid", "maxn"):
+        assert str(best_move(game, state, game.roles[0], depth=2, method=method)) == "(drop 1)"
+
+
+def test_limits_end_the_search_with_a_legal_move():
+    game = load("connectfour_3p", "lanes")
+    state = game.initial_state()
+    search = MultiRoleSearch(game, game.roles[0])
+    move, _ = search.best_move(state, node_limit=60)
+    assert move in game.legal_moves(state, game.roles[0])
+    assert search.nodes <= 61

@@ -1,0 +1,113 @@
+"""Comparing the tree of the search on lanes with that of its plain-Python twin, node by node."""
+
+from dataclasses import replace
+from functools import cache
+
+import ggp
+from ggp.engines.compiled import CompiledGame
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.reference.search import Search
+from ggp.search.mcts.search import LanesSearch
+
+
+@cache
+def compiled(name: str) -> CompiledGame:
+    game = ggp.load(name, engine="lanes")
+    assert isinstance(game, CompiledGame)
+    return game
+
+
+def one_lane(**options) -> MctsOptions:
+    return replace(MctsOptions(memory_mebibytes=16, **options).with_one_lane(), ramp=0)
+
+
+def search_both(game: CompiledGame, options: MctsOptions, seed: int, simulations: int):
+    """The same search twice, from the initial state: on lanes, and in plain Python."""
+    lanes = LanesSearch(game, game.roles[0], seed=seed, options=options)
+    twin = Search(game, game.roles[0], seed=seed, options=options)
+    for search in (lanes, twin):
+        search.move_to(game.initial_state(), None)
+        search.run(simulations=simulations)
+    return lanes, twin
+
+
+def lanes_node(engine, node):
+    """[(move, visits, total, rave visits, rave total) ...] per role."""
+    tree, rows = engine.tree, []
+    for role in range(engine.tables.role_count):
+        edges = engine.edges_of(node, role)
+        stats = [
+            (int(tree.move[e]), int(tree.visits[e]), float(tree.total[e]))
+            + (
+                (int(tree.rave_visits[e]), float(tree.rave_total[e]))
+                if engine.options.parsed_policy.mixes_in == "rave"
+                else (0, 0.0)
+            )
+            for e in edges
+        ]
+        rows.append([(move - int(engine.arrays.first_move[role]), *rest) for move, *rest in stats])
+    return rows
+
+
+def lanes_amaf(engine, node):
+    """(playouts, {(role, move): (visits, total)}) of a node's table of GRAVE, or None."""
+    tree, first = engine.tree, engine.arrays.first_move
+    if engine.options.parsed_policy.mixes_in != "grave" or (table := int(tree.table[node])) < 0:
+        return None
+    rows = {}
+    for role in range(engine.tables.role_count):
+        for move in range(first[role], first[role + 1]):
+            if visits := int(tree.table_visits[table, move]):
+                rows[role, int(move - first[role])] = visits, float(tree.table_total[table, move])
+    return int(tree.table_playouts[table]), rows
+
+
+def twin_amaf(game, node):
+    if node.amaf is None:
+        return None
+    rows = {
+        (role, game.moves[role].index(move)): (mean.visits, mean.total)
+        for role, means in enumerate(node.amaf.means)
+        for move, mean in means.items()
+    }
+    return node.amaf.playouts, rows
+
+
+def twin_node(game, node):
+    return [
+        [
+            (game.moves[role].index(move), *numbers)
+            for move, *numbers in zip(
+                node.moves[role],
+                node.visits[role],
+                node.totals[role],
+                node.rave_visits[role],
+                node.rave_totals[role],
+                strict=True,
+            )
+        ]
+        for role in range(len(game.roles))
+    ]
+
+
+def assert_same_tree(lanes: LanesSearch, twin: Search) -> int:
+    """Every node of both trees agrees; returns how many there are."""
+    engine, game = lanes.engines[0], lanes.game
+    stack, count = [(0, twin.root)], 0
+    while stack:
+        number, node = stack.pop()
+        count += 1
+        proof = int(engine.tree.proof[number])
+        assert (None if proof < 0 else proof) == (None if node.proof is None else node.proof[0])
+        if node.goals is not None or node.visit_count == 0:
+            assert not engine.edges_of(number, 0)
+            continue
+        assert lanes_node(engine, number) == twin_node(game, node)
+        assert lanes_amaf(engine, number) == twin_amaf(game, node)
+        for indices, child in node.children.items():
+            moves = tuple(game.moves[r].index(node.moves[r][m]) for r, m in enumerate(indices))
+            below = engine.child(number, moves)
+            assert below is not None
+            stack.append((below, child))
+    assert count == engine.node_count
+    return count

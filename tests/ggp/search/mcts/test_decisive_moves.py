@@ -1,0 +1,187 @@
+"""Decisive moves: legality narrowed by a circuit, compared with playing two moves ahead by the rules."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+import ggp
+from ggp.circuit.tables import circuit_of, tabulate
+from ggp.engines.compiled import CompiledGame
+from ggp.search.mcts.decisive_moves import decisive_circuit, decisive_game, watch_ends
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.reference.search import Search
+from ggp.search.mcts.search import LanesSearch
+from tests.ggp.search.mcts.golden import assert_same_tree, compiled, one_lane
+
+
+def after(game, state, role, move):
+    return game.next_state(
+        state, tuple(move if r == role else game.legal_moves(state, r)[0] for r in game.roles)
+    )
+
+
+def winning_moves(game, state, role):
+    successors = {move: after(game, state, role, move) for move in game.legal_moves(state, role)}
+    return [move for move, s in successors.items() if game.is_terminal(s) and game.goal(s, role) == 100]
+
+
+def decisive_moves(game, state, role):
+    """What `role` should choose from, by playing every move and every answer."""
+    legal = game.legal_moves(state, role)
+    if len(legal) == 1:
+        return legal
+    if wins := winning_moves(game, state, role):
+        return tuple(wins)
+    (other,) = (r for r in game.roles if r != role)
+    safe = []
+    for move in legal:
+        successor = after(game, state, role, move)
+        if game.is_terminal(successor) or not winning_moves(game, successor, other):
+            safe.append(move)
+    return tuple(safe) or legal
+
+
+@pytest.mark.parametrize(
+    ("name", "matches"),
+    [("tictactoe", 20), ("connectfour", 6), ("breakthrough_small", 8), ("knightthrough", 2)],
+)
+def test_legal_moves_are_those_that_win_or_do_not_lose_at_once(name, matches):
+    game = compiled(name)
+    narrowed = decisive_game(game)
+    assert narrowed is not None
+    rng, narrow_states = random.Random(7), 0
+    for _ in range(matches):
+        state = game.initial_state()
+        while not game.is_terminal(state):
+            assert not narrowed.is_terminal(state)
+            joint_move = []
+            for role in game.roles:
+                expected = decisive_moves(game, state, role)
+                assert narrowed.legal_moves(state, role) == expected
+                narrow_states += len(expected) < len(game.legal_moves(state, role))
+                joint_move.append(
+                    rng.choice(expected if rng.random() < 0.7 else game.legal_moves(state, role))
+                )
+            chosen = forced(narrowed, state)
+            assert narrowed.next_state(state, chosen) == game.next_state(state, chosen)
+            state = game.next_state(state, tuple(joint_move))
+        assert narrowed.is_terminal(state)
+        assert [narrowed.goal(state, r) for r in game.roles] == [game.goal(state, r) for r in game.roles]
+    assert narrow_states > 0
+
+
+@pytest.mark.parametrize("name", ["nim", "bucket", "hex_3x3", "connectfour_5x4", "breakthrough_4x4"])
+def test_moves_left_out_are_no_better_than_those_that_stay(name):
+    """Also where wins are so rare that the playouts watched have not shown them all, as in nim."""
+    game = compiled(name)
+    narrowed = decisive_game(game)
+    assert narrowed is not None
+    rng, narrow_states = random.Random(3), 0
+    for _ in range(6):
+        state = game.initial_state()
+        while not game.is_terminal(state):
+            for role in game.roles:
+                legal, kept = game.legal_moves(state, role), narrowed.legal_moves(state, role)
+                assert kept
+                assert set(kept) <= set(legal)
+                if kept == legal:
+                    continue
+                narrow_states += 1
+                (other,) = (r for r in game.roles if r != role)
+                if wins := winning_moves(game, state, role):
+                    assert set(kept) <= set(wins)
+                    continue
+                for move in set(legal) - set(kept):
+                    assert winning_moves(game, after(game, state, role, move), other)
+            joint_move = tuple(rng.choice(game.legal_moves(state, role)) for role in game.roles)
+            state = game.next_state(state, joint_move)
+    assert narrow_states > 0
+
+
+def forced(game, state):
+    return tuple(game.legal_moves(state, role)[0] for role in game.roles)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("connectfour_3p", "there are three roles"),
+        ("dicerace", "there is chance"),
+        ("peg", "there is one role"),
+        ("prisoners_dilemma", "goals do not add up to 100"),
+        ("nineboard", "the circuit gets too large"),
+        ("tron", "roles choose at the same time"),
+        ("goofspiel", "roles choose at the same time"),
+        ("othello", "the circuit is large"),
+        ("hex_7x7", "the circuit gets too large"),
+    ],
+)
+def test_other_games_are_left_as_they_are(name, why):
+    assert decisive_game(compiled(name)) is None, why
+
+
+def test_moves_that_wait_and_moves_that_win_are_watched():
+    assert watch_ends(compiled("tron")) is None
+    game = compiled("tictactoe")
+    watched = watch_ends(game)
+    assert watched is not None
+    moves = [str(move) for of_role in game.moves for move in of_role]
+    assert [moves[m] for m in watched.passive] == ["noop", "noop"]
+    assert {moves[m] for m in watched.winning} == set(moves) - {"noop"}
+
+
+def test_circuit_with_too_many_gates_is_given_up():
+    game = compiled("connectfour")
+    circuit = circuit_of(game.tables, game.terms, game.exclusive)
+    watched = watch_ends(game)
+    assert watched is not None
+    assert decisive_circuit(circuit, watched, circuit.literal_count + 10) is None
+    assert decisive_circuit(circuit, watched, 100_000) is not None
+    assert decisive_circuit(circuit, watched._replace(winning=frozenset()), 100_000) is None
+
+
+def test_tables_lead_back_to_their_circuit():
+    game = compiled("connectfour")
+    again = tabulate(circuit_of(game.tables, game.terms))
+    for mine, other in zip(again, game.tables, strict=True):
+        assert (mine == other).all() if hasattr(mine, "all") else mine == other
+
+
+@pytest.mark.parametrize("policy", ["uniform", "mast"])
+@pytest.mark.parametrize("name", ["tictactoe", "breakthrough_small"])
+def test_search_on_lanes_builds_the_tree_of_the_narrowed_game(name, policy):
+    game = compiled(name)
+    narrowed = decisive_game(game)
+    assert narrowed is not None
+    options = replace(one_lane(policy=policy, is_solving=True), is_decisive=True)
+    lanes = LanesSearch(game, game.roles[0], seed=5, options=options)
+    twin = Search(narrowed, game.roles[0], seed=5, options=options)
+    for search in (lanes, twin):
+        search.move_to(game.initial_state(), None)
+        search.run(simulations=300)
+    assert assert_same_tree(lanes, twin) > 100
+
+
+def test_search_wins_at_once_and_follows_an_opponent_who_does_not():
+    """The opponent may pass by a win, a move that the narrowed game does not have."""
+    game = ggp.load("tictactoe", engine="lanes")
+    assert isinstance(game, CompiledGame)
+    options = MctsOptions(words=1, is_decisive=True, memory_mebibytes=16)
+    search = LanesSearch(game, game.roles[0], seed=1, options=options)
+    line = ["(mark 1 1)", "(mark 1 2)", "(mark 2 2)", "(mark 3 2)"]
+    state = game.initial_state()
+    joint_move = None
+    for place, text in enumerate(line):
+        search.move_to(state, joint_move)
+        search.run(simulations=100)
+        mover = place % 2
+        joint_move = tuple(
+            next(m for m in game.legal_moves(state, role) if r != mover or str(m) == text)
+            for r, role in enumerate(game.roles)
+        )
+        state = game.next_state(state, joint_move)
+    search.move_to(state, joint_move)
+    search.run(simulations=50)
+    assert str(search.best_move()) == "(mark 3 3)"
+    assert [move.visits for move in search.report().moves if str(move.move) != "(mark 3 3)"] == []

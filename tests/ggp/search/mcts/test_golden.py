@@ -1,0 +1,110 @@
+"""The search on lanes and the plain-Python search build the same tree from the same random numbers."""
+
+import pytest
+
+from tests.ggp.search.mcts.golden import assert_same_tree, compiled, one_lane, search_both
+
+POLICIES = [
+    "uniform",
+    "mast",
+    "to-mast",
+    "past",
+    "rave",
+    "mast+rave",
+    "past+rave",
+    "mast+greedy",
+    "to-mast+greedy+rave",
+    "grave",
+    "mast+grave",
+    "nst",
+    "nst+greedy",
+    "nst+grave",
+]
+GAMES = ["tictactoe", "connectfour_4x4", "rockpaperscissors", "goofspiel", "dicerace", "connectfour_3p"]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4"])
+def test_lanes_agree_with_the_reference_for_every_policy(name, policy):
+    lanes, twin = search_both(compiled(name), one_lane(policy=policy), 5, 300)
+    assert assert_same_tree(lanes, twin) > 100
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("policy", ["uniform", "mast+rave", "past", "mast+greedy", "grave", "nst"])
+def test_lanes_agree_with_the_reference_in_all_kinds_of_games(name, policy):
+    lanes, twin = search_both(compiled(name), one_lane(policy=policy), 11, 150)
+    assert assert_same_tree(lanes, twin) > 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"exploration": 5.0},
+        {"policy": "mast", "temperature": 2.0},
+        {"policy": "mast", "refresh": 7},
+        {"policy": "mast+greedy", "epsilon": 0.75},
+        {"policy": "rave", "rave_k": 20.0},
+        {"policy": "grave", "grave_reference": 3},
+        {"policy": "grave", "grave_reference": 1, "rave_k": 20.0},
+        {"policy": "past", "past_visits": 1},
+        {"policy": "nst", "nst_visits": 1, "temperature": 3.0},
+        {"policy": "nst+greedy", "nst_visits": 2, "epsilon": 0.5},
+        {"cutoff": 2},
+        {"cutoff": 6, "step_limit": 5},
+        {"cutoff": 4, "policy": "mast+rave"},
+        {"depth_limit": 3},
+        {"step_limit": 4},
+        {"in_flight": "losses"},
+        {"in_flight": "ignored"},
+    ],
+    ids=str,
+)
+def test_lanes_agree_with_the_reference_for_every_option(options):
+    lanes, twin = search_both(compiled("tictactoe"), one_lane(**options), 3, 250)
+    assert_same_tree(lanes, twin)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("cutoff", [1, 3])
+def test_lanes_agree_with_the_reference_where_playouts_are_cut(name, cutoff):
+    lanes, twin = search_both(compiled(name), one_lane(cutoff=cutoff), 4, 150)
+    assert_same_tree(lanes, twin)
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4", "lightsout", "nim"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
+    lanes, twin = search_both(compiled(name), one_lane(is_solving=True), seed, 400)
+    assert_same_tree(lanes, twin)
+    assert lanes.best_move() == twin.best_move()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"policy": "mast+rave"},
+        {"policy": "grave", "grave_reference": 10},
+        {"policy": "mast", "decay": 0.3},
+        {"policy": "to-mast+greedy", "decay": 0.9},
+        {"policy": "past", "decay": 0.5},
+        {"policy": "past", "decay": 0.7, "past_visits": 2},
+        {"policy": "mast", "decay": 0.0},
+        {"policy": "nst", "decay": 0.7, "nst_visits": 3},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["connectfour_4x4", "goofspiel"])
+def test_lanes_agree_with_the_reference_after_moves(name, options):
+    game = compiled(name)
+    lanes, twin = search_both(game, one_lane(**options), 2, 300)
+    state = game.initial_state()
+    for _ in range(3):
+        joint_move = tuple(game.legal_moves(state, role)[-1] for role in game.roles)
+        state = game.next_state(state, joint_move)
+        for search in (lanes, twin):
+            search.move_to(state, joint_move)
+        before = assert_same_tree(lanes, twin)
+        for search in (lanes, twin):
+            search.run(simulations=200)
+        assert assert_same_tree(lanes, twin) >= before

@@ -1,0 +1,130 @@
+"""Games of one role: proofs and nested rollouts."""
+
+import random
+
+import numpy as np
+import pytest
+
+from ggp.engines.loading import load
+from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.rollouts.single_role import NestedRollouts
+from ggp.solver import solve
+from tests.oracles.naive_rollouts import PlainRollouts
+
+
+def goal_after(game, moves):
+    state = game.initial_state()
+    for move in moves:
+        state = game.next_state(state, (move,))
+    return game.goal(state, game.roles[0])
+
+
+@pytest.mark.parametrize("name", ["maze", "hanoi", "sudoku_4x4"])
+def test_branch_and_bound_proves_the_best_goal(name):
+    game = load(name, "lanes")
+    result = AlphaBeta(game, mebibytes=32).search(game.initial_state(), node_limit=300_000)
+    assert result.is_proven
+    assert (result.goal,) == solve(game).values()
+
+
+def test_branch_and_bound_stops_at_its_limit():
+    game = load("peg", "lanes")
+    result = AlphaBeta(game, mebibytes=4).search(game.initial_state(), node_limit=2000)
+    assert result.nodes <= 2001
+
+
+def test_nested_rollouts_find_a_line_that_earns_what_they_say():
+    game = load("eightpuzzle", "lanes")
+    search = PlainRollouts(game, seed=3, level=2, iterations=10)
+    line = search.run(playouts=150)
+    assert line is search.best
+    assert goal_after(game, line.moves) == line.goal
+
+
+GUESSING = """
+(role r) (init (at 0)) (init (score 0)) (way 1) (way 2) (way 3) (way 4)
+(<= (legal r (go ?n ?w)) (true (at ?n)) (way ?w))
+(<= (next (at ?m)) (true (at ?n)) (succ ?n ?m))
+(<= hit (does r (go ?n 1)))
+(<= (next (score ?t)) (true (score ?s)) (succ ?s ?t) hit)
+(<= (next (score ?s)) (true (score ?s)) (not hit))
+(<= terminal (true (at 10)))
+(<= (goal r ?g) (true (at 10)) (true (score ?s)) (pays ?s ?g))
+(<= (goal r 0) (not (true (at 10))))
+""" + "".join(f"(succ {i} {i + 1}) (pays {i} {10 * i})" for i in range(11))
+"""Ten times one of four ways; the first of them earns ten points."""
+
+
+def test_nested_rollouts_learn_what_random_play_does_not_find():
+    game = load(GUESSING, "lanes")
+    plain = PlainRollouts(game, seed=1, level=1, iterations=1).run(playouts=600)
+    nested = PlainRollouts(game, seed=1, level=2, iterations=25).run(playouts=600)
+    assert plain is not None
+    assert nested is not None
+    assert nested.goal == 100
+    assert plain.goal < 90
+
+
+def test_nested_rollouts_end_at_once_when_a_line_is_good_enough():
+    game = load("maze", "lanes")
+    search = PlainRollouts(game, seed=0)
+    search.run(playouts=10_000, enough=0)
+    assert search.playouts == 1
+
+
+def test_nested_rollouts_refuse_more_roles():
+    with pytest.raises(ValueError, match="one role"):
+        NestedRollouts(load("tictactoe", "lanes"))
+
+
+@pytest.mark.parametrize("name", ["eightpuzzle", "peg", "maze", "sudoku_4x4"])
+def test_lanes_find_lines_that_earn_what_they_say(name):
+    game = load(name, "lanes")
+    search = NestedRollouts(game, seed=2, iterations=3)
+    line = search.run(playouts=4000, enough=101)
+    assert search.playouts >= 4000
+    assert line is search.best
+    assert goal_after(game, line.moves) == line.goal
+
+
+def test_lanes_learn_what_random_play_does_not_find():
+    assert NestedRollouts(load(GUESSING, "lanes"), seed=1, iterations=10).run(playouts=60_000).goal == 100
+
+
+def test_lanes_search_from_the_state_they_are_given():
+    game = load("hanoi", "lanes")
+    state = game.initial_state()
+    rng = random.Random(4)
+    for _ in range(5):
+        state = game.next_state(state, (rng.choice(game.legal_moves(state, game.roles[0])),))
+    line = NestedRollouts(game, seed=0, iterations=3).run(state, playouts=1000)
+    for move in line.moves:
+        assert move in game.legal_moves(state, game.roles[0])
+        state = game.next_state(state, (move,))
+    assert game.is_terminal(state)
+
+
+def test_lanes_adapt_like_plain_rollouts():
+    game = load("sudoku_4x4", "lanes")
+    lanes, plain = NestedRollouts(game, seed=3, step=0.7), PlainRollouts(game, seed=3, step=0.7)
+    line = lanes.run(playouts=1)
+    by_index, by_move = np.zeros(len(game.moves[0])), {}
+    for _ in range(3):
+        lanes._adapt(by_index, line)
+        plain.adapt(by_move, line)
+    expected = [by_move.get(move, 0.0) for move in game.moves[0]]
+    np.testing.assert_allclose(by_index, expected, atol=1e-12)
+    assert by_index.max() > 1
+
+
+def test_lanes_choose_by_the_weights():
+    game = load(GUESSING, "lanes")
+    lanes = NestedRollouts(game, seed=5)
+    lanes.run(playouts=1)
+    policy = np.zeros(len(game.moves[0]))
+    (first,) = {i for i, move in enumerate(game.moves[0]) if str(move) == "(go 0 2)"}
+    policy[first] = np.log(9)
+    lanes._roll_out(policy)
+    count = len(lanes._arrays.length)
+    share = (lanes._arrays.history[:count] == first).mean()
+    assert share == pytest.approx(9 / 12, abs=4 * np.sqrt(0.75 * 0.25 / count))

@@ -1,0 +1,138 @@
+"""The value of the initial state by search, and the command that falls back on it."""
+
+import json
+import time
+
+import click
+import pytest
+
+from ggp.cli.main import app
+from ggp.cli.solve_output import root_text
+from ggp.engines.loading import load
+from ggp.search.alphabeta.best_moves import BestMovesSearch
+from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.root_value import find_root_value, search_method
+from ggp.solver import SolverLimitError, UnsolvableError, solve
+
+LONG = 200.0
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "values"),
+    [
+        ("connectfour_4x4", "alphabeta", (50, 50)),
+        ("nim", "alphabeta", (0, 100)),
+        ("othello_4x4", "alphabeta", (0, 100)),
+        ("bucket", "alphabeta", (40, 60)),
+        ("hex_3x3", "alphabeta", (100, 0)),
+        ("hanoi", "branch-and-bound", (100,)),
+        ("sudoku_4x4", "branch-and-bound", (100,)),
+    ],
+)
+def test_search_proves_known_values(name, method, values):
+    game = load(name, "lanes")
+    reports = []
+    found = find_root_value(game, mebibytes=16, deadline=time.monotonic() + LONG, report=reports.append)
+    assert (found.method, found.values) == (method, values)
+    assert search_method(game) == method
+    if found.mover is not None:
+        stage = solve(game).stage(game.initial_state())
+        best = {rated.move for rated in stage.best_moves[found.mover]}
+        assert set(found.best_moves) <= best
+        assert best <= {*found.best_moves, *found.unsettled}
+        assert not found.unsettled
+    if found.line:
+        state = game.initial_state()
+        for move in found.line:
+            state = game.next_state(state, (move,))
+        assert game.goal(state, game.roles[0]) == found.values[0]
+    assert all(report.nodes >= 0 and report.depth >= 0 for report in reports)
+
+
+def test_moves_for_which_there_is_no_time_are_named(monkeypatch):
+    monkeypatch.setattr(BestMovesSearch, "run", lambda self, deadline=None: None)
+    game = load("tictactoe", "lanes")
+    found = find_root_value(game, mebibytes=4)
+    assert len(found.best_moves) == 1
+    assert {*found.best_moves, *found.unsettled} == set(game.legal_moves(game.initial_state(), found.mover))
+    assert "undecided in time: " + ", ".join(map(str, found.unsettled)) in root_text(found)
+
+
+def test_search_of_best_moves_ends_with_its_deadline():
+    game = load("connectfour", "lanes")
+    state = game.initial_state()
+    role = game.roles[0]
+    known, *others = game.legal_moves(state, role)
+    search = BestMovesSearch(AlphaBeta(game, mebibytes=4), state, 50, known)
+    search.run(time.monotonic() + 0.3)
+    assert search.found.best == (known,)
+    assert search.found.unsettled == tuple(others)
+
+
+def test_search_says_how_far_it_came():
+    game = load("connectfour", "lanes")
+    with pytest.raises(SolverLimitError, match="nodes searched"):
+        find_root_value(game, mebibytes=4, deadline=time.monotonic() + 0.3)
+
+
+@pytest.mark.parametrize("name", ["dicerace", "connectfour_3p", "morra", "kuhn_poker"])
+def test_search_refuses_what_it_cannot_prove(name):
+    with pytest.raises(UnsolvableError):
+        find_root_value(load(name, "lanes"), mebibytes=1)
+
+
+def solve_command(capsys, *arguments):
+    app.main(["solve", *arguments, "--json"], standalone_mode=False)
+    printed = capsys.readouterr()
+    return json.loads(printed.out), printed.err
+
+
+def test_solve_goes_over_to_search_where_states_are_too_many(capsys):
+    found, said = solve_command(capsys, "connectfour_4x4", "--states", "1000", "--memory", "64")
+    assert (found["method"], found["values"]) == ("alphabeta", {"red": 50, "black": 50})
+    assert found["states"] is None
+    every, _ = solve_command(capsys, "connectfour_4x4")
+    named = [{each["move"] for each in one["best_moves"]["red"]} for one in (found, every)]
+    assert named[0] == named[1]
+    assert found["unsettled_moves"] == []
+    assert "more than 1,000 states" in said
+    found, said = solve_command(capsys, "hanoi", "--states", "100", "--memory", "64")
+    assert (found["method"], found["values"]) == ("branch-and-bound", {"player": 100})
+
+
+def test_solve_enumerates_what_only_looks_endless(capsys):
+    found, _ = solve_command(capsys, "eightpuzzle", "--memory", "1024")
+    assert (found["method"], found["states"]) == ("retrograde", 3_590_977)
+    assert (found["values"], found["longest_line"]) == ({"player": 100}, 20)
+
+
+def test_solve_keeps_to_the_method_that_was_asked_for(capsys, tmp_path):
+    found, _ = solve_command(capsys, "tictactoe", "--method", "alphabeta", "--memory", "64")
+    assert (found["method"], found["values"]) == ("alphabeta", {"x": 50, "o": 50})
+    found, _ = solve_command(capsys, "tictactoe", "--method", "retrograde")
+    assert (found["method"], found["states"]) == ("retrograde", 5478)
+    for refused in (
+        ["tictactoe", "--method", "branch-and-bound"],
+        ["maze", "--method", "alphabeta"],
+        ["dicerace", "--method", "alphabeta"],
+        ["tictactoe", "--method", "alphabeta", "--save", str(tmp_path / "s")],
+    ):
+        with pytest.raises(click.UsageError):
+            solve_command(capsys, *refused)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["dicerace", "--states", "100"], "more than 100 states"),
+        (["connectfour_4x4", "--states", "100", "--save", "S"], "without --save"),
+        (
+            ["connectfour_4x4", "--method", "retrograde", "--states", "100", "--work", "W"],
+            "resumes from here",
+        ),
+    ],
+)
+def test_solve_says_what_to_do_where_it_gives_up(capsys, tmp_path, monkeypatch, arguments, hint):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(click.ClickException, match=hint):
+        solve_command(capsys, *arguments)

@@ -1,0 +1,260 @@
+"""Tournament configuration: the resulting plans, and errors with their lines."""
+
+from pathlib import Path
+
+import pytest
+
+from ggp.tournament.config import ConfigError, plan_from_data, read_config
+from ggp.tournament.plan import Plan, changed_settings, player_spec
+from tests.ggp.tournament.plans import TRIO, small_plan
+
+EXPERIMENTS = Path(__file__).parents[3] / "experiments"
+
+GOOD = """\
+name = "two-ways"
+seed = 7
+games = ["tictactoe", "nim"]
+against = ["plain"]
+repetitions = 4
+
+[agents]
+plain = "mcts"
+wide = { player = "mcts", options = { c = 60 } }
+few = "mcts:simulations=9"
+lazy = "random"
+
+[conditions.count]
+simulations = 50
+
+[conditions.time]
+play_clock = 0.5
+repetitions = 2
+
+[until]
+rule = "sprt"
+elo1 = 50
+"""
+
+
+@pytest.fixture
+def good(tmp_path):
+    path = tmp_path / "good.toml"
+    path.write_text(GOOD)
+    return read_config(path)
+
+
+def test_config_reads_everything(good):
+    assert (good.name, good.seed) == ("two-ways", 7)
+    assert [game.name for game in good.games] == ["tictactoe", "nim"]
+    assert good.agent("wide").player == "mcts:c=60"
+    count, time = good.conditions
+    assert (count.repetitions, count.simulations, count.play_clock_seconds) == (4, 50, 3600)
+    assert (time.repetitions, time.simulations) == (2, None)
+    assert (time.play_clock_seconds, time.start_clock_seconds) == (0.5, 0.5)
+    assert good.until.elo1 == 50
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.toml")), ids=lambda path: path.stem)
+def test_published_comparisons_can_be_played(path, corpus_dir, monkeypatch):
+    monkeypatch.setenv("GGP_CORPUS", str(corpus_dir))
+    plan = read_config(path)
+    assert plan.name == path.stem
+    assert all(player_spec(agent, plan.games[0], plan.conditions[0]) for agent in plan.agents)
+
+
+def test_simulations_go_to_players_that_have_the_option_unset(good):
+    count, _ = good.conditions
+    specs = [player_spec(agent, good.games[0], count) for agent in good.agents]
+    assert specs == ["mcts:simulations=50", "mcts:c=60,simulations=50", "mcts:simulations=9", "random"]
+
+
+def test_shared_options_go_to_players_that_have_them(tmp_path):
+    agents = {"a": "random", "b": "mcts", "c": "mcts:c=10", "d": "http://localhost:1"}
+    plan = small_plan(tmp_path, agents=agents, options={"c": 50, "margin": 0.1})
+    specs = ["random", "mcts:c=50,margin=0.1", "mcts:c=10,margin=0.1", "http://localhost:1"]
+    assert [agent.player for agent in plan.agents] == specs
+
+
+def test_options_of_a_condition_go_to_players_that_do_not_set_them(tmp_path):
+    agents = {"a": "random", "b": "mcts", "c": "mcts:c=10"}
+    conditions = {"free": {"play_clock": 1}, "bold": {"simulations": 9, "options": {"c": 50, "reuse": "off"}}}
+    plan = small_plan(tmp_path, agents=agents, conditions=conditions)
+    free, bold = (
+        [player_spec(agent, plan.games[0], condition) for agent in plan.agents]
+        for condition in plan.conditions
+    )
+    assert free == ["random", "mcts:threads=1", "mcts:c=10,threads=1"]
+    assert bold == ["random", "mcts:c=50,reuse=off,simulations=9", "mcts:c=10,reuse=off,simulations=9"]
+    assert plan.settings()["condition bold"].endswith("simulations 9, c 50, reuse off")
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_options_of_a_condition_that_all_agents_set_are_an_error(tmp_path):
+    conditions = {"bold": {"simulations": 9, "options": {"c": 50}}}
+    with pytest.raises(ConfigError, match="or set by all agents: c") as caught:
+        small_plan(tmp_path, agents={"a": "mcts", "b": "mcts"}, options={"c": 10}, conditions=conditions)
+    assert caught.value.key == ("conditions", "bold", "options", "c")
+
+
+def test_booleans_are_switches(tmp_path):
+    agents = {"a": "mcts", "b": {"player": "mcts", "options": {"ponder": True}}}
+    plan = small_plan(tmp_path, agents=agents, options={"ponder": False})
+    assert [agent.player for agent in plan.agents] == ["mcts:ponder=off", "mcts:ponder=on"]
+
+
+def test_agents_of_ones_own_take_options(tmp_path):
+    place = tmp_path / "agents.py"
+    place.write_text(
+        "from ggp.match.player import Player\n"
+        "class Greedy(Player):\n    def __init__(self, depth=1):\n        super().__init__()\n"
+    )
+    agents = {"a": {"player": f"{place}:Greedy", "options": {"depth": 3}}, "b": f"{place}:Greedy"}
+    plan = small_plan(tmp_path, agents=agents, options={"depth": 2})
+    assert [agent.player for agent in plan.agents] == [f"{place}:Greedy:depth=3", f"{place}:Greedy:depth=2"]
+    assert player_spec(plan.agents[0], plan.games[0], plan.conditions[0]) == f"{place}:Greedy:depth=3"
+
+
+def test_one_thread_goes_to_players_by_clock(good):
+    _, time = good.conditions
+    specs = [player_spec(agent, good.games[0], time) for agent in good.agents]
+    assert specs == ["mcts:threads=1", "mcts:c=60,threads=1", "mcts:simulations=9,threads=1", "random"]
+
+
+def test_simulations_of_a_game_override_those_of_the_condition(tmp_path):
+    plan = plan_from_data(
+        {"name": "x", "agents": {"m": "mcts"}, "games": {"hanoi": {"simulations": 5}}, "simulations": 50}
+    )
+    assert player_spec(plan.agents[0], plan.games[0], plan.conditions[0]) == "mcts:simulations=5"
+
+
+def test_pairs_are_measured_against_the_baselines(good):
+    assert good.pairs() == [("wide", "plain"), ("few", "plain"), ("lazy", "plain")]
+
+
+def test_two_baselines_meet_once(tmp_path):
+    plan = small_plan(tmp_path, agents={"a": "random", "b": "legal", "c": "mcts"}, against=["a", "b"])
+    assert plan.pairs() == [("b", "a"), ("c", "a"), ("c", "b")]
+
+
+def test_plan_survives_json(good):
+    assert Plan.from_json(good.to_json()) == good
+
+
+MISTAKES = [
+    ('games = ["tictactoe", "nim"]', 'games = ["tictactoe", "chesss"]', 3, "chesss"),
+    ("seed = 7", 'seed = "7"', 2, "seed must be an integer"),
+    ("seed = 7", "sead = 7", 2, "unknown key 'sead'"),
+    ('lazy = "random"', 'lazy = "rndom"', 11, "rndom"),
+    ('lazy = "random"', 'lazy = "human"', 11, "'human' cannot"),
+    ("{ c = 60 }", "{ d = 60 }", 9, "'d'"),
+    ('wide = { player = "mcts",', 'wide = { plyer = "mcts",', 9, "plyer"),
+    ("simulations = 50", "simulations = 0", 14, "at least 1"),
+    ("play_clock = 0.5", "play_clock = 0", 17, "more than 0"),
+    ("play_clock = 0.5", "play_clock = nan", 17, "more than 0"),
+    ("play_clock = 0.5", "play_clock = inf", 17, "at most a week"),
+    ("play_clock = 0.5", "start_clock = nan", 17, "at least 0"),
+    ("elo1 = 50", "elo1 = nan", 22, "finite"),
+    ('rule = "sprt"', 'rule = "spritz"', 21, "one of sprt, width"),
+    ("elo1 = 50", "elo1 = -50", 22, "elo0 must be less than elo1"),
+    ('against = ["plain"]', 'against = ["plane"]', 4, "unknown agent 'plane'"),
+    ("seed = 7", "seed = 07", 2, ""),
+    ("[until]", "[options]\nsolvre = 1\n[until]", 21, "for every agent: solvre"),
+    ("play_clock = 0.5", "options = { solvre = 1 }", 17, "or set by all agents: solvre"),
+    ("play_clock = 0.5", "options = 1", 17, "options must be a table"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "words"), MISTAKES)
+def test_errors_include_their_line(tmp_path, old, new, line, words):
+    assert GOOD.count(old) == 1
+    path = tmp_path / "bad.toml"
+    path.write_text(GOOD.replace(old, new))
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    assert str(caught.value).startswith(f"{path}:{line}:")
+    assert words in str(caught.value)
+
+
+def test_missing_agents_are_an_error(tmp_path):
+    path = tmp_path / "bad.toml"
+    path.write_text('games = ["tictactoe"]\n')
+    with pytest.raises(ConfigError, match="'agents' is missing"):
+        read_config(path)
+
+
+def test_one_agent_is_not_enough_for_two_roles(tmp_path):
+    with pytest.raises(ConfigError, match="needs 2 agents"):
+        small_plan(tmp_path, agents={"a": "random"})
+
+
+def test_sheets_of_the_same_name_are_an_error(tmp_path):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        small_plan(tmp_path / folder)
+    both = ["x/small.kif", "y/small.kif"]
+    config = {"name": "x", "agents": {"a": "random", "b": "legal"}}
+    with pytest.raises(ConfigError, match="'small' appears twice in games; rename them") as caught:
+        plan_from_data({**config, "games": both}, folder=tmp_path)
+    assert caught.value.key == ("games",)
+    named = {"one": {"rules": both[0]}, "two": {"rules": both[1]}}
+    assert len(plan_from_data({**config, "games": named}, folder=tmp_path).games) == 2
+
+
+def test_a_duplicate_baseline_is_an_error(tmp_path):
+    with pytest.raises(ConfigError, match="'a' appears twice in against"):
+        small_plan(tmp_path, against=["a", "a"])
+
+
+def test_an_http_player_needs_a_clock(tmp_path):
+    agents = {"a": "random", "far": "http://localhost:9147"}
+    with pytest.raises(ConfigError, match="condition default needs a play_clock"):
+        small_plan(tmp_path, agents=agents, simulations=10)
+    plan = small_plan(tmp_path, agents=agents, simulations=10, play_clock=2)
+    assert plan.conditions[0].play_clock_seconds == 2
+
+
+@pytest.mark.parametrize("spec", ["alphabeta", "alphabeta:killers=off"])
+def test_agents_that_do_not_count_simulations_need_a_clock(tmp_path, spec):
+    agents = {"a": "random", "deep": spec}
+    with pytest.raises(ConfigError, match="deep does not count simulations: condition default"):
+        small_plan(tmp_path, agents=agents, simulations=10)
+    small_plan(tmp_path, agents=agents, simulations=10, play_clock=2)
+    small_plan(tmp_path, agents=agents, play_clock=3600)
+    small_plan(tmp_path, agents=agents, conditions={"c": {"simulations": 10, "options": {"depth": 3}}})
+
+
+@pytest.mark.parametrize("spec", ["alphabeta:depth=3", "alphabeta:nodes=500", "solving", "mcts", "legal"])
+def test_agents_that_count_something_need_no_clock(tmp_path, spec):
+    plan = small_plan(tmp_path, agents={"a": "random", "b": spec}, simulations=10)
+    assert plan.conditions[0].play_clock_seconds == 3600
+
+
+def test_an_http_player_cannot_take_two_seats(tmp_path):
+    agents = {"a": "random", "far": "http://localhost:9147", "b": "legal"}
+    with pytest.raises(ConfigError, match="several seats"):
+        small_plan(tmp_path, rules=TRIO, agents=agents)
+    assert small_plan(tmp_path, rules=TRIO, agents=agents, lineups="all").lineups == "all"
+
+
+def test_rules_may_be_found_by_an_environment_variable(tmp_path, monkeypatch):
+    small_plan(tmp_path)
+    monkeypatch.setenv("RULES_HERE", str(tmp_path))
+    config = {"name": "x", "agents": {"a": "random", "b": "legal"}}
+    plan = plan_from_data({**config, "games": {"other": {"rules": "$RULES_HERE/small.kif"}}})
+    assert plan.games[0].name == "other"
+    assert "Both name a number" in plan.games[0].rules
+    with pytest.raises(ConfigError, match="NOT_SET"):
+        plan_from_data({**config, "games": {"other": {"rules": "$NOT_SET/small.kif"}}})
+
+
+def test_changed_settings_are_listed(tmp_path):
+    old = small_plan(tmp_path).settings()
+    assert changed_settings(old, small_plan(tmp_path, repetitions=99).settings()) == []
+    more = small_plan(tmp_path, agents={"a": "random", "b": "legal", "c": "mcts"}).settings()
+    assert changed_settings(old, more) == []
+    assert changed_settings(more, old) == ["agent c is gone"]
+    other = small_plan(tmp_path, agents={"a": "random", "b": "mcts"}).settings()
+    assert changed_settings(old, other) == ["agent b was 'legal', now is 'mcts'"]
+    assert len(changed_settings(old, small_plan(tmp_path, seed=3, play_clock=2).settings())) == 2
+    rules = small_plan(tmp_path, rules=TRIO).settings()
+    assert [change.split()[:2] for change in changed_settings(old, rules)] == [["game", "small"]]

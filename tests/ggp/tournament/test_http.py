@@ -1,0 +1,203 @@
+"""Tournaments with HTTP players: no match without them, and none is left in a match."""
+
+import asyncio
+from concurrent.futures import Future
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from ggp.cli.main import app
+from ggp.match.faults import Late
+from ggp.protocol.messages import Abort, Play, Start, Stop
+from ggp.tournament import play as play_module
+from ggp.tournament.play import UnplayableError, play_task
+from ggp.tournament.pool import ProcessWorkers
+from ggp.tournament.runner import Runner
+from ggp.tournament.schedule import Schedule
+from ggp.tournament.store import Store
+from tests.ggp.tournament.plans import small_plan
+from tests.ggp.wire import answering, scripted_player_in_thread
+
+
+def tasks_with(tmp_path, address, **changes):
+    plan = small_plan(tmp_path, agents={"far": f"http://{address}", "b": "legal"}, **changes)
+    return [task for _, task in Schedule(plan).tasks()]
+
+
+async def busy(message):
+    return "busy"
+
+
+def test_a_match_over_http_is_played_with_unknown_policy(tmp_path):
+    with scripted_player_in_thread(answering("2")) as (address, heard):
+        result = play_task(tasks_with(tmp_path, address)[0])
+    assert [type(message) for message in heard] == [Start, Play, Stop]
+    assert [(seat.agent, seat.goal, seat.fallback) for seat in result.seats] == [
+        ("far", 100, None),
+        ("b", 0, ""),
+    ]
+    assert [seat.late + seat.illegal + seat.lost for seat in result.seats] == [0, 0]
+
+
+def test_a_player_that_refuses_start_gets_no_match(tmp_path):
+    words = r"did not start: .* answers START with 'busy'"
+    with (
+        scripted_player_in_thread(busy) as (address, heard),
+        pytest.raises(UnplayableError, match=words) as caught,
+    ):
+        play_task(tasks_with(tmp_path, address)[0])
+    assert [type(message) for message in heard] == [Start, Abort]
+    assert (caught.value.agent, caught.value.is_gone) == ("far", False)
+
+
+def test_ready_players_are_aborted_if_another_does_not_start(tmp_path):
+    with (
+        scripted_player_in_thread(answering("2")) as (ready, heard),
+        scripted_player_in_thread(busy) as (other, _),
+    ):
+        agents = {"far": f"http://{ready}", "b": f"http://{other}"}
+        task = next(Schedule(small_plan(tmp_path, agents=agents)).tasks())[1]
+        with pytest.raises(UnplayableError) as caught:
+            play_task(task)
+    assert caught.value.agent == "b"
+    assert [type(message) for message in heard] == [Start, Abort]
+
+
+def test_starting_players_are_aborted_once_they_have_started(tmp_path):
+    """ABORT uses another connection: before the reply to START it might be read first."""
+    order = []
+
+    async def slow(message):
+        order.append(type(message).__name__)
+        if isinstance(message, Start):
+            for _ in range(50):
+                await asyncio.sleep(0.01)
+                if "Abort" in order:
+                    break
+            order.append("ready")
+            return "ready"
+        return "aborted"
+
+    with scripted_player_in_thread(busy) as (other, _), scripted_player_in_thread(slow) as (address, _):
+        agents = {"b": f"http://{other}", "far": f"http://{address}"}
+        task = next(Schedule(small_plan(tmp_path, agents=agents)).tasks())[1]
+        assert task.seats == ("b", "far")
+        with pytest.raises(UnplayableError):
+            play_task(task)
+    assert order == ["Start", "ready", "Abort"]
+
+
+def test_error_messages_come_back_from_a_worker(tmp_path):
+    (task, *_) = tasks_with(tmp_path, "127.0.0.1:1")
+    with ProcessWorkers(1) as workers:
+        error = workers.submit(play_task, task).exception(60)
+    assert isinstance(error, UnplayableError)
+    assert (error.agent, error.is_gone) == ("far", True)
+    assert str(error).startswith("127.0.0.1:1 did not start: ")
+    assert "\n" not in str(error)
+
+
+def test_a_tournament_against_an_unreachable_player_stores_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small_plan(tmp_path)
+    agents = ["--agents", "http://127.0.0.1:1", "legal"]
+    options = ["--repetitions", "2", "--engine", "reasoner", "--workers", "1"]
+    result = CliRunner().invoke(app, ["tournament", "--game", "small.kif", *agents, *options])
+    assert result.exit_code == 1
+    assert "127.0.0.1:1 did not start: " in result.output
+    assert "4 matches could not be played" in result.output
+    with Store(tmp_path / "tournament.sqlite") as store:
+        assert store.match_count(store.run()) == 0
+
+
+def test_faults_at_start_do_not_count_as_faults_of_moves(tmp_path, monkeypatch):
+    def late_at_start(*arguments, **settings):
+        record = play_match(*arguments, **settings)
+        record.steps[0] = replace(record.steps[0], faults=(Late(), None))
+        return record
+
+    play_match = play_module.play_match
+    monkeypatch.setattr(play_module, "play_match", late_at_start)
+    plan = small_plan(tmp_path)
+    result = play_task(next(Schedule(plan).tasks())[1])
+    assert [seat.late for seat in result.seats] == [0, 0]
+    assert result.fault == "left was late at START"
+
+
+class Stuck:
+    """One worker that never finishes; the second call of `size` is interrupted."""
+
+    def __init__(self):
+        self.looks = 0
+
+    def size(self):
+        self.looks += 1
+        if self.looks > 1:
+            raise KeyboardInterrupt
+        return 1
+
+    def submit(self, function, task):
+        return Future()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.looks = -1
+
+
+def test_players_of_interrupted_matches_are_aborted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small_plan(tmp_path)
+    workers = Stuck()
+
+    async def script(message):
+        assert workers.looks == -1, "while workers might still ask it something"
+        return "aborted"
+
+    monkeypatch.setattr("ggp.cli.tournament.open_workers", lambda text: workers)
+    with scripted_player_in_thread(script) as (address, heard):
+        agents = ["--agents", f"http://{address}", "legal"]
+        result = CliRunner().invoke(
+            app, ["tournament", "--game", "small.kif", *agents, "--engine", "reasoner"]
+        )
+    assert result.exit_code == 130
+    (message,) = heard
+    assert isinstance(message, Abort)
+    assert message.match_id.startswith("small.")
+
+
+def test_aborting_unreachable_players_raises_nothing(tmp_path):
+    play_module.abort_tasks(tasks_with(tmp_path, "127.0.0.1:1"))
+
+
+def test_a_run_refused_by_a_player_can_be_resumed(tmp_path):
+    with Store(tmp_path / "results.sqlite") as store:
+
+        class Here:
+            def size(self):
+                return 1
+
+            def submit(self, function, task):
+                future = Future()
+                try:
+                    future.set_result(function(task))
+                except UnplayableError as error:
+                    future.set_exception(error)
+                return future
+
+        is_busy = True
+        ready = answering("2")
+
+        async def script(message):
+            return "busy" if is_busy else await ready(message)
+
+        with scripted_player_in_thread(script) as (address, _):
+            plan = small_plan(tmp_path, agents={"far": f"http://{address}", "b": "legal"}, repetitions=2)
+            run = store.begin(plan)
+            progress = Runner(store, run, Here()).play()
+            assert (progress.stored, len(progress.failures)) == (0, 4)
+            is_busy = False
+            progress = Runner(store, run, Here()).play()
+            assert (progress.stored, progress.failures) == (4, {})

@@ -1,0 +1,352 @@
+"""Reports: correct numbers in every format, also for very many matches."""
+
+import csv
+import io
+import json
+import time
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from rich.console import Console
+
+from ggp.tournament import tables
+from ggp.tournament.export import write_csv, write_json_lines
+from ggp.tournament.live import duration_text, progress_line, recent_rate, standings, watch
+from ggp.tournament.report import make_report, markdown, rich_table, terminal_view, write_report
+from ggp.tournament.results import PairScore, collect, pair_scores
+from ggp.tournament.schedule import Schedule
+from ggp.tournament.store import Store
+from ggp.tournament.tables import Table
+from tests.ggp.tournament.plans import ALONE, ONE_SHOT, TRIO, result_of, small_plan
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "results.sqlite") as opened:
+        yield opened
+
+
+def fill(store, plan, goals_of, **changes):
+    """Store a result for every match of the plan, with the goals `goals_of(task)`."""
+    run = store.begin(plan)
+    store._link.execute("pragma synchronous = off")
+    for _, task in Schedule(plan).tasks():
+        store.add(run, result_of(task, goals_of(task), **changes))
+    return store.run(run.name)
+
+
+def a_wins_as_first(task):
+    return [100, 0] if task.seats[0] == "a" else [50, 50]
+
+
+def text_of(view):
+    console = Console(width=160, record=True, file=io.StringIO())
+    console.print(view)
+    return console.export_text()
+
+
+def test_scores_goals_and_speed_add_up(store, tmp_path):
+    run = fill(store, small_plan(tmp_path, repetitions=10), a_wins_as_first, simulations=100)
+    results = make_report(store, run).results
+    score = results.pairs["default", "small", "a", "b"]
+    assert (score.wins, score.draws, score.losses, score.points) == (10, 10, 0, 15)
+    totals = results.agents["default", "small", "a"]
+    assert totals.mean_goal[0] == 75
+    assert totals.simulations_per_second == 200
+    assert totals.faults == 0
+
+
+def test_scores_with_three_seats_compare_every_two_of_them(tmp_path, store):
+    run = fill(store, small_plan(tmp_path, rules=TRIO, repetitions=1), lambda task: [100, 50, 0])
+    scores = {tuple(s.agent for s in m.seats): dict(pair_scores(m))["a", "b"] for m in store.matches(run)}
+    assert scores["a", "a", "b"] == 1
+    assert scores["a", "b", "a"] == 0.5
+    assert scores["b", "a", "a"] == 0
+    assert sum(scores.values()) == 3
+
+
+def test_agents_that_play_alone_are_compared_by_repetition(tmp_path, store):
+    plan = small_plan(tmp_path, rules=ALONE)
+    run = fill(store, plan, lambda task: [70 if task.seats == ("a",) or task.repetition == 0 else 30])
+    score = make_report(store, run).results.pairs["default", "small", "a", "b"]
+    assert (score.wins, score.draws, score.losses) == (2, 1, 0)
+
+
+def test_aborted_matches_and_faults_are_reported_and_not_scored(tmp_path, store):
+    plan = small_plan(tmp_path)
+    run = fill(store, plan, lambda task: [None, None], is_completed=False, late=2, fallback="mast")
+    report = make_report(store, run)
+    assert report.results.pairs == {}
+    assert "24 faults, 6 aborted matches" in report.summary()
+    text = text_of(terminal_view(report))
+    assert "time-outs" in text
+    assert "broken" in text
+    assert "fallback" not in report.summary()
+    assert tables.speeds(report.results, "default").rows == (("a", "-"), ("b", "-"))
+
+
+def test_aborted_matches_do_not_affect_speeds(tmp_path, store):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    for _, task in Schedule(plan).tasks():
+        is_completed = task.repetition > 0
+        facts = (
+            {"simulations": 100} if is_completed else {"simulations": 0, "moves": 9, "think_seconds": 60.0}
+        )
+        store.add(run, result_of(task, [100, 0], is_completed=is_completed, late=1, **facts))
+    report = make_report(store, run)
+    totals = report.results.agents["default", "small", "a"]
+    assert (totals.simulations_per_second, totals.seconds_per_move, totals.seats) == (200, 0.5, 4)
+    assert "| a | small | 22 | 6 | 0 | 0 |" in markdown(report)
+
+
+def test_flawed_matches_are_listed(tmp_path, store):
+    plan = small_plan(tmp_path, repetitions=6)
+    run = store.begin(plan)
+    for _, task in Schedule(plan).tasks():
+        result = result_of(task, [100, 0])
+        object.__setattr__(result, "fault", "left was late at START")
+        store.add(run, result)
+    text = markdown(make_report(store, run))
+    assert "* flawed: default|small|a b|0: left was late at START" in text
+    assert text.count("late at START") == 10
+    assert "* flawed: 2 more matches" in text
+
+
+def test_fallback_policies_are_listed(tmp_path, store):
+    def fall_back(task):
+        return {"fallback": "rave+mast"} if task.repetition == 0 else {}
+
+    plan = small_plan(tmp_path, repetitions=2)
+    run = store.begin(plan)
+    for _, task in Schedule(plan).tasks():
+        store.add(run, result_of(task, [100, 0], **fall_back(task)))
+    report = make_report(store, run)
+    assert "0 faults, 0 aborted matches, 4 seats with a fallback policy" in report.summary()
+    assert "| a | small | rave+mast | 2 of 4 |" in markdown(report)
+    assert "unknown policy" not in markdown(report)
+    assert "Fallback policies" in text_of(terminal_view(report))
+
+
+def test_seats_with_unknown_policy_are_counted(tmp_path, store):
+    plan = small_plan(tmp_path, repetitions=2)
+    run = store.begin(plan)
+    for _, task in Schedule(plan).tasks():
+        fallback = "mast" if task.repetition == 0 else None
+        store.add(run, result_of(task, [100, 0], fallback=fallback))
+    text = markdown(make_report(store, run))
+    assert "| a | small | mast | 2 of 2 |" in text
+    assert "seats with unknown policy (HTTP players): 4" in text
+
+
+def test_report_is_the_same_in_terminal_and_markdown(tmp_path, store):
+    run = fill(store, small_plan(tmp_path, repetitions=10), a_wins_as_first)
+    report = make_report(store, run)
+    assert report.summary().endswith("0 aborted matches")
+    for text in (text_of(terminal_view(report)), markdown(report)):
+        assert "Fallback policies" not in text
+        assert "75.0 [53.1, 88.8] 20" in text
+        assert "20 of 20 matches; 0 faults" in text
+        assert "15 of 20" in text
+
+
+def odd_plan(tmp_path):
+    """A plan with names that are markup in terminals or charts."""
+    small_plan(tmp_path)
+    games = {name: {"rules": str(tmp_path / "small.kif")} for name in ("chess[v1]", "x[/b]")}
+    return small_plan(tmp_path, agents={"a[b]": "random", "$\\frac$": "legal"}, games=games, repetitions=1)
+
+
+def test_names_are_not_markup(tmp_path, store):
+    report = make_report(store, fill(store, odd_plan(tmp_path), lambda task: [100, 0]))
+    text = text_of(terminal_view(report))
+    assert "chess[v1]" in text
+    assert "a[b] vs $\\frac$" in text
+    title = text_of(rich_table(Table("Win rates on chess[v1]", ("x[/b]", "y"), (("a", "1"),))))
+    assert "chess[v1]" in title
+    assert "x[/b]" in title
+
+
+def test_names_are_not_formulas_in_charts(tmp_path, store):
+    pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
+    report = make_report(store, fill(store, odd_plan(tmp_path), lambda task: [100, 0]))
+    assert write_report(report, tmp_path / "out") == []
+    drawn = ElementTree.parse(tmp_path / "out" / "win-rates-default.svg").getroot()
+    texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert "a[b] vs $\\frac$" in texts
+
+
+def test_report_mentions_changed_programs(tmp_path, store):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    for number, (_, task) in enumerate(Schedule(plan).tasks()):
+        result = result_of(task, [50, 50])
+        object.__setattr__(result, "version", f"ggp {number % 2}")
+        store.add(run, result)
+    assert "the program changed during this run" in markdown(make_report(store, run))
+
+
+def test_report_without_matches(tmp_path, store):
+    run = store.begin(small_plan(tmp_path))
+    assert "0 of 6 matches" in markdown(make_report(store, run))
+
+
+def test_charts_are_svg_and_the_same_each_time(tmp_path, store):
+    pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
+    report = make_report(store, fill(store, small_plan(tmp_path), a_wins_as_first))
+    for folder in ("one", "two"):
+        assert write_report(report, tmp_path / folder) == []
+    names = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert names == ["ratings-default.svg", "report.md", "win-rates-default.svg"]
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    drawn = ElementTree.parse(tmp_path / "one" / "win-rates-default.svg").getroot()
+    texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"a vs b", "small", "win rate %"} <= set(texts)
+    assert "![ratings-default.svg]" in (tmp_path / "one" / "report.md").read_text()
+
+
+def test_chart_of_many_games_has_several_rows_of_panels(tmp_path, store):
+    pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
+    sizes = {}
+    for count in (5, 7):
+        names = [f"game{number}" for number in range(count)]
+        for name in names:
+            (tmp_path / f"{name}.kif").write_text(ONE_SHOT, encoding="utf-8")
+        games = {name: {"rules": str(tmp_path / f"{name}.kif")} for name in names}
+        plan = small_plan(tmp_path, name=f"of {count}", games=games)
+        out = tmp_path / str(count)
+        assert write_report(make_report(store, fill(store, plan, a_wins_as_first)), out) == []
+        drawn = ElementTree.parse(out / "win-rates-default.svg").getroot()
+        texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+        assert [text for text in texts if text.startswith("game")] == names
+        sizes[count] = [float(drawn.attrib[side].removesuffix("pt")) for side in ("width", "height")]
+    assert sizes[7][0] == pytest.approx(sizes[5][0], rel=0.02)
+    assert sizes[7][1] > 1.7 * sizes[5][1]
+
+
+def counted_plan(tmp_path):
+    """Two numbers of simulations, the larger one first; one of three games sets its own."""
+    (tmp_path / "same.kif").write_text(ONE_SHOT, encoding="utf-8")
+    small, same = str(tmp_path / "small.kif"), str(tmp_path / "same.kif")
+    games = {"small": {"rules": small}, "same": {"rules": same}, "own": {"rules": same, "simulations": 5}}
+    conditions = {"much": {"simulations": 2000}, "little": {"simulations": 50}, "clock": {"play_clock": 1.0}}
+    return small_plan(tmp_path, games=games, conditions=conditions, repetitions=10)
+
+
+def wins_with_few(task):
+    return a_wins_as_first(task) if task.condition == "little" else [50, 50]
+
+
+def test_report_shows_win_rates_by_simulations(tmp_path, store):
+    report = make_report(store, fill(store, counted_plan(tmp_path), wins_with_few))
+    assert [table.title for table in report.growth_tables()] == [
+        "Win rates on small, %",
+        "Win rates on same, %",
+    ]
+    for table in report.growth_tables():
+        assert table.header == ("simulations per move", "50", "2,000")
+        assert table.rows == (("a vs b", "75.0 [53.1, 88.8] 20", "50.0 [29.9, 70.1] 20"),)
+    for text in (text_of(terminal_view(report)), markdown(report)):
+        assert text.count("by number of simulations") == 1
+        assert "2,000" in text
+
+
+def test_report_of_one_number_of_simulations_has_no_table_by_it(tmp_path, store):
+    plan = small_plan(tmp_path, conditions={"a": {"simulations": 50}, "b": {"play_clock": 1.0}})
+    report = make_report(store, fill(store, plan, a_wins_as_first))
+    assert report.growth_tables() == []
+    assert "by number of simulations" not in markdown(report)
+
+
+def test_chart_by_simulations_has_a_panel_per_game(tmp_path, store):
+    pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
+    report = make_report(store, fill(store, counted_plan(tmp_path), wins_with_few))
+    assert write_report(report, tmp_path / "out") == []
+    assert "![win-rates-by-simulations.svg]" in (tmp_path / "out" / "report.md").read_text()
+    drawn = ElementTree.parse(tmp_path / "out" / "win-rates-by-simulations.svg").getroot()
+    texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"small, against b", "same, against b", "50", "2,000", "a"} <= set(texts)
+    assert "own, against b" not in texts
+
+
+def test_csv_has_a_row_per_match(tmp_path, store):
+    run = fill(store, small_plan(tmp_path), a_wins_as_first)
+    stream = io.StringIO()
+    assert write_csv(store, run, stream) == 6
+    rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
+    assert len(rows) == 6
+    assert {(row["agent1"], row["goal1"], row["agent2"], row["goal2"]) for row in rows} == {
+        ("a", "100", "b", "0"),
+        ("b", "50", "a", "50"),
+    }
+    assert "here" not in stream.getvalue()  # host names are not exported
+
+
+def test_json_lines_carry_records_when_asked(tmp_path, store):
+    run = fill(store, small_plan(tmp_path), a_wins_as_first)
+    plain, full = io.StringIO(), io.StringIO()
+    write_json_lines(store, run, plain)
+    write_json_lines(store, run, full, records=True)
+    assert [json.loads(line)["id"] for line in plain.getvalue().splitlines()]
+    first = json.loads(full.getvalue().splitlines()[0])
+    assert first["record"]["matchId"] == first["id"]
+    assert "record" not in json.loads(plain.getvalue().splitlines()[0])
+
+
+def test_standings_and_progress_show_the_rate(tmp_path, store):
+    run = fill(store, small_plan(tmp_path), a_wins_as_first)
+    line = progress_line(6, 12, 2, 1, 0.1)
+    assert line == "6 of 12 matches, 2 not needed, 1 running, 6.0 per minute, about 40 s left"
+    assert progress_line(18, 12, 0, 0, 0.0) == "18 matches, 12 planned, 0 running"
+    text = text_of(standings(store, run, line))
+    assert "a vs b" in text
+    assert "75.0" in text
+    assert recent_rate(store, run) >= 0
+
+
+def test_watch_ends_with_the_run(tmp_path, store):
+    fill(store, small_plan(tmp_path), a_wins_as_first)
+    console = Console(width=160, file=io.StringIO(), record=True)
+    watch(console, store, None)
+    assert "6 of 6 matches" in console.export_text()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(40, "40 s"), (600, "10 min"), (7200, "2.0 h"), (400_000, "4.6 days")]
+)
+def test_durations_are_short(seconds, text):
+    assert duration_text(seconds) == text
+
+
+def test_pair_score_without_matches_has_the_full_interval():
+    assert PairScore().interval == (0, 1)
+
+
+def test_collect_takes_any_order(tmp_path, store):
+    run = fill(store, small_plan(tmp_path), a_wins_as_first)
+    matches = store.matches(run)
+    assert collect(run.plan, matches).pairs == collect(run.plan, reversed(matches)).pairs
+
+
+def test_ten_thousand_matches_are_reported(tmp_path, store):
+    agents = dict.fromkeys("abcde", "random")
+    run = fill(store, small_plan(tmp_path, agents=agents, repetitions=500), lambda task: [100, 0])
+    begin = time.perf_counter()
+    report = make_report(store, run)
+    text = markdown(report)
+    seconds = time.perf_counter() - begin
+    print(f"report of {report.results.match_count} matches: {seconds:.2f} s")
+    assert report.results.match_count == 10_000
+    assert "50.0 [46.9, 53.1] 1000" in text
+
+
+def test_tables_with_more_games_than_pairs_have_a_row_per_game():
+    wide = Table("Win rates", ("win rate %", *"abcdefg"), (("x vs y", *"1234567"), ("x vs z", *"2345678")))
+    upright = wide.upright()
+    assert upright.header == ("win rate %", "x vs y", "x vs z")
+    assert upright.rows[:2] == (("a", "1", "2"), ("b", "2", "3"))
+    assert len(upright.rows) == 7
+    assert upright.upright() is upright
+    narrow = Table("Win rates", ("win rate %", "a", "b"), (("x vs y", "1", "2"),))
+    assert narrow.upright() is narrow

@@ -1,0 +1,273 @@
+"""The store: matches count once, settings of played matches are fixed, other files are refused."""
+
+import random
+import sqlite3
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ggp.tournament.schedule import Schedule
+from ggp.tournament.schema import SCHEMA_VERSION, StoreError
+from ggp.tournament.store import SettingsChangedError, Store
+from tests.ggp.tournament.plans import ONE_SHOT, result_of, small_plan
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "results.sqlite") as opened:
+        yield opened
+
+
+def first_tasks(plan, count):
+    return [task for _, task in Schedule(plan).tasks()][:count]
+
+
+def test_a_match_counts_once(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    (task,) = first_tasks(plan, 1)
+    assert store.add(run, result_of(task, [100, 0]))
+    assert not store.add(run, result_of(task, [0, 100]))
+    (match,) = store.matches(run)
+    assert [seat.goal for seat in match.seats] == [100, 0]
+    assert store.finished_ids(run) == {task.id}
+
+
+def test_everything_comes_back(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    tasks = first_tasks(plan, 3)
+    for task in tasks:
+        store.add(run, result_of(task, [50, 50], simulations=7, late=1, fallback="mast"))
+    matches = {match.id: match for match in store.matches(run)}
+    assert set(matches) == {task.id for task in tasks}
+    match = matches[tasks[1].id]
+    assert match.cell_agents == ("a", "b")
+    assert tuple(seat.agent for seat in match.seats) == tasks[1].seats
+    assert all((seat.simulations, seat.late, seat.think_seconds) == (7, 1, 0.5) for seat in match.seats)
+    assert all(seat.fallback == "mast" for seat in match.seats)
+    assert store.record(run, tasks[0].id).rules == ONE_SHOT
+    (detail, *_) = store.details(run)
+    assert detail["seed"] in {task.seed for task in tasks}
+    assert detail["seats"][0]["player"] in {"random", "legal"}
+
+
+def test_changed_settings_are_refused_once_there_are_matches(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    changed = small_plan(tmp_path, agents={"a": "random", "b": "mcts"})
+    store.begin(changed)  # no match was played yet
+    run = store.begin(plan)
+    store.add(run, result_of(first_tasks(plan, 1)[0], [100, 0]))
+    with pytest.raises(SettingsChangedError, match="agent b was 'legal', now is 'mcts'"):
+        store.begin(changed)
+    again = store.begin(small_plan(tmp_path, repetitions=20))
+    assert (again.id, again.plan.conditions[0].repetitions) == (run.id, 20)
+
+
+def test_what_was_not_played_may_change(store, tmp_path):
+    games = {"small": {"rules": str(tmp_path / "small.kif")}, "later": {"rules": str(tmp_path / "small.kif")}}
+    agents = {"a": "random", "b": "legal", "c": "random"}
+    conditions = {"now": {}, "then": {"simulations": 5}}
+    plan = small_plan(tmp_path, games=games, agents=agents, conditions=conditions)
+    tasks = [task for task in first_tasks(plan, None) if (task.condition, task.game) == ("now", "small")]
+    task = next(task for task in tasks if "c" not in task.seats)
+    store.add(store.begin(plan), result_of(task, [100, 0]))
+    changed = small_plan(
+        tmp_path,
+        games={**games, "later": {**games["later"], "simulations": 5}},
+        agents={**agents, "c": "mcts"},
+        conditions={"now": {}, "then": {"simulations": 7}},
+    )
+    assert store.begin(changed).plan.settings() == changed.settings()
+    same = {"games": games, "agents": agents, "conditions": conditions}
+    for refused in (
+        {"games": {**games, "small": {**games["small"], "simulations": 5}}},
+        {"agents": {**agents, "a": "mcts"}},
+        {"conditions": {**conditions, "now": {"simulations": 5}}},
+        {"seed": 7},
+    ):
+        with pytest.raises(SettingsChangedError):
+            store.begin(small_plan(tmp_path, **{**same, **refused}))
+
+
+def test_a_new_run_takes_a_name_of_its_own(store, tmp_path):
+    plan = small_plan(tmp_path)
+    names = [store.begin(plan).name, store.begin(plan, is_new=True).name, store.begin(plan, is_new=True).name]
+    assert names == ["small", "small-2", "small-3"]
+    assert store.run().name == "small-3"
+    assert store.run("small-2").name == "small-2"
+    with pytest.raises(StoreError, match=r"no run 'x'; expected one of small, small-2, small-3"):
+        store.run("x")
+
+
+def test_runs_do_not_mix(store, tmp_path):
+    plan = small_plan(tmp_path)
+    first, second = store.begin(plan), store.begin(plan, is_new=True)
+    store.add(first, result_of(first_tasks(plan, 1)[0], [100, 0]))
+    assert (store.match_count(first), store.match_count(second)) == (1, 0)
+
+
+def test_another_reader_sees_matches_at_once(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    with Store(store.path, must_exist=True) as reader:
+        store.add(run, result_of(first_tasks(plan, 1)[0], [100, 0]))
+        assert reader.match_count(reader.run("small")) == 1
+
+
+def test_write_errors_are_reported_and_temporary(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    first, second, third = (result_of(task, [100, 0]) for task in first_tasks(plan, 3))
+    store._link.execute("pragma busy_timeout = 0")
+    with sqlite3.connect(store.path, isolation_level=None) as other:
+        other.execute("begin immediate")
+        for write in (
+            lambda: store.add(run, first),
+            lambda: store.begin(small_plan(tmp_path, repetitions=9)),
+        ):
+            with pytest.raises(StoreError, match=r"results\.sqlite: database is locked"):
+                write()
+        other.execute("rollback")
+    assert store.add(run, first)
+    store._link.execute("pragma max_page_count = 1")  # the current number
+    object.__setattr__(second, "record", "".join(random.Random(1).choices("abcdefgh", k=100_000)))
+    with pytest.raises(StoreError, match=r"results\.sqlite: database or disk is full"):
+        store.add(run, second)
+    store._link.execute("pragma max_page_count = 1000000")
+    store._link.execute("pragma query_only = on")
+    with pytest.raises(StoreError, match=r"results\.sqlite: attempt to write a readonly database"):
+        store.add(run, third)
+    store._link.execute("pragma query_only = off")
+    assert store.add(run, second)
+    assert store.match_count(run) == 2
+
+
+def test_other_files_are_refused(tmp_path):
+    text = tmp_path / "text"
+    text.write_text("no database at all, but long enough to be looked at" * 50)
+    with pytest.raises(StoreError, match="not a tournament store"):
+        Store(text)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as link:
+        link.execute("create table mine (x)")
+    with pytest.raises(StoreError, match="is not a tournament store"):
+        Store(other)
+    with pytest.raises(FileNotFoundError):
+        Store(tmp_path / "missing.sqlite", must_exist=True)
+    assert not (tmp_path / "missing.sqlite").exists()
+
+
+def test_a_store_in_a_read_only_folder_can_be_read(store, tmp_path, monkeypatch):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    first, second = first_tasks(plan, 2)
+    store.add(run, result_of(first, [100, 0]))
+    connect = sqlite3.connect
+
+    class Unwritable(sqlite3.Connection):
+        def execute(self, statement, *arguments):
+            if "journal_mode" in statement:
+                raise sqlite3.OperationalError("unable to open database file")
+            return super().execute(statement, *arguments)
+
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **({"factory": Unwritable} | k)))
+    with pytest.raises(StoreError, match="unable to open database file"):
+        Store(store.path, must_exist=True)  # the folder is writable
+    monkeypatch.setattr("ggp.tournament.store.os.access", lambda path, mode: path != tmp_path)
+    with pytest.raises(StoreError, match=r"last matches are still in results.sqlite-wal.*copy both"):
+        Store(store.path, must_exist=True)
+    store._link.close()  # the last connection removes the log
+    files = sorted(tmp_path.iterdir())
+    with Store(store.path, must_exist=True) as reader:
+        run = reader.run()
+        assert [match.id for match in reader.matches(run)] == [first.id]
+        with pytest.raises(StoreError, match="readonly"):
+            reader.add(run, result_of(second, [0, 100]))
+        assert sorted(tmp_path.iterdir()) == files
+
+
+def test_programming_errors_are_not_reported_as_errors_of_the_file(store, tmp_path):
+    plan = small_plan(tmp_path)
+    run = store.begin(plan)
+    (task,) = first_tasks(plan, 1)
+    with pytest.raises(sqlite3.IntegrityError):
+        store.add(run, result_of(task, [100, 0], late=None))
+
+
+@pytest.mark.parametrize("difference", [-1, 1])
+def test_a_store_of_another_schema_is_refused(store, difference):
+    with sqlite3.connect(store.path) as link:
+        link.execute(f"pragma user_version = {SCHEMA_VERSION + difference}")
+    with pytest.raises(StoreError, match=r"written by another version .* reads only schema"):
+        Store(store.path)
+
+
+def test_comments_and_layout_of_rules_may_change(store, tmp_path):
+    plan = small_plan(tmp_path)
+    (task,) = first_tasks(plan, 1)
+    store.add(store.begin(plan), result_of(task, [100, 0]))
+    reformatted = "; the same\n" + ONE_SHOT.replace(" (role right)", "\n(ROLE right)")
+    store.begin(small_plan(tmp_path, rules=reformatted))
+    with pytest.raises(SettingsChangedError, match="game small was"):
+        store.begin(small_plan(tmp_path, rules=ONE_SHOT.replace("(goal ?r 50)", "(goal ?r 40)")))
+
+
+@pytest.mark.parametrize(("known", "later"), [('"seed"', '"seeds"'), ('"repetitions"', '"rounds"')])
+def test_plans_of_a_later_version_are_refused(store, tmp_path, known, later):
+    plan = small_plan(tmp_path)
+    store.begin(plan)
+    with sqlite3.connect(store.path) as link:
+        link.execute("update run set plan = replace(plan, ?, ?)", (known, later))
+    for use in (store.run, lambda: store.begin(plan)):
+        with pytest.raises(StoreError, match=r"run 'small' has settings unknown .* a later one"):
+            use()
+    other = store.begin(plan, is_new=True)
+    assert store.run("small-2").plan == other.plan == plan
+    assert store.run_sizes() == {"small": 0, "small-2": 0}
+
+
+def test_an_empty_store_has_no_run(store):
+    with pytest.raises(StoreError, match="no run"):
+        store.run()
+
+
+def test_several_threads_may_create_the_file_at_once(tmp_path):
+    def open_it(number):
+        with Store(tmp_path / "results.sqlite") as store:
+            return store.run_names()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(open_it, range(16))) == [[]] * 16
+
+
+BROKEN = [b"", b"text", zlib.compress(b"[]"), zlib.compress(b"{}")[:-3], "text", None]
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_broken_record_is_an_error_of_the_file(store, tmp_path, content):
+    run = store.begin(small_plan(tmp_path))
+    (task,) = first_tasks(run.plan, 1)
+    store.add(run, result_of(task, [100, 0]))
+    with sqlite3.connect(store.path) as link:
+        link.execute("pragma ignore_check_constraints = on")
+        try:
+            link.execute("update match set record = ?", (content,))
+        except sqlite3.IntegrityError:
+            pytest.skip("the schema keeps such records out")
+    with pytest.raises(StoreError, match="broken record"):
+        store.record(run, task.id)
+
+
+@pytest.mark.parametrize("lineup", ["", "3", "[1]", "[" * 100_000])
+def test_a_broken_lineup_is_an_error_of_the_file(store, tmp_path, lineup):
+    run = store.begin(small_plan(tmp_path))
+    (task,) = first_tasks(run.plan, 1)
+    store.add(run, result_of(task, [100, 0]))
+    with sqlite3.connect(store.path) as link:
+        link.execute("update match set cell_agents = ?", (lineup,))
+    for read in (store.matches, lambda run: list(store.details(run))):
+        with pytest.raises(StoreError, match="broken lineup"):
+            read(run)

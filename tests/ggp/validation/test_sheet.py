@@ -1,0 +1,191 @@
+"""Playing and proving: `tests/invalid/play` has a sheet per fault; small games are fully decided."""
+
+import re
+
+import pytest
+
+from gdl.errors import Severity
+from gdl.syntax.parser import parse, parse_file
+from ggp.engines.loading import load
+from ggp.engines.reasoner import InterpretedGame
+from ggp.match.record import read_record
+from ggp.validation.explanations import explanation
+from ggp.validation.explored_states import Bounds
+from ggp.validation.object_states import explore
+from ggp.validation.playouts import play_randomly
+from ggp.validation.properties import (
+    CODES,
+    Declarations,
+    Outcome,
+    PlayLimits,
+    ProofLimits,
+    declarations_of,
+)
+from ggp.validation.proving import prove
+from ggp.validation.sheet import Request, examine
+from tests.conftest import ROOT
+
+FAULTY = sorted((ROOT / "tests" / "invalid" / "play").glob("*.kif"))
+FEW = PlayLimits(playouts=20, lane_playouts=1000, seconds=10)
+ONLY_BY_PROOF = {"GDL406"}
+
+
+def expected_code(path):
+    return re.match(r"; expect: (GDL\d+)", path.read_text(encoding="utf-8")).group(1)
+
+
+def decided(properties):
+    return {fact.statement: fact.outcome.value for fact in properties}
+
+
+def proved(name, engine="reasoner", declarations=None, **limits):
+    game = load(ROOT / "games" / f"{name}.kif", engine)
+    return prove(
+        game, declarations or Declarations(), ProofLimits(**{"states": 10_000, "seconds": 60, **limits})
+    )
+
+
+@pytest.mark.parametrize("path", FAULTY, ids=lambda path: path.stem)
+def test_fault_is_found_by_playing_and_by_proof(path):
+    code = expected_code(path)
+    for request in (Request(play=FEW), Request(prove=ProofLimits(1000, 10))):
+        if request.prove is None and code in ONLY_BY_PROOF:
+            continue
+        report = examine(str(path), request)
+        found = [diagnostic for diagnostic in report.diagnostics if diagnostic.code in CODES]
+        assert [diagnostic.code for diagnostic in found] == [code]
+        (fact,) = (fact for fact in report.properties if fact.code == code)
+        assert fact.outcome is Outcome.REFUTED
+        assert fact.witness is not None or code == "GDL406"
+
+
+@pytest.mark.parametrize("path", FAULTY, ids=lambda path: path.stem)
+def test_fault_is_not_found_statically(path):
+    found = {diagnostic.code for diagnostic in examine(str(path), Request()).diagnostics}
+    assert found <= {"GDL318"}
+
+
+def test_every_code_of_playing_has_a_sheet_and_an_explanation():
+    assert {expected_code(path) for path in FAULTY} == set(CODES)
+    for code, title in CODES.items():
+        assert explanation(code).startswith(f"{code}: {title}\n")
+
+
+def test_witness_is_recorded_as_a_match(tmp_path):
+    record_file = tmp_path / "witness.json"
+    path = ROOT / "tests" / "invalid" / "play" / "no_goal.kif"
+    examine(str(path), Request(play=FEW, record=record_file))
+    record = read_record(record_file)
+    ((move,),) = record.moves
+    assert move in ("(make bright)", "(make dim)")
+    how = move.removeprefix("(make ").removesuffix(")")
+    assert record.states == ["( (light off) )", f"( (light {how}) )"]
+    assert record.fault.startswith("GDL403: ")
+
+
+@pytest.mark.parametrize("engine", ["reasoner", "lanes"])
+def test_tictactoe_is_decided(engine):
+    game = load(ROOT / "games" / "tictactoe.kif", engine)
+    facts = prove(game, declarations_of(game.program), ProofLimits(10_000, 120))
+    assert decided(facts) == {
+        "5,478 reachable states, 958 of them terminal": "proved",
+        "every match ends": "proved",
+        "the longest match has 9 steps": "proved",
+        "every role has a legal move in every non-terminal state": "proved",
+        "every role has exactly one goal from 0 to 100 at the end": "proved",
+        "base lists every fact that holds": "proved",
+        "input lists every legal move": "proved",
+        "x can get 100": "proved",
+        "o can get 100": "proved",
+        "x can force 100 from the initial state": "refuted",
+        "o can force 100 from the initial state": "refuted",
+        "the goals always add up to 100": "proved",
+        "at most one role has a choice at a time": "proved",
+    }
+
+
+def test_second_player_can_force_a_win_in_nim():
+    facts = decided(proved("nim"))
+    assert facts["first can force 100 from the initial state"] == "refuted"
+    assert facts["second can force 100 from the initial state"] == "proved"
+
+
+def test_simultaneous_moves_are_found_and_force_nothing():
+    facts = decided(proved("rockpaperscissors"))
+    assert facts["at most one role has a choice at a time"] == "refuted"
+    assert facts["left can force 100 from the initial state"] == "refuted"
+    assert facts["the goals always add up to 100"] == "proved"
+
+
+def test_goals_of_the_prisoners_are_not_constant_sum():
+    (fact,) = (f for f in proved("prisoners_dilemma") if f.statement.startswith("the goals"))
+    assert fact.outcome is Outcome.REFUTED
+    assert fact.witness is not None
+
+
+def test_incomplete_exploration_proves_nothing_about_all_states():
+    facts = proved("tictactoe", states=300)
+    outcomes = decided(facts)
+    assert outcomes["every match ends"] == "sampled"
+    assert outcomes["every role has a legal move in every non-terminal state"] == "sampled"
+    assert outcomes["x can force 100 from the initial state"] == "sampled"
+    assert "more than" in facts[0].statement
+
+
+def test_both_engines_explore_the_same_states():
+    name = ROOT / "games" / "goofspiel.kif"
+    spaces = [explore(load(name, engine), Bounds(400, 60)) for engine in ("reasoner", "lanes")]
+    facts = [{space.game.facts(state) for state in space.states[:200]} for space in spaces]
+    assert facts[0] == facts[1]
+    assert all(space.path(150) for space in spaces)
+    for space in spaces:
+        state = space.game.initial_state()
+        for joint_move in space.path(150):
+            state = space.game.next_state(state, joint_move)
+        assert state == space.states[150]
+
+
+def test_cycle_is_shown_as_a_match_that_returns():
+    facts = prove(
+        InterpretedGame(parse_file(ROOT / "tests" / "invalid" / "play" / "no_end.kif")),
+        Declarations(),
+        ProofLimits(100, 10),
+    )
+    (fact,) = (fact for fact in facts if fact.code == "GDL401")
+    game = InterpretedGame(parse_file(ROOT / "tests" / "invalid" / "play" / "no_end.kif"))
+    states = [game.initial_state()]
+    for joint_move in fact.witness.joint_moves:
+        states.append(game.next_state(states[-1], joint_move))
+    assert states[-1] in states[:-1]
+
+
+def test_declarations_are_derived_with_their_rules():
+    text = (
+        "(role r) (n 1) (n 2) (<= (base (f ?x)) (n ?x))"
+        "(<= (input r (m ?x ?y)) (n ?x) (n ?y) (distinct ?x ?y))"
+        "(init (f 1)) (legal r (m 1 2)) (<= (next (f ?x)) (does r (m ?_y ?x)))"
+        "(<= terminal (true (f 2))) (goal r 100)"
+    )
+    found = declarations_of(parse(text))
+    assert {str(fact) for fact in found.base} == {"(f 1)", "(f 2)"}
+    ((role, moves),) = found.input.items()
+    assert str(role) == "r"
+    assert {str(move) for move in moves} == {"(m 1 2)", "(m 2 1)"}
+    assert declarations_of(parse("(role r)")) == Declarations()
+
+
+def test_random_matches_are_reproducible():
+    game = load(ROOT / "games" / "nim.kif", "reasoner")
+    limits = PlayLimits(playouts=5, seconds=60, seed=3)
+    assert play_randomly(game, game, Declarations(), limits) == play_randomly(
+        game, game, Declarations(), limits
+    )
+
+
+def test_meaningless_rules_are_not_played(tmp_path):
+    sheet = tmp_path / "bad.kif"
+    sheet.write_text("(role r) (legal r ?x)")
+    report = examine(str(sheet), Request(play=FEW))
+    assert report.properties == []
+    assert report.note.startswith("not played")
+    assert report.count(Severity.ERROR)

@@ -1,0 +1,214 @@
+"""The documentation is true: its links lead somewhere, its commands and its Python run."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from docs.links import GENERATED, ROOT, pages, prose_lines, resolve, targets
+from docs.reference_pages import command_line_page, player_options_page
+from ggp.cli.main import app
+from ggp.players.options import PLAYERS, describe_options
+from tests.test_layers import FLOORS
+
+TESTED_ELSEWHERE = ("docs/guides/writing-games.md", "docs/api.md")
+"""Pages with tests of their own that compare output (test_writing_games.py, test_api_page.py)."""
+
+LONGEST_ESSAY = 900
+SLOW_COMMANDS = {"tournament", "match", "solve", "bench", "info", "features"}
+"""Commands that compile kernels or play."""
+
+PAGES = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in pages()}
+LINKS = sorted(
+    {(page, target) for page, text in PAGES.items() for target in targets(text) if resolve(page, target)}
+)
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGES[page], flags=re.DOTALL | re.MULTILINE)
+
+
+def commands_of(page: str) -> list[list[str]]:
+    lines = [line for block in blocks(page, "console") for line in block.splitlines()]
+    return [shlex.split(line[2:]) for line in lines if line.startswith("$ ")]
+
+
+def page_parameters() -> list[object]:
+    """Pages with console commands, marked slow unless every command is quick."""
+    parameters = []
+    for page in PAGES:
+        used = {command[1] for command in commands_of(page)}
+        if used and page not in TESTED_ELSEWHERE:
+            marks = [pytest.mark.slow] if used & SLOW_COMMANDS and page != "README.md" else []
+            parameters.append(pytest.param(page, id=page, marks=marks))
+    return parameters
+
+
+@cache
+def anchors(page: str) -> frozenset[str]:
+    """Anchors of a page's headings, as the site and the usual hosts spell them."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    headings = [
+        re.sub(r"[`*]", "", line.lstrip("# "))
+        for prose, line in prose_lines(text)
+        if prose and line[:1] == "#"
+    ]
+    return frozenset(
+        re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+    )
+
+
+@pytest.mark.parametrize(("page", "target"), LINKS)
+def test_link_leads_somewhere(page: str, target: str) -> None:
+    found = resolve(page, target)
+    assert found is not None
+    path, anchor = found
+    assert path in GENERATED or (ROOT / path).exists()
+    assert not anchor or path in GENERATED or anchor in anchors(path)
+
+
+@pytest.mark.parametrize("page", page_parameters())
+def test_console_commands_succeed(page: str, tmp_path, monkeypatch) -> None:
+    """The commands of a page run in order in one folder, as a reader would run them."""
+    (tmp_path / "games").symlink_to(ROOT / "games")
+    monkeypatch.chdir(tmp_path)
+    for program, *arguments in commands_of(page):
+        assert program == "ggp"
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, f"{arguments}: {result.output}"
+        assert result.output.strip()
+
+
+PYTHON_PAGES = [page for page in PAGES if page not in TESTED_ELSEWHERE and blocks(page, "python")]
+
+
+@pytest.mark.parametrize("page", PYTHON_PAGES)
+def test_python_blocks_run(page: str, capsys, monkeypatch) -> None:
+    """The Python blocks of a page run in order, as one program that prints something."""
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {"__name__": "example"}
+    for code in blocks(page, "python"):
+        exec(compile(code, page, "exec"), names)
+        assert capsys.readouterr().out.strip()
+
+
+SHELL_PAGES = [page for page in PAGES if blocks(page, "bash") or "`ggp " in PAGES[page]]
+
+
+@pytest.mark.parametrize("page", SHELL_PAGES)
+def test_options_of_shell_commands_exist(page: str) -> None:
+    """Commands that no test runs, in `bash` blocks and in prose, use options that click knows."""
+    lines = [line for block in blocks(page, "bash") for line in block.splitlines()]
+    lines += re.findall(r"`(ggp [a-z][^`]*)`", PAGES[page])
+    unknown = {
+        option
+        for line in lines
+        for command in re.split(r"[&|;]|#.*", line)
+        for option in unknown_options(command.split())
+    }
+    assert not unknown
+
+
+def unknown_options(words: list[str]) -> list[str]:
+    """Options of `ggp COMMAND [SUBCOMMAND] …` that the command does not have; a wrong COMMAND counts as one.
+
+    >>> unknown_options("ggp solve nim --memory 64 --mebibytes=64".split())
+    ['--mebibytes=64']
+    """
+    if not words or words[0].rpartition("/")[2] != "ggp" or len(words) == 1 or not words[1].islower():
+        return []
+    command = app.get_command(click.Context(app), words[1])
+    if command is None:
+        return [words[1]]
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        name = words[2] if len(words) > 2 and words[2] in command.list_commands(context) else "run"
+        command = command.get_command(context, name)
+        assert command is not None
+    known = {"--help", *(name for each in command.params for name in (*each.opts, *each.secondary_opts))}
+    return [word for word in words[2:] if word.startswith("--") and word.partition("=")[0] not in known]
+
+
+def test_readme_shows_commands_for_every_use() -> None:
+    shown = {command[1] for command in commands_of("README.md")}
+    assert shown >= {"match", "validate", "info", "bench", "solve"}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/how-it-works/")])
+def test_essay_is_short_and_has_a_picture(page: str) -> None:
+    text = PAGES[page]
+    prose = re.sub(r"\]\([^)]*\)", "]", text)
+    assert len([word for word in prose.split() if re.search(r"\w", word)]) <= LONGEST_ESSAY
+    assert "](../pictures/" in text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_and_modules_named_exist(page: str) -> None:
+    """A renamed file or module is renamed in the docs too (the changelog and `formerly` aside)."""
+    missing = [path for path in FILE_NAMED.findall(PAGES[page]) if not list(ROOT.glob(path.rstrip("/")))]
+    missing += [name for name in re.findall(r"`([a-z_]+\.py)`", PAGES[page]) if name not in file_names()]
+    missing += [name for name in MODULE_NAMED.findall(PAGES[page]) if not is_in_the_code(name)]
+    assert not missing
+
+
+FILE_NAMED = re.compile(r"`((?:gdl|ggp|tests|benchmarks|docs|experiments|fuzz|games)/[\w./-]*\w/?)[` ]")
+MODULE_NAMED = re.compile(r"`((?:gdl|ggp)(?:\.[a-z_0-9]+)*\.\w+)[`(]")
+
+
+@cache
+def file_names() -> frozenset[str]:
+    return frozenset(
+        path.name for package in ("gdl", "ggp", "docs") for path in (ROOT / package).rglob("*.py")
+    )
+
+
+def is_in_the_code(name: str) -> bool:
+    """Whether a dotted name is a module, or a name that stands in one."""
+    path, *parts = name.split(".")
+    place = ROOT / path
+    while parts and (place / parts[0]).is_dir():
+        place /= parts.pop(0)
+    if parts and (place / f"{parts[0]}.py").is_file():
+        place /= f"{parts.pop(0)}.py"
+    source = place / "__init__.py" if place.is_dir() else place
+    return all(part in source.read_text(encoding="utf-8") for part in parts)
+
+
+def test_architecture_names_every_room_on_its_floor() -> None:
+    rows = dict(re.findall(r"^\| (\d+) \| ([^|]*) \|", PAGES["docs/architecture.md"], flags=re.MULTILINE))
+    for number, floor in enumerate(FLOORS, 1):
+        rooms = {room.removeprefix("ggp.") for room in floor} - {"ggp.__main__", "__main__"}
+        rooms = {room.partition(".")[0] for room in rooms}
+        assert set(re.findall(r"`(\w+)`", rows[str(number)])) == rooms
+
+
+def test_generated_pages_name_every_command_and_option() -> None:
+    page = command_line_page()
+    for name, command in commands():
+        assert f"\n## ggp {name}\n" in page
+        options = [option for each in command.params for option in each.opts if option.startswith("--")]
+        assert all(f"`{option}" in page or f", {option}" in page for option in options)
+    options_page = player_options_page()
+    for kind in PLAYERS:
+        assert f"\n## {kind}\n" in options_page
+        assert all(f"\n| `{row.name}` |" in options_page for row in describe_options(kind))
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(app)
+    for name in app.list_commands(context):
+        command = app.get_command(context, name)
+        assert command is not None
+        yield name, command
+
+
+def test_navigation_lists_every_page() -> None:
+    """The site's build refuses links and pages that are missing; this says so without mkdocs."""
+    listed = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in PAGES:
+        path = "index.md" if page == "README.md" else page.removeprefix("docs/")
+        assert path in listed, f"{page} is not in mkdocs.yml"
