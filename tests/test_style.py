@@ -1,6 +1,6 @@
 """Limits on the size of functions: lines, parameters and nesting.
 
-Not counted: `self` and `cls`, the lines and parameters of click commands, the nesting of `elif`.
+Not counted: the lines and parameters of click commands, the nesting of `elif`.
 A function inside a function is measured on its own.
 """
 
@@ -57,7 +57,7 @@ def size_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Size:
     arguments = function.args
     names = [each.arg for each in arguments.posonlyargs + arguments.args + arguments.kwonlyargs]
     lines = (function.end_lineno or function.lineno) - function.lineno + 1
-    return Size(lines, len(names) - (names[:1] in (["self"], ["cls"])), nesting(function))
+    return Size(lines, len(names), nesting(function))
 
 
 def functions_in(node: ast.AST, prefix: str = "") -> list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
@@ -107,7 +107,7 @@ def test_exception_is_still_needed(key):
     ("code", "expected"),
     [
         ("def f(a, /, b, *, c): pass", (1, 3, 0)),
-        ("def f(self, a):\n    return a", (2, 1, 0)),
+        ("def f(self, a):\n    return a", (2, 2, 0)),
         ("@click.command()\ndef f(a, b):\n    if a:\n        pass", (0, 0, 1)),
         ("def f(a):\n    if a: pass\n    elif b: pass\n    elif c: pass", (4, 1, 1)),
         ("def f(a):\n    if a: pass\n    else:\n        for b in a: pass\n        if b: pass", (5, 1, 2)),

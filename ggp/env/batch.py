@@ -61,6 +61,7 @@ class Settings:
     check         raise ActionError for illegal actions, instead of ending the game with -1 for the agent
     skip_forced   let agents act only if they have a choice
     threads       split every batch among threads
+    seed          of every environment's chance, unless `init` is given one
     """
 
     auto_reset: bool = False
@@ -68,6 +69,7 @@ class Settings:
     check: bool = False
     skip_forced: bool = False
     threads: int = 1
+    seed: int = 0
 
 
 class SettingsOptions(TypedDict, total=False):
@@ -78,6 +80,7 @@ class SettingsOptions(TypedDict, total=False):
     check: bool
     skip_forced: bool
     threads: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -180,9 +183,8 @@ class Environment:
         observed: Observed,
         reward_of: NDArray[np.float32],
         settings: Settings,
-        seed: int = 0,
     ) -> None:
-        self.game, self.num_envs, self.settings, self.seed = game, count, settings, seed
+        self.game, self.num_envs, self.settings = game, count, settings
         self.actions, self.observed = actions, observed
         self.is_joint = turns.is_joint
         roles = list(game.roles)
@@ -250,7 +252,7 @@ class Environment:
         count = self.num_envs if num_envs is None else num_envs
         if count < 1:
             raise ValueError(f"num_envs is at least 1, not {count}")
-        sequence = np.random.SeedSequence((self.seed if seed is None else seed) & (2**64 - 1))
+        sequence = np.random.SeedSequence((self.settings.seed if seed is None else seed) & (2**64 - 1))
         batch, readings = self._new_arrays(count)
         batch.seed[:] = sequence.generate_state(count, np.uint64)
         with self._announcement("init", count):

@@ -25,7 +25,6 @@ def make(
     observation: Literal["facts", "board", "percepts"] | None = None,
     rewards: Literal["symmetric", "unit"] = "symmetric",
     simultaneous: bool | None = None,
-    seed: int = 0,
     **settings: Unpack[SettingsOptions],
 ) -> Environment:
     """Environments of a game: a rule sheet, the name of a bundled game, or a compiled game.
@@ -34,15 +33,13 @@ def make(
                    game has `sees` rules
     rewards        goals 0..100 become "symmetric" -1..1 or "unit" 0..1
     simultaneous   whether agents act at once, so that actions are int32[N, A]; None: as random playouts show
-    seed           of every environment's chance
-    settings       auto_reset, max_steps, check, skip_forced and threads: see `Settings`
+    settings       auto_reset, max_steps, check, skip_forced, threads and seed: see `Settings`
 
     Raises ValueError for unknown choices, TypeError for unknown settings, and what `ggp.load` raises with
     engine "lanes".
     """
     if rewards not in REWARDS:
         raise ValueError(f"rewards is one of {', '.join(REWARDS)}, not {rewards!r}")
-    chosen = Settings(**settings)
     game = rules if isinstance(rules, CompiledGame) else load(rules, engine="lanes")
     assert isinstance(game, CompiledGame)
     actions = actions_of(game)
@@ -50,7 +47,7 @@ def make(
     turns = find_turns(game)
     if simultaneous is not None:
         turns = replace(turns, is_joint=simultaneous)
-    return Environment(game, num_envs, actions, turns, seen, _reward_of(game, rewards), chosen, seed)
+    return Environment(game, num_envs, actions, turns, seen, _reward_of(game, rewards), Settings(**settings))
 
 
 def _reward_of(game: CompiledGame, rewards: str) -> NDArray[np.float32]:

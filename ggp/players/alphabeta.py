@@ -9,7 +9,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from typing import Any
 
 from ggp.engines.compiled import CompiledGame
@@ -40,7 +39,6 @@ class AlphaBetaPlayer(Player):
     def __init__(
         self,
         refinements: Refinements | None = None,
-        estimate: Estimate | None = None,
         *,
         depth: int | None = None,
         nodes: int | None = None,
@@ -51,12 +49,11 @@ class AlphaBetaPlayer(Player):
     ) -> None:
         """Set the options of the search.
 
-        estimate, weights   score the horizon by these; else `evaluation_options` says how to choose one
-        depth, nodes        limits per move besides the clock
-        margin              seconds left of every clock
+        depth, nodes   limits per move besides the clock
+        margin         seconds left of every clock
+        weights        score the horizon by these; else `evaluation_options` says how to choose
         """
         self.refinements = refinements or Refinements()
-        self.estimate = estimate
         self.depth = depth
         self.nodes = nodes
         self.margin_seconds = margin
@@ -69,7 +66,7 @@ class AlphaBetaPlayer(Player):
     def prepare(self, game: Game[Any]) -> None:
         """Compile the kernels of the search or load them from the cache, before any clock starts."""
         prepare_alphabeta(game)
-        if isinstance(game, CompiledGame) and self.estimate is None and self.weights is None:
+        if isinstance(game, CompiledGame) and self.weights is None:
             recognize_features(game)
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
@@ -84,7 +81,7 @@ class AlphaBetaPlayer(Player):
             search.forget()
             search.search(game.initial_state(), depth=1)
             now = time.monotonic()
-            if self.estimate is None and self.weights is None:
+            if self.weights is None:
                 # Analyzing a circuit that is slow to prepare takes several times as long again.
                 has_time = deadline - self.margin_seconds - now > ANALYSIS * (now - begin)
                 self._choose_evaluation(game, search, deadline, has_time=has_time)
@@ -113,9 +110,8 @@ class AlphaBetaPlayer(Player):
 
     def _given_estimate(self, game: CompiledGame) -> Estimate | None:
         if self.weights is None:
-            return self.estimate
-        estimate = self.estimate or Estimate(goal_weight=0, mobility_weight=0)
-        return replace(estimate, weights=self.weights.scores(game))
+            return None
+        return Estimate(goal_weight=0, mobility_weight=0, weights=self.weights.scores(game))
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         legal = self.setup.game.legal_moves(state, self.setup.role)

@@ -139,16 +139,7 @@ def _make_mcts(given: dict[str, str], links: Links, kind: str = "mcts") -> MctsP
     refuse_unknown(given, *option_tables(kind))
     if options.weights is not None:
         check_weights(options.weights)
-    return MctsPlayer(
-        simulations=own.simulations,
-        margin=own.margin_seconds,
-        search=own.search,
-        options=options,
-        ponders=own.ponders,
-        has_head_start=own.has_head_start,
-        on_progress=links.on_progress,
-        on_report=links.on_report,
-    )
+    return MctsPlayer(own, options, on_progress=links.on_progress, on_report=links.on_report)
 
 
 def _make_alphabeta(given: dict[str, str], links: Links) -> Player:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from ggp.game import Game, GameError, Move, is_compiled
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
+from ggp.players.options import MctsPlayerOptions
 from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
 
@@ -35,32 +36,28 @@ class MctsPlayer(Player):
 
     def __init__(
         self,
-        *,
-        simulations: int | None = None,
-        margin: float = 0.0,
-        search: str = "auto",
+        own: MctsPlayerOptions | None = None,
         options: MctsOptions | None = None,
-        ponders: bool = False,
-        has_head_start: bool = True,
+        *,
         on_progress: Progress | None = None,
         on_report: Reporting | None = None,
     ) -> None:
-        """Set the options, which `ggp.players.options` describes.
+        """Set the options.
 
-        margin           seconds left of each clock
-        search           auto, lanes or reference
-        has_head_start   search in the start clock; else only get ready, which includes learning by FAST
-        on_progress      called with the best move so far whenever it changes
-        on_report        called with a SearchReport a few times per second
+        own           when to search, and by which search
+        options       of the search itself; None: its defaults
+        on_progress   called with the best move so far whenever it changes
+        on_report     called with a SearchReport a few times per second
         """
-        self.simulations = simulations
-        self.margin_seconds = margin
-        self.kind = search
-        self.options = options or default_options(simulations)
-        self.ponders = ponders
-        self.needs_lanes = search == "lanes"
-        self.takes_quick_games = simulations is None
-        self.has_head_start = has_head_start
+        own = own or MctsPlayerOptions()
+        self.simulations = own.simulations
+        self.margin_seconds = own.margin_seconds
+        self.kind = own.search
+        self.options = options or default_options(own.simulations)
+        self.ponders = own.ponders
+        self.needs_lanes = own.search == "lanes"
+        self.takes_quick_games = own.simulations is None
+        self.has_head_start = own.has_head_start
         self.on_progress = on_progress
         self.on_report = on_report
         self.last_report: SearchReport | None = None

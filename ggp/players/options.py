@@ -40,7 +40,11 @@ class MctsPlayerOptions:
         "search", "auto", "lanes: compiled games only; reference: plain Python; auto: by the game.", SEARCHES
     )
     ponders: bool = switch("ponder", False, "Search on while other players think.")
-    has_head_start: bool = switch("head_start", True, "Search during the start clock too.")
+    has_head_start: bool = switch(
+        "head_start",
+        True,
+        "Search during the start clock too; off: only get ready, which includes FAST.",
+    )
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms, derived_seed
 from ggp.players.factory import make_player
 from ggp.players.mcts import MctsPlayer
+from ggp.players.options import MctsPlayerOptions
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from ggp.protocol.messages import is_word
 from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck
@@ -137,14 +138,19 @@ def test_play_match_lets_chance_play_the_random_role():
 
 def test_play_match_is_reproducible_with_seed_and_simulations():
     def once(seed):
-        return without_times(play(Nim(17), [MctsPlayer(simulations=30), RandomPlayer()], seed=seed))
+        return without_times(
+            play(Nim(17), [MctsPlayer(MctsPlayerOptions(simulations=30)), RandomPlayer()], seed=seed)
+        )
 
     assert once(1) == once(1)
     assert once(1) != once(2)
 
 
 def test_play_match_with_three_roles():
-    record = play(Nim(7, roles=("a", "b", "c")), [MctsPlayer(simulations=40), RandomPlayer(), LegalPlayer()])
+    record = play(
+        Nim(7, roles=("a", "b", "c")),
+        [MctsPlayer(MctsPlayerOptions(simulations=40)), RandomPlayer(), LegalPlayer()],
+    )
     assert record.is_completed
     assert sorted(record.goals) == [0, 0, 100]
 
@@ -200,7 +206,7 @@ def test_play_match_shows_every_state_to_a_watcher():
 
 
 def test_match_record_holds_search_reports():
-    record = play(Nim(9), [MctsPlayer(simulations=40), LegalPlayer()])
+    record = play(Nim(9), [MctsPlayer(MctsPlayerOptions(simulations=40)), LegalPlayer()])
     assert len(record.reports) == len(record.moves)
     assert record.reports[0][0]["playouts"] > 0
     assert all(other is None for _, other in record.reports)
@@ -220,7 +226,7 @@ def test_play_match_lets_others_ponder_while_one_thinks():
 
 
 def test_match_record_survives_json(tmp_path):
-    record = play(Nim(4), [RandomPlayer(), MctsPlayer(simulations=10)])
+    record = play(Nim(4), [RandomPlayer(), MctsPlayer(MctsPlayerOptions(simulations=10))])
     record.rules = '; "quotes", \\ and \u00e9\n'
     write_record(record, tmp_path / "match.json")
     assert read_record(tmp_path / "match.json") == record

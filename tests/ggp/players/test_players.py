@@ -16,6 +16,7 @@ from ggp.players.factory import make_player
 from ggp.players.human import HumanPlayer
 from ggp.players.mcts import MctsPlayer
 from ggp.players.move_menu import MoveMenu
+from ggp.players.options import MctsPlayerOptions
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck, number
 
@@ -90,7 +91,7 @@ def test_random_player_depends_on_its_seed_only():
 
 @pytest.mark.parametrize("heap", [5, 6, 7, 9, 10, 11])
 def test_mcts_player_finds_the_winning_move_of_nim(heap):
-    player = started(MctsPlayer(simulations=400), Nim(heap))
+    player = started(MctsPlayer(MctsPlayerOptions(simulations=400)), Nim(heap))
     assert player.choose((heap, 0), later(), None) == take(heap % 4)
 
 
@@ -105,7 +106,7 @@ def test_mcts_player_answers_after_its_deadline():
 
 
 def test_mcts_player_weighs_chance():
-    player = started(MctsPlayer(simulations=600), Dice(), role_index=1)
+    player = started(MctsPlayer(MctsPlayerOptions(simulations=600)), Dice(), role_index=1)
     assert player.choose(("start",), later(), None) == Symbol("safe")
 
 
@@ -167,7 +168,9 @@ def test_mcts_player_ponders_behind_its_own_move():
 
 
 def test_mcts_player_ponders_where_both_choose():
-    player = started(MctsPlayer(simulations=50), Matrix([[(50, 50), (0, 100)], [(100, 0), (20, 80)]]))
+    player = started(
+        MctsPlayer(MctsPlayerOptions(simulations=50)), Matrix([[(50, 50), (0, 100)], [(100, 0), (20, 80)]])
+    )
     player.choose((), later(), None)
     ponder(player, 300)
     assert player.search.root.visit_count >= 300
@@ -183,7 +186,7 @@ def test_mcts_player_does_not_tell_what_it_ponders_on():
 
 
 def test_mcts_player_survives_pondering_in_odd_moments():
-    player = MctsPlayer(simulations=50)
+    player = MctsPlayer(MctsPlayerOptions(simulations=50))
     player.ponder(lambda: False, later())
     started(player, Stuck(2))
     player.choose((2, 0), later(), None)
@@ -195,7 +198,7 @@ def test_mcts_player_survives_pondering_in_odd_moments():
 def test_mcts_beats_random_in_nim():
     wins = 0
     for seed in range(10):
-        players = [RandomPlayer(), MctsPlayer(simulations=150)]
+        players = [RandomPlayer(), MctsPlayer(MctsPlayerOptions(simulations=150))]
         record = play_match(Nim(13), players, MatchTerms(60, 60, seed=seed))
         wins += record.goals == [0, 100]
     assert wins >= 8
