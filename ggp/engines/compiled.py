@@ -96,10 +96,11 @@ class CompiledGame:
         words: int = DEFAULT_WORDS,
         exclusive: tuple[tuple[int, ...], ...] = (),
     ) -> None:
-        self._program = program
-        self._name = name
+        self.name = name
+        self.program = program
         self.tables = tables
         self.terms = terms
+        self.roles = terms.roles
         self.words = words
         self.exclusive = exclusive
         self.lane_tables: LaneTables = arrange(tables)
@@ -124,26 +125,14 @@ class CompiledGame:
         self._settled_state: PackedState | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_restored, (self._program, self.tables, self.terms, self._name, self.words, self.exclusive))
+        return (_restored, (self.program, self.tables, self.terms, self.name, self.words, self.exclusive))
 
     def __repr__(self) -> str:
         tables = self.tables
         return (
-            f"<CompiledGame {self._name}: {roles_text(self.roles)}; {tables.fluent_count:,} fluents, "
+            f"<CompiledGame {self.name}: {roles_text(self.roles)}; {tables.fluent_count:,} fluents, "
             f"{self._first_move[-1]:,} moves, {tables.node_count - tables.gate0:,} gates>"
         )
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def program(self) -> Program:
-        return self._program
-
-    @property
-    def roles(self) -> tuple[Role, ...]:
-        return self.terms.roles
 
     @property
     def moves(self) -> tuple[tuple[Move, ...], ...]:

@@ -58,30 +58,18 @@ class PrologGame:
         reason = missing_prolog()
         if reason:
             raise PrologUnavailableError(reason)
-        self._name = name
-        self._program = program
+        self.name = name
+        self.program = program
         normalized = normalize(program)
         require_valid(normalized)
-        self._roles = tuple(dict.fromkeys(_role_of(rule.head) for rule in normalized.rules_for("role", 1)))
+        self.roles = tuple(dict.fromkeys(_role_of(rule.head) for rule in normalized.rules_for("role", 1)))
         self._terms: dict[str, Term] = {}
         self._given: tuple[object, object] | None = None
         self._process = _start(prolog_program(normalized))
         self._finalizer = weakref.finalize(self, _stop, self._process)
 
     def __repr__(self) -> str:
-        return f"<PrologGame {self._name}: {roles_text(self._roles)}; {len(self._program.rules):,} rules>"
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def program(self) -> Program:
-        return self._program
-
-    @property
-    def roles(self) -> tuple[Role, ...]:
-        return self._roles
+        return f"<PrologGame {self.name}: {roles_text(self.roles)}; {len(self.program.rules):,} rules>"
 
     def initial_state(self) -> frozenset[Term]:
         """The state in which every match starts."""
@@ -120,9 +108,9 @@ class PrologGame:
         return self._all("P", f"'gdl sees'({term_text(role)}, P)")
 
     def _give_checked(self, state: frozenset[Term], joint_move: JointMove) -> None:
-        if len(joint_move) != len(self._roles):
-            raise IllegalMoveError(f"a joint move has {len(self._roles)} moves, not {len(joint_move)}")
-        for role, move in zip(self._roles, joint_move, strict=True):
+        if len(joint_move) != len(self.roles):
+            raise IllegalMoveError(f"a joint move has {len(self.roles)} moves, not {len(joint_move)}")
+        for role, move in zip(self.roles, joint_move, strict=True):
             if move not in self.legal_moves(state, role):
                 raise IllegalMoveError(f"{move} is not legal for {role}")
         self._give(state, tuple(joint_move))
@@ -132,7 +120,7 @@ class PrologGame:
         if self._given == (state, joint_move):
             return
         facts = ", ".join(map(term_text, state))
-        pairs = zip(self._roles, joint_move, strict=False)
+        pairs = zip(self.roles, joint_move, strict=False)
         moves = ", ".join(f"{term_text(role)}-{term_text(move)}" for role, move in pairs)
         self._request(f"gdl_state([{facts}], [{moves}])", wants=False)
         self._given = (state, joint_move)

@@ -48,35 +48,21 @@ class InterpretedGame:
     engine = "reasoner"
 
     def __init__(self, program: Program, name: str = "game") -> None:
-        self._name = name
-        self._program = program
+        self.name = name
+        self.program = program
         normalized = normalize(program)
         require_valid(normalized)
         self.reasoner = Reasoner(normalized)
-        self._roles = tuple(term_of(role) for role in self.reasoner.roles)
-        self._role_values = RoleTable(zip(self._roles, self.reasoner.roles, strict=True))
+        self.roles = tuple(term_of(role) for role in self.reasoner.roles)
+        self._role_values = RoleTable(zip(self.roles, self.reasoner.roles, strict=True))
         self._contexts: dict[Facts, Context] = {}
         self._terms: dict[Value, Term] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (InterpretedGame, (self._program, self._name))
+        return (InterpretedGame, (self.program, self.name))
 
     def __repr__(self) -> str:
-        return (
-            f"<InterpretedGame {self._name}: {roles_text(self._roles)}; {len(self._program.rules):,} rules>"
-        )
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def program(self) -> Program:
-        return self._program
-
-    @property
-    def roles(self) -> tuple[Role, ...]:
-        return self._roles
+        return f"<InterpretedGame {self.name}: {roles_text(self.roles)}; {len(self.program.rules):,} rules>"
 
     def initial_state(self) -> Facts:
         """The state in which every match starts."""
@@ -118,10 +104,10 @@ class InterpretedGame:
         return self._sorted(self.reasoner.percepts(following, self._role_values[role]))
 
     def _moves(self, context: Context, joint_move: JointMove) -> dict[Value, Value]:
-        if len(joint_move) != len(self._roles):
-            raise IllegalMoveError(f"a joint move has {len(self._roles)} moves, not {len(joint_move)}")
+        if len(joint_move) != len(self.roles):
+            raise IllegalMoveError(f"a joint move has {len(self.roles)} moves, not {len(joint_move)}")
         moves: dict[Value, Value] = {}
-        for role, move in zip(self._roles, joint_move, strict=True):
+        for role, move in zip(self.roles, joint_move, strict=True):
             role_value = self._role_values[role]
             if isinstance(move, str):
                 raise illegal(move, role)
