@@ -83,7 +83,7 @@ def find_rules(name: str | Path) -> Path:
             if path.parent == Path() and candidate.is_file():
                 return candidate
         known.update(sheet.stem for sheet in folder.glob("*.kif"))
-    close = get_close_matches(path.stem, known, n=3)
+    close = get_close_matches(path.stem, known, n=3, cutoff=0.7)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     if path.parent != Path() or path.suffix:
         raise RulesNotFoundError(f"{name}: no such file.{hint}")

@@ -1,4 +1,4 @@
-"""What a role can know, by definition: every history that gives its own moves and percepts, with its weight."""
+"""What a role can know, by definition: every history that gives its own moves and percepts, weighted."""
 
 from collections.abc import Hashable, Iterator
 from fractions import Fraction
@@ -40,7 +40,7 @@ def step(game: Game[Any], role: Role, belief: Belief, own_move: Move, seen: tupl
 
 
 def best_goal(game: Game[Any], role: Role) -> Fraction:
-    """The expected goal of `role` at its best against uniformly random others: the value with chance alone."""
+    """The expected goal of `role` at its best against uniformly random others."""
 
     @cache
     def value(items: frozenset[tuple[Hashable, Fraction]]) -> Fraction:
