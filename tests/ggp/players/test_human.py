@@ -9,6 +9,7 @@ from ggp.engines.loading import load
 from ggp.match.player import MatchQuitError, MatchSetup
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
+from ggp.players.factory import make_player
 from ggp.players.human import HumanPlayer
 from ggp.players.move_menu import MoveMenu
 from ggp.players.simple import LegalPlayer, RandomPlayer
@@ -101,6 +102,16 @@ def test_undo_returns_to_the_last_own_choice():
     assert record.moves[0] == ["(take 3)", "noop"]
     assert record.is_completed
     assert len(record.steps) == len(record.moves) + 1
+
+
+@pytest.mark.parametrize("spec", ["mcts:simulations=200", "alphabeta:depth=3"])
+def test_undo_takes_moves_back_from_searching_players_too(spec):
+    game = load("tictactoe", "lanes")
+    answers = ["mark 2 2", "undo", "mark 1 1", *["1"] * 9]
+    record, _ = played(game, answers, other=make_player(spec))
+    assert record.moves[0] == ["(mark 1 1)", "noop"]
+    assert record.is_completed
+    assert not any(record.fault_count(seat) for seat in range(2))
 
 
 def test_undo_draws_the_same_chance_again():

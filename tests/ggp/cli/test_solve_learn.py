@@ -1,0 +1,52 @@
+"""What `ggp solve` and `ggp learn` promise around the work itself: clocks, progress, Ctrl-C."""
+
+import pytest
+
+import ggp.cli.learn as learn
+import ggp.cli.solve as solve
+from ggp.cli.main import app
+from ggp.features.evaluation import LinearEvaluation
+from ggp.solver import SolverError
+
+
+def test_the_time_of_solve_begins_after_compiling(monkeypatch):
+    now = [100.0]
+    seen = []
+    monkeypatch.setattr(solve.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(solve, "_compile_kernels", lambda *_, **__: now.__setitem__(0, 500.0))
+
+    def stop(game, options):
+        seen.append(options.deadline)
+        raise SolverError("stopped")
+
+    monkeypatch.setattr(solve, "_solve", stop)
+    with pytest.raises(Exception, match="stopped"):
+        app.main(["solve", "nim", "--seconds", "7"], standalone_mode=False)
+    assert seen == [507.0]
+
+
+def test_learn_shows_how_many_games_are_played(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    with learn._progress("nim", 40) as report:
+        report(8, 0.25)
+    # The status line is drawn once more when it ends.
+    assert "nim: 8 of 40 games, mean squared error 0.2500" in capsys.readouterr().err
+
+
+def test_learn_keeps_what_it_learned_before_ctrl_c(monkeypatch, tmp_path, capsys):
+    from ggp.search.alphabeta.learning import SelfPlayLearner
+
+    run = SelfPlayLearner.run
+
+    def interrupted(self, report=None):
+        run(self, report)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SelfPlayLearner, "run", interrupted)
+    out = tmp_path / "w.json"
+    with pytest.raises(SystemExit) as ended:
+        app.main(["learn", "tictactoe", "--out", str(out), "--games", "40"], standalone_mode=False)
+    assert ended.value.code == 130
+    assert LinearEvaluation.load(out).weights
+    assert "interrupted; what was learned is kept" in capsys.readouterr().err
