@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gdl.syntax.parser import parse_term
     from ggp.analysis.info import GameInfo, describe
     from ggp.analysis.state_view import StateView, show
+    from ggp.beliefs.observation import Observation
     from ggp.engines.batches import playouts, successors
     from ggp.engines.compilation import CompilationLimits
     from ggp.engines.compiled import Successors
@@ -43,6 +44,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ggp.analysis.info": ("GameInfo", "describe"),
     "ggp.analysis.state_view": ("StateView", "show"),
+    "ggp.beliefs.observation": ("Observation",),
     "ggp.engines.batches": ("playouts", "successors"),
     "ggp.engines.compilation": ("CompilationLimits",),
     "ggp.engines.compiled": ("Successors",),
@@ -82,6 +84,7 @@ __all__ = [
     "MatchTerms",
     "MoveReport",
     "NoLegalMoveError",
+    "Observation",
     "Player",
     "PlayerError",
     "PlayerFaultError",

@@ -180,6 +180,11 @@ def is_compiled(game: Game[Any]) -> bool:
     return engine_of(game) == "lanes"
 
 
+def has_percepts(game: Game[Any]) -> bool:
+    """Whether the game has `sees` rules, so that roles receive percepts instead of joint moves."""
+    return bool(game.program.rules_for("sees", 2))
+
+
 def legal_or_none(game: Game[Any], state: Hashable, role: Role) -> tuple[Move, ...]:
     """The legal moves of `role`, sorted by text; empty also if the rules are at fault."""
     try:

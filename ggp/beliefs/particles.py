@@ -19,8 +19,8 @@ from collections.abc import Hashable, Iterator
 from typing import Any
 
 from gdl.terms import Term
-from ggp.game import Game, GameError, Move, Role, legal_or_none
-from ggp.match.tracking import Position
+from ggp.beliefs.tracking import Position
+from ggp.game import Fact, Game, GameError, Move, Role, legal_or_none
 
 MAX_STATES = 100
 """States held at most."""
@@ -59,6 +59,14 @@ class ParticleTracker:
     def is_exact(self) -> bool:
         """Whether `states` are all that agree with the percepts, not a sample."""
         return self._is_exact
+
+    def certain_facts(self) -> tuple[Fact, ...] | None:
+        """The facts true in all possible states, sorted by text; None if not all of them are held."""
+        if not self._is_exact:
+            return None
+        first, *others = (self._game.facts(state) for state in self._weights)
+        certain = set(first).intersection(*others)
+        return tuple(fact for fact in first if fact in certain)
 
     def advance(self, terms: tuple[Term, ...] | None, own_move: Move | None, deadline: float) -> Position:
         if terms is None and not self._history:

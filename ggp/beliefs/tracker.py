@@ -6,8 +6,8 @@ import random
 from typing import Any
 
 from ggp.beliefs.particles import ParticleTracker
-from ggp.game import Game, Role
-from ggp.match.tracking import StateTracker, Tracker, has_percepts
+from ggp.beliefs.tracking import StateTracker, Tracker
+from ggp.game import Game, Role, has_percepts
 
 
 def make_tracker(game: Game[Any], role: Role, rng: random.Random) -> Tracker:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ggp.analysis.figures import Line, words_of
 from ggp.analysis.picture import Picture, find_picture
-from ggp.game import Fact, Game
+from ggp.game import Fact, Game, has_percepts
 from ggp.match.faults import fault_text
 from ggp.match.outcome import outcome_text
 from ggp.match.record import MatchRecord
@@ -60,12 +60,16 @@ def one_line(text: str, style: str = "") -> Text:
     return line
 
 
+HIDDEN = Text("hidden information: you see what the rules show to your role", style="dim")
+
+
 class MatchView:
     """Shows the moments of one match; pass it to `play_match` as `watch`, inside a `with` block.
 
     In a terminal the view is redrawn in place. With a person at the keyboard, whose input must not be
-    overwritten, states are printed one after the other (in games with hidden information only what the
-    rules show to that person); without a terminal, one line per step. With
+    overwritten, states are printed one after the other; without a terminal, one line per step. In games with
+    hidden information the state is not shown to a person before the end: the player `human` shows what that
+    person sees and knows. With
     `is_thinking` it also shows the players' searches: `show_report` accepts their reports from any thread.
     """
 
@@ -83,12 +87,12 @@ class MatchView:
         self.has_person = has_person
         self.is_brief = is_brief
         self.is_thinking = is_thinking
-        self.is_hiding = has_person and bool(game.program.rules_for("sees", 2))
+        self.is_hiding = has_person and has_percepts(game)
         self._reports: dict[int, dict[str, Any]] = {}
         self.picture: Picture | None = None
         self.moment: Moment | None = None
         self._live: Live | None = None
-        self._state_text: RenderableType = Text("")
+        self._state_text: RenderableType | None = Text("")
         self._key_text = Text("")
 
     def __enter__(self) -> Self:
@@ -118,7 +122,7 @@ class MatchView:
         if self.moment is None or self.moment.state != moment.state:
             is_over = moment.is_over or self.game.is_terminal(moment.state)
             if self.is_hiding and not is_over:
-                self._state_text = Group(*self._percepts(moment))
+                self._state_text = HIDDEN if moment.joint_move is None else None
             else:
                 is_next = self.moment is not None and moment.step == self.moment.step + 1
                 before = self.game.facts(self.moment.state) if self.moment and is_next else None
@@ -135,10 +139,11 @@ class MatchView:
         elif moment.thinking is None:
             line = person_line(moment, is_hiding=self.is_hiding) if self.has_person else step_line(moment)
             self.console.print(line, soft_wrap=True)
-            if self.is_thinking:
+            # What another player expects of its moves may give away what only it knows.
+            if self.is_thinking and not self.is_hiding:
                 for line in report_lines(moment.record):
                     self.console.print(line, soft_wrap=True)
-            if self.has_person:
+            if self.has_person and self._state_text is not None:
                 self.console.print(self._state_text)
 
     def _see(
@@ -151,17 +156,6 @@ class MatchView:
         if is_live:
             self._key_text = one_line(key_view(self.picture, facts).plain, "dim")
         return state_view(self.picture, facts, before=before, is_over=is_over, has_key=not is_live)
-
-    def _percepts(self, moment: Moment) -> list[Text]:
-        """What the rules let each person see of the last step; nothing of the state itself."""
-        if self.moment is None or moment.joint_move is None or moment.step != self.moment.step + 1:
-            return [Text("hidden information: you see what the rules show to your role", style="dim")]
-        lines = []
-        for role, is_human in zip(self.game.roles, moment.record.is_player_human, strict=True):
-            if is_human:
-                seen = self.game.percepts(self.moment.state, moment.joint_move, role)
-                lines.append(plain_text(f"{role} sees: {', '.join(map(words_of, seen)) or 'nothing'}"))
-        return lines
 
     def show_report(self, seat: int, report: SearchReport) -> None:
         """Take a report on the current search of a seat, counted from 0 in role order."""

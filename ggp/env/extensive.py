@@ -13,8 +13,7 @@ from typing import Any
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.env.actions import find_turns
-from ggp.game import RANDOM_ROLE, GoalError, Move
-from ggp.match.tracking import has_percepts
+from ggp.game import RANDOM_ROLE, GoalError, Move, has_percepts
 
 CHANCE, SIMULTANEOUS, TERMINAL = -1, -2, -4
 """Players that are no agent; the numbers are those of OpenSpiel."""

@@ -18,7 +18,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.env.actions import Actions
 from ggp.features.board_features import NOTHING
 from ggp.features.recognition import recognize_features
-from ggp.match.tracking import has_percepts
+from ggp.game import has_percepts
 
 OBSERVATIONS = ("facts", "board", "percepts")
 _TRUE, _FALSE = 0, 1

@@ -6,5 +6,4 @@ terms       clocks, seed, limits and substitutes of a match
 referee     plays one match: asks, times, substitutes, records
 outcome     who won, in words
 record      a match as a list of steps, and as ggp-base's JSON
-tracking    a match followed from one role's PLAY messages, lost and odd ones included
 """

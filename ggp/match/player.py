@@ -1,7 +1,10 @@
 """The `Player` base class: what a referee asks of each seat.
 
 A player gets one match at a time: `start`, then `choose` in every state, then `stop`. It never sees the
-referee's objects, only values. An agent needs to override `choose` alone:
+referee's objects, only values. In games with `sees` rules nobody is given a state: there `observe` tells the
+role's own move and percepts of every step, and `choose_by_observations` asks for a move. By default these
+follow a belief, and call `choose` with a state that agrees with everything observed. So an agent needs to
+override `choose` alone:
 
     class Greedy(Player):
         name = "greedy"
@@ -18,12 +21,17 @@ referee's objects, only values. An agent needs to override `choose` alone:
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from gdl.terms import Term
+from ggp.beliefs.observation import Observation
+from ggp.beliefs.particles import ParticleTracker
 from ggp.game import Game, Move, Role
 from ggp.match.faults import Fault
+from ggp.match.terms import derived_seed
 
 
 class PlayerError(Exception):
@@ -78,6 +86,7 @@ class TakeBackError(PlayerError):
 class MatchSetup:
     """All that a player is told when a match begins. `seed` is the player's own, not the match's.
 
+    game            the rules; it holds no state of the match
     can_take_back   whether TakeBackError is heard in this match
 
     >>> import ggp
@@ -134,6 +143,7 @@ class Player:
     last_report: Report | None = None
     simulation_count: int | None = None
     _setup: MatchSetup | None = None
+    _belief: ParticleTracker | None = None
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -145,6 +155,15 @@ class Player:
         """The setup of the current match, from `start` to `stop`."""
         assert self._setup is not None, "choose before start"
         return self._setup
+
+    @property
+    def belief(self) -> ParticleTracker:
+        """The states that are possible by what `observe` was told in this match, of a game with `sees`."""
+        if self._belief is None:
+            setup = self.setup
+            rng = random.Random(derived_seed(setup.seed, "belief"))
+            self._belief = ParticleTracker(setup.game, setup.role, rng)
+        return self._belief
 
     def legal_moves(self, state: Hashable) -> tuple[Move, ...]:
         """The legal moves of this player's role in `state`, sorted by text."""
@@ -159,18 +178,36 @@ class Player:
         Raises PlayerFaultError if that fails; `choose` is called all the same.
         """
         self._setup = setup
+        self._belief = None
 
     def change_game(self, game: Game[Any]) -> None:
         """Continue the match on another game of the same rules, whose states `choose` gets from now on."""
         self._setup = replace(self.setup, game=game)
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
-        """Choose a legal move in `state`, reached by `joint_move` (None in the initial state)."""
+        """Choose a legal move in `state`, reached by `joint_move` (None in the initial state).
+
+        In games with `sees` this is called by `choose_by_observations`, with a state that is possible, and
+        without the joint move.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not override choose")
+
+    def observe(self, observation: Observation, deadline: float) -> None:
+        """Note what this role is told of a step, in games with `sees`: called once for every step made.
+
+        An override that wants the belief, or `choose` with a state, calls this one.
+        """
+        self.belief.advance(observation.percepts, observation.own_move, deadline)
+
+    def choose_by_observations(self, deadline: float) -> Move:
+        """Choose a move after what `observe` was told so far, in games with `sees`."""
+        return self.choose(self.belief.position.state, deadline, None)
 
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
         """Search on between two calls of `choose`, until `is_over()` or `deadline`."""
 
-    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
-        """End the match, after `joint_move`; None if it was aborted."""
-        self._setup = None
+    def stop(self, told: tuple[Term, ...] | None) -> None:
+        """End the match. `told` is the last joint move, or in games with `sees` the role's percepts of it;
+        None if the match was aborted.
+        """
+        self._setup = self._belief = None

@@ -2,6 +2,8 @@
 
 Remote players are asked all at the same time, each in a thread that waits; local players one after the
 other in the referee's thread, while those that ponder search on in threads of their own.
+
+In games with `sees` no seat is given the state or the joint move, but its own observation of every step.
 """
 
 from __future__ import annotations
@@ -16,7 +18,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from gdl.errors import GdlError
-from ggp.game import RANDOM_ROLE, Game, GameError, Move, Role, goal_faults, goals_or_none, is_compiled
+from gdl.terms import Term
+from ggp.beliefs.observation import Observation, observe_step
+from ggp.game import (
+    RANDOM_ROLE,
+    Game,
+    GameError,
+    Move,
+    Role,
+    goal_faults,
+    goals_or_none,
+    has_percepts,
+    is_compiled,
+)
 from ggp.match.faults import Fault, Illegal, Late, shorten
 from ggp.match.player import MatchQuitError, MatchSetup, Player, PlayerFaultError, TakeBackError
 from ggp.match.record import MatchRecord, Step, new_record, now_ms, state_text
@@ -136,10 +150,16 @@ class Referee:
         self.state: Hashable = None
         self.step = 0
         self.joint_move: tuple[Move, ...] | None = None
+        self.is_hiding = has_percepts(game)
+        self.observations: tuple[Observation, ...] = ()
+        """By seat what it is told of the last step, in games with `sees`; none before the first."""
         self.visits: list[Visit] = []
         present = [seat for seat in self.seats if seat is not None]
-        self.can_take_back = any(seat.is_human for seat in present) and not any(
-            seat.is_remote for seat in present
+        # Where information is hidden, a move taken back would leave the person knowing what it showed.
+        self.can_take_back = (
+            any(seat.is_human for seat in present)
+            and not any(seat.is_remote for seat in present)
+            and not self.is_hiding
         )
 
     def run(self) -> MatchRecord:
@@ -247,7 +267,7 @@ class Referee:
         drawn = [self.chance.choice(moves) for moves in legal]
 
         def choose(index: int, seat: Player, deadline: float) -> Move:
-            move = seat.choose(self.state, deadline, self.joint_move)
+            move = self.ask_move(index, seat, deadline)
             if move not in legal[index]:
                 raise PlayerFaultError(Illegal(shorten(str(move))))
             return move
@@ -259,8 +279,12 @@ class Referee:
             self.substitute(index, legal[index], drawn[index]) if reply.answer is None else reply.answer
             for index, reply in enumerate(replies)
         )
-        self.state = self.game.next_state(self.state, joint_move)
+        before, self.state = self.state, self.game.next_state(self.state, joint_move)
         self.joint_move = joint_move
+        if self.is_hiding:
+            self.observations = tuple(
+                observe_step(self.game, before, joint_move, role) for role in self.game.roles
+            )
         self.step += 1
         self.record.add_step(
             Step(
@@ -274,19 +298,33 @@ class Referee:
         )
         self.show()
 
+    def ask_move(self, index: int, seat: Player, deadline: float) -> Move:
+        """The move of a seat, which sees the state only if the rules hide nothing."""
+        if not self.is_hiding:
+            return seat.choose(self.state, deadline, self.joint_move)
+        if self.observations:
+            seat.observe(self.observations[index], deadline)
+        return seat.choose_by_observations(deadline)
+
     def substitute(self, index: int, legal: Sequence[Move], drawn: Move) -> Move:
         """The move of chance, or of a player at fault."""
         return legal[0] if self.terms.on_error == "first" and self.seats[index] is not None else drawn
 
     def stop_players(self, pool: ThreadPoolExecutor) -> None:
         """Tell every player that the match is over: remote ones at the same time."""
-        joint_move = None if self.record.is_aborted else self.joint_move
-        remote = [pool.submit(seat.stop, joint_move) for seat in self.seats if seat and seat.is_remote]
-        for seat in self.seats:
-            if seat is not None and not seat.is_remote:
-                seat.stop(joint_move)
+        present = [(index, seat) for index, seat in enumerate(self.seats) if seat is not None]
+        remote = [pool.submit(seat.stop, self.last_told(index)) for index, seat in present if seat.is_remote]
+        for index, seat in present:
+            if not seat.is_remote:
+                seat.stop(self.last_told(index))
         for stopping in remote:
             stopping.result()
+
+    def last_told(self, index: int) -> tuple[Term, ...] | None:
+        """What a seat is told of the last step when the match ends."""
+        if self.record.is_aborted or self.joint_move is None:
+            return None
+        return self.observations[index].percepts if self.is_hiding else self.joint_move
 
     # --- asking -----------------------------------------------------------------------------------
 
@@ -338,7 +376,9 @@ class Referee:
         over = threading.Event()
         deadline = self.clock() + limit_seconds
         others = [seat for i, seat in enumerate(self.seats) if seat is not None and i != index]
-        pondering = [seat for seat in others if seat.ponders and is_compiled(self.game)]
+        # Where information is hidden, the state to ponder in is a guess that the next step replaces.
+        may_ponder = is_compiled(self.game) and not self.is_hiding
+        pondering = [seat for seat in others if seat.ponders and may_ponder]
         jobs = [pool.submit(seat.ponder, over.is_set, deadline) for seat in pondering]
         try:
             yield

@@ -30,9 +30,9 @@ from typing import Any
 from gdl.errors import GdlError, ReasoningError
 from gdl.terms import Term
 from ggp.beliefs.tracker import make_tracker
+from ggp.beliefs.tracking import Position, Tracker
 from ggp.engines.loading import load
-from ggp.game import Game, GameError
-from ggp.match.tracking import Position, Tracker, has_percepts
+from ggp.game import Game, GameError, has_percepts
 from ggp.player_server.child_end import (
     LineQueue,
     end_process_group,

@@ -9,18 +9,17 @@ is told to, until the next one arrives.
 from __future__ import annotations
 
 import logging
-import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from gdl.terms import Term
-from ggp.beliefs.tracker import make_tracker
+from ggp.beliefs.observation import Observation
+from ggp.beliefs.tracking import Position, StateTracker
 from ggp.engines.loading import finished_game
-from ggp.game import Game, Move
+from ggp.game import Game, Move, has_percepts
 from ggp.match.player import MatchSetup, Player
-from ggp.match.tracking import Tracker, has_percepts
 from ggp.player_server.child_end import (
     LineQueue,
     end_process_group,
@@ -100,11 +99,12 @@ class Outbox:
 class AgentMatch:
     """The agent's side of one match.
 
+    tracker  None in games with `sees`: there the player observes, and its belief follows the match
     ticket   of the PLAY request being answered; -1 before the first
     """
 
     player: Player
-    tracker: Tracker
+    tracker: StateTracker | None
     game: Game[Any]
     outbox: Outbox
     ticket: int = -1
@@ -113,20 +113,32 @@ class AgentMatch:
     def play(self, requests: Sequence[PlayRequest]) -> None:
         """Advance through all of `requests` and answer the last: it is too late for the others."""
         for request in requests:
-            own_move = None if request.own_move is None else parse_term_or_name(request.own_move)
-            position = self.tracker.advance(_parse_terms(request.terms), own_move, request.deadline)
+            position = self._follow(request)
         self.ticket = requests[-1].ticket
         if not position.legal:
             return
         self.send_best(position.legal[0], is_searched=False)
-        move = self.player.choose(
-            self._state_for_player(position.state), requests[-1].deadline, position.joint_move
-        )
+        move = self._chosen_move(position, requests[-1].deadline)
         if move not in position.legal:
             log.error("%s chose %s, which is not legal: the first legal move instead", self.player.name, move)
             move = position.legal[0]
         report = self.player.last_report
         self.outbox.send(Decision(self.ticket, str(move), None if report is None else report.to_dict()))
+
+    def _follow(self, request: PlayRequest) -> Position:
+        """The position after one more request."""
+        own_move = None if request.own_move is None else parse_term_or_name(request.own_move)
+        terms = _parse_terms(request.terms)
+        if self.tracker is not None:
+            return self.tracker.advance(terms, own_move, request.deadline)
+        if terms is not None or self.player.belief.position.step > 0:
+            self.player.observe(Observation(own_move, terms or ()), request.deadline)
+        return self.player.belief.position
+
+    def _chosen_move(self, position: Position, deadline: float) -> Move:
+        if self.tracker is None:
+            return self.player.choose_by_observations(deadline)
+        return self.player.choose(self._state_for_player(position.state), deadline, position.joint_move)
 
     def _state_for_player(self, state: Any) -> Any:
         """`state` of the tracker's game as a state of the player's, which becomes the finished game here."""
@@ -206,7 +218,7 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
     role = parse_term(request.role)
     match = AgentMatch(
         player=player,
-        tracker=make_tracker(game, role, random.Random(request.seed)),
+        tracker=None if has_percepts(game) else StateTracker(game, role),
         game=game,
         outbox=outbox,
     )

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from gdl.terms import Term
 from ggp.engines.compiled import CompiledGame
 from ggp.features.evaluation import LinearEvaluation
 from ggp.features.recognition import recognize_features
@@ -133,7 +134,7 @@ class AlphaBetaPlayer(Player):
             self.setup.game, state, self.setup.role, deadline=end, depth=self.depth, node_limit=self.nodes
         )
 
-    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
+    def stop(self, told: tuple[Term, ...] | None) -> None:
         self._search = None
 
 

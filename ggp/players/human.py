@@ -6,8 +6,11 @@ import shutil
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from gdl.terms import Term
 from ggp.analysis.figures import words_of
-from ggp.game import Game, GameError, Move, Role
+from ggp.analysis.picture import find_picture
+from ggp.beliefs.observation import Observation
+from ggp.game import Game, GameError, Move, Role, has_percepts
 from ggp.match.player import MatchQuitError, MatchSetup, Player, TakeBackError
 from ggp.players.move_menu import MoveMenu
 
@@ -29,7 +32,8 @@ class HumanPlayer(Player):
     """Asks a person, who answers with a move or with a command: `help` lists them.
 
     A move comes first: in a game with a move `hint`, that word is the move. Forced moves are made without
-    asking.
+    asking. In games with hidden information the person is shown the percepts of every step, and before a
+    choice what is certain: the facts that are true in all states that agree with everything observed.
     """
 
     name = "human"
@@ -53,7 +57,44 @@ class HumanPlayer(Player):
             if str(legal[0]) != "noop" and not _has_choice(game, state, role):
                 self._show(f"{role}: {words_of(legal[0])} is the only legal move")
             return legal[0]
-        menu = MoveMenu(legal)
+        return self._ask_move(legal, state)
+
+    def observe(self, observation: Observation, deadline: float) -> None:
+        super().observe(observation, deadline)
+        self._show_percepts(observation.percepts)
+
+    def choose_by_observations(self, deadline: float) -> Move:
+        role, position = self.setup.role, self.belief.position
+        if len(position.legal) == 1:
+            if str(position.legal[0]) != "noop":
+                self._show(f"{role}: {words_of(position.legal[0])} is the only legal move")
+            return position.legal[0]
+        self._show_knowledge()
+        return self._ask_move(position.legal, position.state)
+
+    def stop(self, told: tuple[Term, ...] | None) -> None:
+        if told is not None and has_percepts(self.setup.game):
+            self._show_percepts(told)
+        super().stop(told)
+
+    def _show_percepts(self, percepts: tuple[Term, ...]) -> None:
+        self._show(f"{self.setup.role} sees: {', '.join(map(words_of, percepts)) or 'nothing'}")
+
+    def _show_knowledge(self) -> None:
+        """Show the facts that are true in all possible states, drawn as states are."""
+        game, certain = self.setup.game, self.belief.certain_facts()
+        if certain is None:
+            self._show(f"{self.setup.role}: too many states are possible to say what is certain")
+            return
+        count = len(self.belief.states)
+        states = "the state" if count == 1 else f"certain in {count:,} possible states"
+        self._show(f"{self.setup.role} knows ({states}):")
+        for line in find_picture(game.program, game.facts(game.initial_state())).text(certain):
+            self._show(f"  {line}")
+
+    def _ask_move(self, legal: tuple[Move, ...], state: Hashable) -> Move:
+        """The move that the person chooses from `legal`."""
+        role, menu = self.setup.role, MoveMenu(legal)
         self._show(f"{role}, legal moves:")
         self._list(menu, legal)
         while True:
@@ -115,7 +156,7 @@ def hint_text(game: Game[Any], state: Hashable, role: Role, seconds: float | Non
     """
     from ggp.search.one_state import search_state
 
-    if game.program.rules_for("sees", 2):
+    if has_percepts(game):
         return "no hints in a game with hidden information"
     try:
         report = search_state(game, state, role, seconds=HINT_SECONDS if seconds is None else seconds)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from gdl.terms import Term
 from ggp.game import Game, GameError, Move, is_compiled
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
@@ -175,8 +176,8 @@ class MctsPlayer(Player):
         except GameError:  # the rules are at fault: search on where the search is
             return
 
-    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
-        super().stop(joint_move)
+    def stop(self, told: tuple[Term, ...] | None) -> None:
+        super().stop(told)
         if self._search is not None:
             self.simulation_count = self._earlier_simulations + self._search.simulation_count
             self._search.close()

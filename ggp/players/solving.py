@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from gdl.terms import Term
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Game, Move
 from ggp.match.player import MatchSetup, Player
@@ -99,13 +100,13 @@ class SolvingPlayer(Player):
             _logger.info("%s: %s by %s", self.setup.match_id, move, self.mode)
         return move
 
-    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
+    def stop(self, told: tuple[Term, ...] | None) -> None:
         self._stop.set()
         if self._solver is not None:
             self._solver.join(timeout=10)
         if self._planner is not None:
             self._planner.finish()
-        self.other.stop(joint_move)
+        self.other.stop(told)
         self.solution = None
 
     def wait_until_solved(self) -> None:

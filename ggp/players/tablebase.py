@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
+from gdl.terms import Term
 from ggp.game import Game, Move, Role
 from ggp.match.faults import WrongTablebase
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
@@ -69,10 +70,10 @@ class TablebasePlayer(Player):
         self.last_report = stage_report(stage, role)
         return chosen_move(stage, self.setup, self._rng) or legal[0]
 
-    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
-        super().stop(joint_move)
+    def stop(self, told: tuple[Term, ...] | None) -> None:
+        super().stop(told)
         if not self._is_usable and self.other is not None:
-            self.other.stop(joint_move)
+            self.other.stop(told)
 
 
 def tablebase_spec(path: Path, agent: str = "mcts") -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import threading
 import time
 from collections.abc import Coroutine, Hashable
 from typing import Any, TypeVar
@@ -22,10 +21,10 @@ from gdl.program import Program
 from gdl.syntax.parser import decode
 from gdl.syntax.printer import to_kif
 from gdl.terms import Term
+from ggp.beliefs.observation import Observation
 from ggp.game import Move
 from ggp.match.faults import Illegal, Late, Unreachable, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
-from ggp.match.tracking import has_percepts
 from ggp.protocol.messages import (
     Abort,
     Info,
@@ -136,10 +135,6 @@ class Requests:
         return asyncio.run(request)
 
 
-_ASKING_GAME = threading.Lock()
-"""Held to compute percepts: players are asked at the same time, but a game serves one thread at a time."""
-
-
 class RemotePlayer(Player):
     """The seat of a player that is reached over HTTP.
 
@@ -160,10 +155,11 @@ class RemotePlayer(Player):
         self.name = self.address = self.url.removeprefix("http://")
         self.scrambler = scrambler
         self.requests = requests or Requests()
-        self._last_state: Hashable = None
+        self._percepts: tuple[Term, ...] | None = None
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
+        self._percepts = None
         rules = rules_on_wire(setup.game.program)
         message = Start(
             setup.match_id,
@@ -179,7 +175,17 @@ class RemotePlayer(Player):
             )
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
-        message = Play(self.setup.match_id, self._news(state, joint_move))
+        return self._play(joint_move, deadline)
+
+    def observe(self, observation: Observation, deadline: float) -> None:
+        self._percepts = observation.percepts
+
+    def choose_by_observations(self, deadline: float) -> Move:
+        return self._play(self._percepts, deadline)
+
+    def _play(self, told: tuple[Term, ...] | None, deadline: float) -> Move:
+        """The player's answer to PLAY; told of the last step: the joint move or the role's percepts."""
+        message = Play(self.setup.match_id, self._scramble_all(told))
         reply = self.requests.run(self._ask(message, _remaining(deadline) + PLAY_GRACE_SECONDS))
         try:
             move = parse_move_reply(reply)
@@ -189,18 +195,18 @@ class RemotePlayer(Player):
             ) from None
         return move if self.scrambler is None else self.scrambler.unscramble(move)
 
-    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
+    def stop(self, told: tuple[Term, ...] | None) -> None:
         if self._setup is None:
             return
         match_id = self.setup.match_id
-        if joint_move is None:
+        if told is None:
             request = self._ask(Abort(match_id), ABORT_SECONDS)
         else:
-            message = Stop(match_id, self._news(None, joint_move))
+            message = Stop(match_id, self._scramble_all(told))
             request = self._ask(message, max(ABORT_SECONDS, self.setup.play_clock_seconds))
         with contextlib.suppress(PlayerFaultError):
             self.requests.run_last(request)
-        super().stop(joint_move)
+        super().stop(told)
 
     async def ask_name(self) -> None:
         """Take the name from the INFO reply, with the address; without a reply keep the name."""
@@ -215,16 +221,8 @@ class RemotePlayer(Player):
     def _scramble(self, term: Term) -> Term:
         return term if self.scrambler is None else self.scrambler.scramble(term)
 
-    def _news(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> tuple[Term, ...] | None:
-        """What the role is told of the last step: the joint move, or in GDL-II its percepts."""
-        before, self._last_state = self._last_state, state
-        if joint_move is None:
-            return None
-        told: tuple[Term, ...] = joint_move
-        if has_percepts(self.setup.game):
-            with _ASKING_GAME:
-                told = self.setup.game.percepts(before, joint_move, self.setup.role)
-        return tuple(map(self._scramble, told))
+    def _scramble_all(self, terms: tuple[Term, ...] | None) -> tuple[Term, ...] | None:
+        return None if terms is None else tuple(map(self._scramble, terms))
 
 
 def _remaining(deadline: float) -> float:

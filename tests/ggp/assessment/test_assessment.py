@@ -59,7 +59,7 @@ class Scripted(Player):
             answer = answer()
         return parse_term(answer)
 
-    def stop(self, joint_move):
+    def stop(self, told):
         self.heard.append("stop")
 
 

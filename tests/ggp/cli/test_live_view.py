@@ -186,7 +186,7 @@ def test_person_sees_moves_in_words_and_who_won():
 
 def test_person_sees_only_percepts_of_hidden_information():
     console = Console(file=io.StringIO(), width=100)
-    person = HumanPlayer(ask=lambda prompt: "bet", show=lambda line: None)
+    person = HumanPlayer(ask=lambda prompt: "bet", show=console.print)
     game = load("kuhn_poker", engine="reasoner")
     watch(console, game, [person, LegalPlayer(), None], has_person=True)
     lines = console.file.getvalue().splitlines()

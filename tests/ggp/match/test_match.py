@@ -35,8 +35,8 @@ class Scripted(LegalPlayer):
         self.heard.append(joint_move)
         return self.behave(len(self.heard) - 1) or super().choose(state, deadline, joint_move)
 
-    def stop(self, joint_move):
-        self.stopped_with = joint_move
+    def stop(self, told):
+        self.stopped_with = told
 
 
 def play(game, players, *, watch=None, clock=time.monotonic, **options):

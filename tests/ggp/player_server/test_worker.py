@@ -31,6 +31,7 @@ from ggp.player_server.worker_messages import (
 from ggp.players.simple import LegalPlayer
 from ggp.protocol.messages import parse_message
 from tests.ggp.fakes import Nim
+from tests.ggp.percept_games import COIN
 
 ILLEGAL = "(take 99)"
 
@@ -148,3 +149,44 @@ def test_worker_changes_to_the_simplified_circuit_between_moves(monkeypatch):
     match.play([PlayRequest(3, ("noop", "(mark 2 2)"), "noop", deadline)])
     finished = match.game.finish()
     assert player.games == [match.game, finished, finished]
+
+
+class Observing(LegalPlayer):
+    def __init__(self):
+        self.observed = []
+
+    def observe(self, observation, deadline):
+        super().observe(observation, deadline)
+        self.observed.append((str(observation.own_move), sorted(map(str, observation.percepts))))
+
+
+def test_player_over_http_is_told_observations_where_information_is_hidden():
+    """In the Dresden form: turn, own move, percepts. Several requests at once get one answer."""
+    game = load_rules(COIN, engine="reasoner")
+    stream, player, deadline = io.BytesIO(), Observing(), time.monotonic() + 60
+    match = AgentMatch(player, None, game, Outbox(stream))
+    role = parse_term("player")
+    player.start(MatchSetup("m", game, role, 60.0, 60.0, 0), deadline)
+    requests = []
+    for ticket, text in enumerate(
+        [
+            "(PLAY m 0 NIL NIL)",
+            "(PLAY m 1 noop ())",
+            "(PLAY m 2 (peek a) ((looked a)))",
+            "(PLAY m 3 (peek b) ((looked b) found))",
+        ]
+    ):
+        message = parse_message(text)
+        terms = None if message.terms is None else tuple(map(str, message.terms))
+        own_move = None if message.last_move is None else str(message.last_move)
+        requests.append(PlayRequest(ticket, terms, own_move, deadline))
+    match.play(requests[:1])
+    match.play(requests[1:])
+    assert player.observed == [
+        ("noop", []),
+        ("(peek a)", ["(looked a)"]),
+        ("(peek b)", ["(looked b)", "found"]),
+    ]
+    assert [set(map(str, game.facts(state))) for state in player.belief.states] == [{"play", "(coin b)"}]
+    decisions = [parse_event(line) for line in stream.getvalue().splitlines()]
+    assert [event.ticket for event in decisions if isinstance(event, Decision)] == [0, 3]

@@ -3,7 +3,7 @@
 A tracker turns PLAY messages into a `Position`: the state of the match and the legal moves there. It never
 raises for what a manager sends: an impossible joint move is repaired as well as possible, and the position
 carries a note for the log. `StateTracker` serves games of complete information; games with `sees` rules need
-`ggp.beliefs.particles.ParticleTracker`.
+`ParticleTracker` (`particles`).
 """
 
 from __future__ import annotations
@@ -62,11 +62,6 @@ class Tracker(Protocol):
         deadline   `time.monotonic()` seconds by which an answer of any quality is wanted
         """
         ...
-
-
-def has_percepts(game: Game[Any]) -> bool:
-    """Whether the game has `sees` rules, so that roles receive percepts instead of joint moves."""
-    return bool(game.program.rules_for("sees", 2))
 
 
 class StateTracker:

@@ -5,7 +5,8 @@ import random
 import ggp
 from gdl.terms import Symbol
 from ggp.beliefs.tracker import make_tracker
-from ggp.match.tracking import StateTracker, has_percepts
+from ggp.beliefs.tracking import StateTracker
+from ggp.game import has_percepts
 from ggp.protocol.messages import parse_term
 from tests.ggp.fakes import Matrix, Nim
 
