@@ -14,7 +14,8 @@ validate         check rule sheets
 format           format rule sheets
 replay           check an engine against a reference trace
 bench            speed of an engine; bench_search: of the tree search
-solve            the value of a game and its best moves; solve_output prints them
+solve            the value of a game and its best moves; solve_output prints them;
+                 solve_hidden does both for hidden information
 learn            train a linear evaluation by self-play
 features         board features and their weights
 tournament       many matches between agents

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 import click
 
 from ggp.cli.loading_status import load_visibly
-from ggp.cli.options import Count, OutputFile, Seconds
+from ggp.cli.options import Amount, Count, OutputFile, Seconds
+from ggp.game import has_percepts
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.search.root_value import RootValue
     from ggp.solver import Solution, SolverError, SolverLimits
 
-METHODS = AUTO, RETROGRADE, *SEARCHES = ("auto", "retrograde", "alphabeta", "branch-and-bound")
+METHODS = AUTO, RETROGRADE, CFR, *SEARCHES = ("auto", "retrograde", "cfr", "alphabeta", "branch-and-bound")
 BYTES_PER_STATE = 40
 """Memory per state of a typical game, transitions not included."""
 TABLE_SHARE = 8
@@ -61,6 +62,7 @@ class SolveOptions:
     save: Path | None
     work: Path | None
     begin: float
+    histories: int | None = None
 
     @property
     def deadline(self) -> float | None:
@@ -93,6 +95,18 @@ class SolveOptions:
     type=click.Path(file_okay=False, path_type=Path),
     help="Work folder: an interrupted solve resumes from it.",
 )
+@click.option(
+    "--accuracy",
+    default=1e-6,
+    show_default=True,
+    type=Amount(0.0),
+    metavar="GOALS",
+    help="For cfr: stop at this exploitability, in goals.",
+)
+@click.option(
+    "--histories", type=Count(1), help="For cfr: give up if the tree has more histories of observations."
+)
+@click.option("--strategy", "shows_strategy", is_flag=True, help="For cfr: print every information set.")
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 def command(
     file: str,
@@ -102,24 +116,36 @@ def command(
     states: int | None,
     save: Path | None,
     work: Path | None,
+    accuracy: float,
+    histories: int | None,
+    shows_strategy: bool,
     is_json: bool,
 ) -> None:
     """Find the goal of each role in FILE under optimal play.
 
     retrograde enumerates all states and values each of them. alphabeta (two alternating roles, constant sum)
-    and branch-and-bound (one role) find only the value of the initial state, with little memory. auto starts
-    with retrograde and switches to a search if there are too many states, or after half of --seconds.
+    and branch-and-bound (one role) find only the value of the initial state, with little memory. cfr finds an
+    equilibrium of two roles (constant sum) that do not see everything, or the best play of one role. auto
+    uses cfr if FILE has `sees`; otherwise it starts with retrograde and switches to a search if there are too
+    many states, or after half of --seconds.
     """
     game = load_visibly(file, "lanes")
 
+    from ggp.cli.solve_hidden import HiddenOptions, print_equilibrium
     from ggp.cli.solve_output import print_result
     from ggp.engines.compiled import CompiledGame
     from ggp.solver import Solution, SolverError, save_solution
 
     assert isinstance(game, CompiledGame)
+    if method == AUTO and has_percepts(game):
+        method = CFR
     _compile_kernels(method, has_seconds=seconds is not None)
-    options = SolveOptions(method, seconds, mebibytes, states, save, work, time.monotonic())
+    options = SolveOptions(method, seconds, mebibytes, states, save, work, time.monotonic(), histories)
     try:
+        if method == CFR:
+            _refuse_files(options)
+            print_equilibrium(game, _limits(options), HiddenOptions(accuracy, shows_strategy, is_json))
+            return
         found = _solve(game, options)
     except SolverError as error:
         raise click.ClickException(f"{game.name}: {error}{_hint(error, options)}") from None
@@ -136,9 +162,13 @@ def _compile_kernels(method: str, *, has_seconds: bool) -> None:
     from ggp.engines.loading import load
     from ggp.search.root_value import find_root_value
     from ggp.solver import SolverLimits, solve
+    from ggp.solver.cfr import solve_hidden
 
     game = load(_TINY_ONE_ROLE if method == "branch-and-bound" else _TINY, "lanes")
     assert isinstance(game, CompiledGame)
+    if method == CFR:
+        solve_hidden(game)
+        return
     if method in (AUTO, RETROGRADE):
         solve(game, SolverLimits())
     if method == AUTO:
@@ -152,27 +182,39 @@ def _compile_kernels(method: str, *, has_seconds: bool) -> None:
 def _solve(game: CompiledGame, options: SolveOptions) -> Solution | RootValue:
     """Solve by the method asked for; `auto` without --save may switch from retrograde to a search."""
     from ggp.search.root_value import search_method
-    from ggp.solver import SolverLimits
 
     if options.method in SEARCHES:
         _require_method(game, options, search_method(game))
         return _search(game, options)
     fallback = search_method(game) if options.method == AUTO and options.save is None else None
-    deadline = options.deadline
-    if options.seconds is not None and fallback:
-        deadline = options.begin + options.seconds / 2
-    limits = SolverLimits(
-        mebibytes=options.mebibytes, states=options.states, deadline=deadline, work_folder=options.work
-    )
+    limits = _limits(options)
     if fallback is None:
         return _retrograde(game, limits)
+    if options.seconds is not None:
+        limits = replace(limits, deadline=options.begin + options.seconds / 2)
     return _retrograde_or_search(game, limits, options, fallback)
+
+
+def _limits(options: SolveOptions) -> SolverLimits:
+    from ggp.solver import SolverLimits
+
+    return SolverLimits(
+        mebibytes=options.mebibytes,
+        states=options.states,
+        histories=options.histories,
+        deadline=options.deadline,
+        work_folder=options.work,
+    )
+
+
+def _refuse_files(options: SolveOptions) -> None:
+    if options.save is not None or options.work is not None:
+        raise click.UsageError(f"--save and --work need retrograde: {options.method} keeps no states")
 
 
 def _require_method(game: CompiledGame, options: SolveOptions, possible: str | None) -> None:
     method = options.method
-    if options.save is not None or options.work is not None:
-        raise click.UsageError(f"--save and --work need retrograde: {method} keeps no states")
+    _refuse_files(options)
     if possible != method:
         kind = "two roles with perfect information and no chance" if method == "alphabeta" else "one role"
         raise click.UsageError(f"{method} is for games of {kind}; {game.name} is not one")

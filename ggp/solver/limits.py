@@ -54,6 +54,7 @@ class SolverLimits:
 
     mebibytes     memory for states, table, values and those transitions that are not on disk
     states        at most this many; None: as many as memory holds
+    histories     at most this many in the tree of a game with hidden information; None: see `mebibytes`
     deadline      time.monotonic() seconds
     stop          the solver gives up when this event is set
     estimated_states    it gives up when `ggp.solver.estimate` expects more than this many; asked once
@@ -64,6 +65,7 @@ class SolverLimits:
 
     mebibytes: int = DEFAULT_MEBIBYTES
     states: int | None = None
+    histories: int | None = None
     deadline: float | None = None
     work_folder: Path | None = None
     stop: threading.Event | None = None

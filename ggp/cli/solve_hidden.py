@@ -1,0 +1,179 @@
+"""`ggp solve` for games with hidden information: equilibria of two roles, best play of one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from ggp.cli.solve_output import progress_line
+
+if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame
+    from ggp.solver import SolverLimits
+    from ggp.solver.cfr import ApproximateEquilibrium, CfrProgress, UnrollingProgress
+
+LARGEST_DENOMINATOR = 100
+NARROW = 1e-6
+"""Bounds as narrow as this rarely hold a fraction with such a denominator by accident."""
+
+
+@dataclass(frozen=True)
+class HiddenOptions:
+    """Options of `ggp solve` for games with hidden information alone; accuracy in goals."""
+
+    accuracy: float
+    shows_strategy: bool
+    is_json: bool
+
+
+def print_equilibrium(game: CompiledGame, limits: SolverLimits, options: HiddenOptions) -> None:
+    """Solve a game and print values, bounds and, if asked for, strategies. Raises SolverError."""
+    from ggp.solver.cfr import CfrOptions, solve_hidden
+
+    with progress_line() as is_shown:
+        found = solve_hidden(
+            game, limits, CfrOptions(accuracy=options.accuracy), show_progress if is_shown else None
+        )
+    if options.is_json:
+        click.echo(json.dumps(summary(found, with_strategy=options.shows_strategy)))
+        return
+    click.echo(equilibrium_text(found, options.accuracy))
+    if options.shows_strategy:
+        click.echo(strategy_text(found))
+
+
+def show_progress(progress: UnrollingProgress | CfrProgress) -> None:
+    """Redraw the progress line."""
+    from ggp.solver.cfr import CfrProgress
+
+    if isinstance(progress, CfrProgress):
+        rate = progress.iterations / max(progress.seconds, 1e-9)
+        text = (
+            f"{progress.iterations:,} iterations, {rate:,.0f}/s, exploitability {progress.exploitability:.3g}"
+        )
+    else:
+        rate = progress.histories / max(progress.seconds, 1e-9) / 1e6
+        text = f"{progress.histories:,} histories, {rate:.2f} M histories/s, depth {progress.depth}"
+    click.echo(f"\r\033[K{text}", err=True, nl=False)
+
+
+def equilibrium_text(found: ApproximateEquilibrium, accuracy: float) -> str:
+    """Values, what proves them, and what it took, in a few lines of text."""
+    form, graph = found.form, found.form.graph
+    digits = 9 if found.exploitability < NARROW else 6
+    pairs = zip(graph.agents, found.values, strict=False)
+    lines = [f"{graph.game.name}: " + ", ".join(f"{role} {value:.{digits}g}" for role, value in pairs)]
+    if len(graph.agents) == 1:
+        lines.append("  by a best response: one role and chance")
+    elif found.iterations == 0:
+        lines.append("  by a best response: only one role has choices")
+    else:
+        lines.append("  equilibrium in mixed strategies by predictive CFR+")
+        lines.append(
+            f"  the value of {graph.agents[0]} lies between {found.bounds[0]:.9g} and {found.bounds[1]:.9g}:"
+            f" exploitability {found.exploitability:.2g}"
+        )
+        lines += [f"  {stakes}" for stakes in [_stakes_text(found)] if stakes]
+    if found.is_interrupted:
+        lines.append("  interrupted: the strategies so far")
+    elif found.exploitability > max(accuracy, 1e-9):
+        lines.append(f"  out of time: the accuracy wanted is {accuracy:g}")
+    sets = sum(plex.set_count for plex in form.plexes)
+    rate = found.iterations / max(found.seconds, 1e-9)
+    lines.append(
+        f"  {graph.state_count:,} states, {form.histories:,} histories, {sets:,} information sets,"
+        f" {len(form.payoff):,} payoffs"
+    )
+    lines.append(f"  {found.iterations:,} iterations, {found.seconds:.2f} s ({rate:,.0f} iterations/s)")
+    return "\n".join(lines)
+
+
+def _stakes_text(found: ApproximateEquilibrium) -> str | None:
+    """The value as a gain, in units of the smallest stake of the rules."""
+    unit = stake(found)
+    if not unit:
+        return None
+    gain = (found.values[0] - found.form.graph.total / 2) / unit
+    exact = simplest_fraction(found, unit)
+    equals = f" ({exact} lies between the bounds)" if exact is not None and exact.denominator > 1 else ""
+    return f"{found.form.graph.agents[0]} gains {gain:.9g} times the smallest stake of {unit:g} goals{equals}"
+
+
+def stake(found: ApproximateEquilibrium) -> float:
+    """The largest number of goals of which every gain or loss at an end is a multiple; 0 if nobody gains."""
+    graph = found.form.graph
+    doubled = np.abs(2 * graph.payoff[np.diff(graph.first_edge) == 0]).astype(np.int64)
+    return float(np.gcd.reduce(doubled)) / 2 if len(doubled) else 0.0
+
+
+def simplest_fraction(found: ApproximateEquilibrium, unit: float) -> Fraction | None:
+    """The gain of agent 0 in units as a fraction with a small denominator, if the bounds single one out."""
+    below, above = ((bound - found.form.graph.total / 2) / unit for bound in found.bounds)
+    if above - below > NARROW:
+        return None
+    fraction = Fraction((below + above) / 2).limit_denominator(LARGEST_DENOMINATOR)
+    return fraction if below - 1e-15 <= float(fraction) <= above + 1e-15 else None
+
+
+def strategy_text(found: ApproximateEquilibrium) -> str:
+    """One line per information set: what was observed, and the moves that are played with probabilities."""
+    from ggp.solver.cfr import information_sets
+
+    lines, role = [], None
+    for each in information_sets(found.form, found.strategies):
+        if each.role != role:
+            role = each.role
+            lines.append(f"{role}:")
+        played = sorted(each.probabilities.items(), key=lambda pair: -pair[1])
+        moves = ", ".join(f"{move} {share:.4f}" for move, share in played if share >= 0.00005)
+        lines.append(f"  [{each}] {moves}")
+    return "\n".join(lines)
+
+
+def summary(found: ApproximateEquilibrium, *, with_strategy: bool) -> dict[str, Any]:
+    """An equilibrium as JSON-serializable data."""
+    form, graph = found.form, found.form.graph
+    unit = stake(found)
+    data: dict[str, Any] = {
+        "game": graph.game.name,
+        "values": {str(role): value for role, value in zip(graph.agents, found.values, strict=False)},
+        "bounds": list(found.bounds),
+        "exploitability": found.exploitability,
+        "smallest_stake": unit,
+        "gain_in_stakes": (found.values[0] - graph.total / 2) / unit if unit else 0.0,
+        "method": "cfr",
+        "states": graph.state_count,
+        "histories": form.histories,
+        "information_sets": {
+            str(role): plex.set_count for role, plex in zip(graph.agents, form.plexes, strict=False)
+        },
+        "payoffs": len(form.payoff),
+        "iterations": found.iterations,
+        "is_interrupted": found.is_interrupted,
+        "seconds": round(found.seconds, 3),
+    }
+    if with_strategy:
+        data["strategy"] = _strategy_summary(found)
+    return data
+
+
+def _strategy_summary(found: ApproximateEquilibrium) -> list[dict[str, Any]]:
+    from ggp.solver.cfr import information_sets
+
+    return [
+        {
+            "role": str(each.role),
+            "observations": [
+                {"move": str(move), "percepts": [str(percept) for percept in percepts]}
+                for move, percepts in each.observed
+            ],
+            "reach": round(each.reach, 12),
+            "probabilities": {str(move): round(share, 12) for move, share in each.probabilities.items()},
+        }
+        for each in information_sets(found.form, found.strategies)
+    ]

@@ -1,0 +1,280 @@
+"""Predictive CFR+ on a sequence form, and how exploitable strategies are.
+
+Source: Farina, Kroer and Sandholm, "Faster game solving via predictive Blackwell approachability: connecting
+regret matching and mirror descent" (AAAI 2021), with alternating updates and quadratic averaging; regrets are
+kept per information set as in Zinkevich and others, "Regret minimization in games with incomplete
+information" (2007).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.batches import require_compiled
+from ggp.game import Game
+from ggp.jit.compiling import announced_compilation
+from ggp.solver.cfr.kernels import (
+    Learner,
+    Payoffs,
+    Regrets,
+    Sets,
+    best_response,
+    make_plan,
+    minimize,
+    worth_at_ends,
+)
+from ggp.solver.cfr.sequence_form import SequenceForm, Treeplex, UnrollingProgress, sequence_form
+from ggp.solver.cfr.state_graph import make_state_graph
+from ggp.solver.limits import SolverLimits
+
+Floats = NDArray[np.float64]
+Strategies: TypeAlias = tuple[Floats, Floats]
+"""A behavior strategy of each agent: float64[Q], the probability of the move of each sequence."""
+
+ACCURACY = 1e-6
+"""Default accuracy, in goals."""
+MOST_ITERATIONS = 10_000_000
+_FIRST_CHECK = 16
+_CHECK_GROWTH = 1.2
+_SLICE_SECONDS = 0.25
+
+
+@dataclass(frozen=True)
+class CfrOptions:
+    """When to stop.
+
+    accuracy     exploitability in goals at which the strategies are good enough
+    iterations   at most this many
+    """
+
+    accuracy: float = ACCURACY
+    iterations: int = MOST_ITERATIONS
+
+
+@dataclass(frozen=True)
+class CfrProgress:
+    """State of the minimization; exploitability in goals, as of the last check."""
+
+    iterations: int
+    exploitability: float
+    seconds: float
+
+
+@dataclass(frozen=True, repr=False)
+class ApproximateEquilibrium:
+    """Strategies of both agents, and bounds of the value that they prove.
+
+    strategies       behavior strategies, see `Strategies`
+    bounds           goals of agent 0: what its strategy earns against a best response, and what a best
+                     response earns against the strategy of agent 1; the value lies between them
+    iterations       of the minimization; 0 if only one agent has choices, whose best response is exact
+    is_interrupted   stopped by Ctrl-C
+    seconds          time of the minimization
+
+    >>> import ggp
+    >>> solve_hidden(ggp.load("kuhn_poker"))
+    <ApproximateEquilibrium of kuhn_poker: first 48.6111, second 51.3889; exploitability ...>
+    """
+
+    form: SequenceForm
+    strategies: Strategies
+    bounds: tuple[float, float]
+    iterations: int
+    is_interrupted: bool
+    seconds: float
+
+    def __repr__(self) -> str:
+        agents = self.form.graph.agents
+        values = ", ".join(f"{role} {value:.6g}" for role, value in zip(agents, self.values, strict=False))
+        return (
+            f"<ApproximateEquilibrium of {self.form.graph.game.name}: {values};"
+            f" exploitability {self.exploitability:.2g}>"
+        )
+
+    @property
+    def exploitability(self) -> float:
+        """What a best response gains on average over both agents, in goals; half of NashConv."""
+        return (self.bounds[1] - self.bounds[0]) / 2
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """Goals of agents 0 and 1 in the middle of the bounds."""
+        middle = (self.bounds[0] + self.bounds[1]) / 2
+        return middle, self.form.graph.total - middle
+
+
+def solve_hidden(
+    game: Game[Any],
+    limits: SolverLimits | None = None,
+    options: CfrOptions | None = None,
+    report: Callable[[UnrollingProgress | CfrProgress], None] | None = None,
+) -> ApproximateEquilibrium:
+    """Find an equilibrium of a game of two roles with constant sum, or the best play of one role.
+
+    The deadline of `limits` ends the minimization, with the strategies so far, and so does Ctrl-C.
+    Raises SolverLimitError if the tree of histories is too large or time is up before it is complete;
+    UnsolvableError for other games.
+    """
+    limits = limits or SolverLimits()
+    form = sequence_form(make_state_graph(require_compiled(game), limits), limits, report)
+    return find_equilibrium(form, options, deadline=limits.deadline, report=report)
+
+
+def find_equilibrium(
+    form: SequenceForm,
+    options: CfrOptions | None = None,
+    *,
+    deadline: float | None = None,
+    report: Callable[[CfrProgress], None] | None = None,
+) -> ApproximateEquilibrium:
+    """Minimize regrets until the strategies are accurate, `deadline` (time.monotonic()) or Ctrl-C."""
+    run = _Minimization(form, options or CfrOptions(), deadline, report)
+    with announced_compilation():
+        minimize(run.payoffs, *run.learners, 1, 1)
+    if not all(plex.set_count for plex in form.plexes):
+        return run.only_response()
+    is_interrupted = False
+    try:
+        run.run()
+    except KeyboardInterrupt:
+        is_interrupted = True
+    return run.result(is_interrupted=is_interrupted)
+
+
+class _Minimization:
+    def __init__(
+        self,
+        form: SequenceForm,
+        options: CfrOptions,
+        deadline: float | None,
+        report: Callable[[CfrProgress], None] | None,
+    ) -> None:
+        self.form, self.options, self.deadline, self.report = form, options, deadline, report
+        self.payoffs = _payoffs(form)
+        self.learners = (_learner(form.plexes[0]), _learner(form.plexes[1]))
+        self.start = time.perf_counter()
+        self.iterations = 0
+
+    def run(self) -> None:
+        pace = 1
+        check = _FIRST_CHECK
+        while self.iterations < self.options.iterations:
+            start = time.perf_counter()
+            end = min(self.iterations + pace, check, self.options.iterations)
+            minimize(self.payoffs, *self.learners, self.iterations + 1, end + 1)
+            if time.perf_counter() - start < _SLICE_SECONDS / 2:
+                pace *= 2
+            self.iterations = end
+            is_late = self.deadline is not None and time.monotonic() > self.deadline
+            if end == check and not is_late:
+                check = int(check * _CHECK_GROWTH)
+                gap = self._exploitability()
+                if gap <= self.options.accuracy:
+                    return
+            if is_late:
+                return
+
+    def _exploitability(self) -> float:
+        below, above = bounds(self.form, self.strategies())
+        gap = (above - below) / 2
+        if self.report is not None:
+            self.report(CfrProgress(self.iterations, gap, time.perf_counter() - self.start))
+        return gap
+
+    def strategies(self) -> Strategies:
+        first, second = (_average_strategy(learner) for learner in self.learners)
+        return first, second
+
+    def result(self, *, is_interrupted: bool) -> ApproximateEquilibrium:
+        strategies = self.strategies()
+        return ApproximateEquilibrium(
+            self.form,
+            strategies,
+            bounds(self.form, strategies),
+            self.iterations,
+            is_interrupted,
+            time.perf_counter() - self.start,
+        )
+
+    def only_response(self) -> ApproximateEquilibrium:
+        """The equilibrium if at most one agent has choices: its best response."""
+        uniform = (self.learners[0].regrets.strategy, self.learners[1].regrets.strategy)
+        strategies = (
+            respond(self.form, 0, uniform[1])[0],
+            respond(self.form, 1, uniform[0])[0],
+        )
+        seconds = time.perf_counter() - self.start
+        return ApproximateEquilibrium(self.form, strategies, bounds(self.form, strategies), 0, False, seconds)
+
+
+def respond(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, float]:
+    """A pure best response of `agent` (0 or 1) to a behavior strategy of the other, and the goal it earns.
+
+    >>> import ggp
+    >>> form = sequence_form(make_state_graph(ggp.load("kuhn_poker")))
+    >>> strategy, goal = respond(form, 0, uniform_strategy(form.plexes[1]))
+    >>> goal                    # half the stakes more than 50 - 25/18
+    62.5
+    """
+    mine, theirs = form.plexes[agent], form.plexes[1 - agent]
+    plan = np.empty(theirs.sequence_count)
+    make_plan(_sets(theirs), np.ascontiguousarray(other), plan)
+    worth, strategy = np.empty(mine.sequence_count), np.ones(mine.sequence_count)
+    worth_at_ends(_payoffs(form), agent, plan, worth)
+    gain = best_response(_sets(mine), worth, strategy)
+    return strategy, gain + form.graph.total / 2
+
+
+def bounds(form: SequenceForm, strategies: Strategies) -> tuple[float, float]:
+    """Bounds of the value in goals of agent 0, see `ApproximateEquilibrium`."""
+    below = form.graph.total - respond(form, 1, strategies[0])[1]
+    return below, respond(form, 0, strategies[1])[1]
+
+
+def expected_goal(form: SequenceForm, strategies: Strategies) -> float:
+    """The mean goal of agent 0 if both play these behavior strategies."""
+    plans = [np.empty(plex.sequence_count) for plex in form.plexes]
+    for plex, strategy, plan in zip(form.plexes, strategies, plans, strict=True):
+        make_plan(_sets(plex), strategy, plan)
+    worth = np.empty(len(plans[0]))
+    worth_at_ends(_payoffs(form), 0, plans[1], worth)
+    return float(worth @ plans[0]) + form.graph.total / 2
+
+
+def uniform_strategy(plex: Treeplex) -> Floats:
+    """The behavior strategy that plays all moves of an information set equally often."""
+    counts = np.diff(plex.first)
+    return np.concatenate([[1.0], np.repeat(1 / np.maximum(counts, 1), counts)])
+
+
+def _sets(plex: Treeplex) -> Sets:
+    return Sets(plex.first, plex.parent)
+
+
+def _payoffs(form: SequenceForm) -> Payoffs:
+    return Payoffs(form.row_start, form.column, form.payoff)
+
+
+def _learner(plex: Treeplex) -> Learner:
+    sets, size = _sets(plex), plex.sequence_count
+    strategy, plan = uniform_strategy(plex), np.empty(size)
+    make_plan(sets, strategy, plan)
+    return Learner(
+        sets, Regrets(np.zeros(size), np.zeros(size), strategy, plan, np.zeros(size)), np.empty(size)
+    )
+
+
+def _average_strategy(learner: Learner) -> Floats:
+    """The behavior strategy of the average plan; the current one where it never comes to."""
+    average, first = learner.regrets.average, learner.sets.first
+    counts = np.diff(first)
+    total = np.repeat(np.add.reduceat(average[1:], first[:-1] - 1), counts) if len(counts) else average[1:]
+    strategy = learner.regrets.strategy.copy()
+    strategy[1:] = np.divide(average[1:], total, out=strategy[1:], where=total > 0)
+    return strategy

@@ -1,0 +1,206 @@
+"""Counterfactual regret minimization: its twin, published values, and what it refuses."""
+
+import time
+
+import numpy as np
+import pytest
+
+from ggp.engines.loading import load
+from ggp.env.extensive import ExtensiveGame
+from ggp.solver import SolverLimitError, SolverLimits, UnsolvableError
+from ggp.solver.cfr import (
+    CfrOptions,
+    find_equilibrium,
+    information_sets,
+    make_state_graph,
+    respond,
+    sequence_form,
+    solve_hidden,
+)
+from ggp.solver.cfr.minimization import expected_goal, uniform_strategy
+from tests.oracles.naive_cfr import NaiveCfr, best_value
+
+
+def form_of(name, **limits):
+    return sequence_form(make_state_graph(load(name, "lanes")), SolverLimits(**limits))
+
+
+def by_text(form, strategies):
+    """By agent and text of an information set, the probabilities."""
+    found = ({}, {})
+    for each in information_sets(form, strategies):
+        found[form.graph.agents.index(each.role)][str(each)] = list(each.probabilities.values())
+    return found
+
+
+# One move at a time, chance; moves at once that stay hidden; moves at once that are seen.
+@pytest.mark.parametrize("name", ["kuhn_poker", "goofspiel_hidden", "rockpaperscissors"])
+def test_minimization_agrees_with_its_twin(name):
+    form = form_of(name)
+    found = find_equilibrium(form, CfrOptions(accuracy=-1.0, iterations=3))
+    twin = NaiveCfr(ExtensiveGame(load(name, "lanes"))).run(3)
+    ours = by_text(form, found.strategies)
+    for agent in (0, 1):
+        assert ours[agent].keys() == twin[agent].keys()
+        for key, probabilities in ours[agent].items():
+            np.testing.assert_allclose(probabilities, twin[agent][key], atol=1e-12, err_msg=key)
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "liars_dice", "goofspiel_hidden"])
+def test_best_response_agrees_with_its_twin(name):
+    form = form_of(name)
+    tree = ExtensiveGame(load(name, "lanes"))
+    rng = np.random.default_rng(5)
+    for agent in (0, 1):
+        plex = form.plexes[1 - agent]
+        other = uniform_strategy(plex)
+        for d in range(plex.set_count):
+            moves = slice(plex.first[d], plex.first[d + 1])
+            other[moves] = rng.dirichlet(np.ones(moves.stop - moves.start))
+        both = [uniform_strategy(each) for each in form.plexes]
+        both[1 - agent] = other
+        texts = by_text(form, both)[1 - agent]
+        goal = respond(form, agent, other)[1]
+        assert goal / 50 - 1 == pytest.approx(best_value(tree, agent, texts), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "accuracy"),
+    [
+        ("kuhn_poker", 50 - 25 / 18, 25e-9),
+        ("leduc_poker", 50 - 3 * 0.0856064, 3e-6),
+        ("liars_dice", 50 - 50 / 9, 1e-6),
+        ("goofspiel_hidden", 50, 1e-6),
+        ("morra", 50 - 10 / 12, 1e-6),
+    ],
+)
+def test_value_of_two_roles(name, value, accuracy):
+    """Published values, in goals, as far as the bounds prove them."""
+    found = solve_hidden(load(name, "lanes"), options=CfrOptions(accuracy))
+    below, above = found.bounds
+    assert below <= above <= below + 2 * accuracy
+    assert found.values[0] == pytest.approx(value, abs=accuracy)
+    assert expected_goal(found.form, found.strategies) == pytest.approx(value, abs=2 * accuracy)
+    assert sum(found.values) == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("monty_hall", 200 / 3), ("number_guessing", 500 / 7), ("wire_cutting", 80)],
+)
+def test_one_role_is_solved_by_a_best_response(name, value):
+    found = solve_hidden(load(name, "lanes"))
+    assert found.values[0] == pytest.approx(value, abs=1e-12)
+    assert found.exploitability == pytest.approx(0, abs=1e-12)
+    assert found.iterations == 0
+
+
+def test_kuhn_poker_is_played_as_it_must_be():
+    """What every equilibrium of Kuhn (1950) has in common."""
+    found = solve_hidden(load("kuhn_poker", "lanes"), options=CfrOptions(1e-7))
+    first, second = by_text(found.form, found.strategies)
+    seen = "noop | (card {}); {} | (move first {}); noop | (move second bet)"
+    bluff = first["noop | (card jack)"][0]
+    assert 0 <= bluff <= 1 / 3 + 1e-6
+    assert first["noop | (card king)"][0] == pytest.approx(3 * bluff, abs=1e-5)
+    assert first["noop | (card queen)"][0] == pytest.approx(0, abs=1e-5)
+    assert first[seen.format("queen", "check", "check")][0] == pytest.approx(bluff + 1 / 3, abs=1e-5)
+    assert second["noop | (card king); noop | (move first bet)"] == pytest.approx([1, 0], abs=1e-5)
+    assert second["noop | (card queen); noop | (move first bet)"][0] == pytest.approx(1 / 3, abs=1e-5)
+    assert second["noop | (card jack); noop | (move first check)"][0] == pytest.approx(1 / 3, abs=1e-5)
+
+
+def test_plans_are_stochastic_and_recall_is_perfect():
+    """Every history of an information set has the same own moves before it, in the tree walked by node."""
+    form = form_of("leduc_poker")
+    found = find_equilibrium(form, CfrOptions(iterations=20))
+    for each in information_sets(form, found.strategies):
+        assert sum(each.probabilities.values()) == pytest.approx(1)
+    for plex in form.plexes:
+        owner = np.repeat(np.arange(plex.set_count), np.diff(plex.first))
+        later = plex.parent > 0
+        assert later.any()
+        assert (owner[plex.parent[later] - 1] < np.flatnonzero(later)).all()
+
+
+UNKNOWN_MOVES = """
+(role a) (role b) (role random) (init start) (one_or_two 1) (one_or_two 2)
+(<= (legal a stay) (true start)) (<= (legal a stay) (true (drawn 1)))
+(<= (legal a (take ?n)) (true (drawn ?n)))
+(legal b stay) (<= (legal random wait) (not (true start)))
+(<= (legal random (draw ?n)) (true start) (one_or_two ?n))
+(<= (next (drawn ?n)) (does random (draw ?n)))
+(<= (next over) (not (true start))) (<= terminal (true over))
+(goal a 50) (goal b 50) (<= (sees b nothing) (true start))
+"""
+"""Role a may not know whether it has a choice."""
+
+ENDLESS = """
+(role a) (role b) (init there) (legal a x) (legal a y) (legal b x) (next there)
+(<= terminal (not (true there))) (goal a 50) (goal b 50) (<= (sees a nothing) (true there))
+"""
+
+
+def test_moves_that_depend_on_what_is_hidden_are_refused():
+    with pytest.raises(UnsolvableError, match="a cannot tell from its percepts which moves are legal"):
+        solve_hidden(load(UNKNOWN_MOVES, "lanes"))
+
+
+def test_other_games_are_refused():
+    with pytest.raises(UnsolvableError, match="3 roles besides `random`"):
+        solve_hidden(load("signalling", "lanes"))
+    with pytest.raises(UnsolvableError, match="constant sum"):
+        solve_hidden(load("prisoners_dilemma", "lanes"))
+
+
+def test_play_without_end_is_refused():
+    with pytest.raises(UnsolvableError, match="a match need not end"):
+        solve_hidden(load(ENDLESS, "lanes"))
+
+
+def test_limits_are_kept():
+    with pytest.raises(SolverLimitError, match="more than 500 histories"):
+        form_of("leduc_poker", histories=500)
+    with pytest.raises(SolverLimitError, match="when time was up"):
+        form_of("leduc_poker", deadline=time.monotonic() - 1)
+    with pytest.raises(SolverLimitError, match="64 MiB of memory hold no more"):
+        form_of("blind_maze", mebibytes=64)
+
+
+def test_ctrl_c_keeps_the_strategy_so_far():
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    found = find_equilibrium(form_of("kuhn_poker"), CfrOptions(0.0), report=interrupt)
+    assert found.is_interrupted
+    assert found.iterations == 16
+    assert 0 < found.exploitability < 10
+
+
+def test_the_deadline_ends_the_minimization():
+    found = find_equilibrium(form_of("leduc_poker"), CfrOptions(0.0), deadline=time.monotonic() - 1)
+    assert found.iterations >= 1
+    assert found.exploitability > 0
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", pytest.param("leduc_poker", marks=pytest.mark.slow)])
+def test_openspiel_finds_the_same_exploitability(name):
+    """OpenSpiel walks the sheet node by node and knows nothing of sequence forms."""
+    pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed")
+    from open_spiel.python.algorithms import exploitability
+    from open_spiel.python.policy import tabular_policy_from_callable
+
+    import ggp.env.openspiel  # noqa: F401
+
+    found = find_equilibrium(form_of(name), CfrOptions(iterations=20))
+    ours = by_text(found.form, found.strategies)
+    game = pyspiel.load_game(f"ggp(rules={name})")
+
+    def probabilities(state):
+        agent, legal = state.current_player(), state.legal_actions()
+        return dict(zip(legal, ours[agent][state.information_state_string(agent)], strict=True))
+
+    policy = tabular_policy_from_callable(game, probabilities)
+    theirs = exploitability.exploitability(game, policy)
+    assert found.exploitability > 0.01
+    assert found.exploitability / 50 == pytest.approx(theirs, abs=1e-9)
