@@ -6,6 +6,7 @@ own          classes of one's own, by module or file
 simple       the first legal move; a random one
 mcts         Monte-Carlo tree search
 alphabeta    alpha-beta search
+exact_play   proofs and mixed strategies next to the tree of mcts
 tablebase    a saved solution
 solving      mcts, and a solver that takes over once it has a proof
 human        a person at the keyboard

@@ -180,9 +180,8 @@ def _make_solving(given: dict[str, str], links: Links) -> Player:
     if "simulations" not in given:
         # One core is the solver's.
         given.setdefault("threads", str(max(1, available_cores() - 1)))
-    return SolvingPlayer(
-        _make_mcts(given, links, "solving"), mebibytes=own.solver_mebibytes, is_mixing=own.is_mixing
-    )
+    given.setdefault("proof", "off")  # that is what the solver's core is for
+    return SolvingPlayer(_make_mcts(given, links, "solving"), mebibytes=own.solver_mebibytes)
 
 
 def _make_tablebase(given: dict[str, str], links: Links) -> Player:

@@ -1,4 +1,7 @@
-"""Monte-Carlo tree search as a player: on lanes, or in plain Python for games that are not compiled."""
+"""Monte-Carlo tree search as a player: on lanes, or in plain Python for games that are not compiled.
+
+On lanes `ggp.players.exact_play` proves positions within the same cores and clock.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from ggp.search.report import SearchReport
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
+    from ggp.players.exact_play import ExactPlay
     from ggp.search.mcts.reference.search import Search
     from ggp.search.mcts.search import LanesSearch
 
@@ -50,7 +54,7 @@ class MctsPlayer(Player):
         on_progress   called with the best move so far whenever it changes
         on_report     called with a SearchReport a few times per second
         """
-        own = own or MctsPlayerOptions()
+        self.own = own = own or MctsPlayerOptions()
         self.simulations = own.simulations
         self.margin_seconds = own.margin_seconds
         self.kind = own.search
@@ -68,6 +72,8 @@ class MctsPlayer(Player):
         self.simulation_count: int = 0
         self._earlier_simulations = 0
         self._search: AnySearch | None = None
+        self._exact: ExactPlay | None = None
+        self._root: Hashable = None
 
     def prepare(self, game: Game[Any]) -> None:
         """Compile the kernels of the search or load them from the cache, before any clock starts."""
@@ -85,19 +91,48 @@ class MctsPlayer(Player):
         except (GameError, IndexError):  # no match to follow: over at once, or the rules are at fault
             pass
         search.close()
+        if self.own.is_proving and self.kind != "reference":
+            from ggp.search.proving.prover import prepare_proving
+
+            prepare_proving(cast("CompiledGame", game))
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
         self.best_move = self.last_report = self._made = None
         self._earlier_simulations = 0
-        self._search = self._make_search(setup)
-        self._search.move_to(setup.game.initial_state(), None)
+        self._begin_search(setup)
+        self._move_to(setup.game.initial_state(), None)
         if self.simulations is not None:
-            self._search.warm_up()
-        elif self.has_head_start:
-            self._search.run(deadline=deadline - self.margin_seconds)
+            self.search.warm_up()
+        elif not self.has_head_start:
+            self.search.warm_up(deadline - self.margin_seconds)
+        elif self._exact is not None:
+            self._exact.begin(cast("bytes", self._root), deadline - self.margin_seconds)
         else:
-            self._search.warm_up(deadline - self.margin_seconds)
+            self.search.run(deadline=deadline - self.margin_seconds)
+
+    def _begin_search(self, setup: MatchSetup) -> None:
+        """Set up the search, and on lanes what proves next to it."""
+        from ggp.search.mcts.reference.search import Search
+
+        self._search = self._make_search(setup)
+        self._exact = None
+        if not isinstance(self._search, Search):
+            from ggp.players.exact_play import ExactPlay
+
+            self._exact = ExactPlay(setup, self._search, self.own)
+
+    def _move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
+        self.search.move_to(state, joint_move)
+        self._root = state
+
+    def _think(self, deadline: float, is_stopped: Callable[[], bool] | None = None) -> None:
+        """Search from the root; `is_stopped` means that this is pondering."""
+        simulations = self.simulations if is_stopped is None else None
+        if self._exact is not None:
+            self._exact.think(cast("bytes", self._root), deadline, simulations, is_stopped)
+        else:
+            self.search.run(deadline=deadline, simulations=simulations, is_stopped=is_stopped)
 
     def _make_search(self, setup: MatchSetup) -> AnySearch:
         from ggp.search.mcts.reference.search import Search
@@ -130,12 +165,14 @@ class MctsPlayer(Player):
         move, self.last_report = legal[0], None
         self._note(move)
         # Also before a forced move: the search follows the match by one joint move at a time.
-        self.search.move_to(state, joint_move)
+        self._move_to(state, joint_move)
         if len(legal) > 1:
-            self.search.run(deadline=deadline - self.margin_seconds, simulations=self.simulations)
-            move = self.search.best_move()
+            self._think(deadline - self.margin_seconds)
+            if self._exact is not None:
+                move, self.last_report = self._exact.choice(cast("bytes", state))
+            else:
+                move, self.last_report = self.search.best_move(), self.search.report()
             self._note(move)
-            self.last_report = self.search.report()
         self._made = (state, move)
         return move
 
@@ -145,7 +182,7 @@ class MctsPlayer(Player):
         if self._search is not None:
             self._earlier_simulations += self._search.simulation_count
             self._search.close()
-            self._search = self._make_search(self.setup)
+            self._begin_search(self.setup)
 
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
         """Search on until `is_over()` or `deadline`, after the own last move if no other role has a choice.
@@ -157,7 +194,7 @@ class MctsPlayer(Player):
         self._is_pondering = True
         try:
             self._follow_own_move()
-            self._search.run(deadline=deadline, is_stopped=is_over)
+            self._think(deadline, is_over)
         finally:
             self._is_pondering = False
 
@@ -172,7 +209,7 @@ class MctsPlayer(Player):
             ]
             if all(len(moves) == 1 for moves in possible):
                 joint_move = tuple(moves[0] for moves in possible)
-                self.search.move_to(game.next_state(state, joint_move), joint_move)
+                self._move_to(game.next_state(state, joint_move), joint_move)
         except GameError:  # the rules are at fault: search on where the search is
             return
 
@@ -181,7 +218,7 @@ class MctsPlayer(Player):
         if self._search is not None:
             self.simulation_count = self._earlier_simulations + self._search.simulation_count
             self._search.close()
-        self._search = None
+        self._search = self._exact = None
 
     def _pass_on(self, report: SearchReport) -> None:
         if self.on_report is not None and not self._is_pondering:

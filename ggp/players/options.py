@@ -17,6 +17,7 @@ from ggp.search.option_table import TUNING, choice, number, rows_of, switch, tex
 ALPHABETA_MARGIN_SECONDS = 0.2
 SOLVING_MARGIN_SECONDS = 0.3
 SOLVER_MEBIBYTES = 3072
+PROOF_MEBIBYTES = 512
 SEARCHES = ("auto", "lanes", "reference")
 MOST_SIMULATIONS = 10**12
 MOST_SECONDS = 604_800.0
@@ -45,6 +46,17 @@ class MctsPlayerOptions:
         True,
         "Search during the start clock too; off: only get ready, which includes FAST.",
     )
+    is_proving: bool = switch(
+        "proof", True, "Solve the game, or prove positions by alpha-beta, with a share of the search's time."
+    )
+    proof_mebibytes: int = number(
+        "proof_memory",
+        PROOF_MEBIBYTES,
+        "Mebibytes for proofs, besides those of the tree.",
+        least=16,
+        most=MOST_MEBIBYTES,
+    )
+    is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
 
 
 @dataclass(frozen=True)
@@ -130,7 +142,6 @@ class SolvingOptions:
         least=0,
         most=MOST_MEBIBYTES,
     )
-    is_mixing: bool = switch("mixed", True, "Play mixed strategies at simultaneous moves.")
 
 
 @dataclass(frozen=True)
@@ -178,9 +189,9 @@ class OptionRow:
 def describe_options(kind: str) -> list[OptionRow]:
     """The options of a kind of player, those of the group tuning last.
 
-    >>> describe_options("solving")[1]
+    >>> describe_options("mcts")[7]
     OptionRow(name='mixed', kind='switch', default='on', range='on or off', \
-help='Play mixed strategies at simultaneous moves.', group='')
+help='Play mixed strategies where two roles choose at once.', group='')
     >>> describe_options("random")
     []
     """

@@ -5,8 +5,8 @@
     one role        the same, and nested rollouts look for a better line ("line")
     other kinds     if there are too many states, the thread tries again from the current state
 
-`mode` says what chose the last move: one of the words in quotes, "mixed" (a mixed strategy from the tree), or
-the other player's name.
+`mode` says what chose the last move: one of the words in quotes, "mixed" (a mixed strategy of the other
+player), or the other player's name.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ggp.players.mcts import MctsPlayer
 from ggp.players.options import SOLVER_MEBIBYTES, SOLVING_MARGIN_SECONDS
 from ggp.players.tablebase import chosen_move, stage_report
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, SearchResult
-from ggp.search.mcts.mixed_root import root_matrix
 from ggp.search.mcts.search import LanesSearch
+from ggp.search.report import SearchReport
 from ggp.search.rollouts.single_role import Line, NestedRollouts
 from ggp.solver import Solution, SolverError, SolverLimits, solve
 
@@ -47,13 +47,11 @@ class SolvingPlayer(Player):
         *,
         mebibytes: int = SOLVER_MEBIBYTES,
         margin: float = SOLVING_MARGIN_SECONDS,
-        is_mixing: bool = True,
     ) -> None:
-        """Set the options; mebibytes 0: no solving; is_mixing: mixed strategies at simultaneous moves."""
+        """Set the options; mebibytes 0: no solving."""
         self.other = other
         self.mebibytes = mebibytes
         self.margin_seconds = margin
-        self.is_mixing = is_mixing
         self.mode = other.name
         self.ponders, self.needs_lanes = other.ponders, other.needs_lanes
         self.solution: Solution | None = None
@@ -147,8 +145,7 @@ class SolvingPlayer(Player):
         elif line is not None and line.goal >= max(1.0, self._expectation()):
             self.mode, move = "line", line.moves[0]
         else:
-            mixed = self._mixed_move(state)
-            self.mode, move = (self.other.name, move) if mixed is None else ("mixed", mixed)
+            self.mode = self._mode_of_other()
         return move
 
     def _is_worth_playing(self, result: SearchResult, legal: tuple[Move, ...]) -> bool:
@@ -166,17 +163,16 @@ class SolvingPlayer(Player):
         moves = search.report().moves
         return max((move.mean for move in moves if move.visits), default=0.0)
 
+    def _mode_of_other(self) -> str:
+        """What chose the other player's move, if that was not its search; else the player's name."""
+        report = self.other.last_report
+        mode = report.mode if isinstance(report, SearchReport) else ""
+        return mode if mode in ("mixed", "proof", "solution") else self.other.name
+
     def _lanes_search(self) -> LanesSearch | None:
         """The other player's tree search, if it has one that runs on lanes."""
         search = self.other.search if isinstance(self.other, MctsPlayer) else None
         return search if isinstance(search, LanesSearch) else None
-
-    def _mixed_move(self, state: Hashable) -> Move | None:
-        search = self._lanes_search()
-        if not self.is_mixing or search is None or not isinstance(state, bytes):
-            return None
-        matrix = root_matrix(search, state)
-        return matrix.draw(self._rng) if matrix is not None else None
 
     def _by_solution(self, state: Hashable) -> Move | None:
         solution = self.solution

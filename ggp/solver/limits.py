@@ -61,6 +61,8 @@ class SolverLimits:
                         `estimate_from` are known, since fewer say little about the rest
     work_folder   folder for transitions and all else that is needed to resume after an interruption; None:
                   memory, and a temporary folder for what memory cannot hold
+    chunk_seconds   about how often the limits are checked
+    may_use_disk    False: the solver gives up instead of moving transitions to disk
     """
 
     mebibytes: int = DEFAULT_MEBIBYTES
@@ -71,3 +73,5 @@ class SolverLimits:
     stop: threading.Event | None = None
     estimated_states: int | None = None
     estimate_from: int = 250_000
+    chunk_seconds: float = 0.5
+    may_use_disk: bool = True

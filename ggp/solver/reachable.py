@@ -40,9 +40,8 @@ from ggp.solver.space import StateSpace
 from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_digest
 
 CHUNK_STATES = 1 << 18
-CHUNK_SECONDS = 0.5
 CHUNK_GROWTH = 8
-"""Limits are checked between chunks, so a chunk is as large as is expected to take that time."""
+"""Limits are checked between chunks, so a chunk is as large as is expected to take `chunk_seconds`."""
 FIRST_CAPACITY = 1 << 16
 GROWTH = 1.5
 _OWN_PAGES_BYTES = 1 << 16
@@ -145,7 +144,7 @@ class _Enumeration:
             start = time.perf_counter()
             self._expand_chunk(self.expanded, min(self.expanded + self.chunk_states, self.layer_ends[-1]))
             count, seconds = self.chunks[-1].state_count, time.perf_counter() - start
-            expected = int(CHUNK_SECONDS * count / max(seconds, 1e-6))
+            expected = int(self.limits.chunk_seconds * count / max(seconds, 1e-6))
             self.chunk_states = max(1, min(expected, CHUNK_GROWTH * count, CHUNK_STATES))
             if self.expanded == self.layer_ends[-1] and self.expanded < self.states:
                 self.layer_ends.append(self.states)
@@ -219,7 +218,11 @@ class _Enumeration:
             )
 
     def _spill(self, place: int) -> None:
-        """Move chunk number `place` to disk."""
+        """Move chunk number `place` to disk. Raises SolverLimitError if that is not allowed."""
+        if not self.limits.may_use_disk:
+            raise SolverLimitError(
+                f"{self.states:,} states found; {self.limits.mebibytes} MiB of memory hold no more"
+            )
         if self.folder is None:
             self.folder = WorkFolder(None)
         chunk = self.chunks[place]

@@ -25,6 +25,7 @@ from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Game
 from ggp.jit.compiling import announced_compilation
+from ggp.lanes.keys.table import find_states
 from ggp.solver.chunk import Chunk
 from ggp.solver.kernels.backup import ENDLESS, back_up, improve, improve_depth
 from ggp.solver.kernels.expand import UNKNOWN
@@ -165,9 +166,9 @@ class _Valuation:
         flat = value.reshape(-1)
         left = before = self.space.state_count + 1
         while left:
-            self._check_time()
             left = 0
             for chunk in reversed(self.space.chunks):
+                self._check_time()
                 left += back_up(chunk, flat, self.depth)
             if left == before:
                 self._resolve_cycles(value, left)
@@ -228,9 +229,9 @@ class _Valuation:
         report = np.zeros(REPORTS, np.int64)
         left = before = self.space.state_count + 1
         while left:
-            self._check_time()
             report[LEFT] = 0
             for chunk in reversed(self.space.chunks):
+                self._check_time()
                 while True:
                     lefts = int(report[LEFT])
                     place = back_up_mixed(chunk, self.chance, is_constant, value, self.depth, stage, report)
@@ -239,6 +240,7 @@ class _Valuation:
                     report[LEFT] = lefts
                     self._solve_stage(chunk, place, value)
                     by_hand += 1
+                    self._check_time()
             left = int(report[LEFT])
             if left == before:
                 raise UnsolvableError(
@@ -348,3 +350,19 @@ def value_states(space: StateSpace, limits: SolverLimits | None = None) -> Solut
         valuation.endless,
         space.seconds + time.perf_counter() - start,
     )
+
+
+def prepare_valuation() -> None:
+    """Compile the kernels that value states, of all kinds of games, or load them from the cache."""
+    chunk = Chunk(0, 0, np.zeros((0, 2), np.uint16), np.zeros(0, np.uint32))
+    value, depth, fixed = np.zeros(0, np.uint8), np.zeros(0, np.uint16), np.zeros(0, np.uint8)
+    back_up(chunk, value, depth)
+    improve(chunk, value, fixed)
+    improve_depth(chunk, value, depth, fixed, 0)
+    mixed, stage, report = np.zeros((0, 2), np.float64), make_stage(2, 1, 1), np.zeros(REPORTS, np.int64)
+    back_up_mixed(chunk, -1, True, mixed, depth, stage, report)
+    find_states(
+        np.zeros(2, np.uint64), np.zeros(1, np.uint64), 1, np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    )
+    one = Chunk(0, 1, np.ones((1, 2), np.uint16), np.zeros(1, np.uint32))
+    expected_payoffs(one, 0, -1, 0, np.zeros((1, 2), np.float64), stage.payoff)

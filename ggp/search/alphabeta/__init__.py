@@ -8,6 +8,7 @@ transposition   size of the transposition table
 kernels/        the search itself
 search          `AlphaBeta`: iterative deepening, windows, deadlines
 result          what a search found
+proof           the value of one state, in slices that resume
 best_moves      all moves that keep a proven value
 self_play       games of alpha-beta against itself
 learning        learns weights of features or facts by self-play

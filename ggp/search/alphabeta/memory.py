@@ -24,16 +24,18 @@ _SAMPLED_STATES = 40
 
 
 def allocate_memory(
-    game: CompiledGame, refinements: Refinements, images: Int32Array, mebibytes: int
+    game: CompiledGame, refinements: Refinements, images: Int32Array, mebibytes: int, words: int | None = None
 ) -> tuple[StateCode, AlphaBetaMemory]:
     """The code of the game's states, and fresh memory without options; see `with_estimate`.
 
     images      int32[V, F]: the symmetries in use
     mebibytes   of the transposition table
+    words       width of the rows; None: by the number of moves
     """
     code = make_code(len(game.terms.fluents), game.exclusive)
     widest = max(map(len, game.moves))
-    words = 1 if widest <= 64 or _most_legal(game) <= 64 else 8
+    if words is None:
+        words = 1 if widest <= 64 or _most_legal(game) <= 64 else 8
     memory = make_memory(
         game.lane_tables,
         code,

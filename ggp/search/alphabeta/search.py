@@ -23,11 +23,11 @@ from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.codes import encode_states
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import INFINITE, MOST_PLIES, UNLIMITED
-from ggp.search.alphabeta.kernels.search import search_tree
+from ggp.search.alphabeta.kernels.search import probe_children, search_tree
 from ggp.search.alphabeta.memory import allocate_memory, with_estimate
 from ggp.search.alphabeta.refinements import PLAIN, SCALE, Estimate, Refinements
 from ggp.search.alphabeta.result import SearchResult
-from ggp.search.alphabeta.transposition import DEFAULT_MEBIBYTES
+from ggp.search.alphabeta.transposition import DEFAULT_MEBIBYTES, slot_count
 
 JOIN_SECONDS = 0.05
 ENDLESS_NODES = 1 << 62
@@ -60,9 +60,12 @@ class AlphaBeta:
         *,
         mebibytes: int = DEFAULT_MEBIBYTES,
         images: NDArray[np.int32] | None = None,
+        words: int | None = None,
     ) -> None:
-        """`images` are the symmetries, see `ggp.search.alphabeta.symmetry`; None: found here if needed.
+        """Allocate the memory of the search.
 
+        images   the symmetries, see `ggp.search.alphabeta.symmetry`; None: found here if needed
+        words    width of the rows; None: by the number of moves. Kernels are compiled once per width
         Raises AlphaBetaError.
         """
         if len(game.roles) > 2 or RANDOM_ROLE in game.roles:
@@ -78,7 +81,7 @@ class AlphaBeta:
 
                 images = fluent_symmetries(game)
         self.images = images
-        self.code, self._memory = allocate_memory(game, self.refinements, images, mebibytes)
+        self.code, self._memory = allocate_memory(game, self.refinements, images, mebibytes, words)
         self.set_estimate(estimate or Estimate())
         self._goals = sorted(
             {
@@ -136,11 +139,9 @@ class AlphaBeta:
         Raises AlphaBetaError if the game turns out to be of another kind.
         """
         counter = self.counter
-        counter[arrays.NODES] = counter[arrays.STOP] = counter[arrays.FAULT] = 0
-        self._is_interrupted = False
+        self.put_root(state)
         self.searches = 0
         self._memory.option[arrays.NODE_LIMIT] = node_limit or ENDLESS_NODES
-        self._put_root(state)
         start = time.perf_counter()
         result = SearchResult(None, None, False, None, 0, 0.0)
         self._compile()
@@ -172,10 +173,8 @@ class AlphaBeta:
 
         Raises AlphaBetaError.
         """
-        self._is_interrupted = False
+        self.put_root(state)
         self._memory.option[arrays.NODE_LIMIT] = ENDLESS_NODES
-        self.counter[arrays.NODES] = self.counter[arrays.STOP] = self.counter[arrays.FAULT] = 0
-        self._put_root(state)
         bound = side * SCALE * goal
         is_same_side = self._sign == side
         low = bound - 1 if is_same_side else -bound
@@ -188,6 +187,60 @@ class AlphaBeta:
                 if not self._memory.frames.is_open[0]:
                     return (score > low) == is_same_side
         return None
+
+    def advance(self, depth: int, nodes: int) -> int | None:
+        """Search the state of `put_root` to `depth` plies, about `nodes` positions of it at a time.
+
+        Returns its score for the role to move, or None if the search is unfinished: the next call with the
+        same depth resumes it.
+        Raises AlphaBetaError.
+        """
+        self._compile()
+        counter = self.counter
+        counter[arrays.STOP] = 0
+        self._memory.option[arrays.NODE_LIMIT] = counter[arrays.NODES] + nodes
+        is_resumed = counter[arrays.PAUSED] > 0
+        score = (self._continue if is_resumed else self._run)(depth, *self.window)
+        if score is None:
+            counter[arrays.NODES] -= 1  # the one that was counted but not expanded
+        return score
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """The least and the greatest score that the goals of the rules allow, for the mover at the root.
+
+        A search that meets one of them need not look further.
+        """
+        lowest, highest = sorted(self._sign * SCALE * goal for goal in (self._goals[0], self._goals[-1]))
+        return lowest, highest
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no score of the latest finished search that counts came from the horizon."""
+        return not self._memory.frames.is_open[0]
+
+    def goal_of(self, score: int) -> int:
+        """A proven score for the role that moves at the root, as a goal of the first role."""
+        return score * self._sign // SCALE
+
+    def proven_goals(self) -> dict[Move, int]:
+        """Move of the role that chooses at the root → goal of the first role that is proven behind it.
+
+        By terminal children and the transposition table.
+        """
+        first, count = int(self._memory.frames.first[0]), int(self._memory.frames.children[0])
+        if count <= 0:
+            return {}
+        low, high = np.zeros(count, np.int32), np.zeros(count, np.int32)
+        probe_children(self._memory, self.code.word_count, low, high)
+        least, greatest = SCALE * self._goals[0], SCALE * self._goals[-1]
+        low, high = np.maximum(low, least), np.minimum(high, greatest)
+        moves = self._memory.move[first : first + count]
+        return {
+            self._move_of(int(move)): int(goal) // SCALE
+            for move, goal, is_exact in zip(moves, low, low == high, strict=True)
+            if is_exact and move >= 0
+        }
 
     def interrupt(self) -> None:
         """Stop a search that runs in another thread; it returns its last completed iteration."""
@@ -212,6 +265,19 @@ class AlphaBeta:
         self._memory.killer[:] = -1
         self.counter[arrays.SUM] = -1
 
+    @property
+    def table_fill(self) -> float:
+        """Share of the slots of the transposition table that are in use."""
+        return float(self.counter[arrays.STORED]) / len(self._memory.table_data)
+
+    def replace_table(self, mebibytes: int) -> None:
+        """Continue with an empty transposition table of another size; also while a search is paused."""
+        slots = slot_count(mebibytes, self.code.word_count)
+        self._memory = self._memory._replace(
+            table_key=np.zeros(slots * self.code.word_count, np.uint64), table_data=np.zeros(slots, np.uint64)
+        )
+        self.counter[arrays.STORED] = 0
+
     def _depths(self, depth: int | None) -> Iterator[int]:
         if not self.refinements.iterative_deepening:
             yield depth or UNLIMITED
@@ -222,8 +288,7 @@ class AlphaBeta:
         """One iteration; None if it was stopped."""
         if self.refinements.bisection:
             return self._bisect(depth)
-        # No score lies beyond these, so a search that meets them need not look further.
-        lowest, highest = sorted(self._sign * SCALE * goal for goal in (self._goals[0], self._goals[-1]))
+        lowest, highest = self.window
         low, high = lowest, highest
         width = self.refinements.aspiration * SCALE
         if width and previous.goal is not None:
@@ -258,11 +323,11 @@ class AlphaBeta:
             is_open |= bool(self._memory.frames.is_open[0])
             if score >= scores[middle]:
                 low = middle
-                move = self._best_move()
+                move = self.best_move
             else:
                 high = max(low, middle - 1)
                 if move is None and high == low:
-                    move = self._best_move()
+                    move = self.best_move
         limit = None if depth >= UNLIMITED else depth
         return SearchResult(scores[low] * self._sign / SCALE, move, not is_open, limit, 0, 0.0)
 
@@ -274,7 +339,7 @@ class AlphaBeta:
         frames = self._memory.frames
         first, tried = int(frames.first[0]), int(frames.tried[0])
         done = self._memory.move[first : first + max(0, tried - 1)]
-        move = self._best_move()
+        move = self.best_move
         is_known = previous.move is None or self._move_number(previous.move) in done
         if self.refinements.bisection or move is None or not is_known or frames.best[0] <= frames.alpha0[0]:
             return previous
@@ -291,6 +356,10 @@ class AlphaBeta:
         self.searches += 1
         # A search that stops at once must not leave the results of an earlier one.
         self._memory.frames.best_move[0], self._memory.frames.tried[0] = -1, 0
+        self.counter[arrays.PAUSED] = 0
+        return self._continue(depth, low, high)
+
+    def _continue(self, depth: int, low: int, high: int) -> int | None:
         score = search_tree(
             self.game.lane_tables, self.code, self.game.tables.first_move, self._memory, depth, low, high
         )
@@ -302,17 +371,26 @@ class AlphaBeta:
     def _result(self, score: int, depth: int) -> SearchResult:
         is_proven = not self._memory.frames.is_open[0]
         limit = None if depth >= UNLIMITED else depth
-        return SearchResult(score * self._sign / SCALE, self._best_move(), is_proven, limit, 0, 0.0)
+        return SearchResult(score * self._sign / SCALE, self.best_move, is_proven, limit, 0, 0.0)
 
-    def _best_move(self) -> Move | None:
+    @property
+    def best_move(self) -> Move | None:
+        """The best move at the root; None if no role has a choice there, or nothing was searched."""
         move = int(self._memory.frames.best_move[0])
-        if move < 0:
-            return None
+        return None if move < 0 else self._move_of(move)
+
+    def _move_of(self, move: int) -> Move:
+        """A move by its number over all roles."""
         role = int(np.searchsorted(self.game.tables.first_move, move, side="right")) - 1
         return self.game.moves[role][move - int(self.game.tables.first_move[role])]
 
-    def _put_root(self, state: PackedState) -> None:
+    def put_root(self, state: PackedState) -> None:
+        """Begin at `state`, which is not terminal, with all counters at 0."""
         search = self._memory
+        for place in (arrays.NODES, arrays.STOP, arrays.FAULT, arrays.PAUSED):
+            self.counter[place] = 0
+        self._is_interrupted = False
+        search.frames.children[0] = -1
         search.key[: self.code.word_count] = encode_states(self.code, self.game.unpack(state)[None, :])[0]
         search.mover[0] = 0
         for r, role in enumerate(self.game.roles):
@@ -331,7 +409,7 @@ class AlphaBeta:
             self._run(1, -INFINITE, INFINITE)
         self.searches = 0
         self._memory.option[arrays.NODE_LIMIT] = limit
-        self.counter[arrays.NODES] = 0
+        self.counter[arrays.NODES] = self.counter[arrays.PAUSED] = 0
         self.counter[arrays.STOP] = int(self._is_interrupted)
 
     @contextmanager

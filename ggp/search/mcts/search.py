@@ -10,17 +10,20 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import IllegalMoveError, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.search.mcts.decisive_moves import decisive_game
+from ggp.search.mcts.kernels.arrays import ROOT
+from ggp.search.mcts.kernels.tree import BEST_GOAL
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.policy import Need
 from ggp.search.mcts.tree_engine import ENDLESS, TreeEngine
 from ggp.search.mcts.tree_memory import has_room_for_past
+from ggp.search.proving.prover import NO_SUM, Prover
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
 
 SLICE_SECONDS = 0.01
@@ -67,6 +70,10 @@ class LanesSearch:
         self._on_report = on_report
         self._running_since: float | None = None
         self._fresh_report: SearchReport | None = None
+        self._is_stopped: Callable[[], bool] = _never
+        self._is_counted = False
+        self._prover: Prover | None = None
+        self._known_goals: list[Mapping[Move, int]] = []
         self._clock = clock
         self._state: bytes | None = None
         self._leader: Move | None = None
@@ -169,11 +176,15 @@ class LanesSearch:
         deadline: float = math.inf,
         simulations: int | None = None,
         is_stopped: Callable[[], bool] | None = None,
+        prover: Prover | None = None,
     ) -> int:
         """Search until `deadline` (clock seconds) or for `simulations` playouts; returns the number finished.
 
         Ends earlier if the root is proven or `is_stopped()`, which is called after every slice in several
         threads. Overruns the deadline by at most one slice; a tick of a very large circuit may take longer.
+
+        prover    at the same root: works between the slices of the first tree, or has worked before a counted
+                  search. What it proves about root moves holds in the trees; its decision ends the search
         """
         if simulations is None and deadline == math.inf:
             raise ValueError("a search needs a deadline or a number of simulations")
@@ -189,29 +200,17 @@ class LanesSearch:
             engine.begin(share)
         with announced_compilation():
             self.engines[0].run(0)
-        is_stopped = is_stopped or _never
+        self._is_stopped = is_stopped or _never
+        self._prover, self._known_goals = prover, [{}] * count
+        self._is_counted = simulations is not None
         # Lanes of a counted search are filled by visits alone: its result must not depend on the clock.
-        filling = 0.0 if simulations is not None else self.options.fill * (deadline - self._clock())
+        filling = 0.0 if self._is_counted else self.options.fill * (deadline - self._clock())
+        if self._is_counted and prover is not None:
+            self._open_roots()
         if self._pool is None:
-            self._run_engine(0, deadline, filling, is_stopped, self._notify)
+            self._run_engine(0, deadline, filling, self._notify)
         else:
-            jobs = [
-                self._pool.submit(self._run_engine, i, deadline, filling, is_stopped, _nothing)
-                for i in range(count)
-            ]
-            is_running = True
-            while is_running:
-                is_running = bool(wait(jobs, timeout=PROGRESS_SECONDS).not_done)
-                self._notify()
-                for i, engine in enumerate(self.engines):
-                    if jobs[i].done() and engine.is_constant_sum and not self._has_proofs():
-                        engine.stop_proving()  # it may have ended on a proof that is none
-                        is_running = True
-                        jobs[i] = self._pool.submit(
-                            self._run_engine, i, deadline, filling, is_stopped, _nothing
-                        )
-            for job in jobs:
-                job.result()
+            self._run_threads(self._pool, deadline, filling)
         self._notify()
         self._seconds += time.perf_counter() - begin
         self._running_since = None
@@ -219,20 +218,32 @@ class LanesSearch:
         self.simulation_count += done
         return done
 
-    def _run_engine(
-        self,
-        index: int,
-        deadline: float,
-        filling: float,
-        is_stopped: Callable[[], bool],
-        notify: Callable[[], None],
-    ) -> None:
+    def _run_threads(self, pool: ThreadPoolExecutor, deadline: float, filling: float) -> None:
+        """Run all trees, each in its thread."""
+        jobs = [
+            pool.submit(self._run_engine, i, deadline, filling, _nothing) for i in range(len(self.engines))
+        ]
+        is_running = True
+        while is_running:
+            is_running = bool(wait(jobs, timeout=PROGRESS_SECONDS).not_done)
+            self._notify()
+            for i, engine in enumerate(self.engines):
+                if jobs[i].done() and engine.is_constant_sum and not self._has_proofs():
+                    engine.stop_proving()  # it may have ended on a proof that is none
+                    is_running = True
+                    jobs[i] = pool.submit(self._run_engine, i, deadline, filling, _nothing)
+        for job in jobs:
+            job.result()
+
+    def _run_engine(self, index: int, deadline: float, filling: float, notify: Callable[[], None]) -> None:
         """Run one tree. `filling`: seconds until all lanes are allowed; 0: never by time."""
         engine = self.engines[index]
         ticks = self._slice_ticks[index]
         spent = 0.0
         started = self._clock()
-        while (left := deadline - (now := self._clock())) > 0 and not is_stopped():
+        while (left := deadline - (now := self._clock())) > 0 and not self._is_stopped():
+            if self._prove(index, started, deadline):
+                break
             if spent > left:
                 if ticks == 1:
                     break
@@ -253,6 +264,33 @@ class LanesSearch:
                 self._make_due_report()
             notify()
         self._slice_ticks[index] = ticks
+
+    def _prove(self, index: int, started: float, deadline: float) -> bool:
+        """Let the prover keep pace, and take over its proofs into a tree; whether it has decided."""
+        prover = self._prover
+        if prover is None:
+            return False
+        if index == 0 and not self._is_counted:
+            prover.keep_pace(started, deadline, length=self._mean_length(), cores=len(self.engines))
+        goals = prover.root_goals
+        is_usable = self.options.is_solving and prover.goal_sum in (NO_SUM, BEST_GOAL)
+        if goals and goals is not self._known_goals[index] and is_usable:
+            of_moves = {self._move_index[self.role_index][move]: goal for move, goal in goals.items()}
+            if self.engines[index].note_proofs(self.role_index, of_moves):
+                self._known_goals[index] = goals
+        return prover.has_decided
+
+    def _open_roots(self) -> None:
+        """Expand the root of every tree, so that proofs enter a counted search at its beginning."""
+        for engine in self.engines:
+            while not engine.edges_of(ROOT, self.role_index) and not engine.run(1):
+                pass
+
+    def _mean_length(self) -> float | None:
+        """Mean number of joint moves from the root to the end of a playout; None before the first."""
+        playouts = self._finished() - self._first_playouts
+        steps = sum(engine.step_count for engine in self.engines) - self._first_steps
+        return steps / playouts if playouts > 0 else None
 
     def best_move(self) -> Move:
         """The most visited root move, unless a proof is better; the first legal one before any playout.
@@ -326,6 +364,7 @@ class LanesSearch:
         self._first_playouts = self._finished()
         self._first_descents = sum(engine.descent_count for engine in self.engines)
         self._first_depth_sum = sum(engine.depth_sum for engine in self.engines)
+        self._first_steps = sum(engine.step_count for engine in self.engines)
 
     def _finished(self) -> int:
         return sum(engine.simulation_count for engine in self.engines)

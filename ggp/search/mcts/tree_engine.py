@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -227,6 +228,21 @@ class TreeEngine:
         self.arrays.counter[c.IS_CONSTANT_SUM] = 0
         self.tree.proof[: self.node_count] = UNPROVEN
         self.tree.goal[: self.edge_count] = UNPROVEN
+
+    def note_proofs(self, role: int, goals: Mapping[int, int]) -> bool:
+        """Take over goals of `role` that are proven behind its root moves (counted within the role).
+
+        Returns whether the tree takes them: not before its root is expanded, nor if nothing would be left to
+        choose from.
+        """
+        edges = self.edges_of(ROOT, role)
+        if not self.is_constant_sum or len(edges) <= len(goals):
+            return False
+        for edge in edges:
+            goal = goals.get(self._move_of(edge, role))
+            if goal is not None:
+                self.tree.goal[edge] = goal
+        return True
 
     def set_root(self, fluents: NDArray[np.bool_]) -> None:
         """Begin an empty tree at a state (bool[F])."""

@@ -210,17 +210,18 @@ def test_game_of_chance_is_solved_from_the_state_at_hand_once_it_is_small():
 
 def test_simultaneous_stages_are_played_in_mixed_strategies():
     game = load("rockpaperscissors", "lanes")
-    for is_mixing, modes in ((True, {"mixed"}), (False, {"mcts"})):
+    for mixed, modes in (("on", {"mixed"}), ("off", {"mcts"})):
         seen, moves = set(), set()
         for seed in range(12):
-            player = SolvingPlayer(make_player("mcts:simulations=200"), mebibytes=0, is_mixing=is_mixing)
+            other = make_player(f"mcts:simulations=200,proof=off,mixed={mixed}")
+            player = SolvingPlayer(other, mebibytes=0)
             player.start(MatchSetup("m", game, game.roles[0], 1, 1, seed), time.monotonic() + LONG)
             player.wait_until_solved()
             moves.add(player.choose(game.initial_state(), time.monotonic() + LONG, None))
             seen.add(player.mode)
             player.stop(None)
         assert seen == modes
-        if is_mixing:
+        if mixed == "on":
             assert len(moves) == 3
 
 

@@ -91,3 +91,50 @@ def test_player_without_time_still_moves():
         game.initial_state(), game.roles[0]
     )
     player.stop(None)
+
+
+def first_choice(spec, name, *, clock=0.0, role=0, seed=1):
+    """The first move by a spec, and the report about it; the play clock is long."""
+    game = compiled(name)
+    player = started(spec, game, role, seed, clock)
+    move = player.choose(game.initial_state(), time.monotonic() + 600, None)
+    player.stop(None)
+    return move, player.last_report
+
+
+def test_small_game_is_solved_in_the_start_clock():
+    _, report = first_choice(f"mcts:threads=1,{SMALL}", "tictactoe", clock=600.0)
+    assert (report.mode, report.goal, report.playouts) == ("solution", 50, 0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_position_is_proven_in_the_play_clock(threads):
+    move, report = first_choice(f"mcts:threads={threads},solver=off,{SMALL}", "hex_3x3")
+    assert (report.mode, report.goal) == ("proof", 100)
+    assert report.best_move == move
+
+
+def test_proofs_can_be_switched_off():
+    _, report = first_choice(f"mcts:simulations=300,proof=off,{SMALL}", "hex_3x3")
+    assert report.mode == "lanes"
+
+
+def test_counted_search_proves_by_counted_positions():
+    few = first_choice(f"mcts:simulations=100,{SMALL}", "tictactoe")[1]
+    many = first_choice(f"mcts:simulations=100000,{SMALL}", "tictactoe")[1]
+    assert (few.mode, few.goal) == ("lanes", None)
+    assert (many.mode, many.goal, many.playouts) == ("proof", 50, 0)
+
+
+def test_players_confess_and_mix():
+    assert str(first_choice(f"mcts:threads=1,{SMALL}", "prisoners_dilemma", clock=600.0)[0]) == "confess"
+    for spec, mode in (("simulations=200,proof=off", "mixed"), ("threads=1", "solution")):
+        clock = 0.0 if mode == "mixed" else 600.0
+        choices = [
+            first_choice(f"mcts:{spec},{SMALL}", "rockpaperscissors", clock=clock, seed=seed)
+            for seed in range(12)
+        ]
+        assert {report.mode for _, report in choices} == {mode}
+        assert len({move for move, _ in choices}) == 3
+    pure = {first_choice(f"mcts:simulations=200,mixed=off,proof=off,{SMALL}", "rockpaperscissors")[0]}
+    assert len(pure) == 1

@@ -62,7 +62,7 @@ def test_make_player_reads_options():
         ("mcts:epsilon=2", "epsilon must be from 0 to 1, not 2"),
         ("mcts:threads=100000", "threads must be from 1 to 256, not 100000"),
         ("mcts:c=1,threads=2,c=3", "option 'c' is given twice"),
-        ("solving:wings=1", "known options: solver_memory, mixed, simulations"),
+        ("solving:wings=1", "known options: solver_memory, simulations"),
         ("alphabeta:killers=0", "killers must be on or off, not '0'"),
         ("random:seed=1", "no options"),
     ],

@@ -51,10 +51,23 @@ RESOLVED = 255
 OPTIONS = 15
 
 # Indices of AlphaBetaMemory.counter.
-(NODES, PROBES, HITS, STORED, CUTOFFS, FIRST_CUTOFFS, HORIZON, STOP, FAULT, SUM, DEEPEST, EXTENSIONS) = range(
-    12
-)
-COUNTERS = 12
+# PAUSED: 1 + the ply at which a stopped search resumes; 0: begin at the root.
+(
+    NODES,
+    PROBES,
+    HITS,
+    STORED,
+    CUTOFFS,
+    FIRST_CUTOFFS,
+    HORIZON,
+    STOP,
+    FAULT,
+    SUM,
+    DEEPEST,
+    EXTENSIONS,
+    PAUSED,
+) = range(13)
+COUNTERS = 13
 # Values of counter[FAULT].
 NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
 

@@ -377,15 +377,20 @@ def search_tree(
     which tree is searched while there is a horizon, and nothing in a search to the end.
 
     Afterwards frames.best_move[0] is the best move, -1 without one. If counter[STOP] or counter[FAULT] is
-    set, there is no result: 0 is returned, and the entries in the table remain true.
-    Before, the root's key and mover must stand at place 0.
+    set, there is no result: 0 is returned, and the entries in the table remain true. A stopped search resumes
+    if it is called again with the same arguments, counter[STOP] = 0 and counter[PAUSED] as it was left.
+    Before, the root's key and mover must stand at place 0, and counter[PAUSED] be 0.
     """
     frames = memory.frames
     ply = np.int64(0)
     score: Any = np.int64(0)
     is_open: Any = np.int64(0)
     step: Any = ENTER
-    _push(memory, 0, 0, depth, alpha, beta)
+    paused = memory.counter[c.PAUSED]
+    if paused > 0:
+        ply = np.int64(paused - 1)
+    else:
+        _push(memory, 0, 0, depth, alpha, beta)
     while ply >= 0:
         if step == ENTER:
             step = _enter_node(tables, code, first_move, memory, ply)
@@ -394,6 +399,7 @@ def search_tree(
         if step == NEXT:
             step = _try_children(memory, ply)
         if step == ABORT:
+            memory.counter[c.PAUSED] = ply + 1
             return 0
         if step == DESCEND:
             ply += 1
@@ -405,4 +411,36 @@ def search_tree(
             _remember(memory, ply, code.word_count)
         ply -= 1
         step = RECEIVE
+    memory.counter[c.PAUSED] = 0
     return score  # type: ignore[no-any-return]
+
+
+@kernel
+def probe_children(memory: AlphaBetaMemory, words: int, low: Int32Array, high: Int32Array) -> None:
+    """Bounds that are proven for the children of the root, in their order in the arena, as scores for role 0.
+
+    low, high   int32[children of the root]; -INFINITE and INFINITE where nothing is proven
+    words       64-bit words per key
+    """
+    first = memory.frames.first[0]
+    for i in range(low.shape[0]):
+        child = np.int64(first + i)
+        low[i] = -c.INFINITE
+        high[i] = c.INFINITE
+        if memory.end[child] != c.NO_SCORE:
+            low[i] = memory.end[child]
+            high[i] = memory.end[child]
+            continue
+        data = probe(memory, child, np.int64(words))
+        if data == np.uint64(0) or entry_depth(data) != c.RESOLVED:
+            continue
+        score = entry_score(data)
+        is_low = entry_bound(data) != c.UPPER
+        is_high = entry_bound(data) != c.LOWER
+        if memory.mover[child] != 0:
+            score = -score
+            is_low, is_high = is_high, is_low
+        if is_low:
+            low[i] = score
+        if is_high:
+            high[i] = score

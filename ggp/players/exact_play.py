@@ -1,0 +1,101 @@
+"""Exact values next to a tree search on lanes, and when they choose the move.
+
+`SearchReport.mode` says what chose:
+
+    lanes      the tree
+    proof      alpha-beta, searched to the end
+    solution   every state from some earlier one on is solved
+    mixed      two roles choose at once: drawn from an equilibrium of the matrix at the root
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+from ggp.engines.compiled import PackedState
+from ggp.game import Move
+from ggp.match.player import MatchSetup
+from ggp.players.options import MctsPlayerOptions
+from ggp.players.tablebase import chosen_move, stage_report
+from ggp.search.mcts.mixed_root import root_matrix
+from ggp.search.mcts.search import LanesSearch
+from ggp.search.proving.prover import Prover
+from ggp.search.report import MoveReport, SearchReport
+
+SIMULATIONS_PER_NODE = 10
+"""Counted search: simulations for each position of alpha-beta, or each state of an enumeration."""
+
+
+class ExactPlay:
+    """The thinking of one role in one match: its tree search, and what can be proved meanwhile."""
+
+    def __init__(self, setup: MatchSetup, search: LanesSearch, own: MctsPlayerOptions) -> None:
+        """`search` follows the match before each call below."""
+        self.setup = setup
+        self._search = search
+        self._own = own
+        self._rng = random.Random(setup.seed)
+        self._prover: Prover | None = None
+        if own.is_proving:
+            role_index = search.game.roles.index(setup.role)
+            self._prover = Prover(search.game, role_index, mebibytes=own.proof_mebibytes)
+
+    def begin(self, state: PackedState, deadline: float) -> None:
+        """Use the start clock: solve the game if that can be done in it, else search."""
+        if self._prover is not None:
+            self._prover.solve(state, deadline, is_patient=True)
+        self.think(state, deadline)
+
+    def think(
+        self,
+        state: PackedState,
+        deadline: float,
+        simulations: int | None = None,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> None:
+        """Search and prove from `state`, the root of the search, unless its solution is known."""
+        prover = self._prover
+        if prover is None:
+            self._search.run(deadline=deadline, simulations=simulations, is_stopped=is_stopped)
+            return
+        if prover.solution is not None or self._search.game.is_terminal(state):
+            return
+        prover.move_to(state)
+        if simulations is not None:
+            prover.prove_counted(max(1, simulations // SIMULATIONS_PER_NODE))
+        elif prover.needs_enumeration:
+            prover.solve(state, deadline, is_patient=False)
+        if prover.solution is None and not prover.has_decided:
+            self._search.run(deadline=deadline, simulations=simulations, is_stopped=is_stopped, prover=prover)
+
+    def choice(self, state: PackedState) -> tuple[Move, SearchReport]:
+        """The move to make in `state`, the root of the search, and the report that explains it."""
+        return self._solved(state) or self._proven(state) or self._mixed(state) or self._searched()
+
+    def _solved(self, state: PackedState) -> tuple[Move, SearchReport] | None:
+        stage = None if self._prover is None else self._prover.stage(state)
+        move = None if stage is None else chosen_move(stage, self.setup, self._rng)
+        return None if stage is None or move is None else (move, stage_report(stage, self.setup.role))
+
+    def _proven(self, state: PackedState) -> tuple[Move, SearchReport] | None:
+        prover = self._prover
+        if prover is None or prover.proven is None:
+            return None
+        move, goal = prover.proven.move, prover.own_goal(prover.proven.goal)
+        if move is None or move not in self.setup.game.legal_moves(state, self.setup.role):
+            return None
+        report = self._search.report()
+        tried = {each.move: each for each in report.moves}
+        found = replace(tried.get(move, MoveReport(move, 0, float(goal), goal)), goal=goal)
+        return move, replace(report, moves=(found,), best_line=(), goal=goal, mode="proof")
+
+    def _mixed(self, state: PackedState) -> tuple[Move, SearchReport] | None:
+        game = self._search.game
+        matrix = None if not self._own.is_mixing or game.terms.percepts else root_matrix(self._search, state)
+        move = None if matrix is None else matrix.draw(self._rng)
+        return None if move is None else (move, replace(self._search.report(), mode="mixed"))
+
+    def _searched(self) -> tuple[Move, SearchReport]:
+        return self._search.best_move(), self._search.report()

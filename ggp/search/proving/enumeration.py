@@ -1,0 +1,110 @@
+"""Solving what can be enumerated within a clock, and giving up early on all else."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.solver import Progress, Solution, SolverError, SolverLimits, solve
+from ggp.solver.estimate import estimate_states
+
+_logger = logging.getLogger("ggp.search")
+
+PROBE_SHARE = 0.02
+"""Share of the time after which the forecast decides."""
+PATIENT_SHARE = 0.1
+"""In the start clock: share of the time during which a vague forecast suffices."""
+FORECAST_ERROR = 8
+"""A vague forecast may be wrong by this factor."""
+ENUMERATING_SHARE = 0.6
+"""Share for finding the states; the rest is for valuing them."""
+TOTAL_SHARE = 0.9
+MOST_CHUNK_SECONDS = 0.1
+BYTES_PER_STATE = 45
+"""Connect four 5x5 with all transitions in memory: `results/solved.md`."""
+
+
+def solve_in_time(
+    game: CompiledGame, state: PackedState, deadline: float, *, mebibytes: int, is_patient: bool
+) -> Solution | None:
+    """The solution of all states reachable from `state`, or None if they are too many.
+
+    deadline     time.monotonic() seconds; without hope it ends after PROBE_SHARE of the time until then ...
+    is_patient   ... or after PATIENT_SHARE if the forecast is vague
+    mebibytes    memory; nothing is written to disk
+    """
+    begin = time.monotonic()
+    seconds = deadline - begin
+    if seconds <= 0:
+        return None
+    stop = threading.Event()
+    watch = _Watch(
+        seconds, (mebibytes << 20) // BYTES_PER_STATE, PATIENT_SHARE if is_patient else PROBE_SHARE
+    )
+
+    def decide(progress: Progress) -> None:
+        if not watch.is_promising(progress):
+            stop.set()
+
+    limits = SolverLimits(
+        mebibytes=mebibytes,
+        deadline=begin + TOTAL_SHARE * seconds,
+        stop=stop,
+        chunk_seconds=min(MOST_CHUNK_SECONDS, PROBE_SHARE * seconds),
+        may_use_disk=False,
+    )
+    return _solution(game, state, limits, decide)
+
+
+def solve_counted(game: CompiledGame, state: PackedState, states: int, *, mebibytes: int) -> Solution | None:
+    """The solution of all states reachable from `state`, or None if there are more than `states`.
+
+    What it returns does not depend on any clock.
+    """
+    return _solution(game, state, SolverLimits(mebibytes=mebibytes, states=states, may_use_disk=False), None)
+
+
+class _Watch:
+    """Decides whether an enumeration is worth its time.
+
+    seconds        time for the whole solution
+    most_states    that memory holds
+    vague_share    share of the time during which a vague forecast suffices
+    """
+
+    def __init__(self, seconds: float, most_states: int, vague_share: float) -> None:
+        self.seconds = seconds
+        self.most_states = most_states
+        self.vague_share = vague_share
+
+    def is_promising(self, progress: Progress) -> bool:
+        """Whether to go on after this chunk."""
+        spent = progress.seconds
+        if progress.expanded == progress.states or spent <= PROBE_SHARE * self.seconds:
+            return True
+        left = ENUMERATING_SHARE * self.seconds - spent
+        affordable = min(progress.expanded * (1 + left / spent), self.most_states)
+        if left <= 0 or progress.states > affordable:
+            return False
+        expected = estimate_states(progress.layer_ends)
+        if spent <= self.vague_share * self.seconds:
+            return expected is None or expected <= FORECAST_ERROR * affordable
+        return expected is not None and expected <= affordable
+
+
+def _solution(
+    game: CompiledGame,
+    state: PackedState,
+    limits: SolverLimits,
+    decide: Callable[[Progress], None] | None,
+) -> Solution | None:
+    try:
+        solution = solve(game, limits, start=state, report=decide)
+    except (SolverError, MemoryError) as error:
+        _logger.debug("%s: not solved from here: %s", game.name, error)
+        return None
+    _logger.info("%s solved: %s states from here", game.name, f"{solution.space.state_count:,}")
+    return solution

@@ -1,0 +1,119 @@
+"""Proofs in slices: the same as in one go, with the values and the moves of the retrograde solver."""
+
+from functools import lru_cache
+
+import pytest
+
+from ggp.engines.loading import load
+from ggp.lanes.keys.codes import decode_keys
+from ggp.search.alphabeta.proof import NO_EVALUATION, PROVING, ProofSearch
+from ggp.search.alphabeta.search import AlphaBeta
+from ggp.solver import solve
+
+PLENTY = 10_000_000
+WITHOUT_SHORTCUTS = ("tictactoe", "othello_4x4")
+"""Here equal positions lie at equal depths, so the table never knows more than the iteration has searched."""
+
+
+@lru_cache
+def solved(name):
+    return solve(load(name, "lanes"))
+
+
+def some_states(name, step):
+    """Nonterminal states of a solved game in which a role has a choice."""
+    solution = solved(name)
+    keys = solution.space.keys.reshape(-1, solution.space.code.word_count)[1::step]
+    game = solution.game
+    states = map(game.pack, decode_keys(solution.space.code, keys))
+    return [
+        state
+        for state in states
+        if not game.is_terminal(state) and any(len(game.legal_moves(state, role)) > 1 for role in game.roles)
+    ]
+
+
+def proving_search(game):
+    return AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=2, words=1)
+
+
+def mover(game, state):
+    return next(r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1)
+
+
+@pytest.mark.parametrize(("name", "nodes"), [("tictactoe", 1), ("hex_3x3", 7), ("othello_4x4", 50)])
+def test_proof_in_slices_is_the_proof_in_one_go(name, nodes):
+    game = solved(name).game
+    whole = ProofSearch(proving_search(game), game.initial_state())
+    while not whole.is_over:
+        whole.advance(PLENTY)
+    sliced = ProofSearch(proving_search(game), game.initial_state())
+    slices = 0
+    while not sliced.is_over:
+        before = sliced.nodes
+        sliced.advance(nodes)
+        slices += 1
+        assert sliced.nodes - before <= nodes
+    assert slices >= whole.nodes / nodes
+    assert (sliced.proven, sliced.sizes) == (whole.proven, whole.sizes)
+    assert whole.proven.goal == solved(name).values()[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "step"), [("tictactoe", 97), ("nim", 29), ("othello_4x4", 1999), ("maze", 101)]
+)
+def test_proof_has_the_value_and_keeps_it_and_wins_fast_and_loses_slowly(name, step):
+    solution = solved(name)
+    game = solution.game
+    outcomes = set()
+    for state in some_states(name, step):
+        proof = ProofSearch(proving_search(game), state)
+        while not proof.is_over:
+            proof.advance(PLENTY)
+        goal, move = proof.proven.goal, proof.proven.move
+        assert goal == solution.worth(state).values[0]
+        role = mover(game, state)
+        best = solution.stage(state).best_moves[game.roles[role]]
+        depth = {rated.move: rated.depth for rated in best}
+        own = goal if role == 0 else 100 - goal
+        outcomes.add(own)
+        if move is None:
+            assert own == 0
+        elif own == 100 and name in WITHOUT_SHORTCUTS:
+            assert depth[move] == min(depth.values())
+        elif own == 0 and name in WITHOUT_SHORTCUTS:
+            assert depth[move] == max(depth.values())
+        else:
+            assert move in depth
+    assert len(outcomes) >= 2 or len(game.roles) == 1
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4"])
+def test_proven_goals_of_root_moves_are_their_values(name):
+    solution = solved(name)
+    game = solution.game
+    found = 0
+    for state in some_states(name, 5478 // 40 if name == "tictactoe" else 161_029 // 40):
+        proof = ProofSearch(proving_search(game), state)
+        for _ in range(4):
+            proof.advance(200)
+        legal = [game.legal_moves(state, role) for role in game.roles]
+        role = mover(game, state)
+        for move, goal in proof.proven_goals().items():
+            joint_move = tuple(move if r == role else moves[0] for r, moves in enumerate(legal))
+            assert goal == solution.worth(game.next_state(state, joint_move)).values[0]
+            found += 1
+    assert found > 20
+
+
+def test_table_can_be_replaced_while_a_proof_is_under_way():
+    game = solved("tictactoe").game
+    search = proving_search(game)
+    proof = ProofSearch(search, game.initial_state())
+    for _ in range(20):
+        proof.advance(100)
+    search.replace_table(1)
+    assert search.table_fill == 0.0
+    while not proof.is_over:
+        proof.advance(PLENTY)
+    assert proof.proven.goal == 50

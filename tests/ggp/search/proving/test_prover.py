@@ -1,0 +1,121 @@
+"""The prover of one match: how much time it takes, what it proves, and what the tree makes of it."""
+
+import itertools
+
+import pytest
+
+from ggp.engines.loading import load
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.search import LanesSearch
+from ggp.search.proving.prover import FIRST_SHARE, HOPELESS_SHARE, NEAR_SHARE, Prover
+
+SMALL = MctsOptions(is_solving=True, words=1, memory_mebibytes=16)
+
+
+def prover_of(name, role=0, **changes):
+    game = load(name, "lanes")
+    prover = Prover(game, role, mebibytes=32, **changes)
+    prover.move_to(game.initial_state())
+    return prover
+
+
+def test_keeping_pace_ends_with_a_proof_of_a_small_game():
+    prover = prover_of("tictactoe", clock=lambda: 5.0)
+    prover.keep_pace(0.0, 100.0, length=7.0)
+    assert prover.proven.goal == 50
+    assert prover.has_decided
+
+
+def test_keeping_pace_stops_at_its_share_and_at_the_deadline():
+    ticks = itertools.count()
+    prover = prover_of("connectfour", clock=lambda: 1e-4 * next(ticks))
+    prover.keep_pace(0.0, 1.0, length=None)
+    spent = prover._spent_seconds
+    assert 0.0 < spent < 0.2
+    late = prover_of("connectfour", clock=lambda: 2.0)
+    late.keep_pace(0.0, 1.0, length=None)
+    assert late._spent_seconds == 0.0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "length", "seconds_per_node", "share"),
+    [
+        ([1, 2], 30.0, 1e-5, FIRST_SHARE),
+        ([1, 8, 20, 80, 200], None, 1e-5, FIRST_SHARE),
+        ([1, 8, 20, 80, 200], 30.0, 1e-5, HOPELESS_SHARE),
+        ([1, 8, 20, 80, 200], 4.0, 1e-5, NEAR_SHARE),
+        ([1, 8, 20, 80, 200], 4.0, 1e-2, FIRST_SHARE),
+    ],
+)
+def test_share_of_the_time_follows_the_forecast(sizes, length, seconds_per_node, share):
+    prover = prover_of("connectfour")
+    prover._proof.sizes[:] = sizes
+    prover._seconds_per_node = seconds_per_node
+    assert prover._share(total=10.0, left=8.0, length=length) == share
+
+
+def test_games_that_alphabeta_cannot_search_are_enumerated():
+    for name in ("rockpaperscissors", "dicerace"):
+        prover = prover_of(name, role=0)
+        prover.prove_counted(2000)
+        assert prover.proven is None
+        assert prover.needs_enumeration == (prover.solution is None)
+    assert prover.solution is None  # dicerace has 77,895 states
+
+
+def test_hidden_information_is_left_alone():
+    prover = prover_of("kuhn_poker", role=1)
+    prover.prove_counted(1000)
+    prover.solve(prover.game.initial_state(), 1e9, is_patient=True)
+    assert (prover.proven, prover.solution, prover.root_goals) == (None, None, {})
+
+
+def threatened():
+    """Tic-tac-toe in which the second role must block: 25 positions prove that all else loses."""
+    game = load("tictactoe", "lanes")
+    state = game.initial_state()
+    for text in ("(mark 1 1)", "(mark 2 2)", "(mark 1 2)"):
+        legal = [{str(move): move for move in game.legal_moves(state, role)} for role in game.roles]
+        state = game.next_state(
+            state, tuple(moves.get(text) or next(iter(moves.values())) for moves in legal)
+        )
+    prover = Prover(game, 1, mebibytes=32)
+    prover.move_to(state)
+    prover.prove_counted(25)
+    return prover, state
+
+
+def search_with(prover, state, simulations):
+    search = LanesSearch(prover.game, prover.game.roles[prover.role_index], seed=1, options=SMALL)
+    search.move_to(state, None)
+    search.run(simulations=simulations, prover=prover)
+    return search
+
+
+def test_proofs_of_root_moves_hold_in_the_tree_from_the_start():
+    prover, state = threatened()
+    assert {str(move): goal for move, goal in prover.root_goals.items()} == {
+        f"(mark {x} {y})": 0 for x, y in ((2, 1), (2, 3), (3, 1), (3, 2), (3, 3))
+    }
+    assert not prover.has_decided
+    blind = Prover(prover.game, 1, mebibytes=32)
+    reports = [search_with(each, state, 40).report() for each in (prover, blind)]
+    told, untold = [
+        {move.move: move for move in report.moves if move.move in prover.root_goals} for report in reports
+    ]
+    assert {move.goal for move in told.values()} == {0}
+    assert sum(move.visits for move in told.values()) < sum(move.visits for move in untold.values())
+
+
+def test_counted_search_with_proofs_is_reproducible():
+    reports = [search_with(*threatened(), 300).report().moves for _ in range(2)]
+    assert reports[0] == reports[1]
+
+
+def test_decision_of_the_prover_ends_the_search():
+    prover = prover_of("tictactoe")
+    prover.prove_counted(100_000)
+    assert prover.has_decided
+    search = LanesSearch(prover.game, prover.game.roles[0], seed=1, options=SMALL)
+    search.move_to(prover.game.initial_state(), None)
+    assert search.run(simulations=1000, prover=prover) == 0
