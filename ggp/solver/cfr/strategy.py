@@ -43,6 +43,7 @@ def information_sets(form: SequenceForm, strategies: Strategies) -> Iterator[Inf
     """All information sets in which a role has a choice: those of the first role, then of the second.
 
     >>> import ggp
+    >>> from ggp.solver.cfr.minimization import solve_hidden
     >>> found = solve_hidden(ggp.load("kuhn_poker"))
     >>> king = [each for each in information_sets(found.form, found.strategies) if "king" in str(each)]
     >>> print(king[1], {str(move): round(p, 3) for move, p in king[1].probabilities.items()})
