@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import click
 
 from ggp.cli.loading_status import load_visibly
-from ggp.cli.options import Amount, Count, OutputFile, Seconds
+from ggp.cli.options import Amount, Clock, Count, OutputFile, Seconds
 from ggp.game import has_percepts
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
+    from ggp.match.player import Player
     from ggp.search.root_value import RootValue
     from ggp.solver import Solution, SolverError, SolverLimits
 
@@ -107,6 +108,26 @@ class SolveOptions:
     "--histories", type=Count(1), help="For cfr: give up if the tree has more histories of observations."
 )
 @click.option("--strategy", "shows_strategy", is_flag=True, help="For cfr: print every information set.")
+@click.option(
+    "--against",
+    metavar="PLAYER",
+    help="For cfr: ask this player in every information set and show how exploitable it is.",
+)
+@click.option(
+    "--samples",
+    default=10,
+    show_default=True,
+    type=Count(1),
+    help="For --against: how often the player is asked in each information set.",
+)
+@click.option(
+    "--play-clock",
+    default=0.1,
+    show_default=True,
+    type=Clock(0.01),
+    help="For --against: the player's time for each answer.",
+)
+@click.option("--seed", default=0, show_default=True, type=int, help="For --against: random seed.")
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 def command(
     file: str,
@@ -119,6 +140,10 @@ def command(
     accuracy: float,
     histories: int | None,
     shows_strategy: bool,
+    against: str | None,
+    samples: int,
+    play_clock: float,
+    seed: int,
     is_json: bool,
 ) -> None:
     """Find the goal of each role in FILE under optimal play.
@@ -129,9 +154,11 @@ def command(
     uses cfr if FILE has `sees`; otherwise it starts with retrograde and switches to a search if there are too
     many states, or after half of --seconds.
     """
+    player = _opponent(against) if against is not None else None
     game = load_visibly(file, "lanes")
 
-    from ggp.cli.solve_hidden import HiddenOptions, print_equilibrium
+    from ggp.assessment.asking import AssessmentTerms
+    from ggp.cli.solve_hidden import HiddenOptions, print_equilibrium, print_exploitability
     from ggp.cli.solve_output import print_result
     from ggp.engines.compiled import CompiledGame
     from ggp.solver import Solution, SolverError, save_solution
@@ -139,12 +166,19 @@ def command(
     assert isinstance(game, CompiledGame)
     if method == AUTO and has_percepts(game):
         method = CFR
+    if player is not None and (method != CFR or not has_percepts(game)):
+        raise click.UsageError("--against is for games with hidden information (`sees`) and needs cfr")
     _compile_kernels(method, has_seconds=seconds is not None)
     options = SolveOptions(method, seconds, mebibytes, states, save, work, time.monotonic(), histories)
     try:
         if method == CFR:
             _refuse_files(options)
-            print_equilibrium(game, _limits(options), HiddenOptions(accuracy, shows_strategy, is_json))
+            hidden = HiddenOptions(accuracy, shows_strategy, is_json)
+            if player is not None:
+                asking = AssessmentTerms(play_clock_seconds=play_clock, seed=seed)
+                print_exploitability(game, _limits(options), hidden, player, asking, samples)
+            else:
+                print_equilibrium(game, _limits(options), hidden)
             return
         found = _solve(game, options)
     except SolverError as error:
@@ -152,6 +186,18 @@ def command(
     if isinstance(found, Solution) and save is not None:
         save_solution(found, save)
     print_result(found, is_json=is_json)
+
+
+def _opponent(spec: str) -> Player:
+    """The player to be measured; people and players over HTTP are not asked a thousand times."""
+    from ggp.match.player import PlayerSpecError
+    from ggp.players.factory import make_player, require_kind
+
+    try:
+        require_kind(spec, refused=("human", "http"))
+        return make_player(spec)
+    except PlayerSpecError as error:
+        raise click.BadParameter(str(error), param_hint="'--against'") from None
 
 
 def _compile_kernels(method: str, *, has_seconds: bool) -> None:

@@ -13,7 +13,10 @@ import numpy as np
 from ggp.cli.solve_output import progress_line
 
 if TYPE_CHECKING:
+    from ggp.assessment.asking import AssessmentTerms
+    from ggp.assessment.exploitability import Exploitability
     from ggp.engines.compiled import CompiledGame
+    from ggp.match.player import Player
     from ggp.solver import SolverLimits
     from ggp.solver.cfr import ApproximateEquilibrium, CfrProgress, UnrollingProgress
 
@@ -45,6 +48,64 @@ def print_equilibrium(game: CompiledGame, limits: SolverLimits, options: HiddenO
     click.echo(equilibrium_text(found, options.accuracy))
     if options.shows_strategy:
         click.echo(strategy_text(found))
+
+
+def print_exploitability(
+    game: CompiledGame,
+    limits: SolverLimits,
+    options: HiddenOptions,
+    player: Player,
+    terms: AssessmentTerms,
+    samples: int,
+) -> None:
+    """Ask a player in every information set and print what best responses leave it. Raises SolverError."""
+    from ggp.assessment.exploitability import measure_exploitability
+    from ggp.solver.cfr import CfrOptions, find_equilibrium, make_state_graph, sequence_form
+    from ggp.solver.limits import UnsolvableError
+
+    with progress_line() as is_shown:
+        form = sequence_form(make_state_graph(game, limits), limits, show_progress if is_shown else None)
+        if len(form.graph.agents) == 1:
+            raise UnsolvableError("--against is for games of two roles")
+        asked = measure_exploitability(form, player, terms, samples, show_answers if is_shown else None)
+        found = find_equilibrium(form, CfrOptions(accuracy=options.accuracy), deadline=limits.deadline)
+    if options.is_json:
+        click.echo(json.dumps(exploitability_summary(asked, found, player.name)))
+    else:
+        click.echo(exploitability_text(asked, found, player.name))
+
+
+def show_answers(answers: int, sets: int) -> None:
+    """Redraw the progress line of asking."""
+    click.echo(f"\r\033[K{answers:,} answers in {sets:,} information sets", err=True, nl=False)
+
+
+def exploitability_text(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> str:
+    """What a best response leaves a player, in a few lines of text."""
+    graph = asked.form.graph
+    lines = [f"{graph.game.name}: {name} is exploitable by {asked.gain:.6g} goals"]
+    for role, goal, value in zip(graph.agents, asked.goals, found.values, strict=True):
+        lines.append(f"  as {role} it earns {goal:.6g} against a best response; the value is {value:.6g}")
+    lines.append(f"  {asked.answers:,} answers in {asked.sets:,} information sets that its own moves lead to")
+    if asked.faults.examples:
+        faults = asked.faults.examples
+        lines.append(f"  {len(faults):,} of them were not legal moves, such as {faults[0]}")
+    return "\n".join(lines)
+
+
+def exploitability_summary(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> dict[str, Any]:
+    """What a best response leaves a player, as JSON-serializable data."""
+    agents = list(map(str, asked.form.graph.agents))
+    return {
+        "game": asked.form.graph.game.name,
+        "player": name,
+        "exploitability": asked.gain,
+        "goals": dict(zip(agents, asked.goals, strict=True)),
+        "values": dict(zip(agents, found.values, strict=True)),
+        "answers": asked.answers,
+        "information_sets": asked.sets,
+        "faults": asked.faults.examples,
+    }
 
 
 def show_progress(progress: UnrollingProgress | CfrProgress) -> None:

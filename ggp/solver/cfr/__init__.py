@@ -19,7 +19,7 @@ from ggp.solver.cfr.minimization import (
 )
 from ggp.solver.cfr.sequence_form import SequenceForm, UnrollingProgress, sequence_form
 from ggp.solver.cfr.state_graph import make_state_graph
-from ggp.solver.cfr.strategy import InformationSet, information_sets
+from ggp.solver.cfr.strategy import InformationSet, information_set, information_sets
 
 __all__ = [
     "ApproximateEquilibrium",
@@ -29,6 +29,7 @@ __all__ = [
     "SequenceForm",
     "UnrollingProgress",
     "find_equilibrium",
+    "information_set",
     "information_sets",
     "make_state_graph",
     "respond",

@@ -45,6 +45,10 @@ def test_json_has_what_the_text_has(ggp):  # noqa: F811
         (["leduc_poker", "--histories", "100"], "leduc_poker: more than 100 histories"),
         (["kuhn_poker", "--method", "retrograde"], "hidden information"),
         (["kuhn_poker", "--accuracy", "-1"], "at least 0"),
+        (["kuhn_poker", "--against", "human"], "unknown player 'human'"),
+        (["kuhn_poker", "--against", "nobody"], "unknown player 'nobody'"),
+        (["tictactoe", "--against", "legal"], "--against is for games with hidden information"),
+        (["monty_hall", "--against", "legal"], "--against is for games of two roles"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(ggp, arguments, message):  # noqa: F811
@@ -68,3 +72,14 @@ def test_a_result_that_is_not_accurate_says_so():
     assert simplest_fraction(found, 25.0) is None
     accurate = solve_hidden(load("kuhn_poker", "lanes"), options=CfrOptions(1e-8))
     assert simplest_fraction(accurate, 25.0) == Fraction(-1, 18)
+
+
+def test_against_a_player_says_what_best_responses_leave_it(ggp):  # noqa: F811
+    code, out, err = ggp("solve", "kuhn_poker", "--against", "legal", "--samples", "1")
+    assert code == 0, err
+    assert out.splitlines()[0] == "kuhn_poker: legal is exploitable by 8.33333 goals"
+    assert "as second it earns 41.6667 against a best response; the value is 51.3889" in out
+    data = json.loads(ggp("solve", "kuhn_poker", "--against", "legal", "--samples", "1", "--json")[1])
+    assert data["exploitability"] == pytest.approx(25 / 3)
+    assert data["answers"] == data["information_sets"] == 9
+    assert data["faults"] == []
