@@ -19,22 +19,14 @@ from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.inline_closurecall import InlineWorker, callee_ir_validator
 from numba.core.ir_utils import get_definition, guard
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
-from numba.core.types import (
-    Array,
-    BaseNamedTuple,
-    BaseTuple,
-    Integer,
-    IntegerLiteral,
-    NoneType,
-    Tuple,
-    Type,
-    uintp,
-    unliteral,
-)
-from numba.core.untyped_passes import DeadBranchPrune
+from numba.core.types import BaseNamedTuple, NoneType, unliteral
+from numba.core.untyped_passes import DeadBranchPrune, InlineInlinables
+
+from ggp.jit.lowering import KernelLowering
 
 
 class PieceLibrary(JITCodeLibrary):
@@ -78,39 +70,6 @@ class QuickFlags(Flags):
         return len(self._values)
 
 
-class IndexLowering(Lower):
-    """Lowering that takes variables used as array indices to be non-negative.
-
-    By default numba tests every index for being negative, to count from the end then. Kernels use about three
-    indices per gate, and these tests took as long as everything else that is done for it. A constant index
-    may be negative.
-    """
-
-    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
-        return super().lower_getitem(resty, expr, value, index, self._from_start(value, index, signature))
-
-    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
-        return super().lower_setitem(target, index, value, self._from_start(target, index, signature))
-
-    def _from_start(self, array: Any, index: Any, by_numba: Any) -> Any:
-        """The signature of an access with an unsigned index."""
-        if not isinstance(self.typeof(array.name), Array):
-            return by_numba
-        kind = _unsigned(self.typeof(index.name))
-        return by_numba.replace(args=(by_numba.args[0], kind, *by_numba.args[2:]))
-
-
-def _unsigned(index: Type) -> Type:
-    """The unsigned type of an index.
-
-    Constants, slices and other types stay as they are.
-    """
-    if isinstance(index, BaseTuple):
-        return Tuple([_unsigned(each) for each in index])  # type: ignore[attr-defined]
-    is_variable = isinstance(index, Integer) and not isinstance(index, IntegerLiteral)
-    return uintp if is_variable else index
-
-
 @register_pass(mutates_CFG=True, analysis_only=False)
 class QuickLowering(NativeLowering):
     """Lowering with LLVM at `level`, or at NUMBA_OPT if that is lower.
@@ -123,7 +82,7 @@ class QuickLowering(NativeLowering):
 
     @property
     def lowering_class(self) -> type[Lower]:
-        return IndexLowering
+        return KernelLowering
 
     def run_pass(self, state: Any) -> bool:
         # Numba holds its compiler lock and compiles nothing else while it lowers a function.
@@ -137,6 +96,48 @@ class QuickLowering(NativeLowering):
             return bool(super().run_pass(state))
         finally:
             settings.OPT = before
+
+
+class StageInliner(InlineWorker):
+    """Numba's inliner without its copies.
+
+    Numba copies a function's IR twice, and with every block all variables of the function, which took longer
+    than everything else it does for inlining. The IR of a stage is made for this call alone.
+    """
+
+    def __init__(self, state: Any) -> None:
+        super().__init__(
+            state.typingctx,
+            state.targetctx,
+            state.locals,
+            state.pipeline,
+            state.flags,
+            validator=callee_ir_validator,
+        )
+        # Stages call stages.
+        self._compiler_pipeline: Any = lambda of_stage: _finalized(
+            DefaultPassBuilder.define_untyped_pipeline(of_stage)
+        )
+
+    def inline_function(
+        self, caller_ir: Any, block: Any, i: int, function: Any, arg_typs: Any = None
+    ) -> tuple[Any, ...]:
+        stage_ir = self.run_untyped_passes(function)
+        for each in stage_ir.blocks.values():
+            each.__deepcopy__ = lambda _, original=each: original
+        free = function.__code__.co_freevars
+        inlined: tuple[Any, ...] = self.inline_ir(caller_ir, block, i, stage_ir, free, arg_typs=arg_typs)
+        return inlined
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class InlineStages(InlineInlinables):
+    """Numba's pass with the inliner above."""
+
+    _name = "inline_stages"
+
+    def _do_work(self, state: Any, waiting: Any, block: Any, i: int, call: Any, _by_numba: Any) -> bool:
+        return bool(super()._do_work(state, waiting, block, i, call, StageInliner(state)))
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -210,22 +211,27 @@ def _read_at_entry(func_ir: Any, entry: Any, argument: Any, member: str, name: s
     func_ir._definitions[name].append(reading)
 
 
+def _finalized(manager: Any) -> Any:
+    """A pipeline of numba with the passes above."""
+    ours = {NativeLowering: QuickLowering, InlineInlinables: InlineStages}
+    passes: list[Any] = []
+    for each, why in manager.passes:
+        if each is DeadBranchPrune:
+            passes.append((ArgumentMembers, "members of arguments"))
+        passes.append((ours.get(each, each), why))
+    manager.passes = passes
+    manager.finalize()
+    return manager
+
+
 class QuickCompiler(CompilerBase):
-    """Numba's pipeline with the lowering and the pass above.
+    """Numba's pipeline with the passes above.
 
     Garbage is not collected meanwhile, which took up to a tenth of the time.
     """
 
     def define_pipelines(self) -> list[Any]:
-        manager: Any = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes: list[Any] = []
-        for each, why in manager.passes:
-            if each is DeadBranchPrune:
-                passes.append((ArgumentMembers, "members of arguments"))
-            passes.append((QuickLowering if each is NativeLowering else each, why))
-        manager.passes = passes
-        manager.finalize()
-        return [manager]
+        return [_finalized(DefaultPassBuilder.define_nopython_pipeline(self.state))]
 
     def compile_extra(self, func: Any) -> Any:
         self.state.flags = QuickFlags(self.state.flags)

@@ -1,6 +1,7 @@
 """The kernel compiler: what it compiles, and that it restores numba's settings and the collector."""
 
 import gc
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -9,9 +10,17 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Flags
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NativeLowering
+from numpy.typing import NDArray
 
 from ggp.jit.compiling import IS_COMPILED, inlined, piece, stage
+from ggp.jit.lowering import KernelLowering
 from ggp.jit.quick_compiler import PieceLibrary, QuickCompiler, QuickFlags, QuickLowering
+
+
+class Bounded(NamedTuple):
+    values: NDArray[np.int64]
+    least: int
+
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="kernels run as plain Python")
 
@@ -131,6 +140,52 @@ def test_variables_used_as_indices_count_from_the_start():
     write(inside, np.int32(2), 60)
     assert values.tolist() == [0, 1, 2, 50, 4, 5, 60, 7, 8, 9]
     assert last(values) == (9, 1, 7 + 9)  # constants and slices behave as usual
+
+
+def test_variables_assigned_once_are_not_kept_in_memory(monkeypatch):
+    in_memory = set()
+    alloca = KernelLowering.alloca
+    monkeypatch.setattr(
+        KernelLowering, "alloca", lambda self, name, kind: (in_memory.add(name), alloca(self, name, kind))[1]
+    )
+
+    @njit(pipeline_class=QuickCompiler, _nrt=False)
+    def add_up(pair, count):
+        total = 0
+        values = pair.values
+        for i in range(count):
+            if values[i] > pair.least:
+                doubled = 2 * values[i]
+                if doubled < 100:
+                    total += doubled
+        return total
+
+    assert add_up(Bounded(np.array([3, 1, 60, 5]), 2), 4) == 2 * (3 + 5)
+    assert any(name.startswith("total") for name in in_memory)
+    assert not {name for name in in_memory if name.partition(".")[0] in ("pair", "values", "doubled")}
+
+
+def test_stages_are_inlined_at_every_call_and_into_each_other():
+    @stage
+    def halve(values, i):
+        half = values[i] // 2
+        if half > 3:
+            return half
+        return -half
+
+    @stage
+    def halve_both(values, i):
+        half = halve(values, i)
+        return 10 * half + halve(values, i + 1)
+
+    @njit(pipeline_class=QuickCompiler, _nrt=False)
+    def whole(values):
+        half = 0
+        for i in range(2):
+            half += halve_both(values, i)
+        return half, halve(values, 0), halve(values, 1)
+
+    assert whole(np.array([4, 10, 6])) == ((-20 + 5) + (50 - 3), -2, 5)
 
 
 def test_flags_are_equal_if_the_same_options_are_set():
