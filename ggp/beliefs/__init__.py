@@ -2,6 +2,8 @@
 
 observation  what a role is told of a step: its own move and its percepts
 tracking     a match followed from one role's PLAY messages, lost and odd ones included
-particles    a bounded set of states that agree with all percepts: exact while small, then sampled
+belief       the possible states with their probabilities: exact while they fit, then sampled
+expansion    one step of a belief: the successors that agree with an observation
+lanes_expansion  the same on lanes, for compiled games
 tracker      the state tracker that a game needs
 """

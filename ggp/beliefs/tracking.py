@@ -3,7 +3,7 @@
 A tracker turns PLAY messages into a `Position`: the state of the match and the legal moves there. It never
 raises for what a manager sends: an impossible joint move is repaired as well as possible, and the position
 carries a note for the log. `StateTracker` serves games of complete information; games with `sees` rules need
-`ParticleTracker` (`particles`).
+`Belief`.
 """
 
 from __future__ import annotations

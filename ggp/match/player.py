@@ -27,8 +27,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from gdl.terms import Term
+from ggp.beliefs.belief import Belief
 from ggp.beliefs.observation import Observation
-from ggp.beliefs.particles import ParticleTracker
 from ggp.game import Game, Move, Role
 from ggp.match.faults import Fault
 from ggp.match.terms import derived_seed
@@ -143,7 +143,7 @@ class Player:
     last_report: Report | None = None
     simulation_count: int | None = None
     _setup: MatchSetup | None = None
-    _belief: ParticleTracker | None = None
+    _belief: Belief | None = None
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -157,12 +157,12 @@ class Player:
         return self._setup
 
     @property
-    def belief(self) -> ParticleTracker:
+    def belief(self) -> Belief:
         """The states that are possible by what `observe` was told in this match, of a game with `sees`."""
         if self._belief is None:
             setup = self.setup
             rng = random.Random(derived_seed(setup.seed, "belief"))
-            self._belief = ParticleTracker(setup.game, setup.role, rng)
+            self._belief = Belief(setup.game, setup.role, rng)
         return self._belief
 
     def legal_moves(self, state: Hashable) -> tuple[Move, ...]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from gdl.errors import GdlError
 from gdl.terms import Term
+from ggp.beliefs.belief import prepare_beliefs
 from ggp.beliefs.observation import Observation, observe_step
 from ggp.game import (
     RANDOM_ROLE,
@@ -167,6 +168,8 @@ class Referee:
         for seat in self.seats:
             if seat is not None:
                 seat.prepare(self.game)
+        if self.is_hiding:
+            prepare_beliefs(self.game)
         self.state = self.game.initial_state()
         with ThreadPoolExecutor(max_workers=max(1, len(self.seats))) as pool:
             try:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from gdl.terms import Term
+from ggp.beliefs.belief import prepare_beliefs
 from ggp.beliefs.observation import Observation
 from ggp.beliefs.tracking import Position, StateTracker
 from ggp.engines.loading import finished_game
@@ -241,7 +242,9 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
 
 def prepare(agent: str) -> None:
     """Compile and cache every kernel that `agent` runs, by a game of one step."""
-    make_player(agent).prepare(load_rules(_SMALL_RULES, engine="auto"))
+    game = load_rules(_SMALL_RULES, engine="auto")
+    make_player(agent).prepare(game)
+    prepare_beliefs(game)
 
 
 def _parse_terms(texts: Sequence[str] | None) -> tuple[Term, ...] | None:

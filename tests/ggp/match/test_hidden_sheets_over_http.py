@@ -1,0 +1,32 @@
+"""Every sheet with hidden information, played over HTTP between real players, without a fault."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from random import Random
+
+import pytest
+
+from ggp.engines.loading import load
+from ggp.match.terms import MatchTerms
+from ggp.player_server.match import SearchOptions
+from ggp.protocol.manager import manage_match
+from tests.games.test_hidden_information import HIDDEN
+from tests.ggp.wire import running_player
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HIDDEN)
+def test_managed_match_has_no_fault(name):
+    game = load(name)
+    playing = [role for role in game.roles if str(role) != "random"]
+    search = SearchOptions(agent="random", seed=Random(name).randrange(1000))
+
+    async def scenario():
+        async with AsyncExitStack() as stack:
+            servers = [await stack.enter_async_context(running_player(search=search)) for _ in playing]
+            addresses = [f"127.0.0.1:{server.port}" for server in servers]
+            return await manage_match(game, addresses, MatchTerms(60, 20, seed=1, match_id="m"))
+
+    record = asyncio.run(scenario())
+    assert record.is_completed, record.fault
+    assert not any(fault for row in record.errors for fault in row)
