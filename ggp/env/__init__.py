@@ -1,6 +1,7 @@
 """Environments: any rule sheet as a batch of environments for people who train agents.
 
 actions        the numbering of moves, and who moves when
+point_of_view  the second of two roles sees the game as the first, where the rules are the same for both
 observations   what agents see, as literals of the circuit
 kernels        one step of all games: actions in, observations out
 batch          `Environment` and `EnvState`, numpy arrays in the shape of PGX

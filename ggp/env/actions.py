@@ -1,6 +1,7 @@
 """Actions: one fixed numbering of moves per game, and what is found out about who moves when.
 
 Action a of an agent is its a-th move, by text, of all moves that it can ever have (`CompiledGame.moves`).
+From the mover's point of view (`ggp.env.point_of_view`) the second agent has the numbers of the first one's.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
+from ggp.env.point_of_view import PointOfView
 from ggp.game import RANDOM_ROLE, Move, Role
 from ggp.jit.rows import words_of
 from ggp.lanes.engine import Lanes
@@ -39,15 +41,17 @@ class Actions:
         return max(map(len, self.moves), default=0)
 
 
-def actions_of(game: CompiledGame) -> Actions:
-    """The numbering of a game's moves."""
+def actions_of(game: CompiledGame, view: PointOfView | None = None) -> Actions:
+    """The numbering of a game's moves; `view`: by it for the second agent."""
     agents = tuple(role for role in game.roles if role != RANDOM_ROLE)
-    moves = tuple(game.moves[game.roles.index(role)] for role in agents)
+    roles = [game.roles.index(role) for role in agents]
+    order = [np.arange(len(game.moves[r])) for r in roles]
+    if view is not None:
+        order[1] = view.move
+    moves = tuple(tuple(game.moves[r][i] for i in order[a]) for a, r in enumerate(roles))
     slot = np.full((len(agents), max(map(len, moves), default=0)), -1, np.int32)
-    for a, role in enumerate(agents):
-        slot[a, : len(moves[a])] = game.lane_tables.first_slot[game.roles.index(role)] + np.arange(
-            len(moves[a])
-        )
+    for a, r in enumerate(roles):
+        slot[a, : len(moves[a])] = game.lane_tables.first_slot[r] + order[a]
     return Actions(agents, moves, slot)
 
 

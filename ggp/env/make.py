@@ -14,8 +14,11 @@ from ggp.engines.loading import load
 from ggp.env.actions import actions_of, find_turns
 from ggp.env.batch import Environment, Settings, SettingsOptions
 from ggp.env.observations import observe
+from ggp.env.point_of_view import PointOfView, find_point_of_view
+from ggp.game import has_percepts
 
 REWARDS = ("symmetric", "unit")
+VIEWS = ("mover", "absolute")
 
 
 def make(
@@ -23,6 +26,7 @@ def make(
     num_envs: int = 1024,
     *,
     observation: Literal["facts", "board", "percepts"] | None = None,
+    view: Literal["mover", "absolute"] | None = None,
     rewards: Literal["symmetric", "unit"] = "symmetric",
     simultaneous: bool | None = None,
     **settings: Unpack[SettingsOptions],
@@ -31,6 +35,9 @@ def make(
 
     observation    "facts", "board" or "percepts", see `ggp.env.observations`; None: facts, or percepts if the
                    game has `sees` rules
+    view           "mover": the second of two agents sees and numbers everything as the first one does, where
+                   the rules are proven the same for both; "absolute": as the rules have it; None: "mover" for
+                   boards where that is proven, else "absolute"
     rewards        goals 0..100 become "symmetric" -1..1 or "unit" 0..1
     simultaneous   whether agents act at once, so that actions are int32[N, A]; None: as random playouts show
     settings       auto_reset, max_steps, check, skip_forced, threads and seed: see `Settings`
@@ -40,14 +47,30 @@ def make(
     """
     if rewards not in REWARDS:
         raise ValueError(f"rewards is one of {', '.join(REWARDS)}, not {rewards!r}")
+    if view not in (None, *VIEWS):
+        raise ValueError(f"view is one of {', '.join(VIEWS)}, not {view!r}")
     game = rules if isinstance(rules, CompiledGame) else load(rules, engine="lanes")
     assert isinstance(game, CompiledGame)
-    actions = actions_of(game)
-    seen = observe(game, actions, observation)
+    kind = observation or ("percepts" if has_percepts(game) else "facts")
+    swapped = _point_of_view(game, kind, view)
+    actions = actions_of(game, swapped)
+    seen = observe(game, actions, kind, swapped)
     turns = find_turns(game)
     if simultaneous is not None:
         turns = replace(turns, is_joint=simultaneous)
     return Environment(game, num_envs, actions, turns, seen, _reward_of(game, rewards), Settings(**settings))
+
+
+def _point_of_view(game: CompiledGame, observation: str, view: str | None) -> PointOfView | None:
+    """How the second agent sees the game; None: as it is. Raises ValueError where "mover" cannot be had."""
+    if view == "absolute" or (view is None and observation != "board"):
+        return None
+    found = None if observation == "percepts" else find_point_of_view(game)
+    if found is None and view == "mover":
+        raise ValueError(
+            f"{game.name}: view='mover' needs two roles that the rules treat alike, and no percepts"
+        )
+    return found
 
 
 def _reward_of(game: CompiledGame, rewards: str) -> NDArray[np.float32]:

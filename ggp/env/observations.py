@@ -4,7 +4,8 @@
     board    uint8[H, W, C]: one plane per piece on the recognized board; every other fact fills a plane
     percepts uint8[2, P]: percepts and own moves of an agent, since its last action and in the whole game
 
-Every value of an observation is a literal of the circuit. With several views, each agent has its own.
+Every value of an observation is a literal of the circuit. With several views, each agent has its own: that of
+the mover (`ggp.env.point_of_view`), or boards with a plane for who is to move.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.env.actions import Actions
+from ggp.env.point_of_view import PointOfView
 from ggp.features.board_features import NOTHING
 from ggp.features.recognition import recognize_features
-from ggp.game import has_percepts
+from ggp.game import RANDOM_ROLE, has_percepts
 
 OBSERVATIONS = ("facts", "board", "percepts")
 _TRUE, _FALSE = 0, 1
@@ -41,18 +43,20 @@ class Observed:
     sensed: NDArray[np.int32]
 
 
-def observe(game: CompiledGame, actions: Actions, kind: str | None) -> Observed:
-    """What the agents of a game see; None: facts, or percepts in games with `sees` rules.
+def observe(game: CompiledGame, actions: Actions, kind: str, view: PointOfView | None = None) -> Observed:
+    """What the agents of a game see, facts and boards from the point of view of each if there is a `view`.
 
     Raises ValueError for an unknown kind, and for a board if none is recognized.
     """
-    if kind is None:
-        kind = "percepts" if has_percepts(game) else "facts"
     if kind not in OBSERVATIONS:
         raise ValueError(f"observation is one of {', '.join(OBSERVATIONS)}, not {kind!r}")
     if kind == "percepts":
         return observe_percepts(game, actions)
-    return observe_facts(game) if kind == "facts" else observe_board(game, len(actions.agents))
+    if kind == "facts":
+        return observe_facts(game, view)
+    return (
+        observe_board(game, view) if view is not None else observe_absolute_board(game, len(actions.agents))
+    )
 
 
 def _nothing_sensed() -> NDArray[np.int32]:
@@ -94,35 +98,51 @@ def observe_percepts(game: CompiledGame, actions: Actions) -> Observed:
     return Observed(literal, (2, width), names, sensed)
 
 
-def observe_facts(game: CompiledGame) -> Observed:
-    """One value per fluent, in the order of `CompiledTerms.fluents`."""
-    count = len(game.terms.fluents)
-    literal = 2 * (1 + np.arange(count, dtype=np.int32))
-    return Observed(literal[None], (count,), tuple(map(str, game.terms.fluents)), _nothing_sensed())
+def observe_facts(game: CompiledGame, view: PointOfView | None = None) -> Observed:
+    """One value per fluent, in the order of `CircuitTerms.fluents`; names are as the first agent has them."""
+    literal = 2 * (1 + np.arange(len(game.terms.fluents), dtype=np.int32))[None]
+    if view is not None:
+        literal = np.concatenate([literal, literal[:, view.fluent]])
+    return Observed(literal, literal.shape[1:], tuple(map(str, game.terms.fluents)), _nothing_sensed())
 
 
-def observe_board(game: CompiledGame, agents: int) -> Observed:
+def observe_board(game: CompiledGame, view: PointOfView) -> Observed:
+    """One plane per piece and one per fact beside the board, as each agent sees them; names as the first one.
+
+    Raises ValueError if no board is recognized.
+    """
+    literal, shape, names = _planes(game)
+    fluent = np.concatenate([[0], 1 + view.fluent])  # literals here are of fluents or constant, never negated
+    seen = np.where(literal > _FALSE, 2 * fluent[literal >> 1], literal)
+    return Observed(np.stack([literal, seen]).reshape(2, -1), shape, names, _nothing_sensed())
+
+
+def observe_absolute_board(game: CompiledGame, agents: int) -> Observed:
     """One plane per piece, one per fact beside the board, one per agent that says whether it is to move.
 
     Raises ValueError if no board is recognized.
     """
+    literal, (height, width, count), names = _planes(game)
+    planes = np.full((agents, height * width, count + agents), _FALSE, np.int32)
+    planes[:, :, :count] = literal
+    for agent in range(agents):
+        planes[agent, :, count + agent] = _TRUE
+    to_move = (f"{role} to move" for role in game.roles if role != RANDOM_ROLE)
+    shape = (height, width, count + agents)
+    return Observed(planes.reshape(agents, -1), shape, (*names, *to_move), _nothing_sensed())
+
+
+def _planes(game: CompiledGame) -> tuple[NDArray[np.int32], tuple[int, int, int], tuple[str, ...]]:
+    """int32[H*W, C], (H, W, C) and the names of C planes: one per piece, one per fact beside the board."""
     features = recognize_features(game)
     if features is None:
         raise ValueError(f"{game.name}: no board is recognized; use observation='facts'")
-    width = len(features.board.across.values)
-    cells = len(features.board.across.values) * len(features.board.down.values)
+    width, height = len(features.board.across.values), len(features.board.down.values)
     aside = np.flatnonzero(features.cell_of == NOTHING)
     pieces = len(features.pieces)
-    planes = np.full((agents, cells, pieces + len(aside) + agents), _FALSE, np.int32)
+    planes = np.full((width * height, pieces + len(aside)), _FALSE, np.int32)
     for fluent in np.flatnonzero(features.cell_of != NOTHING):
-        planes[:, features.cell_of[fluent], features.piece_of[fluent]] = 2 * (1 + fluent)
-    planes[:, :, pieces : pieces + len(aside)] = 2 * (1 + aside)
-    for agent in range(agents):
-        planes[agent, :, pieces + len(aside) + agent] = _TRUE
-    names = (
-        *(piece.name for piece in features.pieces),
-        *(str(game.terms.fluents[f]) for f in aside),
-        *(f"{role} to move" for role in game.roles if str(role) != "random"),
-    )
-    shape = (cells // width, width, planes.shape[2])
-    return Observed(planes.reshape(agents, -1), shape, names, _nothing_sensed())
+        planes[features.cell_of[fluent], features.piece_of[fluent]] = 2 * (1 + fluent)
+    planes[:, pieces:] = 2 * (1 + aside)
+    names = (*(piece.name for piece in features.pieces), *(str(game.terms.fluents[f]) for f in aside))
+    return planes, (height, width, planes.shape[1]), names

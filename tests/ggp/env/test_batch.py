@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import ggp
 from ggp.env import HOLD, RESTART, ActionError, make
 from ggp.game import RANDOM_ROLE, GoalError
 
@@ -57,7 +56,7 @@ def assert_like_the_game(env, state, n, game):
 def play_beside(name, *, count, steps, seed, **choices):
     """Random actions in environments and the same moves in the game, compared in every state."""
     env = make(name, count, seed=seed, **choices)
-    game = ggp.load(name, engine="lanes")
+    game = env.game
     rng = np.random.default_rng(seed)
     state = env.init()
     positions = [assert_like_the_game(env, state, n, game) for n in range(count)]
@@ -240,11 +239,11 @@ def test_forced_moves_can_be_skipped():
 
 
 def test_board_observation_shows_pieces_and_who_moves():
-    env = make("tictactoe", 2, observation="board")
+    env = make("tictactoe", 2, observation="board", view="absolute")
     state = env.init()
     assert state.observation.shape[1:3] == (3, 3)
     names = env.observed.names
-    mover = names.index("xplayer to move") if "xplayer to move" in names else names.index("x to move")
+    mover = names.index("x to move")
     assert state.observation[0, :, :, mover].all()
     state = env.step(state, [0, 4])
     assert not state.observation[0, :, :, mover].any()
