@@ -4,10 +4,13 @@ BIN = $(VENV)/bin
 TEST_PROCESSES ?= 2
 PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
-.PHONY: match test test-slow test-all lint docs play bench setup
+.PHONY: match serve test test-slow test-all lint docs play bench setup
 
 match: $(VENV)/.runtime ## two machine players play connect four
 	$(BIN)/ggp match connectfour
+
+serve: $(VENV)/.runtime ## play, watch and write games in the browser
+	$(BIN)/ggp serve
 
 test: $(VENV)/.development ## run the tests, those marked slow excepted
 	$(PYTEST) -m "not slow"

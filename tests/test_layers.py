@@ -38,6 +38,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("ggp.validation", "ggp.protocol"),
     ("ggp.players", "ggp.bench"),
     ("ggp.player_server", "ggp.tournament", "ggp.assessment", "ggp.env"),
+    ("ggp.web",),
     ("ggp.cli",),
     ("ggp", "ggp.__main__"),
 )
@@ -48,7 +49,7 @@ HOMES = {
     "clingo": ("gdl.grounding",),
     "numba": ("ggp.jit",),
     "llvmlite": ("ggp.jit",),
-    "aiohttp": ("ggp.protocol",),
+    "aiohttp": ("ggp.protocol", "ggp.web"),
     "pyswip": ("ggp.engines.prolog_process",),
     "matplotlib": ("ggp.tournament.charts",),
     "click": ("ggp.cli",),

@@ -16,6 +16,7 @@ import click
 
 COMMANDS = {
     "match": "Play a match on this machine, with you as a player or without.",
+    "serve": "Play, watch and write games in the browser.",
     "games": "List the games that are known by name.",
     "show": "Step through a recorded match.",
     "info": "Show title, roles, kind and size of a game.",

@@ -1,0 +1,80 @@
+"""`ggp serve`: games in the browser."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import webbrowser
+
+import click
+
+from ggp.cli.options import Count, Seconds
+
+TOKEN_VARIABLE = "GGP_TOKEN"
+
+
+@click.command("serve")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=8765, show_default=True, type=Count(1, 65535), help="Port to listen on.")
+@click.option(
+    "--token",
+    envvar=TOKEN_VARIABLE,
+    show_envvar=True,
+    help="Secret that opens the page.  [default: a new one each run]",
+)
+@click.option("--open/--no-open", "is_opening", default=True, help="Open the page in the browser.")
+@click.option(
+    "--sessions", default=4, show_default=True, type=Count(1, 1000), help="Browsers served at the same time."
+)
+@click.option("--matches", default=3, show_default=True, type=Count(1, 100), help="Open matches per browser.")
+@click.option(
+    "--memory",
+    default=4096,
+    show_default=True,
+    type=Count(512),
+    metavar="MIB",
+    help="Memory limit of each match process.",
+)
+@click.option(
+    "--idle",
+    default=1800.0,
+    show_default=True,
+    type=Seconds(1),
+    help="End sessions that have been idle for this long.",
+)
+def command(
+    host: str,
+    port: int,
+    token: str | None,
+    is_opening: bool,
+    sessions: int,
+    matches: int,
+    memory: int,
+    idle: float,
+) -> None:
+    """Play, watch and write games in the browser, until Ctrl-C.
+
+    The page listens on this machine only, and opens with the token in its address.
+    """
+    from ggp.web.access import Access
+    from ggp.web.server import run_server
+    from ggp.web.sessions import SessionLimits
+
+    if token is not None and len(token) < 8:
+        raise click.UsageError("a token has at least 8 characters")
+    access = Access(host, port) if token is None else Access(host, port, token)
+    limits = SessionLimits(sessions=sessions, matches=matches, mebibytes=memory, idle_seconds=idle)
+
+    def report_ready() -> None:
+        click.echo(f"open {access.address}")
+        if is_opening:
+            webbrowser.open(access.address)
+
+    try:
+        with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
+            asyncio.run(run_server(access, limits, report_ready))
+    except OSError as error:
+        raise click.ClickException(
+            f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}"
+        ) from None

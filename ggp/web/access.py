@@ -1,0 +1,63 @@
+"""Which requests are answered: those for this host, with the token or a session, and not from other pages.
+
+A name that another site points at this machine (DNS rebinding) fails at Host; a page of another site fails
+at Origin, and has no cookie, which is SameSite=Strict.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+COOKIE = "ggp-session"
+HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+"""Sent with every reply: the page uses nothing from other hosts, and nobody frames it."""
+
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True)
+class Access:
+    """The token of this run, and the names under which the server may be asked.
+
+    >>> access = Access("127.0.0.1", 8000, "secret")
+    >>> access.is_own_host("localhost:8000"), access.is_own_host("evil.example:8000")
+    (True, False)
+    >>> access.is_own_origin("http://localhost:8000", "localhost:8000"), access.is_own_origin("null", "x")
+    (True, False)
+    """
+
+    host: str
+    port: int
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+
+    @property
+    def address(self) -> str:
+        """The address to open, token included."""
+        return f"http://{_bracketed(self.host)}:{self.port}/?token={self.token}"
+
+    def is_own_host(self, host: str) -> bool:
+        """Whether a Host header names this server."""
+        return host.lower() in {f"{name}:{self.port}" for name in (*_LOOPBACK, _bracketed(self.host).lower())}
+
+    def is_own_origin(self, origin: str | None, host: str) -> bool:
+        """Whether a request that changes something comes from a page of this server."""
+        return origin is not None and self.is_own_host(host) and origin.lower() == f"http://{host.lower()}"
+
+    def is_token(self, given: str) -> bool:
+        """Whether `given` is the token; takes equally long for every wrong one."""
+        return secrets.compare_digest(given.encode(), self.token.encode())
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host

@@ -1,0 +1,158 @@
+"""The searches of one match, in a thread of their own with a game of their own.
+
+The thread shares nothing with the match but terms: it follows the match by its moves, on the fastest engine
+for the rules. A search that the match has overtaken ends at the next slice, and its answer is dropped.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gdl.errors import GdlError
+from ggp.beliefs.observation import Observation
+from ggp.engines.loading import load
+from ggp.game import Game, GameError, Move, Role, has_percepts
+from ggp.match.player import MatchSetup, Player, PlayerError
+from ggp.players.factory import make_player
+from ggp.search.report import SearchReport
+
+_SLICE_SECONDS = 0.4
+"""Length of the pieces of an analysis, between which it can end."""
+_START_SECONDS = 1.0
+"""What a player gets to start, kernels aside."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One search.
+
+    generation   of the match when it was asked for; a task of another one is stale
+    spec         the player, as `make_player` reads it
+    seconds      how long it may take
+    moves        all joint moves so far; empty in games with `sees`
+    observations what `role` was told of each step, in games with `sees`; empty in others
+    is_analysis  searched for the person, in slices, by a player that makes no move
+    """
+
+    generation: int
+    role: Role
+    spec: str
+    seconds: float
+    moves: tuple[tuple[Move, ...], ...]
+    observations: tuple[Observation, ...]
+    is_analysis: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How a search stands, or how it ended. `move` is None while it runs; `error` says what went wrong."""
+
+    task: Task
+    move: Move | None = None
+    report: dict[str, Any] | None = None
+    error: str = ""
+
+
+class AgentThread:
+    """Searches for one match; `found` is called in the thread with every Finding.
+
+    rules   text of the rule sheet
+    seed    of all searches
+    """
+
+    def __init__(self, rules: str, seed: int, found: Callable[[Finding], None]) -> None:
+        self.generation = 0
+        self._rules, self._seed, self._found = rules, seed, found
+        self._tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
+        self._game: Game[Any] | None = None
+        self._states: list[tuple[tuple[Move, ...] | None, Hashable]] = []
+        self._players: dict[tuple[Role, str, bool], Player] = {}
+        self._observed: dict[Role, int] = {}
+        self._task: Task | None = None
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def put(self, task: Task) -> None:
+        """Ask for a search; tasks are done in order."""
+        self._tasks.put(task)
+
+    def _run(self) -> None:
+        while True:
+            task = self._task = self._tasks.get()
+            if task.generation != self.generation:
+                continue
+            try:
+                self._do(task)
+            except (GdlError, GameError, PlayerError) as error:
+                self._found(Finding(task, error=str(error)))
+            except MemoryError:
+                self._found(Finding(task, error="out of memory"))
+            except Exception as error:  # a bug in a player must not silence the match
+                self._found(Finding(task, error=repr(error)))
+
+    def _do(self, task: Task) -> None:
+        if self._game is None:
+            self._game = load(self._rules, engine="auto", name="rules")
+            self._states = [(None, self._game.initial_state())]
+        player = self._player(task)
+        if has_percepts(self._game):
+            self._finish(task, player, self._choose_by_observations(task, player))
+            return
+        self._follow(task.moves)
+        joint_move, state = self._states[len(task.moves)]
+        if not task.is_analysis:
+            self._finish(task, player, player.choose(state, time.monotonic() + task.seconds, joint_move))
+            return
+        end = time.monotonic() + task.seconds
+        while task.generation == self.generation and self._tasks.empty() and time.monotonic() < end:
+            player.choose(state, min(end, time.monotonic() + _SLICE_SECONDS), joint_move)
+            joint_move = None
+        report = player.last_report
+        if report is not None and task.generation == self.generation:
+            self._found(Finding(task, player.best_move, report.to_dict()))  # type: ignore[attr-defined]
+
+    def _choose_by_observations(self, task: Task, player: Player) -> Move:
+        """Tell the player what is new to it, then let it choose; it never gets a state of the match."""
+        deadline = time.monotonic() + task.seconds
+        known = self._observed.get(task.role, 0)
+        self._observed[task.role] = len(task.observations)
+        for observation in task.observations[known:]:
+            player.observe(observation, deadline)
+        return player.choose_by_observations(deadline)
+
+    def _finish(self, task: Task, player: Player, move: Move) -> None:
+        """Report the move of an agent."""
+        report = player.last_report
+        self._found(Finding(task, move, None if report is None else report.to_dict()))
+
+    def _player(self, task: Task) -> Player:
+        """The player of a task; one keeps its tree from move to move."""
+        key = (task.role, task.spec, task.is_analysis)
+        if key not in self._players:
+            assert self._game is not None
+            player = make_player(task.spec, on_report=self._pass_on)
+            player.prepare(self._game)
+            setup = MatchSetup("web", self._game, task.role, _START_SECONDS, task.seconds, self._seed)
+            player.start(setup, time.monotonic() + _START_SECONDS)
+            self._players[key] = player
+        return self._players[key]
+
+    def _pass_on(self, report: SearchReport) -> None:
+        if self._task is not None and self._task.generation == self.generation:
+            self._found(Finding(self._task, report=report.to_dict()))
+
+    def _follow(self, moves: Sequence[tuple[Move, ...]]) -> None:
+        """Make `_states` those of `moves`."""
+        assert self._game is not None
+        common = 0
+        while (
+            common < min(len(moves), len(self._states) - 1) and self._states[common + 1][0] == moves[common]
+        ):
+            common += 1
+        del self._states[common + 1 :]
+        for joint_move in moves[common:]:
+            self._states.append((joint_move, self._game.next_state(self._states[-1][1], joint_move)))

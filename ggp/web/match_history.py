@@ -1,0 +1,97 @@
+"""The states of one match, the moves that led to them, and the moves committed for the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gdl.terms import Term
+from ggp.game import Game, JointMove, Move, Role, goals_or_none
+
+STEP_LIMIT = 5_000
+"""Joint moves of a match; then it is over without a result. Bounds the memory of a match."""
+
+
+@dataclass
+class Step:
+    """One joint move, and what followed. `percepts` and `values` have one entry per role in role order.
+
+    values   what the searches expected that chose the moves; None without a search
+    """
+
+    joint_move: tuple[Move, ...]
+    state: Hashable
+    percepts: tuple[tuple[Term, ...], ...]
+    values: tuple[float | None, ...]
+
+
+@dataclass
+class MatchHistory:
+    """A match as far as it has been played.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe", engine="reasoner")
+    >>> history = MatchHistory(game)
+    >>> history.commit(game.roles[0], history.legal(game.roles[0])[0])
+    >>> history.commit(game.roles[1], history.legal(game.roles[1])[0])
+    >>> history.advance(), history.undo(1), len(history.steps)
+    (True, None, 0)
+    """
+
+    game: Game[Any]
+    steps: list[Step] = field(default_factory=list)
+    committed: dict[Role, Move] = field(default_factory=dict)
+    expected: dict[Role, float | None] = field(default_factory=dict)
+
+    def state(self, step: int | None = None) -> Hashable:
+        """The state after `step` joint moves; None: the last one."""
+        step = len(self.steps) if step is None else step
+        return self.steps[step - 1].state if step else self.game.initial_state()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no move can follow."""
+        return self.is_cut or self.game.is_terminal(self.state())
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the match has met `STEP_LIMIT`."""
+        return len(self.steps) >= STEP_LIMIT
+
+    def legal(self, role: Role) -> tuple[Move, ...]:
+        """The legal moves of `role` in the last state. Raises NoLegalMoveError."""
+        return self.game.legal_moves(self.state(), role)
+
+    def goals(self) -> list[int | None] | None:
+        """Goals in role order; None while the match runs or if it was cut."""
+        return None if self.is_cut or not self.is_over else goals_or_none(self.game, self.state())
+
+    def commit(self, role: Role, move: Move, expected: float | None = None) -> None:
+        """Choose the move of `role` for the next step; nobody sees it before all have chosen."""
+        self.committed[role], self.expected[role] = move, expected
+
+    def advance(self) -> bool:
+        """Make the joint move if every role has chosen; returns whether."""
+        if len(self.committed) < len(self.game.roles):
+            return False
+        self.play([self.committed[role] for role in self.game.roles])
+        return True
+
+    def play(self, joint_move: JointMove, values: Sequence[float | None] = ()) -> None:
+        """Make a joint move. Raises IllegalMoveError."""
+        game, state = self.game, self.state()
+        after = game.next_state(state, joint_move)
+        percepts = tuple(game.percepts(state, joint_move, role) for role in game.roles)
+        known = tuple(values) or tuple(self.expected.get(role) for role in game.roles)
+        self.steps.append(Step(tuple(joint_move), after, percepts, known))
+        self.committed, self.expected = {}, {}
+
+    def undo(self, count: int) -> None:
+        """Take back the last `count` joint moves and what is committed."""
+        del self.steps[len(self.steps) - count :]
+        self.committed, self.expected = {}, {}
+
+    def joint_moves(self) -> list[tuple[Move, ...]]:
+        """All joint moves so far."""
+        return [step.joint_move for step in self.steps]

@@ -1,0 +1,409 @@
+"""The process of one match: `python -m ggp.web.match_process MIB`, started by the web server.
+
+It computes states with the reasoner, so that the board is there at once; the searches load the rules on the
+fastest engine in a thread of their own (`agent_thread`).
+
+    open      rules, name, seats, seed    what does not change during the match
+    replay    text                        the same for a match record
+    view      step                        a state of the past
+    play      step, role, move            null; the event `state` follows
+    undo                                  null
+    think     seconds                     null; events `think` follow
+    record                                the match as JSON of a match record
+
+Seats are texts in role order: "person", or a player as `make_player` reads it. Events: `state` after every
+change, `think` while a search runs, `failed` if a search ended without a move.
+"""
+
+from __future__ import annotations
+
+import queue
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gdl.syntax.parser import parse_term
+from ggp.analysis.picture import Picture, find_picture
+from ggp.beliefs.observation import Observation
+from ggp.engines.loading import load
+from ggp.game import RANDOM_ROLE, GameError, Role, has_percepts
+from ggp.match.record import MatchRecord, Step
+from ggp.player_server.child_end import LineQueue
+from ggp.players.factory import make_player
+from ggp.web.agent_thread import AgentThread, Finding, Task
+from ggp.web.match_history import STEP_LIMIT, MatchHistory
+from ggp.web.match_view import (
+    legal_moves_view,
+    moves_view,
+    outcome,
+    percepts_view,
+    shown_state,
+)
+from ggp.web.requests import RequestError, Wire, answer, serve
+
+PERSON = "person"
+AGENTS = ("mcts", "alphabeta", "solving", "random", "legal")
+"""Kinds of players that may take a seat: none that runs other code or reads files."""
+
+MOVE_SECONDS = (0.1, 600.0)
+ANALYSIS_SECONDS = 60.0
+PACE_SECONDS = 0.4
+"""Least time between two steps that nobody chooses, so that one can follow them."""
+
+
+def check_seat(spec: str) -> None:
+    """Raise RequestError or PlayerSpecError unless `spec` may take a seat.
+
+    >>> check_seat("human")
+    Traceback (most recent call last):
+    ggp.web.requests.RequestError: 'human' cannot take a seat here: expected person, mcts, ...
+    """
+    kind, _, options = spec.partition(":")
+    if spec == PERSON:
+        return
+    if kind not in AGENTS:
+        raise RequestError(f"{spec!r} cannot take a seat here: expected person, {', '.join(AGENTS)}")
+    if any(part.strip().startswith(("weights", "file")) for part in options.split(",")):
+        raise RequestError("players that read files cannot take a seat here")
+    make_player(spec)
+
+
+class BrowserMatch:
+    """One match and its seats; methods named in the module's docstring answer the requests."""
+
+    def __init__(self, wire: Wire, found: Callable[[Finding], None]) -> None:
+        self._wire = wire
+        self._found = found
+        self._history: MatchHistory | None = None
+        self._seats: tuple[str, ...] = ()
+        self._seconds = 1.0
+        self._asked: set[Role] = set()
+        self._text = ""
+        self._is_changed = False
+        self._next_pace = 0.0
+        self._fault = ""
+
+    @property
+    def history(self) -> MatchHistory:
+        """The match. Raises RequestError before `open`."""
+        if self._history is None:
+            raise RequestError("no match is open")
+        return self._history
+
+    def open(self, rules: str, name: str, seats: list[str], seconds: float, seed: int) -> dict[str, Any]:
+        """Load the rules and seat the players."""
+        for spec in seats:
+            check_seat(spec)
+        game = load(rules + "\n", engine="reasoner", name=name)
+        wanted = [role for role in game.roles if role != RANDOM_ROLE]
+        if not seats:
+            seats = [PERSON, *(["mcts"] * (len(wanted) - 1))]
+        if len(seats) != len(wanted):
+            raise RequestError(f"{name} has {len(wanted)} roles, not {len(seats)}")
+        if has_percepts(game) and seats.count(PERSON) > 1:
+            raise RequestError("in a game with hidden information only one person can sit at this page")
+        least, most = MOVE_SECONDS
+        if not least <= seconds <= most:
+            raise RequestError(f"a move takes {least:g} to {most:g} seconds")
+        given = iter(seats)
+        self._seats = tuple("chance" if role == RANDOM_ROLE else next(given) for role in game.roles)
+        self._seconds, self._text = seconds, rules
+        self._history = MatchHistory(game)
+        self._picture: Picture = find_picture(game.program, game.facts(game.initial_state()))
+        self._rng = random.Random(seed)
+        self._agents = AgentThread(rules + "\n", seed, self._found)
+        return self._described()
+
+    def replay(self, text: str) -> dict[str, Any]:
+        """Open a match record; nobody plays on."""
+        record = MatchRecord.from_json(text)
+        if not record.rules.strip():
+            raise RequestError("the record holds no rules")
+        roles = load(record.rules + "\n", engine="reasoner", name="record").roles
+        self.open(
+            record.rules,
+            record.game_name or "recorded match",
+            ["legal"] * sum(role != RANDOM_ROLE for role in roles),
+            1.0,
+            0,
+        )
+        if len(record.moves) > STEP_LIMIT:
+            raise RequestError(f"the record has more than {STEP_LIMIT} steps")
+        reports = record.reports or [[] for _ in record.moves]
+        for texts, row in zip(record.moves, reports, strict=False):
+            values = [None if report is None else report.get("expectation") for report in row]
+            self.history.play([parse_term(each) for each in texts], values)
+        self._seats = tuple(record.player_names) or ("",) * len(self.history.game.roles)
+        self._agents.generation = -1
+        return {**self._described(), "is_replay": True}
+
+    def _described(self) -> dict[str, Any]:
+        game = self.history.game
+        return {
+            "name": game.name,
+            "roles": [str(role) for role in game.roles],
+            "seats": list(self._seats),
+            "is_hidden": has_percepts(game),
+            "is_replay": False,
+        }
+
+    @property
+    def _is_replay(self) -> bool:
+        return self._agents.generation < 0
+
+    def _persons(self) -> list[Role]:
+        roles = zip(self.history.game.roles, self._seats, strict=True)
+        return [] if self._is_replay else [role for role, seat in roles if seat == PERSON]
+
+    def _blind(self) -> Role | None:
+        """The person from whom the state is hidden, if there is one."""
+        persons = self._persons()
+        return persons[0] if persons and has_percepts(self.history.game) else None
+
+    def view(self, step: int) -> dict[str, Any]:
+        """A state of the past. Raises RequestError if it is hidden or has not been reached."""
+        if not 0 <= step <= len(self.history.steps):
+            raise RequestError(f"the match has not reached step {step}")
+        if self._blind() is not None:
+            raise RequestError("the rules hide the state from you")
+        return {"step": step, **shown_state(self.history, self._picture, step)}
+
+    def snapshot(self) -> dict[str, Any]:
+        """The event `state`: the last state, and whose choice is awaited."""
+        history, blind = self.history, self._blind()
+        person = self._next_person()
+        last = len(history.steps)
+        shown = {} if blind is not None else shown_state(history, self._picture, last)
+        goals = history.goals()
+        return {
+            "event": "state",
+            "step": last,
+            **shown,
+            "is_over": history.is_over,
+            "outcome": outcome(history.game, history),
+            "goals": goals,
+            "person": None if person is None else str(person),
+            "moves": [] if person is None else legal_moves_view(self._picture, history.legal(person)),
+            "waiting": [] if blind is not None else sorted(map(str, self._asked)),
+            "fault": self._fault,
+            "history": moves_view(history, blind),
+            "values": [] if blind is not None else [list(step.values) for step in history.steps],
+            "percepts": [] if blind is None else percepts_view(history, blind),
+            "can_undo": self._undo_count() > 0,
+        }
+
+    def _next_person(self) -> Role | None:
+        """The person who is to choose now."""
+        if self._fault or self.history.is_over:
+            return None
+        return next((role for role in self._persons() if role not in self.history.committed), None)
+
+    def play(self, step: int, role: str, move: str) -> None:
+        """Commit a person's move for the step that the page shows."""
+        history, person = self.history, self._next_person()
+        if step != len(history.steps) or person is None or str(person) != role:
+            raise RequestError("that move comes too late: the match has gone on")
+        legal = {str(each): each for each in history.legal(person)}
+        if move not in legal:
+            raise RequestError(f"{move} is not legal here")
+        history.commit(person, legal[move])
+        self._agents.generation += not self._asked
+        self._is_changed = True
+
+    def undo(self) -> None:
+        """Take back the last step in which a person had a choice."""
+        count = self._undo_count()
+        if not count:
+            raise RequestError("there is no move of yours to take back")
+        self.history.undo(count)
+        self._fault = ""
+        self._asked.clear()
+        self._agents.generation += 1
+        self._is_changed = True
+
+    def _undo_count(self) -> int:
+        """Steps back to the last choice of a person; 0 if there is none, or if going back would tell."""
+        history = self.history
+        if self._blind() is not None:
+            return 0
+        for count in range(1, len(history.steps) + 1):
+            state = history.state(len(history.steps) - count)
+            if any(len(history.game.legal_moves(state, role)) > 1 for role in self._persons()):
+                return count
+        return 0
+
+    def think(self, seconds: float) -> None:
+        """Search for the person who is to move."""
+        person = self._next_person()
+        if self._blind() is not None:
+            raise RequestError("no analysis in a game with hidden information")
+        if person is None:
+            raise RequestError("it is not your turn")
+        limit = min(max(seconds, 0.1), ANALYSIS_SECONDS)
+        self._agents.put(self._task(person, "mcts", limit, is_analysis=True))
+
+    def record(self) -> str:
+        """The match as the JSON text of a record. Raises RequestError if it holds what is hidden."""
+        if self._blind() is not None:
+            raise RequestError("the record would show what the rules hide from you")
+        history, game = self.history, self.history.game
+        record = MatchRecord(
+            "web", game.name, tuple(map(str, game.roles)), 0, round(self._seconds), self._seats, self._text
+        )
+        record.add_step(Step((), self._state_text(0)))
+        for number, step in enumerate(history.steps, start=1):
+            record.add_step(Step(tuple(map(str, step.joint_move)), self._state_text(number)))
+        goals = history.goals()
+        if goals is not None:
+            record.complete(goals)
+        return record.to_json()
+
+    def _state_text(self, step: int) -> str:
+        return f"( {' '.join(map(str, self.history.game.facts(self.history.state(step))))} )"
+
+    def fail(self, text: str) -> None:
+        """The rules are at fault: nobody can move any more."""
+        self._fault = text
+        self._is_changed = True
+        self._show_change()
+
+    def run_on(self) -> float | None:
+        """Make what nobody has to choose, and ask the agents; seconds until this is due again, or None.
+
+        Raises GameError if the rules are at fault.
+        """
+        if self._history is None:
+            return None
+        if self._is_replay or self._fault or self._history.is_over:
+            self._show_change()
+            return None
+        self._commit_forced()
+        if len(self.history.committed) == len(self.history.game.roles):
+            left = self._next_pace - time.monotonic()
+            if left > 0:
+                self._show_change()
+                return left
+            self.history.advance()
+            self._next_pace = time.monotonic() + (0.0 if self._persons() else PACE_SECONDS)
+            self._asked.clear()
+            self._agents.generation += 1
+            self._is_changed = True
+            return 0.0
+        self._ask_agents()
+        self._show_change()
+        return None
+
+    def _commit_forced(self) -> None:
+        """Commit what needs no thought: chance, and moves without an alternative."""
+        history = self.history
+        for role in history.game.roles:
+            if role in history.committed:
+                continue
+            legal = history.legal(role)
+            if role == RANDOM_ROLE:
+                history.commit(role, self._rng.choice(legal))
+            elif len(legal) == 1:
+                history.commit(role, legal[0])
+
+    def _ask_agents(self) -> None:
+        """Start the searches of the agents that have a choice."""
+        persons = self._persons()
+        roles = zip(self.history.game.roles, self._seats, strict=True)
+        busy = (*self.history.committed, *persons, *self._asked)
+        waiting = [(role, seat) for role, seat in roles if role not in busy]
+        for role, seat in waiting:
+            self._asked.add(role)
+            self._agents.put(self._task(role, seat, self._seconds))
+        self._is_changed = self._is_changed or bool(waiting)
+
+    def _task(self, role: Role, spec: str, seconds: float, *, is_analysis: bool = False) -> Task:
+        history = self.history
+        index = history.game.roles.index(role)
+        is_hidden = has_percepts(history.game)
+        observations = tuple(
+            Observation(step.joint_move[index], step.percepts[index]) for step in history.steps
+        )
+        return Task(
+            self._agents.generation,
+            role,
+            spec,
+            seconds,
+            () if is_hidden else tuple(history.joint_moves()),
+            observations if is_hidden else (),
+            is_analysis,
+        )
+
+    def take(self, finding: Finding) -> None:
+        """What a search reports; that of an earlier state is dropped."""
+        task = finding.task
+        if task.generation != self._agents.generation:
+            return
+        if finding.report is not None and self._blind() is None:
+            self._wire.send(
+                {
+                    "event": "think",
+                    "step": len(self.history.steps),
+                    "role": str(task.role),
+                    "is_yours": task.is_analysis,
+                    "is_done": finding.move is not None,
+                    "move": None if finding.move is None else str(finding.move),
+                    "report": finding.report,
+                }
+            )
+        if finding.error:
+            self._wire.send({"event": "failed", "role": str(task.role), "text": finding.error})
+        if task.is_analysis or (finding.move is None and not finding.error):
+            return
+        self._asked.discard(task.role)
+        legal = self.history.legal(task.role)
+        expected = None if finding.report is None else finding.report["expectation"]
+        if finding.move in legal:
+            self.history.commit(task.role, finding.move, expected)
+        else:  # the event `failed` says why
+            self.history.commit(task.role, self._rng.choice(legal))
+
+    def _show_change(self) -> None:
+        """Send the event `state` if there is something new; moves without an alternative are made by then."""
+        if self._is_changed:
+            self._is_changed = False
+            self._wire.send(self.snapshot())
+
+
+def run(lines: LineQueue, wire: Wire) -> None:
+    """Answer requests, and let the match run on between them."""
+    inbox: queue.SimpleQueue[bytes | Finding] = queue.SimpleQueue()
+
+    def receive() -> None:
+        while True:
+            inbox.put(lines.wait())
+
+    threading.Thread(target=receive, daemon=True).start()
+    match = BrowserMatch(wire, inbox.put)
+    methods = _methods(match)
+    seconds: float | None = None
+    while True:
+        try:
+            item = inbox.get(timeout=seconds)
+        except queue.Empty:
+            item = None
+        if isinstance(item, bytes):
+            wire.send(answer(item, methods))
+        elif item is not None:
+            match.take(item)
+        try:
+            seconds = match.run_on()
+        except GameError as error:
+            seconds = None
+            match.fail(str(error))
+
+
+def _methods(match: BrowserMatch) -> dict[str, Callable[..., Any]]:
+    names: Sequence[str] = ("open", "replay", "view", "snapshot", "play", "undo", "think", "record")
+    return {name: getattr(match, name) for name in names}
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]), run)

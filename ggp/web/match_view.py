@@ -1,0 +1,100 @@
+"""One state of a match as JSON for the page; what the rules hide from the person stays hidden.
+
+In a game with `sees` rules a person gets percepts and own moves, at every step and after the end; the state
+is shown only in matches without a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gdl.terms import Term
+from ggp.analysis.figures import Line, words_of
+from ggp.analysis.picture import Picture
+from ggp.game import Game, Role
+from ggp.match.outcome import outcome_text
+from ggp.web.board_markup import board_markup, cell_name
+from ggp.web.click_paths import click_paths
+from ggp.web.match_history import MatchHistory
+
+FACT_LIMIT = 400
+"""Facts listed at most beside the board."""
+
+
+def state_view(
+    picture: Picture, facts: Sequence[Term], before: Sequence[Term] | None, *, is_over: bool
+) -> dict[str, Any]:
+    """Board, figures and remaining facts of a state.
+
+    >>> import ggp
+    >>> game = ggp.load("nim", engine="reasoner")
+    >>> view = state_view(ggp.show(game).picture, ggp.show(game).facts, None, is_over=False)
+    >>> view["board"], view["lines"][0][0]["text"], view["facts"]
+    ('', 'a  1  ', [])
+    """
+    changed = frozenset() if before is None else picture.changed_cells(before, facts)
+    rest = [words_of(fact) for fact in picture.rest(facts)]
+    return {
+        "board": "" if picture.board is None else board_markup(picture.board, facts, changed),
+        "key": [list(pair) for pair in picture.key(facts)],
+        "lines": [_line(line) for line in picture.figure_lines(facts, is_over=is_over)],
+        "facts": rest[:FACT_LIMIT],
+        "facts_left_out": max(0, len(rest) - FACT_LIMIT),
+    }
+
+
+def _line(line: Line) -> list[dict[str, Any]]:
+    return [{"text": piece.text, "name": piece.name, "dim": piece.is_dim} for piece in line]
+
+
+def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str, Any]:
+    """The state after `step` joint moves, in a match in which it may be seen."""
+    game = history.game
+    facts = game.facts(history.state(step))
+    before = game.facts(history.state(step - 1)) if step else None
+    is_over = step == len(history.steps) and history.is_over
+    return state_view(picture, facts, before, is_over=is_over)
+
+
+def legal_moves_view(picture: Picture, legal: Sequence[Term]) -> list[dict[str, Any]]:
+    """Every legal move: its text, what a person reads, and the cells to click for it."""
+    paths = [()] * len(legal) if picture.board is None else click_paths(picture.board, legal)
+    return [
+        {
+            "move": str(move),
+            "text": words_of(move),
+            "path": [[cell_name(cell) for cell in sorted(cells)] for cells in path],
+        }
+        for move, path in zip(legal, paths, strict=True)
+    ]
+
+
+def moves_view(history: MatchHistory, person: Role | None) -> list[list[str | None]]:
+    """The joint moves in role order.
+
+    person   if given, only the moves of this role: those of others are hidden, None
+    """
+    roles = history.game.roles
+    return [
+        [
+            words_of(move) if person is None or role == person else None
+            for role, move in zip(roles, step.joint_move, strict=True)
+        ]
+        for step in history.steps
+    ]
+
+
+def percepts_view(history: MatchHistory, person: Role) -> list[list[str]]:
+    """What `person` has seen, per step."""
+    index = history.game.roles.index(person)
+    return [[words_of(term) for term in step.percepts[index]] for step in history.steps]
+
+
+def outcome(game: Game[Any], history: MatchHistory) -> str:
+    """The result in words; empty while the match runs."""
+    if not history.is_over:
+        return ""
+    if history.is_cut:
+        return "no result: the match is too long"
+    return outcome_text([str(role) for role in game.roles], history.goals())

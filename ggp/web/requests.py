@@ -1,0 +1,73 @@
+"""The child's end of a link to the web server: requests in, replies and events out, one JSON object a line.
+
+A request has a number and the name of what to do; its reply has the same number. Events have none.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO
+
+from gdl.errors import GdlError
+from ggp.game import GameError
+from ggp.match.player import PlayerError
+from ggp.match.record import RecordError
+from ggp.player_server.child_end import LineQueue, end_process_group, limit_memory, take_stdin, take_stdout
+
+MESSAGE_CHARACTERS = 2000
+
+
+class RequestError(Exception):
+    """A request that cannot be met; its text is shown to the person.
+
+    >>> str(RequestError("it is not your turn"))
+    'it is not your turn'
+    """
+
+
+class Wire:
+    """Lines to the server. May be written from any thread; the process ends if nobody reads them."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Write one message."""
+        line = json.dumps(message).encode() + b"\n"
+        with self._lock:
+            try:
+                self._stream.write(line)
+                self._stream.flush()
+            except (OSError, ValueError):
+                end_process_group()
+
+
+def answer(line: bytes, methods: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    """The reply to one request; MemoryError is the only exception that gets through.
+
+    >>> answer(b'{"number": 7, "do": "double", "value": 4}', {"double": lambda value: 2 * value})
+    {'number': 7, 'result': 8}
+    """
+    request = json.loads(line)
+    number = request.pop("number")
+    try:
+        return {"number": number, "result": methods[request.pop("do")](**request)}
+    except (RequestError, GdlError, GameError, PlayerError, RecordError) as error:
+        return {"number": number, "error": str(error)[:MESSAGE_CHARACTERS]}
+    except RecursionError:
+        return {"number": number, "error": "the rules are nested too deeply"}
+    except TypeError as error:
+        return {"number": number, "error": f"a request with other fields was expected ({error})"}
+
+
+def serve(mebibytes: int, make: Callable[[LineQueue, Wire], None]) -> None:
+    """Run `make` on this process's lines, under a memory limit; the process ends with it."""
+    lines, wire = LineQueue(take_stdin()), Wire(take_stdout())
+    limit_memory(mebibytes)
+    try:
+        make(lines, wire)
+    except (MemoryError, OSError):
+        end_process_group(3)

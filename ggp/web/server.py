@@ -1,0 +1,330 @@
+"""The web server: pages, and the JSON that their scripts ask for.
+
+    GET  /, /match/ID, /workbench, /static/FILE      pages
+    GET  /api/games                                   the games known by name
+    GET  /api/games/NAME/rules                        a rule sheet
+    GET  /api/games/NAME/picture.svg                  its initial state
+    POST /api/matches                                 open a match: game or rules, seats, seconds; or a record
+    GET  /api/matches/ID                              what does not change during it
+    GET  /api/matches/ID/events                       server-sent events, the present state first
+    POST /api/matches/ID/{view,play,undo,think,record,close}
+    POST /api/sheet/{check,format,prove}              the workbench
+
+Errors are `{"error": sentence}` with a status: 400 the request, 403 token or origin, 404 no such thing,
+410 the process of the match has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
+
+from aiohttp import web
+
+from gdl.syntax.parser import decode
+from ggp.analysis.sheet_comment import read_comment
+from ggp.engines.loading import game_folders
+from ggp.files import PACKAGE
+from ggp.web.access import COOKIE, HEADERS, Access
+from ggp.web.child_link import ChildError
+from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
+
+STATIC = PACKAGE / "web" / "static"
+_SWEEP_SECONDS = 30.0
+_KEEP_ALIVE_SECONDS = 15.0
+_PROOF_SECONDS = 60.0
+_PICTURE_SECONDS = 5.0
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+_MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
+    "view": {"step": int},
+    "play": {"step": int, "role": str, "move": str},
+    "undo": {},
+    "think": {"seconds": float},
+    "record": {},
+}
+"""What a page may ask of a match: fields and their types."""
+
+
+class WebServer:
+    """The handlers of all routes.
+
+    access, limits   see there
+    clock            seconds, for idle sessions
+    """
+
+    def __init__(
+        self, access: Access, limits: SessionLimits, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.access = access
+        self.limits = limits
+        self.sessions = Sessions(limits, clock)
+        self._pictures: dict[str, str] = {}
+
+    def make_app(self) -> web.Application:
+        """The application, ready to be run."""
+        app = web.Application(middlewares=[self._guard], client_max_size=self.limits.sheet_bytes)
+        app.cleanup_ctx.append(self._run_sweeper)
+        for path, page in (("/", "games"), ("/match/{id}", "match"), ("/workbench", "workbench")):
+            app.router.add_get(path, _page(page))
+        app.router.add_static("/static", STATIC)
+        app.router.add_get("/api/games", self.games)
+        app.router.add_get("/api/games/{name}/rules", self.rules)
+        app.router.add_get("/api/games/{name}/picture.svg", self.picture)
+        app.router.add_post("/api/matches", self.open_match)
+        app.router.add_get("/api/matches/{id}", self.match)
+        app.router.add_get("/api/matches/{id}/events", self.events)
+        app.router.add_post("/api/matches/{id}/close", self.close_match)
+        app.router.add_post("/api/matches/{id}/{do}", self.ask_match)
+        app.router.add_post("/api/sheet/{do}", self.ask_sheet)
+        return app
+
+    async def _run_sweeper(self, app: web.Application) -> AsyncIterator[None]:
+        async def sweep() -> None:
+            while True:
+                await asyncio.sleep(_SWEEP_SECONDS)
+                await self.sessions.end_idle()
+
+        task = asyncio.create_task(sweep())
+        yield
+        task.cancel()
+        await self.sessions.close()
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer only what may be answered; turn errors into sentences."""
+        try:
+            response = await self._admit(request, handler)
+        except ChildError as error:
+            response = _error(410 if error.is_gone else 400, str(error))
+        except web.HTTPRequestEntityTooLarge:
+            response = _error(413, f"too large: at most {self.limits.sheet_bytes:,} bytes")
+        except web.HTTPException as error:
+            response = _error(error.status, error.text or error.reason)
+        except OSError as error:
+            response = _error(503, f"no process could be started: {error}")
+        if not response.prepared:
+            for name, value in HEADERS.items():
+                response.headers.setdefault(name, value)
+        return response
+
+    async def _admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if not self.access.is_own_host(request.host):
+            raise web.HTTPForbidden(text="this server does not answer to that name")
+        if request.method not in ("GET", "HEAD") and not self.access.is_own_origin(
+            request.headers.get("Origin"), request.host
+        ):
+            raise web.HTTPForbidden(text="requests from other pages are refused")
+        if "token" in request.query and not request.path.startswith(("/api/", "/static/")):
+            return await self._log_in(request)
+        if not request.path.startswith("/static/"):
+            self._session(request)
+        return await handler(request)
+
+    @property
+    def _cookie(self) -> str:
+        """Cookies do not know ports: two servers on one machine need two names."""
+        return f"{COOKIE}-{self.access.port}"
+
+    async def _log_in(self, request: web.Request) -> web.StreamResponse:
+        """Exchange the token for a cookie, so that it leaves the address bar."""
+        if not self.access.is_token(request.query["token"]):
+            raise web.HTTPForbidden(text="wrong token: open the address that `ggp serve` printed last")
+        session = self.sessions.find(request.cookies.get(self._cookie, "")) or await self.sessions.begin()
+        response = web.Response(status=302, headers={"Location": request.path})
+        response.set_cookie(self._cookie, session.name, httponly=True, samesite="Strict", path="/")
+        return response
+
+    async def games(self, request: web.Request) -> web.Response:
+        """Name, title, roles, kind and known value of every game known by name."""
+        return web.json_response(await asyncio.to_thread(known_games))
+
+    async def rules(self, request: web.Request) -> web.Response:
+        """The text of a sheet known by name."""
+        return web.Response(text=await asyncio.to_thread(read_rules, request.match_info["name"]))
+
+    async def picture(self, request: web.Request) -> web.Response:
+        """The initial state of a sheet as a picture."""
+        name = request.match_info["name"]
+        if name not in self._pictures:
+            text = await asyncio.to_thread(read_rules, name)
+            self._pictures[name] = await self.sessions.ask_sheets(
+                self._session(request), "picture", text, _PICTURE_SECONDS
+            )
+        return web.Response(text=self._pictures[name], content_type="image/svg+xml")
+
+    async def open_match(self, request: web.Request) -> web.Response:
+        """Open a match; the reply has its id."""
+        data = await _json(request)
+        session = self._session(request)
+        if "record" in data:
+            match = await self.sessions.open_match(session, "replay", {"text": _field(data, "record", str)})
+            return web.json_response({"id": match.name})
+        if "game" in data:
+            name = _field(data, "game", str)
+            text = await asyncio.to_thread(read_rules, name)
+        else:
+            text = _field(data, "rules", str)
+            name = (read_comment(text).title or "your game")[:80]
+        seats = _field(data, "seats", list, [])
+        if not all(isinstance(seat, str) and len(seat) <= 200 for seat in seats):
+            raise web.HTTPBadRequest(text="seats are texts")
+        match = await self.sessions.open_match(
+            session,
+            "open",
+            {
+                "rules": text,
+                "name": name,
+                "seats": seats,
+                "seconds": _field(data, "seconds", float, 1.0),
+                "seed": _field(data, "seed", int, time.time_ns() % 2**31),
+            },
+        )
+        return web.json_response({"id": match.name})
+
+    async def match(self, request: web.Request) -> web.Response:
+        """Name, roles and seats of a match."""
+        return web.json_response(self._find(request).about)
+
+    async def close_match(self, request: web.Request) -> web.Response:
+        """End a match."""
+        match = self._find(request)
+        self._session(request).matches.pop(match.name, None)
+        await match.close()
+        return web.json_response(None)
+
+    async def ask_match(self, request: web.Request) -> web.Response:
+        """Pass a request on to the process of the match."""
+        match, do = self._find(request), request.match_info["do"]
+        if do not in _MATCH_REQUESTS:
+            raise web.HTTPNotFound(text=f"a match has no {do!r}")
+        data = await _json(request)
+        arguments = {name: _field(data, name, kind) for name, kind in _MATCH_REQUESTS[do].items()}
+        return web.json_response(await match.ask(do, arguments, self.limits.answer_seconds))
+
+    async def ask_sheet(self, request: web.Request) -> web.Response:
+        """Check, format or prove a sheet."""
+        do = request.match_info["do"]
+        if do not in ("check", "format", "prove"):
+            raise web.HTTPNotFound(text=f"nothing is known about {do!r}")
+        seconds = _PROOF_SECONDS if do == "prove" else self.limits.answer_seconds
+        rules = _field(await _json(request), "rules", str)
+        return web.json_response(await self.sessions.ask_sheets(self._session(request), do, rules, seconds))
+
+    async def events(self, request: web.Request) -> web.StreamResponse:
+        """The events of a match, until the page goes."""
+        match = self._find(request)
+        response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        follower: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        if match.state is not None:
+            follower.put_nowait(match.state)
+        match.followers.add(follower)
+        try:
+            while True:
+                try:
+                    event = await asyncio.wait_for(follower.get(), _KEEP_ALIVE_SECONDS)
+                except TimeoutError:
+                    await response.write(b": still here\n\n")
+                    continue
+                if event is None:
+                    break
+                await response.write(f"data: {json.dumps(event)}\n\n".encode())
+        except (ConnectionError, asyncio.CancelledError):
+            pass
+        finally:
+            match.followers.discard(follower)
+        return response
+
+    def _session(self, request: web.Request) -> Session:
+        session = self.sessions.find(request.cookies.get(self._cookie, ""))
+        if session is None:
+            raise web.HTTPForbidden(text="open the address with the token that `ggp serve` printed")
+        return session
+
+    def _find(self, request: web.Request) -> OpenMatch:
+        match = self._session(request).matches.get(request.match_info["id"])
+        if match is None:
+            raise web.HTTPNotFound(text="this match has ended")
+        return match
+
+
+def known_games() -> list[dict[str, str]]:
+    """What the opening comments say about the games known by name.
+
+    >>> next(game["kind"] for game in known_games() if game["name"] == "hanoi")
+    'puzzle'
+    """
+    found: dict[str, dict[str, str]] = {}
+    for folder in game_folders():
+        for path in folder.glob("*.kif"):
+            with contextlib.suppress(OSError, ValueError):
+                comment = read_comment(decode(path.read_bytes()))
+                known = {key: comment.fields.get(key, "") for key in ("roles", "kind", "value")}
+                about = " ".join(comment.rules)
+                found.setdefault(
+                    path.stem, {"name": path.stem, "title": comment.title, "about": about, **known}
+                )
+    return [found[name] for name in sorted(found)]
+
+
+def read_rules(name: str) -> str:
+    """The sheet of a game known by name; never another file. Raises HTTPNotFound.
+
+    >>> read_rules("../../etc/passwd")
+    Traceback (most recent call last):
+    aiohttp.web_exceptions.HTTPNotFound: Not Found
+    """
+    for folder in game_folders():
+        for path in folder.glob("*.kif"):
+            if path.stem == name:
+                return decode(path.read_bytes())
+    raise web.HTTPNotFound(text="there is no game of this name")
+
+
+def _page(name: str) -> Handler:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return web.FileResponse(STATIC / f"{name}.html")
+
+    return answer
+
+
+async def _json(request: web.Request) -> dict[str, Any]:
+    """The JSON object of a request. Raises HTTPBadRequest."""
+    try:
+        data = await request.json()
+    except (ValueError, RecursionError):
+        raise web.HTTPBadRequest(text="not JSON") from None
+    if not isinstance(data, dict):
+        raise web.HTTPBadRequest(text="a JSON object is expected")
+    return data
+
+
+def _field(data: dict[str, Any], name: str, kind: type, default: Any = None) -> Any:
+    """A field of a request, of the right type. Raises HTTPBadRequest."""
+    value = data.get(name, default)
+    kinds = (int, float) if kind is float else kind
+    if not isinstance(value, kinds) or (isinstance(value, bool) and kind is not bool):
+        raise web.HTTPBadRequest(text=f"{name!r} is missing or of another type")
+    return value
+
+
+def _error(status: int, text: str) -> web.Response:
+    return web.json_response({"error": text}, status=status)
+
+
+async def run_server(access: Access, limits: SessionLimits, on_ready: Callable[[], None]) -> None:
+    """Serve until cancelled. Raises OSError if the port is taken."""
+    runner = web.AppRunner(WebServer(access, limits).make_app(), access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, access.host, access.port).start()
+        on_ready()
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()

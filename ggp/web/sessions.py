@@ -1,0 +1,174 @@
+"""What each browser has open, and the limits on it: sessions, matches, memory, idle time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ggp.web.child_link import ChildError, ChildLink
+
+MATCH_MODULE = "ggp.web.match_process"
+SHEET_MODULE = "ggp.web.sheet_process"
+_FOLLOWER_EVENTS = 64
+"""Events that wait for a slow page; then it is cut off and has to connect again."""
+
+
+@dataclass(frozen=True)
+class SessionLimits:
+    """Bounds on what browsers may use.
+
+    sessions            at the same time; the one idle longest ends for a new one
+    matches             of one session; its oldest ends for a new one
+    mebibytes           memory of each process of a match
+    sheet_mebibytes     memory of each process for rule sheets
+    sheet_bytes         size of a request, and so of a rule sheet or record
+    answer_seconds      time for one request to a process, before the process is killed
+    idle_seconds        a session nobody asks anything for so long ends, its matches with it
+    """
+
+    sessions: int = 4
+    matches: int = 3
+    mebibytes: int = 4096
+    sheet_mebibytes: int = 2048
+    sheet_bytes: int = 4 * 1024 * 1024
+    answer_seconds: float = 15.0
+    idle_seconds: float = 1800.0
+
+
+@dataclass(eq=False)
+class OpenMatch:
+    """A match, its process, the last state, and the pages that follow it."""
+
+    name: str
+    link: ChildLink | None = None
+    about: dict[str, Any] = field(default_factory=dict)
+    state: dict[str, Any] | None = None
+    followers: set[asyncio.Queue[dict[str, Any] | None]] = field(default_factory=set)
+
+    def receive(self, event: dict[str, Any]) -> None:
+        """Pass an event on to every page."""
+        if event["event"] == "state":
+            self.state = event
+        for follower in tuple(self.followers):
+            if follower.qsize() >= _FOLLOWER_EVENTS:
+                self.followers.discard(follower)
+                follower.put_nowait(None)
+            else:
+                follower.put_nowait(event)
+
+    async def ask(self, do: str, arguments: Mapping[str, Any], seconds: float) -> Any:
+        """Ask the process. Raises ChildError."""
+        if self.link is None:
+            raise ChildError("the match is not open", is_gone=True)
+        return await self.link.ask(do, arguments, seconds)
+
+    async def close(self) -> None:
+        """End the process."""
+        if self.link is not None:
+            await self.link.close()
+
+
+@dataclass(eq=False)
+class Session:
+    """One browser: its matches, the oldest first, and its process for rule sheets."""
+
+    name: str
+    used: float
+    matches: OrderedDict[str, OpenMatch] = field(default_factory=OrderedDict)
+    sheets: ChildLink | None = None
+    sheet_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether a page follows one of the matches."""
+        return any(match.followers for match in self.matches.values())
+
+    async def close(self) -> None:
+        """End all processes."""
+        links = [match.link for match in self.matches.values()] + [self.sheets]
+        await asyncio.gather(*(link.close() for link in links if link is not None))
+        self.matches.clear()
+
+
+class Sessions:
+    """All sessions of a server.
+
+    clock   seconds, for idle times
+    """
+
+    def __init__(self, limits: SessionLimits, clock: Callable[[], float]) -> None:
+        self.limits = limits
+        self._clock = clock
+        self._sessions: dict[str, Session] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def find(self, name: str) -> Session | None:
+        """The session of a cookie."""
+        session = self._sessions.get(name)
+        if session is not None:
+            session.used = self._clock()
+        return session
+
+    async def begin(self) -> Session:
+        """A new session; if there are too many, the one idle longest ends."""
+        if len(self._sessions) >= self.limits.sessions:
+            oldest = min(self._sessions.values(), key=lambda each: each.used)
+            await self._end(oldest)
+        session = Session(secrets.token_urlsafe(18), self._clock())
+        self._sessions[session.name] = session
+        return session
+
+    async def open_match(self, session: Session, do: str, arguments: Mapping[str, Any]) -> OpenMatch:
+        """Start the process of a match. Raises ChildError, OSError; then there is no match."""
+        while len(session.matches) >= self.limits.matches:
+            await session.matches.popitem(last=False)[1].close()
+        match = OpenMatch(secrets.token_urlsafe(9))
+        match.link = ChildLink(MATCH_MODULE, self.limits.mebibytes, match.receive)
+        session.matches[match.name] = match
+        try:
+            await match.link.start()
+            match.about = await match.ask(do, arguments, self.limits.answer_seconds)
+            match.state = await match.ask("snapshot", {}, self.limits.answer_seconds)
+        except (ChildError, OSError):
+            session.matches.pop(match.name, None)
+            await match.close()
+            raise
+        return match
+
+    async def ask_sheets(self, session: Session, do: str, rules: str, seconds: float) -> Any:
+        """Ask the session's process for rule sheets; a killed one is replaced. Raises ChildError, OSError."""
+        async with session.sheet_lock:
+            if session.sheets is None or session.sheets.is_gone:
+                session.sheets = ChildLink(SHEET_MODULE, self.limits.sheet_mebibytes)
+                await session.sheets.start()
+            try:
+                return await session.sheets.ask(do, {"rules": rules}, seconds)
+            except ChildError as error:
+                if error.is_gone:
+                    await session.sheets.close()
+                    session.sheets = None
+                raise
+
+    async def end_idle(self) -> None:
+        """End the sessions that nobody uses."""
+        now = self._clock()
+        for session in list(self._sessions.values()):
+            if now - session.used > self.limits.idle_seconds and not session.is_followed:
+                await self._end(session)
+
+    async def _end(self, session: Session) -> None:
+        self._sessions.pop(session.name, None)
+        with contextlib.suppress(OSError):
+            await session.close()
+
+    async def close(self) -> None:
+        """End all sessions."""
+        for session in list(self._sessions.values()):
+            await self._end(session)

@@ -1,0 +1,116 @@
+"""The process that reads rule sheets of the workbench: `python -m ggp.web.sheet_process MIB`.
+
+check     rules       findings, roles, and the initial state
+format    rules       the sheet, formatted
+prove     rules       findings of random matches and of all reachable states
+picture   rules       the initial state as an SVG document
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from gdl.errors import Diagnostic, GdlError
+from gdl.syntax.formatting import format_kif
+from ggp.analysis.figures import words_of
+from ggp.analysis.sheet_comment import read_comment
+from ggp.analysis.state_view import show
+from ggp.analysis.svg import svg_document, svg_text
+from ggp.engines.loading import load
+from ggp.game import GameError
+from ggp.player_server.child_end import LineQueue
+from ggp.validation.sheet import validate
+from ggp.web.match_view import state_view
+from ggp.web.requests import Wire, answer, serve
+
+FINDING_LIMIT = 200
+PROOF_SECONDS = 10.0
+PICTURE_LINES = 9
+PICTURE_CHARACTERS = 32
+
+
+def check(rules: str) -> dict[str, Any]:
+    """Findings of a sheet, and its initial state if it can be computed.
+
+    >>> result = check("(role x) (legal x wait) (init (a b)")
+    >>> [finding["code"] for finding in result["findings"]], result["state"]
+    (['GDL101'], None)
+    """
+    text = rules + "\n"
+    report = validate(text)
+    result: dict[str, Any] = {
+        "title": read_comment(rules).title,
+        "findings": [_finding(each) for each in report.diagnostics[:FINDING_LIMIT]],
+        "has_errors": report.has_errors,
+        "roles": [],
+        "moves": {},
+        "state": None,
+        "note": "",
+    }
+    try:
+        game = load(text, engine="reasoner", name="sheet")
+        view = show(game)
+        state = game.initial_state()
+        result["roles"] = [str(role) for role in game.roles]
+        result["state"] = state_view(view.picture, view.facts, None, is_over=view.is_over)
+        roles = () if view.is_over else game.roles
+        result["moves"] = {str(role): list(map(words_of, game.legal_moves(state, role))) for role in roles}
+    except (GdlError, GameError) as error:
+        result["note"] = "" if result["findings"] else str(error)
+    return result
+
+
+def _finding(diagnostic: Diagnostic) -> dict[str, Any]:
+    span = diagnostic.span
+    return {
+        "code": diagnostic.code,
+        "severity": str(diagnostic.severity.value),
+        "text": diagnostic.message,
+        "line": None if span is None else span.line,
+        "column": None if span is None else span.column,
+    }
+
+
+def prove(rules: str) -> dict[str, Any]:
+    """What random matches and the exploration of all states say."""
+    report = validate(rules + "\n", play=True, prove=True, seconds=PROOF_SECONDS)
+    return {
+        "findings": [_finding(each) for each in report.diagnostics[:FINDING_LIMIT]],
+        "text": str(report),
+    }
+
+
+def picture(rules: str) -> str:
+    """The initial state as an SVG document that stands alone: its board, else its first lines as text.
+
+    >>> picture("(role x) (init (heap a 3)) (legal x wait)").count("<text")
+    1
+    """
+    view = show(load(rules + "\n", engine="reasoner", name="sheet"))
+    svg = view.to_svg()
+    if svg is not None:
+        return svg
+    lines = [line[:PICTURE_CHARACTERS] for line in str(view).splitlines()[:PICTURE_LINES]]
+    width = 8 * max(map(len, lines), default=1) + 20
+    texts = [
+        svg_text(10, 20 * row + 22, line, style=' xml:space="preserve"') for row, line in enumerate(lines)
+    ]
+    return svg_document(width, 20 * len(lines) + 14, texts, font="monospace")
+
+
+def run(lines: LineQueue, wire: Wire) -> None:
+    """Answer requests in order."""
+    methods: dict[str, Callable[..., Any]] = {
+        "check": check,
+        "format": lambda rules: format_kif(rules),
+        "prove": prove,
+        "picture": picture,
+    }
+    while True:
+        wire.send(answer(lines.wait(), methods))
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]), run)

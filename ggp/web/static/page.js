@@ -1,0 +1,62 @@
+// What every page needs: requests, elements, and the picture of a state as the server describes it.
+
+export class ServerError extends Error {
+  constructor(status, text) {
+    super(text);
+    this.status = status;
+  }
+}
+
+export async function request(path, body) {
+  const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch {
+    throw new ServerError(0, "the server does not answer; start it again with `ggp serve`");
+  }
+  const data = response.headers.get("Content-Type")?.includes("json") ? await response.json() : await response.text();
+  if (!response.ok) throw new ServerError(response.status, data.error ?? response.statusText);
+  return data;
+}
+
+/** An element; children are nodes or text, never markup. */
+export function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== false && value != null) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children);
+  return node;
+}
+
+export const find = (id) => document.getElementById(id);
+
+/** Puts board, figures and facts of a state into `place`. */
+export function showState(place, state, roles = []) {
+  const parts = [];
+  if (state.board) {
+    const svg = new DOMParser().parseFromString(state.board, "image/svg+xml").documentElement;
+    parts.push(document.importNode(svg, true));
+  }
+  if (state.lines?.length) {
+    const lines = element("div", { class: "figures" });
+    for (const line of state.lines) {
+      for (const piece of line) {
+        const role = roles.indexOf(piece.name);
+        const kind = piece.dim ? "dim" : piece.name ? `name-${role >= 0 ? role % 6 : 5}` : "";
+        lines.append(element("span", kind ? { class: kind } : {}, piece.text));
+      }
+      lines.append("\n");
+    }
+    parts.push(lines);
+  }
+  if (state.facts?.length) {
+    const list = element("ul", { class: "facts faint" }, ...state.facts.map((fact) => element("li", {}, fact)));
+    if (state.facts_left_out) list.append(element("li", {}, `… and ${state.facts_left_out} more`));
+    const isAll = !state.board && !state.lines?.length;
+    parts.push(element("details", { open: isAll }, element("summary", { class: "faint" }, `${state.facts.length} other facts`), list));
+  }
+  place.replaceChildren(...parts);
+}

@@ -1,0 +1,217 @@
+"""A match of the browser, without its process: seats, steps, and what a person may see."""
+
+import json
+
+import pytest
+
+import ggp
+from ggp.web import match_process
+from ggp.web.agent_thread import Finding, Task
+from ggp.web.match_process import BrowserMatch
+from ggp.web.requests import RequestError
+from ggp.web.server import known_games, read_rules
+
+
+class Wire:
+    def __init__(self):
+        self.events = []
+
+    def send(self, event):
+        self.events.append(json.loads(json.dumps(event)))
+
+
+class NoSearches:
+    """Stands in for the thread of searches: remembers what it is asked for."""
+
+    def __init__(self, rules, seed, found):
+        self.generation = 0
+        self.tasks = []
+
+    def put(self, task):
+        self.tasks.append(task)
+
+
+@pytest.fixture(autouse=True)
+def _no_threads(monkeypatch):
+    monkeypatch.setattr(match_process, "AgentThread", NoSearches)
+    monkeypatch.setattr(match_process, "PACE_SECONDS", 0.0)
+
+
+def open_match(name, seats):
+    match = BrowserMatch(Wire(), lambda finding: None)
+    match.open(read_rules(name), name, seats, 1.0, seed=1)
+    run_on(match)
+    return match
+
+
+def run_on(match):
+    while match.run_on() is not None:
+        pass
+
+
+def play(match, role, move):
+    match.play(len(match.history.steps), role, move)
+    run_on(match)
+
+
+def test_two_persons_play_to_the_end():
+    match = open_match("tictactoe", ["person", "person"])
+    for role, move in zip("xoxox", ["1 1", "2 1", "1 2", "2 2", "1 3"], strict=True):
+        assert match.snapshot()["person"] == role
+        play(match, role, f"(mark {move})")
+    end = match.snapshot()
+    assert (end["is_over"], end["outcome"], end["goals"]) == (True, "x wins", [100, 0])
+    assert end["moves"] == []
+    assert end["board"].count('class="cell') == 9
+
+
+@pytest.mark.slow
+def test_every_bundled_game_opens_and_offers_every_legal_move():
+    for each in known_games():
+        game = ggp.load(each["name"], engine="reasoner")
+        players = [role for role in game.roles if role != ggp.RANDOM_ROLE]
+        is_hidden = bool(game.program.rules_for("sees", 2))
+        match = open_match(
+            each["name"], ["person", *["legal" if is_hidden else "person"] * (len(players) - 1)]
+        )
+        shown = match.snapshot()
+        if shown["person"] is not None:
+            role = next(role for role in game.roles if str(role) == shown["person"])
+            assert [move["move"] for move in shown["moves"]] == list(map(str, match.history.legal(role)))
+            cells = {cell for move in shown["moves"] for step in move["path"] for cell in step}
+            assert all(f'data-cell="{cell}"' in shown.get("board", "") for cell in cells if not is_hidden)
+
+
+def test_undo_goes_back_to_the_last_own_choice():
+    match = open_match("tictactoe", ["person", "person"])
+    play(match, "x", "(mark 1 1)")
+    play(match, "o", "(mark 2 2)")
+    match.undo()
+    run_on(match)
+    assert match.snapshot()["person"] == "o"
+    assert len(match.history.steps) == 1
+    match.undo()
+    with pytest.raises(RequestError, match="no move of yours"):
+        match.undo()
+
+
+@pytest.mark.parametrize(
+    ("step", "role", "move"), [(1, "x", "(mark 1 1)"), (0, "o", "noop"), (0, "x", "(mark 9 9)")]
+)
+def test_move_that_is_late_foreign_or_illegal_is_refused(step, role, move):
+    match = open_match("tictactoe", ["person", "person"])
+    with pytest.raises(RequestError):
+        match.play(step, role, move)
+    assert not match.history.steps
+
+
+def test_first_of_two_simultaneous_moves_is_not_shown():
+    match = open_match("rockpaperscissors", ["person", "person"])
+    roles = [str(role) for role in match.history.game.roles]
+    move = match.snapshot()["moves"][0]["move"]
+    play(match, roles[0], move)
+    between = match.snapshot()
+    assert (between["person"], between["step"], between["history"]) == (roles[1], 0, [])
+
+
+def test_person_sees_percepts_and_own_moves_only():
+    match = open_match("kuhn_poker", ["person", "mcts"])
+    shown = match.snapshot()
+    assert shown["person"] == "first"
+    assert not {"board", "lines", "facts"} & shown.keys()
+    assert shown["history"] == [["noop", None, None]]
+    (percepts,) = shown["percepts"]
+    assert len(percepts) == 1
+    deal = str(match.history.steps[0].joint_move[2])
+    assert deal not in json.dumps(match._wire.events)
+    for refused in (lambda: match.view(0), match.record, match.undo, lambda: match.think(1.0)):
+        with pytest.raises(RequestError):
+            refused()
+
+
+def test_searches_of_an_opponent_with_hidden_cards_are_not_shown():
+    match = open_match("kuhn_poker", ["person", "mcts"])
+    play(match, "first", "bet")
+    (task,) = match._agents.tasks
+    assert task.role == match.history.game.roles[1]
+    report = {"expectation": 1.0, "goal": None, "moves": [], "line": []}
+    match.take(Finding(task, report=report))
+    assert not [event for event in match._wire.events if event["event"] == "think"]
+
+
+def test_two_persons_cannot_share_a_page_in_a_game_with_hidden_information():
+    with pytest.raises(RequestError, match="only one person"):
+        open_match("kuhn_poker", ["person", "person"])
+
+
+def test_agent_moves_when_its_search_ends_and_stale_searches_are_dropped():
+    match = open_match("tictactoe", ["person", "mcts"])
+    play(match, "x", "(mark 1 1)")
+    (task,) = match._agents.tasks
+    move = ggp.parse_term("(mark 2 2)")
+    stale = Task(task.generation - 1, task.role, task.spec, 1.0, (), ())
+    match.take(Finding(stale, ggp.parse_term("(mark 3 3)")))
+    assert match.snapshot()["waiting"] == ["o"]
+    match.take(Finding(task, move, {"expectation": 40.0}))
+    run_on(match)
+    shown = match.snapshot()
+    assert shown["history"][1] == ["noop", "mark 2 2"]
+    assert shown["values"][1] == [None, 40.0]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "human",
+        "http://127.0.0.1:9147",
+        "agents.py:Greedy",
+        "tablebase:file=x",
+        "alphabeta:weights=/etc/passwd",
+    ],
+)
+def test_seat_takes_no_player_that_runs_code_or_reads_files(spec):
+    with pytest.raises(RequestError):
+        open_match("tictactoe", ["person", spec])
+
+
+def test_record_is_replayed_with_the_values_of_its_searches():
+    game = ggp.load("tictactoe", engine="reasoner")
+    players = [ggp.make_player("mcts:simulations=20"), ggp.make_player("random")]
+    record = ggp.play_match(game, players, ggp.MatchTerms(seed=3))
+    match = BrowserMatch(Wire(), lambda finding: None)
+    about = match.replay(record.to_json())
+    run_on(match)
+    assert about["is_replay"]
+    shown = match.snapshot()
+    assert len(shown["history"]) == len(record.moves)
+    assert shown["values"][0][0] is not None
+    assert shown["person"] is None
+    assert match.view(1)["board"].count("changed") == 1
+
+
+@pytest.mark.parametrize("text", ["{}", "no json", '{"matchId": "m", "states": [], "moves": []}'])
+def test_text_that_is_no_record_is_refused(text):
+    match = BrowserMatch(Wire(), lambda finding: None)
+    with pytest.raises((RequestError, ggp.RecordError)):
+        match.replay(text)
+
+
+def test_rules_that_leave_a_role_without_moves_end_the_match_with_a_sentence():
+    match = BrowserMatch(Wire(), lambda finding: None)
+    rules = "(role x) (init (n 1)) (<= (legal x a) (true (n 1))) (<= (legal x b) (true (n 1))) (next (n 2))"
+    match.open(rules, "stuck", ["person"], 1.0, seed=1)
+    match.play(0, "x", "a")
+    with pytest.raises(ggp.GameError):
+        run_on(match)
+    match.fail("x has no legal move")
+    shown = match.snapshot()
+    assert (shown["fault"], shown["person"]) == ("x has no legal move", None)
+
+
+def test_nobody_is_asked_for_a_move_without_an_alternative():
+    match = open_match("tictactoe", ["person", "person"])
+    play(match, "x", "(mark 1 1)")
+    play(match, "o", "(mark 2 2)")
+    shown = [event for event in match._wire.events if event["event"] == "state"]
+    assert [(event["step"], event["person"]) for event in shown] == [(1, "o"), (2, "x")]
+    assert all(len(event["moves"]) > 1 for event in shown)

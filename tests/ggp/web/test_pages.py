@@ -1,0 +1,196 @@
+"""The pages as a person uses them: by clicks, in headless Chromium (extra `e2e`).
+
+`GGP_CHROMIUM` names the browser; without it, `chromium` of the system is used.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import deque
+
+import pytest
+
+import ggp
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="needs the extra e2e")
+CHROMIUM = os.environ.get("GGP_CHROMIUM") or shutil.which("chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium found: install it or set GGP_CHROMIUM"),
+]
+TOKEN = "token-of-this-test"
+WAIT_MS = 120_000
+
+
+@pytest.fixture(scope="module")
+def address():
+    from aiohttp.test_utils import unused_port
+
+    port = unused_port()
+    command = [sys.executable, "-m", "ggp", "serve", "--no-open", "--port", str(port)]
+    environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("open http")
+    yield f"http://127.0.0.1:{port}"
+    process.terminate()
+    process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, address):
+    """A page that is logged in; errors of its scripts fail the test."""
+    context = browser.new_context()
+    context.set_default_timeout(WAIT_MS)
+    page = context.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{address}/?token={TOKEN}")
+    yield page
+    context.close()
+    assert not errors
+
+
+def expect(locator):
+    return playwright_api.expect(locator)
+
+
+def open_game(page, address, name, seats):
+    page.goto(f"{address}/")
+    page.fill("#words", name)
+    page.click(f'[data-game="{name}"]')
+    for index, seat in enumerate(seats):
+        page.locator("#seats select").nth(index).select_option(seat)
+    page.click("#start")
+    page.wait_for_url("**/match/*")
+
+
+def step_of(page):
+    return page.locator("#step-text")
+
+
+def test_tictactoe_is_won_by_clicks_with_undo_and_replay(page, address):
+    open_game(page, address, "tictactoe", ["person", "person"])
+    status = page.locator("#status")
+    for number, cell in enumerate(["0,0", "1,0", "0,1", "1,1"], start=1):
+        page.click(f'[data-cell="{cell}"]')
+        expect(step_of(page)).to_have_text(f"{number} of {number}", timeout=WAIT_MS)
+    page.click("#undo")
+    expect(step_of(page)).to_have_text("3 of 3")
+    expect(status).to_have_text("o, it is your move")
+    page.click('[data-cell="2,2"]')
+    expect(step_of(page)).to_have_text("4 of 4")
+    page.click('[data-cell="0,2"]')
+    expect(status).to_have_text("X wins")
+    page.click("#first")
+    expect(page.locator("#state .piece")).to_have_count(0)
+    page.click("#forward")
+    expect(page.locator("#state .piece")).to_have_count(1)
+
+
+def test_connect_four_is_played_against_an_agent_to_the_end(page, address):
+    open_game(page, address, "connectfour", ["person", "random"])
+    status = page.locator("#status")
+    for _ in range(22):
+        expect(status).to_have_text(re.compile("your move|wins|Draw"), timeout=WAIT_MS)
+        if "your move" not in status.inner_text():
+            break
+        before = step_of(page).inner_text()
+        page.locator("#state .can").first.click()
+        expect(step_of(page)).not_to_have_text(before)
+    expect(status).to_have_text(re.compile("wins|Draw"), timeout=WAIT_MS)
+
+
+def test_hanoi_is_solved_by_clicks(page, address):
+    open_game(page, address, "hanoi", ["person"])
+    for number, move in enumerate(shortest_solution("hanoi"), start=1):
+        expect(step_of(page)).to_have_text(f"{number - 1} of {number - 1}")
+        page.get_by_role("button", name=move, exact=True).first.click()
+    expect(page.locator("#status")).to_have_text("Player scores 100 of 100")
+
+
+def shortest_solution(name):
+    """The moves, as the page words them, to a goal of 100; by breadth-first search."""
+    game = ggp.load(name, engine="reasoner")
+    queue, seen = deque([(game.initial_state(), [])]), set()
+    while queue:
+        state, moves = queue.popleft()
+        if game.is_terminal(state):
+            if game.goal(state, game.roles[0]) == 100:
+                return moves
+            continue
+        for move in game.legal_moves(state, game.roles[0]):
+            after = game.next_state(state, [move])
+            if after not in seen:
+                seen.add(after)
+                queue.append((after, [*moves, str(move).strip("()")]))
+    raise AssertionError(f"{name} has no solution")
+
+
+def test_analysis_shows_values_and_the_hint_marks_a_move(page, address):
+    open_game(page, address, "tictactoe", ["person", "person"])
+    page.click("#hint")
+    expect(page.locator("#moves .best")).to_have_count(1, timeout=WAIT_MS)
+    expect(page.locator("#bar-text")).to_contain_text("x")
+    assert page.locator("#candidates tr").first.locator("td").nth(1).inner_text() != ""
+
+
+def test_cards_of_others_never_reach_the_page(page, address):
+    texts = []
+    page.on("response", lambda reply: "/play" in reply.url and texts.append(reply.text()))
+    open_game(page, address, "kuhn_poker", ["person", "random"])
+    expect(page.locator("#state")).to_contain_text("you see: card")
+    assert page.locator("#state svg").count() == 0
+    assert page.locator("#hint").is_disabled()
+    assert not any("deal" in text for text in [page.content(), *texts])
+
+
+def test_typing_error_is_found_and_mended_in_the_workbench(page, address):
+    page.goto(f"{address}/workbench")
+    expect(page.locator("#findings")).to_contain_text("No findings")
+    rules = page.locator("#rules")
+    text = rules.input_value()
+    rules.fill(text.replace("(role first)", "(role first"))
+    expect(page.locator("#findings .error").first).to_be_visible()
+    expect(page.locator("#play")).to_be_disabled()
+    rules.fill(text)
+    expect(page.locator("#findings")).to_contain_text("No findings")
+    page.click("#play")
+    page.wait_for_url("**/match/*")
+    expect(page.locator("#moves button").first).to_have_text("take 1")
+
+
+def test_moves_can_be_made_with_the_keyboard_alone(page, address):
+    open_game(page, address, "tictactoe", ["person", "person"])
+    page.locator("#state .can").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(step_of(page)).to_have_text("1 of 1")
+    page.fill("#filter", "3 1")
+    page.keyboard.press("Enter")
+    expect(step_of(page)).to_have_text("2 of 2")
+
+
+def test_page_without_its_match_says_so(page, address):
+    page.goto(f"{address}/match/gone")
+    expect(page.locator("#status")).to_have_text("This match has ended.")
+
+
+def test_hostile_sheet_leaves_the_page_alive(page, address):
+    page.goto(f"{address}/workbench")
+    expect(page.locator("#findings")).to_contain_text("No findings")
+    text = page.locator("#rules").input_value()
+    page.locator("#rules").fill("(" * 2000)
+    expect(page.locator("#findings .error").first).to_be_visible()
+    page.locator("#rules").fill(text)
+    expect(page.locator("#findings")).to_contain_text("No findings")

@@ -1,0 +1,113 @@
+"""The web server with its processes: a match over HTTP, and sheets that hang or explode."""
+
+import asyncio
+import json
+
+import pytest
+
+from ggp.web.sessions import SessionLimits
+from tests.ggp.web.test_server import log_in, origin, talk
+
+pytestmark = pytest.mark.slow
+
+ENDLESS = (
+    "(role x) (legal x a) "
+    + " ".join(f"(n {i})" for i in range(60))
+    + """
+(<= (all ?a ?b ?c ?d ?e ?f) (n ?a) (n ?b) (n ?c) (n ?d) (n ?e) (n ?f))
+(<= (legal x b) (all ?a ?b ?c ?d ?e ?f) (distinct ?a ?a))
+(<= (init (p ?a ?b ?c ?d ?e ?f)) (all ?a ?b ?c ?d ?e ?f))
+(<= terminal (all ?a ?b ?c ?d ?e ?f) (true (q ?f))) (goal x 0)
+"""
+)
+SIMPLE = "(role x) (init (n 1)) (legal x a) (legal x b) (next (n 2)) (<= terminal (true (n 2))) (goal x 100)"
+
+
+async def post(client, path, data):
+    reply = await client.post(path, json=data, headers=origin(client))
+    return reply.status, await reply.json()
+
+
+async def next_event(stream):
+    while True:
+        line = await asyncio.wait_for(stream.content.readline(), 60)
+        assert line, "the stream has ended"
+        if line.startswith(b"data: "):
+            return json.loads(line[6:])
+
+
+def test_match_is_played_over_http():
+    async def conversation(client, server):
+        await log_in(client)
+        status, opened = await post(
+            client, "/api/matches", {"game": "tictactoe", "seats": ["person", "legal"]}
+        )
+        assert status == 200
+        path = f"/api/matches/{opened['id']}"
+        about = await (await client.get(path)).json()
+        assert (about["roles"], about["seats"]) == (["x", "o"], ["person", "legal"])
+        stream = await client.get(f"{path}/events")
+        state = await next_event(stream)
+        while not state["is_over"]:
+            if state["person"]:
+                body = {"step": state["step"], "role": "x", "move": state["moves"][0]["move"]}
+                assert await post(client, f"{path}/play", body) == (200, None)
+            state = await next_event(stream)
+        assert state["outcome"] == "o wins" or state["goals"] is not None
+        status, record = await post(client, f"{path}/record", {})
+        status, replayed = await post(client, "/api/matches", {"record": record})
+        assert (await (await client.get(f"/api/matches/{replayed['id']}")).json())["is_replay"]
+        assert (await post(client, f"{path}/close", {}))[0] == 200
+        assert (await client.get(path)).status == 404
+
+    talk(conversation)
+
+
+def test_match_of_another_session_is_not_found():
+    async def conversation(client, server):
+        await log_in(client)
+        _, opened = await post(client, "/api/matches", {"rules": SIMPLE})
+        client.session.cookie_jar.clear()
+        await log_in(client)
+        assert (await client.get(f"/api/matches/{opened['id']}")).status == 404
+
+    talk(conversation)
+
+
+def test_oldest_match_ends_for_a_new_one():
+    async def conversation(client, server):
+        await log_in(client)
+        ids = [(await post(client, "/api/matches", {"rules": SIMPLE}))[1]["id"] for _ in range(3)]
+        statuses = [(await client.get(f"/api/matches/{name}")).status for name in ids]
+        assert statuses == [404, 200, 200]
+
+    talk(conversation, limits=SessionLimits(matches=2))
+
+
+def test_endless_sheet_is_stopped_and_the_next_one_is_checked():
+    async def conversation(client, server):
+        await log_in(client)
+        for path in ("/api/sheet/check", "/api/matches"):
+            status, reply = await post(client, path, {"rules": ENDLESS})
+            assert status == 410, reply
+            assert reply["error"].startswith("stopped")
+        status, reply = await post(client, "/api/sheet/check", {"rules": SIMPLE})
+        assert (status, reply["roles"], reply["has_errors"]) == (200, ["x"], False)
+        status, reply = await post(client, "/api/sheet/format", {"rules": SIMPLE})
+        assert (status, reply.count("(role x)")) == (200, 1)
+
+    talk(conversation, limits=SessionLimits(answer_seconds=8.0))
+
+
+@pytest.mark.parametrize(
+    "rules", ["(role x", "", "(((", "(" * 3000, "\x00", "(role x) (legal x (f (f (f ?x))))"]
+)
+def test_broken_sheet_gets_a_finding_or_a_sentence(rules):
+    async def conversation(client, server):
+        await log_in(client)
+        status, reply = await post(client, "/api/sheet/check", {"rules": rules})
+        assert status == 200
+        assert reply["findings"] or reply["note"]
+        assert (await post(client, "/api/matches", {"rules": rules}))[0] == 400
+
+    talk(conversation)

@@ -1,0 +1,141 @@
+"""The web server's doors: token, Host, Origin, sizes, sessions. Nothing here starts a process of its own."""
+
+import asyncio
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer, unused_port
+
+from ggp.web.access import Access
+from ggp.web.server import WebServer
+from ggp.web.sessions import SessionLimits
+
+TOKEN = "token-of-this-test"
+
+
+def talk(conversation, *, limits=None, clock=None):
+    """Run `conversation(client, server)` against a server on a free port."""
+
+    async def run():
+        port = unused_port()
+        server = WebServer(
+            Access("127.0.0.1", port, TOKEN), limits or SessionLimits(), clock or (lambda: 0.0)
+        )
+        client = TestClient(TestServer(server.make_app(), port=port))
+        await client.start_server()
+        try:
+            return await conversation(client, server)
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+def origin(client):
+    return {"Origin": f"http://127.0.0.1:{client.port}"}
+
+
+async def log_in(client):
+    return await client.get(f"/?token={TOKEN}")
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/workbench", "/match/x", "/api/games", "/?token=wrong", "/api/matches/x"]
+)
+def test_page_is_refused_without_the_token(path):
+    async def conversation(client, server):
+        reply = await client.get(path)
+        assert reply.status == 403
+        assert "token" in (await reply.json())["error"]
+
+    talk(conversation)
+
+
+def test_token_is_exchanged_for_a_cookie_and_leaves_the_address():
+    async def conversation(client, server):
+        reply = await log_in(client)
+        assert (reply.status, reply.url.query_string) == (200, "")
+        assert len(server.sessions) == 1
+        cookie = reply.history[0].headers["Set-Cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert "default-src 'self'" in reply.headers["Content-Security-Policy"]
+
+    talk(conversation)
+
+
+def test_foreign_host_is_refused_even_with_the_token():
+    async def conversation(client, server):
+        reply = await client.get(f"/?token={TOKEN}", headers={"Host": "rebound.example"})
+        assert reply.status == 403
+
+    talk(conversation)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Origin": "http://evil.example"}, {"Origin": "null"}])
+def test_post_from_another_page_is_refused(headers):
+    async def conversation(client, server):
+        await log_in(client)
+        reply = await client.post("/api/matches", json={"game": "nim"}, headers=headers)
+        assert reply.status == 403
+        assert "other pages" in (await reply.json())["error"]
+
+    talk(conversation)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"no json", 400),
+        (b"[1]", 400),
+        (b"{}", 400),
+        (b'{"game": 3}', 400),
+        (b'{"game": "../../etc/passwd"}', 404),
+        (b'{"game": "nim", "seats": [1]}', 400),
+        (b"x" * 3000, 413),
+    ],
+)
+def test_malformed_request_gets_a_sentence(body, status):
+    async def conversation(client, server):
+        await log_in(client)
+        reply = await client.post("/api/matches", data=body, headers=origin(client))
+        assert reply.status == status
+        assert (await reply.json())["error"]
+
+    talk(conversation, limits=SessionLimits(sheet_bytes=2000))
+
+
+def test_sessions_are_limited_and_the_one_idle_longest_ends():
+    times = iter(range(100))
+
+    async def conversation(client, server):
+        names = [(await server.sessions.begin()).name for _ in range(4)]
+        assert len(server.sessions) == 2
+        assert [server.sessions.find(name) is not None for name in names] == [False, False, True, True]
+
+    talk(conversation, limits=SessionLimits(sessions=2), clock=lambda: next(times))
+
+
+def test_idle_session_ends():
+    now = [0.0]
+
+    async def conversation(client, server):
+        session = await server.sessions.begin()
+        now[0] = 9.0
+        await server.sessions.end_idle()
+        assert server.sessions.find(session.name) is session
+        now[0] = 20.0
+        await server.sessions.end_idle()
+        assert server.sessions.find(session.name) is None
+
+    talk(conversation, limits=SessionLimits(idle_seconds=10.0), clock=lambda: now[0])
+
+
+def test_list_has_every_bundled_game():
+    async def conversation(client, server):
+        await log_in(client)
+        games = await (await client.get("/api/games")).json()
+        assert {"tictactoe", "nim", "kuhn_poker"} <= {game["name"] for game in games}
+        assert (await client.get("/api/games/nim/rules")).status == 200
+        assert (await client.get("/api/games/nowhere/rules")).status == 404
+
+    talk(conversation)
