@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from ggp.search.root_value import RootValue
     from ggp.solver import Solution, SolverError, SolverLimits
 
-METHODS = AUTO, RETROGRADE, CFR, *SEARCHES = ("auto", "retrograde", "cfr", "alphabeta", "branch-and-bound")
+METHODS = AUTO, RETROGRADE, CFR, ORACLE, *SEARCHES = (
+    *("auto", "retrograde", "cfr", "double-oracle"),
+    *("alphabeta", "branch-and-bound"),
+)
 BYTES_PER_STATE = 40
 """Memory per state of a typical game, transitions not included."""
 TABLE_SHARE = 8
@@ -150,7 +153,8 @@ def command(
 
     retrograde enumerates all states and values each of them. alphabeta (two alternating roles, constant sum)
     and branch-and-bound (one role) find only the value of the initial state, with little memory. cfr finds an
-    equilibrium of two roles (constant sum) that do not see everything, or the best play of one role. auto
+    equilibrium of two roles (constant sum) that do not see everything, or the best play of one role;
+    double-oracle bounds the value where the tree is too large for cfr. auto
     uses cfr if FILE has `sees`; otherwise it starts with retrograde and switches to a search if there are too
     many states, or after half of --seconds.
     """
@@ -158,7 +162,7 @@ def command(
     game = load_visibly(file, "lanes")
 
     from ggp.assessment.asking import AssessmentTerms
-    from ggp.cli.solve_hidden import HiddenOptions, print_equilibrium, print_exploitability
+    from ggp.cli.solve_hidden import HiddenOptions, print_bounds, print_equilibrium, print_exploitability
     from ggp.cli.solve_output import print_result
     from ggp.engines.compiled import CompiledGame
     from ggp.solver import Solution, SolverError, save_solution
@@ -171,12 +175,14 @@ def command(
     _compile_kernels(method, has_seconds=seconds is not None)
     options = SolveOptions(method, seconds, mebibytes, states, save, work, time.monotonic(), histories)
     try:
-        if method == CFR:
+        if method in (CFR, ORACLE):
             _refuse_files(options)
             hidden = HiddenOptions(accuracy, shows_strategy, is_json)
             if player is not None:
                 asking = AssessmentTerms(play_clock_seconds=play_clock, seed=seed)
                 print_exploitability(game, _limits(options), hidden, player, asking, samples)
+            elif method == ORACLE:
+                print_bounds(game, _limits(options), hidden)
             else:
                 print_equilibrium(game, _limits(options), hidden)
             return
@@ -212,7 +218,7 @@ def _compile_kernels(method: str, *, has_seconds: bool) -> None:
 
     game = load(_TINY_ONE_ROLE if method == "branch-and-bound" else _TINY, "lanes")
     assert isinstance(game, CompiledGame)
-    if method == CFR:
+    if method in (CFR, ORACLE):
         solve_hidden(game)
         return
     if method in (AUTO, RETROGRADE):
@@ -311,6 +317,8 @@ def _hint(error: SolverError, options: SolveOptions) -> str:
 
     if not isinstance(error, SolverLimitError):
         return ""
+    if options.method == CFR:
+        return "; --method double-oracle bounds the value of larger trees"
     if options.work is not None:
         return f"; the same command with --work {options.work} resumes from here"
     if options.save is not None:

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.match.player import Player
     from ggp.solver import SolverLimits
-    from ggp.solver.cfr import ApproximateEquilibrium, CfrProgress, UnrollingProgress
+    from ggp.solver.cfr import (
+        ApproximateEquilibrium,
+        CfrProgress,
+        OracleBounds,
+        OracleRound,
+        UnrollingProgress,
+    )
 
 LARGEST_DENOMINATOR = 100
 NARROW = 1e-6
@@ -105,6 +111,63 @@ def exploitability_summary(asked: Exploitability, found: ApproximateEquilibrium,
         "answers": asked.answers,
         "information_sets": asked.sets,
         "faults": asked.faults.examples,
+    }
+
+
+def print_bounds(game: CompiledGame, limits: SolverLimits, options: HiddenOptions) -> None:
+    """Bound the value of a game by a double oracle and print what was proved. Raises SolverError."""
+    from ggp.solver.cfr import find_bounds, make_state_graph
+    from ggp.solver.cfr.state_graph import count_histories
+
+    with progress_line() as is_shown:
+        graph = make_state_graph(game, limits)
+        histories = count_histories(graph)
+        found = find_bounds(graph, limits, options.accuracy, show_round if is_shown else None)
+    if options.is_json:
+        click.echo(json.dumps(bounds_summary(found, histories)))
+    else:
+        click.echo(bounds_text(found, histories))
+
+
+def show_round(each: OracleRound) -> None:
+    """Redraw the progress line of a double oracle."""
+    click.echo(
+        f"\r\033[Kround {each.number:,}: between {each.bounds[0]:.4g} and {each.bounds[1]:.4g},"
+        f" {each.restricted:,} histories restricted, {each.responses:,} in best responses",
+        err=True,
+        nl=False,
+    )
+
+
+def bounds_text(found: OracleBounds, histories: int) -> str:
+    """What a double oracle proved, in a few lines of text."""
+    graph, last = found.graph, found.last
+    below, above = last.bounds
+    return "\n".join(
+        [
+            f"{graph.game.name}: {graph.agents[0]} between {below:.6g} and {above:.6g}",
+            f"  by double oracle: exploitability {last.exploitability:.3g}; {found.reason}",
+            f"  {last.number:,} rounds, {last.seconds:.1f} s; in the last one {last.restricted:,} of"
+            f" {histories:,} histories were allowed, and best responses walked {last.responses:,}",
+        ]
+    )
+
+
+def bounds_summary(found: OracleBounds, histories: int) -> dict[str, Any]:
+    """What a double oracle proved, as JSON-serializable data."""
+    last = found.last
+    return {
+        "game": found.graph.game.name,
+        "role": str(found.graph.agents[0]),
+        "bounds": list(last.bounds),
+        "exploitability": last.exploitability,
+        "method": "double-oracle",
+        "ended": found.reason,
+        "rounds": last.number,
+        "histories": histories,
+        "restricted_histories": last.restricted,
+        "response_histories": last.responses,
+        "seconds": round(last.seconds, 3),
     }
 
 

@@ -222,13 +222,29 @@ def respond(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, floa
     >>> goal                    # half the stakes more than 50 - 25/18
     62.5
     """
+    worth, strategy = _worth_against(form, agent, other)
+    gain = best_response(_sets(form.plexes[agent]), worth, strategy)
+    return strategy, gain + form.graph.total / 2
+
+
+def response_worth(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, float]:
+    """What each sequence of `agent` earns, best moves following, against a behavior strategy of the other.
+
+    float64[Q], weighted by the chances of getting there; and what a best response earns in all. Both in
+    goals above half of the constant sum.
+    """
+    worth, strategy = _worth_against(form, agent, other)
+    return worth, best_response(_sets(form.plexes[agent]), worth, strategy)
+
+
+def _worth_against(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, Floats]:
+    """What the sequences of `agent` earn at their ends, and room for its strategy."""
     mine, theirs = form.plexes[agent], form.plexes[1 - agent]
     plan = np.empty(theirs.sequence_count)
     make_plan(_sets(theirs), np.ascontiguousarray(other), plan)
-    worth, strategy = np.empty(mine.sequence_count), np.ones(mine.sequence_count)
+    worth = np.empty(mine.sequence_count)
     worth_at_ends(_payoffs(form), agent, plan, worth)
-    gain = best_response(_sets(mine), worth, strategy)
-    return strategy, gain + form.graph.total / 2
+    return worth, np.ones(mine.sequence_count)
 
 
 def bounds(form: SequenceForm, strategies: Strategies) -> tuple[float, float]:

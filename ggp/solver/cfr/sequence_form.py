@@ -18,6 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,9 @@ class Treeplex:
     slot       int32[X]: place of the own move of the last step among the legal moves before it
     percept    int32[X]: number of the percept set of the last step in the state graph
     known      int32[X]: number of the set of legal moves after observation history x
+    moves      int64[D]: bit s is set if the move at place s of the legal moves is one of set d, as all are
+               unless the agent was restricted; undefined beyond 62 legal moves
+    identity   int64[D]: hash of what was observed before set d, equal in every unrolling
     """
 
     first: Int64Array
@@ -57,6 +61,8 @@ class Treeplex:
     slot: Int32Array
     percept: Int32Array
     known: Int32Array
+    moves: Int64Array
+    identity: Int64Array
 
     @property
     def set_count(self) -> int:
@@ -111,17 +117,34 @@ class UnrollingProgress:
     seconds: float
 
 
+class Restriction(Protocol):
+    """Which moves an agent may make, or makes with which probability."""
+
+    is_strategy: bool
+    """The moves are drawn with these probabilities, so the agent has no information sets of its own."""
+
+    def shares(self, identity: Int64Array, move_count: Int64Array, depth: int) -> NDArray[np.float64]:
+        """float64[X, M] for observation histories and their numbers of legal moves, at most M.
+
+        Probabilities of moves; or 1 for moves that may be made, 0 for others.
+        """
+        ...
+
+
 def sequence_form(
     graph: StateGraph,
     limits: SolverLimits | None = None,
     report: Callable[[UnrollingProgress], None] | None = None,
+    restrictions: tuple[Restriction | None, ...] = (None, None),
 ) -> SequenceForm:
     """Unroll a state graph into its sequence form.
+
+    restrictions   by agent which moves to unroll; None: all legal ones
 
     Raises SolverLimitError; UnsolvableError if a match need not end, or if an agent cannot tell from its
     observations which moves are legal.
     """
-    return _Unrolling(graph, limits or SolverLimits(), report).run()
+    return _Unrolling(graph, limits or SolverLimits(), report, restrictions).run()
 
 
 @dataclass(frozen=True)
@@ -141,7 +164,14 @@ class _Layer:
 class _Views:
     """What one agent observes: histories layer by layer, and the information sets among them."""
 
-    def __init__(self, agent: int, graph: StateGraph) -> None:
+    def __init__(self, agent: int, graph: StateGraph, restriction: Restriction | None = None) -> None:
+        self.restriction = restriction
+        self.identity = np.zeros(1, np.int64)
+        """int64[views of the layer]: see `Treeplex`."""
+        self.share = np.zeros((0, 0))
+        """float64[views, M]: of each move, if the agent is restricted."""
+        self.rank = np.zeros((0, 0), np.int64)
+        """int64[views, M]: place of each move among those allowed, if the agent is restricted."""
         self.agent, self.percepts = agent, max(1, len(graph.percept_sets[agent]))
         if not graph.percept_sets[agent]:
             self.percepts = int(np.diff(graph.first_edge).max(initial=1))
@@ -155,7 +185,11 @@ class _Views:
         self.opening = np.zeros(0, np.int64)
         """int64[views]: the first sequence of the information set; -1 if there is no choice."""
         self.parts: dict[str, list[NDArray[np.int64]]] = {
-            name: [] for name in ("count", "parent", "history", "origin", "slot", "percept", "known")
+            name: []
+            for name in (
+                *("count", "parent", "history", "origin", "slot", "percept"),
+                *("known", "moves", "identity"),
+            )
         }
         self._append(origin=np.array([-1]), slot=np.array([0]), percept=np.array([0]))
 
@@ -163,7 +197,7 @@ class _Views:
         for name, values in columns.items():
             self.parts[name].append(values)
 
-    def decide(self, layer: _Layer, graph: StateGraph) -> None:
+    def decide(self, layer: _Layer, graph: StateGraph, depth: int) -> None:
         """Make the information sets of a layer. Raises UnsolvableError if legal moves are not known."""
         view, legal = layer.view[self.agent], graph.legal[layer.state, self.agent]
         known = np.zeros(len(self.sequence), np.int64)
@@ -175,6 +209,13 @@ class _Views:
                 " states that it cannot tell apart must have the same"
             )
         moves = np.array(self.moves, np.int64)[known]
+        bits = (1 << moves) - 1
+        if self.restriction is not None:
+            self.share = self.restriction.shares(self.identity, moves, depth)
+            is_allowed = self.share > 0
+            self.rank = is_allowed.cumsum(axis=1) - 1
+            bits = (is_allowed << np.arange(is_allowed.shape[1])).sum(axis=1)
+            moves = np.ones_like(moves) if self.restriction.is_strategy else is_allowed.sum(axis=1)
         has_choice = moves > 1
         count = np.where(has_choice, moves, 0)
         self.opening = np.where(has_choice, self.sequences + slice_offsets(count)[:-1], -1)
@@ -185,12 +226,15 @@ class _Views:
             parent=self.sequence[where],
             history=self.offset + where,
             known=known,
+            moves=bits[where],
+            identity=self.identity[where],
         )
 
     def sequence_after(self, view: Int64Array, slot: Int64Array) -> Int64Array:
         """The last own sequence after a move by its place."""
         opening = self.opening[view]
-        return np.where(opening >= 0, opening + slot, self.sequence[view])
+        place = slot if self.restriction is None else self.rank[view, slot]
+        return np.where(opening >= 0, opening + place, self.sequence[view])
 
     def key(self, view: Int64Array, slot: Int64Array, percept: Int64Array) -> Int64Array:
         """One number for the view before, own move and percepts."""
@@ -203,6 +247,7 @@ class _Views:
         before, slot = np.divmod(rest, max(self.moves))
         self._append(origin=self.offset + before, slot=slot, percept=percept)
         self.sequence = self.sequence_after(before, slot)
+        self.identity = _mixed(self.identity[before], slot * self.percepts + percept)
         self.offset, self.following_offset = self.following_offset, self.following_offset + len(different)
         return view.astype(np.int64)
 
@@ -214,7 +259,11 @@ class _Views:
             whole["parent"].astype(np.int32),
             whole["history"],
             whole["origin"],
-            *(whole[name].astype(np.int32) for name in ("slot", "percept", "known")),
+            whole["slot"].astype(np.int32),
+            whole["percept"].astype(np.int32),
+            whole["known"].astype(np.int32),
+            whole["moves"],
+            whole["identity"],
         )
 
 
@@ -224,11 +273,12 @@ class _Unrolling:
         graph: StateGraph,
         limits: SolverLimits,
         report: Callable[[UnrollingProgress], None] | None,
+        restrictions: tuple[Restriction | None, ...],
     ) -> None:
         self.graph, self.limits, self.report = graph, limits, report
         self.start = time.perf_counter()
         self.agents = len(graph.agents)
-        self.views = [_Views(agent, graph) for agent in range(self.agents)]
+        self.views = [_Views(agent, graph, restrictions[agent]) for agent in range(self.agents)]
         self.histories, self.depth = 1, 0
         self.ends: list[tuple[Int32Array, Int32Array, NDArray[np.float64]]] = []
         self.end_count = 0
@@ -244,7 +294,7 @@ class _Unrolling:
             layer = _Layer(layer.state[:0], [view[:0] for view in layer.view], layer.chance[:0])
         while len(layer.state):
             for views in self.views:
-                views.decide(layer, self.graph)
+                views.decide(layer, self.graph, self.depth)
             layer = self._next_layer(layer)
             self.depth += 1
             if self.depth > self.graph.state_count:
@@ -290,6 +340,12 @@ class _Unrolling:
         edge = slice_places(graph.first_edge[state], degree)
         owner = np.repeat(np.arange(first, last), degree)
         chance = (layer.chance[first:last] * self.share[state])[owner - first]
+        for a, views in enumerate(self.views):
+            if views.restriction is not None:
+                chance *= views.share[layer.view[a][owner], graph.slot[edge, a]]
+        if any(views.restriction for views in self.views):
+            made = np.flatnonzero(chance)
+            edge, owner, chance = edge[made], owner[made], chance[made]
         reached = graph.successor[edge]
         goes_on = self.degree[reached] > 0
         on, over = np.flatnonzero(goes_on), np.flatnonzero(~goes_on)
@@ -343,6 +399,14 @@ class _Unrolling:
         payoff: NDArray[np.float64] = np.bincount(place, worth, len(different)).astype(np.float64)
         row_start = np.searchsorted(different, np.arange(rows + 1, dtype=np.int64) * columns)
         return row_start.astype(np.int64), (different % columns).astype(np.int32), payoff
+
+
+def _mixed(identity: Int64Array, step: Int64Array) -> Int64Array:
+    """Hashes of observation histories, from those before and the last step; SplitMix64."""
+    mixed = (identity ^ (step + 1)).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (mixed ^ (mixed >> np.uint64(31))).view(np.int64)
 
 
 def _merged(layer: _Layer) -> _Layer:
