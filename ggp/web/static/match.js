@@ -1,9 +1,10 @@
 // One match: the board, one's moves, what the search thinks, and the way back through the steps.
-import { element, find, request, showState } from "./page.js";
+import { element, find, inkOf, request, showState } from "./page.js";
 
 const id = location.pathname.split("/").pop();
 const api = `/api/matches/${id}`;
 const ROWS = 6;
+const LISTED = 200; // moves listed at once
 let about = { roles: [], seats: [] };
 let live = null; // the last event `state`
 let shown = null; // the step on the board; null: the last one
@@ -58,8 +59,10 @@ async function play(move) {
 
 function showChoice() {
   const moves = isLive() ? candidates() : [];
-  find("moves").replaceChildren(...moves.map((move) =>
-    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", onclick: () => play(move.move) }, move.text))));
+  const items = moves.slice(0, LISTED).map((move) =>
+    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", onclick: () => play(move.move) }, move.text)));
+  if (moves.length > LISTED) items.push(element("li", { class: "faint" }, `… and ${(moves.length - LISTED).toLocaleString("en")} more: filter them, or click on the board`));
+  find("moves").replaceChildren(...items);
   const next = new Set(isLive() ? live.moves.filter((move) => fits(move, clicks)).flatMap((move) => move.path[clicks.length] ?? []) : []);
   const firsts = new Set(isLive() ? live.moves.flatMap((move) => move.path[0] ?? []) : []);
   const hinted = live.moves.find((move) => move.move === best)?.path.flat() ?? [];
@@ -189,10 +192,11 @@ function showChart() {
   about.roles.forEach((role, index) => {
     const points = values.map((row, step) => [step, row[index]]).filter(([, value]) => value !== null && value !== undefined);
     if (!points.length) return;
-    draw("path", { class: `series-${index % 6}`, d: points.map(([step, value], place) => `${place ? "L" : "M"}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join("") });
+    const series = `series-${inkOf(role, about.roles)}`;
+    draw("path", { class: series, d: points.map(([step, value], place) => `${place ? "L" : "M"}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join("") });
     const [step, value] = points[points.length - 1];
-    draw("circle", { class: `series-${index % 6}`, cx: x(step), cy: y(value), r: 3 });
-    draw("text", { class: `series-${index % 6}`, x: width - 84, y: 20 + 16 * index }, `${role} ${value.toFixed(0)}`);
+    draw("circle", { class: series, cx: x(step), cy: y(value), r: 3 });
+    draw("text", { class: series, x: width - 84, y: 20 + 16 * index }, `${role} ${value.toFixed(0)}`);
   });
   find("chart").replaceChildren(svg);
 }

@@ -33,6 +33,11 @@ export function element(tag, attributes = {}, ...children) {
 
 export const find = (id) => document.getElementById(id);
 
+const INKS = { blue: 0, red: 1, green: 2, yellow: 3, white: -1, black: -1 };
+
+/** The number of the ink of a role, by its name if that is a color; -1: plain. */
+export const inkOf = (name, roles) => INKS[name] ?? (roles.includes(name) ? roles.indexOf(name) % 6 : 5);
+
 /** Puts board, figures and facts of a state into `place`. */
 export function showState(place, state, roles = []) {
   const parts = [];
@@ -44,8 +49,7 @@ export function showState(place, state, roles = []) {
     const lines = element("div", { class: "figures" });
     for (const line of state.lines) {
       for (const piece of line) {
-        const role = roles.indexOf(piece.name);
-        const kind = piece.dim ? "dim" : piece.name ? `name-${role >= 0 ? role % 6 : 5}` : "";
+        const kind = piece.dim ? "dim" : piece.name ? `name-${inkOf(piece.name, roles)}` : "";
         lines.append(element("span", kind ? { class: kind } : {}, piece.text));
       }
       lines.append("\n");
