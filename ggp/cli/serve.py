@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import threading
 import webbrowser
 
 import click
@@ -69,7 +70,8 @@ def command(
     def report_ready() -> None:
         click.echo(f"open {access.address}")
         if is_opening:
-            webbrowser.open(access.address)
+            # In a thread: a browser of the terminal returns only when it is closed.
+            threading.Thread(target=webbrowser.open, args=(access.address,), daemon=True).start()
 
     try:
         with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):

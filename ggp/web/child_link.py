@@ -9,6 +9,7 @@ from typing import Any
 
 from ggp.player_server.child_process import ChildProcess
 
+_ENDED = "stopped: the process has ended, most often because the rules need too much memory"
 _LINE_BYTES = 16 * 1024 * 1024
 
 
@@ -90,7 +91,7 @@ class ChildLink:
         self._is_gone = True
         for future in self._waiting.values():
             if not future.done():
-                future.set_exception(ChildError("stopped: the rules need too much memory", is_gone=True))
+                future.set_exception(ChildError(_ENDED, is_gone=True))
         self._on_event({"event": "gone"})
 
     async def close(self) -> None:

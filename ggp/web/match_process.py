@@ -42,7 +42,7 @@ from ggp.web.match_view import (
     percepts_view,
     shown_state,
 )
-from ggp.web.requests import RequestError, Wire, answer, serve
+from ggp.web.requests import TOO_DEEP, RequestError, Wire, answer, serve
 
 PERSON = "person"
 AGENTS = ("mcts", "alphabeta", "solving", "random", "legal")
@@ -134,7 +134,7 @@ class BrowserMatch:
             raise RequestError(f"the record has more than {STEP_LIMIT} steps")
         reports = record.reports or [[] for _ in record.moves]
         for texts, row in zip(record.moves, reports, strict=False):
-            values = [None if report is None else report.get("expectation") for report in row]
+            values = list(map(_expectation, row))
             self.history.play([parse_term(each) for each in texts], values)
         self._seats = tuple(record.player_names) or ("",) * len(self.history.game.roles)
         self._agents.generation = -1
@@ -372,6 +372,16 @@ class BrowserMatch:
             self._wire.send(self.snapshot())
 
 
+def _expectation(report: object) -> float | None:
+    """The expected goal of a report in a record, which a stranger may have written.
+
+    >>> _expectation({"expectation": 40}), _expectation({"expectation": "x"}), _expectation(None)
+    (40.0, None, None)
+    """
+    value = report.get("expectation") if isinstance(report, dict) else None
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 100 else None
+
+
 def run(lines: LineQueue, wire: Wire) -> None:
     """Answer requests, and let the match run on between them."""
     inbox: queue.SimpleQueue[bytes | Finding] = queue.SimpleQueue()
@@ -398,6 +408,9 @@ def run(lines: LineQueue, wire: Wire) -> None:
         except GameError as error:
             seconds = None
             match.fail(str(error))
+        except RecursionError:
+            seconds = None
+            match.fail(TOO_DEEP)
 
 
 def _methods(match: BrowserMatch) -> dict[str, Callable[..., Any]]:

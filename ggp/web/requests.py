@@ -17,6 +17,7 @@ from ggp.match.record import RecordError
 from ggp.player_server.child_end import LineQueue, end_process_group, limit_memory, take_stdin, take_stdout
 
 MESSAGE_CHARACTERS = 2000
+TOO_DEEP = "the rules are nested too deeply"
 
 
 class RequestError(Exception):
@@ -46,7 +47,7 @@ class Wire:
 
 
 def answer(line: bytes, methods: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
-    """The reply to one request; MemoryError is the only exception that gets through.
+    """The reply to one request; errors of rules, moves, players and records are told to the person.
 
     >>> answer(b'{"number": 7, "do": "double", "value": 4}', {"double": lambda value: 2 * value})
     {'number': 7, 'result': 8}
@@ -58,9 +59,7 @@ def answer(line: bytes, methods: Mapping[str, Callable[..., Any]]) -> dict[str, 
     except (RequestError, GdlError, GameError, PlayerError, RecordError) as error:
         return {"number": number, "error": str(error)[:MESSAGE_CHARACTERS]}
     except RecursionError:
-        return {"number": number, "error": "the rules are nested too deeply"}
-    except TypeError as error:
-        return {"number": number, "error": f"a request with other fields was expected ({error})"}
+        return {"number": number, "error": TOO_DEEP}
 
 
 def serve(mebibytes: int, make: Callable[[LineQueue, Wire], None]) -> None:

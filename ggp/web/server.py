@@ -136,7 +136,7 @@ class WebServer:
         if not self.access.is_token(request.query["token"]):
             raise web.HTTPForbidden(text="wrong token: open the address that `ggp serve` printed last")
         session = self.sessions.find(request.cookies.get(self._cookie, "")) or await self.sessions.begin()
-        response = web.Response(status=302, headers={"Location": request.path})
+        response = web.Response(status=302, headers={"Location": f"/{request.path.lstrip('/')}"})
         response.set_cookie(self._cookie, session.name, httponly=True, samesite="Strict", path="/")
         return response
 

@@ -189,6 +189,15 @@ def test_record_is_replayed_with_the_values_of_its_searches():
     assert match.view(1)["board"].count("changed") == 1
 
 
+def test_values_in_a_record_may_be_anything():
+    game = ggp.load("tictactoe", engine="reasoner")
+    record = ggp.play_match(game, [ggp.make_player("legal")] * 2).to_dict()
+    record["x-reports"] = [[{"expectation": "high"}, {"expectation": 1e300}] for _ in record["moves"]]
+    match = BrowserMatch(Wire(), lambda finding: None)
+    match.replay(json.dumps(record))
+    assert {value for row in match.snapshot()["values"] for value in row} == {None}
+
+
 @pytest.mark.parametrize("text", ["{}", "no json", '{"matchId": "m", "states": [], "moves": []}'])
 def test_text_that_is_no_record_is_refused(text):
     match = BrowserMatch(Wire(), lambda finding: None)

@@ -63,6 +63,15 @@ def test_token_is_exchanged_for_a_cookie_and_leaves_the_address():
     talk(conversation)
 
 
+def test_token_never_leads_to_another_host():
+    async def conversation(client, server):
+        address = f"http://127.0.0.1:{client.port}//evil.example/?token={TOKEN}"
+        reply = await client.session.get(address, allow_redirects=False)
+        assert (reply.status, reply.headers["Location"]) == (302, "/evil.example/")
+
+    talk(conversation)
+
+
 def test_foreign_host_is_refused_even_with_the_token():
     async def conversation(client, server):
         reply = await client.get(f"/?token={TOKEN}", headers={"Host": "rebound.example"})
