@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 import ggp
 from gdl.terms import Symbol
+from ggp.engines.loading import find_rules
 from ggp.match.player import PlayerSpecError
 from ggp.player_server.match import SearchOptions
 from ggp.player_server.server import PlayerOptions, check_options
@@ -256,6 +258,20 @@ def test_player_uses_percepts():
     first, second, third, done = run(scenario())
     assert (first, third, done) == ("noop", "(guess b)", "done")
     assert second.startswith(("(peek ", "(guess "))
+
+
+def test_player_answers_turn_own_move_and_percepts_in_capitals():
+    """A whole match in the form of Dresden's manager for hidden information."""
+    rules = re.sub(r";.*", "", find_rules("monty_hall").read_text()).upper()
+    told = ["0 NIL NIL", "1 NOOP ()", "2 (PICK 1) ()", "3 NOOP ((OPENED 3))"]
+
+    async def scenario():
+        async with running_player() as server:
+            ready = await post(server.port, start(role="CANDIDATE", rules=rules))
+            answers = [await post(server.port, f"(PLAY m {each})") for each in told]
+            return ready, answers, await post(server.port, "(STOP m 4 KEEP ())")
+
+    assert run(scenario()) == ("ready", ["NOOP", "(PICK 1)", "NOOP", "KEEP"], "done")
 
 
 # --- reports and pondering --------------------------------------------------------------------
