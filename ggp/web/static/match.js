@@ -72,7 +72,7 @@ function showChoice() {
     cell.classList.toggle("can", can);
     cell.classList.toggle("chosen", clicks.includes(name));
     cell.classList.toggle("hinted", isLive() && hinted.includes(name) && hinted.length < 5);
-    cell.querySelector(".dot").style.display = next.has(name) ? "" : "none";
+    cell.classList.toggle("next", next.has(name));
     if (can) { cell.setAttribute("tabindex", "0"); cell.setAttribute("role", "button"); }
     else { cell.removeAttribute("tabindex"); cell.setAttribute("role", "img"); }
   }

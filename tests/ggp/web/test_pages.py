@@ -111,6 +111,45 @@ def test_connect_four_is_played_against_an_agent_to_the_end(page, address):
     expect(status).to_have_text(re.compile("wins|Draw"), timeout=WAIT_MS)
 
 
+def test_breakthrough_is_played_from_source_to_target_and_its_record_replayed(page, address, tmp_path):
+    open_game(page, address, "breakthrough_4x4", ["person", "random"])
+    status = page.locator("#status")
+    ended = re.compile("your move|wins")
+    for _ in range(20):
+        expect(status).to_have_text(ended, timeout=WAIT_MS)
+        if "your move" not in status.inner_text():
+            break
+        before = step_of(page).inner_text()
+        page.locator("#state .next").first.click()
+        expect(page.locator("#state .chosen")).to_have_count(1)
+        page.locator("#state .next").first.click()
+        expect(step_of(page)).not_to_have_text(before)
+    expect(status).to_have_text(re.compile("wins"))
+    steps = step_of(page).inner_text()
+    with page.expect_download() as download:
+        page.click("#save")
+    path = tmp_path / "match.json"
+    download.value.save_as(path)
+    page.goto(f"{address}/")
+    page.set_input_files("#record", path)
+    page.wait_for_url("**/match/*")
+    expect(status).to_have_text(re.compile("wins"))
+    expect(step_of(page)).to_have_text(steps)
+    page.click("#back")
+    expect(status).to_have_text(re.compile("^Position after step"))
+
+
+def test_both_choices_of_a_simultaneous_game_are_shown_together(page, address):
+    open_game(page, address, "rockpaperscissors", ["person", "person"])
+    log = page.locator("#log li")
+    page.get_by_role("button", name="show rock", exact=True).click()
+    expect(page.locator("#status")).to_contain_text("it is your move")
+    expect(log).to_have_count(0)
+    page.get_by_role("button", name="show paper", exact=True).click()
+    expect(log).to_have_count(1)
+    expect(log).to_have_text("show rock · show paper")
+
+
 def test_hanoi_is_solved_by_clicks(page, address):
     open_game(page, address, "hanoi", ["person"])
     for number, move in enumerate(shortest_solution("hanoi"), start=1):
