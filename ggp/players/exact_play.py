@@ -41,6 +41,7 @@ class ExactPlay:
         if own.is_proving:
             role_index = search.game.roles.index(setup.role)
             self._prover = Prover(search.game, role_index, mebibytes=own.proof_mebibytes)
+            self._prover.prepare()
 
     def begin(self, state: PackedState, deadline: float) -> None:
         """Use the start clock: solve the game if that can be done in it, else search."""

@@ -39,6 +39,7 @@ NEAR_SHARE = 0.5
 HOPELESS_SHARE = 0.01
 UNKNOWN_SHARE = 0.02
 """Share of the whole clock after which the end counts as out of reach if there still is no forecast."""
+LEAST_PATIENCE_SECONDS = 0.02
 NEAR = 0.5
 """The end is near if the forecast asks for at most this share of the time left ..."""
 IN_REACH = 20.0
@@ -105,6 +106,18 @@ class Prover:
         except (KeyError, SolverError):
             return None
 
+    def prepare(self) -> None:
+        """Map the memory of alpha-beta and load its kernels, or its first slice would wait for that."""
+        if self._has_alphabeta and self._search is None:
+            try:
+                self._search = self._make_search()
+                self._search.forget()
+                initial = self.game.initial_state()
+                if not self.game.is_terminal(initial):
+                    ProofSearch(self._search, initial).advance(1)
+            except (AlphaBetaError, GameError, MemoryError) as error:
+                self._give_up(error)
+
     def solve(self, state: PackedState, deadline: float, *, is_patient: bool) -> None:
         """Enumerate the states from `state` on if a forecast says that `deadline` suffices.
 
@@ -121,10 +134,10 @@ class Prover:
             return
         self._state, self._proof, self.root_goals = state, None, {}
         self._spent_seconds = 0.0
-        if self._has_alphabeta and self.solution is None:
+        if self.solution is None:
+            self.prepare()
+        if self._search is not None and self.solution is None:
             try:
-                if self._search is None:
-                    self._search = self._make_search()
                 self._proof = ProofSearch(self._search, state)
             except (AlphaBetaError, MemoryError) as error:
                 self._give_up(error)
@@ -157,7 +170,7 @@ class Prover:
             now = self._clock()
             total = max(0.0, deadline - begin)
             share = min(self._share(total, deadline - now, length) * cores, NEAR_SHARE)
-            head_start = min(HEAD_START_SHARE * total, MOST_HEAD_START_SECONDS)
+            head_start = min(max(HEAD_START_SHARE * total, SLICE_SECONDS), MOST_HEAD_START_SECONDS)
             if now >= deadline or self._spent_seconds >= head_start + share * (now - begin):
                 return
             self._slice()
@@ -173,7 +186,8 @@ class Prover:
             sizes.append(under_way)
         positions = None if length is None else positions_to_proof(sizes, length)
         if positions is None:
-            return FIRST_SHARE if self._spent_seconds < UNKNOWN_SHARE * total else HOPELESS_SHARE
+            patience = max(UNKNOWN_SHARE * total, LEAST_PATIENCE_SECONDS)
+            return FIRST_SHARE if self._spent_seconds < patience else HOPELESS_SHARE
         needed = positions * self._seconds_per_node
         if needed <= NEAR * left:
             return NEAR_SHARE
@@ -189,7 +203,8 @@ class Prover:
         if self._proof is not None and self._proof.nodes > before:
             latest = seconds / (self._proof.nodes - before)
             known = self._seconds_per_node
-            self._seconds_per_node = latest if not known else 0.8 * known + 0.2 * latest
+            # Short slices are mostly overhead: believe at once that it goes faster, slowly that it does not.
+            self._seconds_per_node = latest if not known else min(latest, 0.8 * known + 0.2 * latest)
 
     def _advance(self, nodes: int) -> None:
         assert self._proof is not None

@@ -54,6 +54,16 @@ def test_share_of_the_time_follows_the_forecast(sizes, length, seconds_per_node,
     assert prover._share(total=10.0, left=8.0, length=length) == share
 
 
+def test_one_slow_slice_does_not_end_a_proof():
+    """The first slice once waited for memory, and the forecast called tiny games hopeless ever after."""
+    ticks = itertools.count()
+    prover = prover_of("nim", clock=lambda: 1e-4 * next(ticks))
+    prover._seconds_per_node = 0.005
+    prover._slice()
+    prover._slice()
+    assert prover._seconds_per_node < 0.002
+
+
 def test_games_that_alphabeta_cannot_search_are_enumerated():
     for name in ("rockpaperscissors", "dicerace"):
         prover = prover_of(name, role=0)
