@@ -39,15 +39,18 @@ setup: $(VENV)/.development ## create the environment for development
 
 $(VENV)/.runtime: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing ggp and its libraries into $(VENV) (once, about a minute) ..."
 	$(BIN)/pip install -q -e .
 	touch $@
 
 $(VENV)/.development: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing ggp, its libraries and the development tools into $(VENV) (once, a few minutes) ..."
 	$(BIN)/pip install -q -e '.[dev,prolog,charts,distributed,rl,openspiel]'
 	touch $@ $(VENV)/.runtime
 
 $(VENV)/.docs: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing ggp, its libraries and the documentation tools into $(VENV) (once, a few minutes) ..."
 	$(BIN)/pip install -q -e '.[docs]'
 	touch $@ $(VENV)/.runtime
