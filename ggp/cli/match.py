@@ -7,7 +7,7 @@ import json
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from gdl.program import arguments_of
+from gdl.terms import Term
 from ggp.cli.live_view import MatchView, result_view
 from ggp.cli.loading_status import load_visibly
 from ggp.cli.options import Clock, Count, InputFile, OutputFile, engine_option, no_cache_option
+from ggp.engines.loading import read_program
 from ggp.game import RANDOM_ROLE, Game, is_compiled
 from ggp.match.player import Player, PlayerSpecError
 from ggp.match.record import MatchRecord, write_record
@@ -119,12 +122,12 @@ def _load(
     Raises PlayerSpecError and ValueError if game and players do not fit together.
     """
     chosen = [make_player(spec) for spec in specs]
+    program, name = read_program(rules)
+    stated = program.rules_for("role", 1)
+    if stated and not any(rule.body for rule in stated):  # before numba is imported
+        _require_seats(name, dict.fromkeys(arguments_of(rule.head)[0] for rule in stated), specs)
     game = load_visibly(rules, engine, use_cache=use_cache)
-    roles = [str(role) for role in game.roles if role != RANDOM_ROLE]
-    if len(specs) > len(roles):
-        raise PlayerSpecError(
-            f"{game.name} takes {len(roles)} player(s), one for each of {', '.join(roles)}; got {len(specs)}"
-        )
+    roles = _require_seats(game.name, game.roles, specs)
     if tablebase is not None:
         from ggp.players.tablebase import tablebase_spec
 
@@ -137,6 +140,16 @@ def _load(
     if not is_compiled(game) and any(player.needs_lanes for player in chosen):
         raise PlayerSpecError(f"{game.name} is not compiled: there is no search on lanes")
     return game, specs
+
+
+def _require_seats(name: str, roles: Iterable[Term], specs: tuple[str, ...]) -> list[str]:
+    """The roles that players can take. Raises PlayerSpecError if there are fewer than `specs`."""
+    seats = [str(role) for role in roles if role != RANDOM_ROLE]
+    if len(specs) > len(seats):
+        raise PlayerSpecError(
+            f"{name} takes {len(seats)} player(s), one for each of {', '.join(seats)}; got {len(specs)}"
+        )
+    return seats
 
 
 @dataclass(frozen=True)

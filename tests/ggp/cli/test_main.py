@@ -109,6 +109,7 @@ def test_python_m_ggp_works():
 
 MISTAKES = (
     ["match", "nosuch"],
+    ["match", "tictactoe", "random", "random", "random"],
     ["bench", "nosuch"],
     ["bench", "tictactoe", "--search", "--policy", "best"],
     ["solve", "nosuch"],
