@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # The same examples everywhere, and no failure where a machine is slow or busy.
-settings.register_profile("ggp", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ggp", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("ggp")
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -2,6 +2,8 @@
 
 import runpy
 
+import pytest
+
 from tests.conftest import ROOT
 
 
@@ -11,3 +13,10 @@ def test_random_rollouts_report_who_wins(capsys):
     out = capsys.readouterr().out
     assert "steps/s" in out
     assert "x: mean reward +" in out
+
+
+def test_a_network_in_torch_learns_from_batches(capsys):
+    pytest.importorskip("torch", reason="torch is not installed")
+    main = runpy.run_path(str(ROOT / "examples" / "value_network.py"))["main"]
+    error, plain = main("connectfour_4x4", 512, 4)
+    assert error < plain
