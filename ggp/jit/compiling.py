@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import config, njit
+from numba.core import event
 
 from ggp.files import PACKAGE, require_private_folder, user_cache_folder
 from ggp.jit.quick_compiler import QuickCompiler, without_literals
@@ -153,6 +154,37 @@ def _compiled(function: _Function, **options: Any) -> _Function:
     settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, **options}
     compiled: _Function = without_literals(njit(pipeline_class=QuickCompiler, **settings)(function))
     return compiled
+
+
+class _CompilationWatch(event.Listener):
+    """Counts compilations, which are nested: a kernel's pieces are compiled within its own."""
+
+    def __init__(self, on_change: Callable[[bool], None]) -> None:
+        self._on_change = on_change
+        self._depth = 0
+        self._lock = threading.Lock()
+
+    def on_start(self, event: object) -> None:
+        self._count(1)
+
+    def on_end(self, event: object) -> None:
+        self._count(-1)
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            was_compiling = self._depth > 0
+            self._depth += change
+            is_compiling = self._depth > 0
+            if is_compiling != was_compiling:
+                self._on_change(is_compiling)
+
+
+def watch_compilation(on_change: Callable[[bool], None]) -> None:
+    """Call `on_change` with True when a compilation begins in any thread, with False when it has ended.
+
+    A kernel that is loaded from the cache is not compiled; one that is compiled is stored just after the end.
+    """
+    event.register("numba:compile", _CompilationWatch(on_change))  # type: ignore[no-untyped-call]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The HTTP player: a server that answers game managers, with a search process per match.
+"""The HTTP player: a server that answers game managers, with a search process per match that is used again.
 
 server                 the matches of a player, and what each message does to them
 margins                how long before a clock ends the answer is sent
@@ -13,7 +13,8 @@ child_end              the child's end: lines, memory limit
 state_link             the server's end of state processes, and a pool of warm ones
 state_process          computes the states of a match, and reads long messages
 short_search           the state process's own search, for when the search process has no move
-worker_link            starts, feeds and kills the search process
+worker_link            starts, feeds and kills search processes, and a pool of warm ones
 worker_messages        requests to the search process and events from it
 worker                 the search process
+preparation            what it compiles and loads before its first match
 """

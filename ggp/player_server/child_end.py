@@ -7,6 +7,8 @@ the process ends with all that it has started.
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
 import os
 import queue
 import signal
@@ -58,6 +60,13 @@ def limit_memory(mebibytes: int) -> None:
     limit = mebibytes * 1024 * 1024
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def release_memory() -> None:
+    """Collect garbage and return free memory to the system, as far as the C library can do that."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def end_process_group(status: int = 0) -> None:

@@ -76,14 +76,11 @@ class ChildProcess:
                 await process.stdin.wait_closed()
         self._on_gone()
 
-    async def close(self, grace_seconds: float = 0.0) -> None:
-        """Wait at most `grace_seconds` for the process to end by itself, then kill it and its children."""
+    async def close(self) -> None:
+        """Kill the process and its children, and wait until they have gone."""
         process, task = self._process, self._task
         if process is None or task is None:
             return
-        if grace_seconds > 0:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(task), grace_seconds)
         self.kill()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(task, 2.0)

@@ -31,7 +31,6 @@ from ggp.player_server.worker_messages import (
     Progress,
     Ready,
     StartRequest,
-    StopRequest,
 )
 from ggp.protocol.messages import Play, ProtocolError, Start, Stop, parse_term, printable, spell
 
@@ -42,8 +41,6 @@ _MAX_RESTARTS = 3
 
 _LOADING_SECONDS = 0.5
 """How long loading the rules may take before the worker is started meanwhile."""
-
-_STOP_GRACE_SECONDS = 1.0
 
 _LONGEST_PATIENCE_SECONDS = 3600.0
 """Clocks beyond this do not keep a place for a manager that is silent."""
@@ -114,9 +111,12 @@ class PlayerMatch:
         self._has_search = True
         self._position: KnownPosition | None = None
         self._is_peer_gone: Callable[[], bool] = lambda: True
+        # Whether the connection of START was closed before its answer; False from the first PLAY on.
+        self._is_start_abandoned: Callable[[], bool] = lambda: False
         self._last_answer: Move | None = None
         self._is_closed = False
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._releasing: asyncio.Task[None] | None = None
 
     @property
     def step(self) -> int:
@@ -145,20 +145,32 @@ class PlayerMatch:
     def is_stale(self) -> bool:
         """Whether the manager has been silent for so long that it has probably died.
 
-        It has not while it waits for an answer with its connection open.
+        It has not while it waits for an answer with its connection open. A manager that closed the connection
+        of START before the answer has probably died too: its match is not kept for the length of its clock.
         """
         clock = max(self._message.start_clock_seconds, self.play_clock_seconds)
-        patience = min(clock, _LONGEST_PATIENCE_SECONDS) + _PATIENCE_SECONDS
+        patience = _PATIENCE_SECONDS
+        if not self._is_start_abandoned():
+            patience += min(clock, _LONGEST_PATIENCE_SECONDS)
         is_waiting = self._pending is not None and not self._is_peer_gone()
         return not is_waiting and time.monotonic() - self.last_heard > patience
 
     # --- START ----------------------------------------------------------------------------------
 
-    async def start(self, deadline: float) -> str:
+    async def start(self, deadline: float, is_peer_gone: Callable[[], bool] = lambda: False) -> str:
         """Prepare until `deadline` at most; returns a note for the log.
 
         Raises StartError if the rules are invalid or the role is not in them.
         """
+        self._is_start_abandoned = is_peer_gone
+        try:
+            return await self._start(deadline)
+        finally:
+            # From here on the connection is closed in any case.
+            is_abandoned = self._is_start_abandoned()
+            self._is_start_abandoned = lambda: is_abandoned
+
+    async def _start(self, deadline: float) -> str:
         loading = asyncio.create_task(self._load())
         self._keep(loading)
         try:
@@ -219,15 +231,17 @@ class PlayerMatch:
     # --- the worker -----------------------------------------------------------------------------
 
     async def _start_worker(self) -> None:
+        if self._is_closed:
+            return
         try:
             if self._worker.pid is None:
                 await self._worker.start()
+                if self._is_closed:
+                    await self._worker.close()
+                    return
         except OSError as error:
             self._worker_gone.set()
             self._give_up_search(f"no search process: {error}")
-            return
-        if self._is_closed:
-            self._worker.kill()
             return
         assert self._start_request is not None
         self._worker.send(self._start_request)
@@ -269,7 +283,7 @@ class PlayerMatch:
             return
         self._restarts += 1
         log.warning("match %s: worker died; starting another one", self.match_id)
-        self._worker = WorkerLink(self._receive)
+        self._worker = self._workers.take(self._receive)
         self._worker_gone = asyncio.Event()
         # The start clock is long over: the new worker must not search before it catches up.
         assert self._start_request is not None
@@ -290,6 +304,7 @@ class PlayerMatch:
         """The answer to `message`: a legal move, by `deadline`. A repeated message gets its first answer."""
         self.last_heard = time.monotonic()
         self._is_peer_gone = is_peer_gone
+        self._is_start_abandoned = lambda: False
         if self._pending is not None and self._pending[0] == message:
             return (await asyncio.shield(self._pending[1])).repeated()
         if self._answered is not None and self._is_repetition(message, self._answered[0]):
@@ -432,20 +447,21 @@ class PlayerMatch:
 
     def stop(self, message: Stop | None) -> None:
         """End the match; the worker gets a moment to finish. Returns at once."""
-        if message is not None:
-            self._worker.send(StopRequest(_texts(message.terms)))
         self._is_closed = True
+        terms = None if message is None else _texts(message.terms)
+        self._releasing = asyncio.create_task(self._workers.give_back(self._worker, terms))
         if self._states is not None:
             self._state_pool.give_back(self._states)
         # A PLAY that is still being answered need not wait for its clock.
         if self._current is not None:
             self._current.decided.set()
 
-    async def close(self, grace_seconds: float = _STOP_GRACE_SECONDS) -> None:
+    async def close(self) -> None:
         """Release everything, after `stop`."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=1.0)
-        await self._worker.close(grace_seconds)
+        if self._releasing is not None:
+            await self._releasing
 
     def _keep(self, task: asyncio.Task[Any]) -> None:
         self._tasks.add(task)

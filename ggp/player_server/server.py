@@ -83,7 +83,7 @@ class PlayerServer:
         self._listener = HttpListener(self._handle, options.limits, origins)
         self._reader = MessageReader()
         self._states = StatePool(options.state_mebibytes)
-        self._workers = WorkerPool(options.search.agent)
+        self._workers = WorkerPool(options.search.agent, options.max_matches)
         self._keeps_spare = False
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -95,12 +95,13 @@ class PlayerServer:
 
     async def close(self) -> None:
         """Stop listening, end all matches, kill all workers."""
+        await self._workers.close()
         for match_id in list(self.matches):
-            self._end(match_id, None, grace_seconds=0.0)
+            self._end(match_id, None)
         if self._closing:
             await asyncio.wait(self._closing, timeout=_CLOSING_SECONDS)
         await self._listener.close()
-        await asyncio.gather(self._states.close(), self._reader.close(), self._workers.close())
+        await asyncio.gather(self._states.close(), self._reader.close())
 
     async def prepare(self) -> None:
         """Compile what the agent runs, and from now on keep a search process warm for the next match."""
@@ -141,9 +142,9 @@ class PlayerServer:
             case Stop() | Abort():
                 if message.match_id.lower() not in self.matches:
                     return "busy", "no such match"
-                is_stop = isinstance(message, Stop)
-                self._end(message.match_id.lower(), message if is_stop else None)
-                return ("done" if is_stop else "aborted"), ""
+                stop = message if isinstance(message, Stop) else None
+                self._end(message.match_id.lower(), stop)
+                return ("aborted" if stop is None else "done"), ""
             case Preview():
                 return "ready", ""
 
@@ -166,7 +167,7 @@ class PlayerServer:
             return "busy", "no room for another match"
         match = self.matches[key] = self._new_match(message, request)
         try:
-            return "ready", await match.start(deadline)
+            return "ready", await match.start(deadline, request.is_peer_gone)
         except StartError as error:
             self._drop(key, match)
             return "busy", f"cannot play: {_summary(str(error))}"
@@ -193,7 +194,7 @@ class PlayerServer:
         match = self._new_match(message, request)
         is_good = False
         try:
-            note = await match.start(deadline)
+            note = await match.start(deadline, request.is_peer_gone)
             is_good = match.is_loaded and self.matches.get(key) is running
         except StartError as error:
             note = f"cannot play: {_summary(str(error))}"
@@ -248,20 +249,17 @@ class PlayerServer:
         if self.matches.get(key) is match:
             self._end(key, None)
 
-    def _end(self, match_id: str, message: Stop | Abort | None, grace_seconds: float = 1.0) -> None:
-        self._release_later(self.matches.pop(match_id), message, grace_seconds)
+    def _end(self, match_id: str, message: Stop | None) -> None:
+        self._release_later(self.matches.pop(match_id), message)
 
-    def _release_later(
-        self, match: PlayerMatch, message: Stop | Abort | None, grace_seconds: float = 1.0
-    ) -> None:
-        is_stop = isinstance(message, Stop)
-        match.stop(message if isinstance(message, Stop) else None)
-        task = asyncio.create_task(self._release(match, grace_seconds if is_stop else 0.0))
+    def _release_later(self, match: PlayerMatch, message: Stop | None) -> None:
+        match.stop(message)
+        task = asyncio.create_task(self._release(match))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    async def _release(self, match: PlayerMatch, grace_seconds: float) -> None:
-        await match.close(grace_seconds)
+    async def _release(self, match: PlayerMatch) -> None:
+        await match.close()
         if self._keeps_spare:
             await self._workers.fill()
 

@@ -1,36 +1,40 @@
-"""The search process of one match: `python -m ggp.player_server.worker`, started by the HTTP player.
+"""A search process: `python -m ggp.player_server.worker`, started by the HTTP player.
 
-It reads requests from standard input and writes events to standard output (`worker_messages`). The process
-has its own session: its server kills the whole group, grounding children included, and it kills its own
-group when standard input closes, because then the server is dead. Between requests the player ponders if it
-is told to, until the next one arrives.
+It reads requests from standard input and writes events to standard output (`worker_messages`), for one match
+after the other. The process has its own session: its server kills the whole group, grounding children
+included, and it kills its own group when standard input closes, because then the server is dead. Between
+requests the player ponders if it is told to, until the next one arrives.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from gdl.terms import Term
-from ggp.beliefs.belief import prepare_beliefs
 from ggp.beliefs.observation import Observation
 from ggp.beliefs.tracking import Position, StateTracker
 from ggp.engines.loading import finished_game
 from ggp.game import Game, Move, has_percepts
+from ggp.jit.compiling import watch_compilation
 from ggp.match.player import MatchSetup, Player
 from ggp.player_server.child_end import (
     LineQueue,
     end_process_group,
     limit_memory,
+    release_memory,
     take_stdin,
     take_stdout,
 )
+from ggp.player_server.preparation import prepare
 from ggp.player_server.state_process import load_rules
 from ggp.player_server.worker_messages import (
     BestMove,
+    Compiling,
     Decision,
     Event,
     Failed,
@@ -40,6 +44,7 @@ from ggp.player_server.worker_messages import (
     Ready,
     Request,
     StartRequest,
+    Stopped,
     StopRequest,
     parse_request,
     to_line,
@@ -50,17 +55,12 @@ from ggp.search.report import SearchReport
 
 log = logging.getLogger("ggp.player")
 
-_SMALL_RULES = """
-    (role a) (role b) (init start) (legal b wait) (legal a left) (legal a right)
-    (<= (next end) (does a left)) (<= (next over) (does a right)) (<= terminal (not (true start)))
-    (<= (goal a 100) (true end)) (<= (goal a 0) (not (true end)))
-    (<= (goal b 0) (true end)) (<= (goal b 100) (not (true end)))
-"""
-
 SIMPLIFICATION_SHARE = 0.5
 """Share of the start clock for which a player waits for the simplified circuit before it starts without."""
 PONDERING_PATIENCE_SECONDS = 5.0
 """How much longer than the longer clock the player ponders without a request; then the manager is gone."""
+_THREADS_SECONDS = 0.5
+"""How long the threads of a match may run on after its end."""
 
 
 class Inbox:
@@ -82,16 +82,18 @@ class Inbox:
 
 
 class Outbox:
-    """Events for the server. Written from the search thread only."""
+    """Events for the server. Any thread may send them."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        self._lock = threading.Lock()
 
     def send(self, event: Event) -> None:
         """Write one event; ends the process if the server no longer reads."""
         try:
-            self._stream.write(to_line(event))
-            self._stream.flush()
+            with self._lock:
+                self._stream.write(to_line(event))
+                self._stream.flush()
         except (OSError, ValueError):
             end_process_group()
 
@@ -169,9 +171,10 @@ class AgentMatch:
 
 
 def main() -> None:
-    """Serve one match on standard input and output."""
+    """Serve matches on standard input and output."""
     inbox = Inbox(LineQueue(take_stdin()))
     outbox = Outbox(take_stdout())
+    watch_compilation(lambda is_compiling: outbox.send(Compiling(is_compiling)))
     try:
         _serve(inbox, outbox)
     except MemoryError:
@@ -184,12 +187,15 @@ def main() -> None:
 
 
 def _serve(inbox: Inbox, outbox: Outbox) -> None:
+    """Answer requests until a match leaves threads behind."""
     match: AgentMatch | None = None
+    idle_threads = set(threading.enumerate())
     while True:
         plays: list[PlayRequest] = []
         for request in inbox.wait():
             if isinstance(request, PrepareRequest):
                 prepare(request.agent)
+                release_memory()
                 outbox.send(Ready())
             if isinstance(request, StartRequest):
                 match = _start(request, outbox)
@@ -198,7 +204,11 @@ def _serve(inbox: Inbox, outbox: Outbox) -> None:
             elif isinstance(request, StopRequest):
                 if match is not None:
                     match.player.stop(_parse_terms(request.terms))
-                return
+                match, plays = None, []
+                if not _have_ended(set(threading.enumerate()) - idle_threads):
+                    return
+                release_memory()
+                outbox.send(Stopped())
         if plays and match is not None:
             match.play(plays)
         if match is not None:
@@ -240,11 +250,12 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
     return match
 
 
-def prepare(agent: str) -> None:
-    """Compile and cache every kernel that `agent` runs, by a game of one step."""
-    game = load_rules(_SMALL_RULES, engine="auto")
-    make_player(agent).prepare(game)
-    prepare_beliefs(game)
+def _have_ended(threads: set[threading.Thread]) -> bool:
+    """Whether `threads` have ended, or do so soon."""
+    until = time.monotonic() + _THREADS_SECONDS
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    return not any(thread.is_alive() for thread in threads)
 
 
 def _parse_terms(texts: Sequence[str] | None) -> tuple[Term, ...] | None:

@@ -50,7 +50,7 @@ class PlayRequest:
 
 @dataclass(frozen=True)
 class StopRequest:
-    """End the match, and the process. `terms` as in PlayRequest."""
+    """End the match, and forget it; answered by Stopped. `terms` as in PlayRequest, None after ABORT."""
 
     kind: ClassVar[str] = "stop"
 
@@ -71,6 +71,22 @@ class Ready:
     """The request to start or to prepare is done."""
 
     kind: ClassVar[str] = "ready"
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The match is over, and the process ready for another."""
+
+    kind: ClassVar[str] = "stopped"
+
+
+@dataclass(frozen=True)
+class Compiling:
+    """The process begins to compile a kernel, or has done so; one that ends now would lose it."""
+
+    kind: ClassVar[str] = "compiling"
+
+    is_compiling: bool
 
 
 @dataclass(frozen=True)
@@ -122,14 +138,14 @@ class Gone:
 
 
 Request: TypeAlias = StartRequest | PlayRequest | StopRequest | PrepareRequest
-Event: TypeAlias = Ready | BestMove | Progress | Decision | Failed | Gone
+Event: TypeAlias = Ready | Stopped | Compiling | BestMove | Progress | Decision | Failed | Gone
 Kind = TypeVar("Kind")
 
 _REQUESTS: dict[str, type[Request]] = {
     kind.kind: kind for kind in (StartRequest, PlayRequest, StopRequest, PrepareRequest)
 }
 _EVENTS: dict[str, type[Event]] = {
-    kind.kind: kind for kind in (Ready, BestMove, Progress, Decision, Failed, Gone)
+    kind.kind: kind for kind in (Ready, Stopped, Compiling, BestMove, Progress, Decision, Failed, Gone)
 }
 
 

@@ -92,9 +92,11 @@ class MctsPlayer(Player):
             pass
         search.close()
         if self.own.is_proving and self.kind != "reference":
+            from ggp.search.mcts.mixed_root import prepare_mixing
             from ggp.search.proving.prover import prepare_proving
 
             prepare_proving(cast("CompiledGame", game))
+            prepare_mixing()
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)

@@ -11,6 +11,7 @@ player), or the other player's name.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import random
 import threading
@@ -34,6 +35,8 @@ from ggp.solver import Solution, SolverError, SolverLimits, solve
 _logger = logging.getLogger("ggp.players")
 MOST_EXPECTED_STATES = 150_000_000
 BYTES_PER_STATE = 45
+PREPARATION_STATES = 10_000
+"""Where solving ends that is only to compile its kernels."""
 
 
 class SolvingPlayer(Player):
@@ -66,10 +69,19 @@ class SolvingPlayer(Player):
             self.other.ponder(is_over, deadline)
 
     def prepare(self, game: Game[Any]) -> None:
-        """Compile the kernels of the other player, alpha-beta and rollouts."""
+        """Compile the kernels of the other player, alpha-beta, rollouts and the solver.
+
+        Those that compute values only if `game` has few states.
+        """
         prepare_alphabeta(game)
-        if isinstance(game, CompiledGame) and len(game.roles) == 1:
-            NestedRollouts(game).run(playouts=1)
+        if isinstance(game, CompiledGame):
+            with contextlib.suppress(SolverError):
+                solution = solve(game, SolverLimits(states=PREPARATION_STATES))
+                solution.values()
+                solution.stage(game.initial_state())
+            if len(game.roles) == 1:
+                # Twice all lanes: in between the policy is adapted.
+                NestedRollouts(game).run(playouts=64 * game.words + 1, enough=101)
         self.other.prepare(game)
 
     def start(self, setup: MatchSetup, deadline: float) -> None:

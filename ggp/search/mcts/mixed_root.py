@@ -70,6 +70,12 @@ class RootMatrix:
         return None if chances is None else rng.choices(self.moves, chances)[0]
 
 
+def prepare_mixing() -> None:
+    """Compile the kernel of mixed strategies or load it from the cache."""
+    payoff = np.zeros((1, 1))
+    RootMatrix((), payoff, payoff).strategy()
+
+
 def root_matrix(search: LanesSearch, state: PackedState) -> RootMatrix | None:
     """The stage at the root of `search`, which is `state`.
 

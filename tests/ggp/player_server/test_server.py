@@ -19,6 +19,7 @@ from ggp.engines.loading import find_rules
 from ggp.match.player import PlayerSpecError
 from ggp.player_server.match import SearchOptions
 from ggp.player_server.server import PlayerOptions, check_options
+from ggp.player_server.state_link import StatePool
 from ggp.player_server.worker_link import prepare_agent
 from ggp.protocol.messages import parse_term
 from tests.ggp.percept_games import COIN
@@ -56,6 +57,12 @@ def test_player_is_ready_for_a_preview():
             return await post(server.port, "( PREVIEW ((role x)) 5 )")
 
     assert run(scenario()) == "ready"
+
+
+async def until(condition, seconds=60):
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.02)
 
 
 # --- START ------------------------------------------------------------------------------------
@@ -559,6 +566,46 @@ def test_clocks_of_a_week_keep_no_place_for_a_silent_manager():
     assert run(scenario()) == ("busy", "ready")
 
 
+@pytest.mark.parametrize(
+    ("is_closed", "has_played", "silent_seconds", "reply"),
+    [
+        (True, False, 40, "ready"),
+        (True, False, 20, "busy"),
+        (False, False, 40, "busy"),
+        (True, True, 40, "busy"),
+    ],
+)
+def test_start_whose_connection_is_closed_early_keeps_no_place(
+    is_closed, has_played, silent_seconds, reply, monkeypatch
+):
+    take = StatePool.take
+    begins = asyncio.Event()
+
+    async def slow_take(pool):
+        begins.set()
+        await asyncio.sleep(0.5)
+        return await take(pool)
+
+    async def scenario():
+        async with running_player(max_matches=1) as server:
+            monkeypatch.setattr(StatePool, "take", slow_take)
+            text = start("m1", start_clock=600, play_clock=600)
+            if is_closed:
+                _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+                writer.write(f"POST / HTTP/1.0\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode())
+                await begins.wait()
+                writer.close()
+                await until(lambda: "m1" in server.matches and server.matches["m1"].worker_pid is not None)
+            else:
+                await post(server.port, text)
+            if has_played:
+                await post(server.port, "( PLAY m1 NIL )")
+            server.matches["m1"].last_heard -= silent_seconds
+            return await post(server.port, start("m2"))
+
+    assert run(scenario()) == reply
+
+
 def test_player_plays_by_a_short_search_when_its_worker_sends_nothing(caplog):
     async def scenario():
         async with running_player(search=SearchOptions(agent="mcts", seed=1)) as server:
@@ -591,21 +638,102 @@ def test_explosive_rules_leave_nothing_behind():
     assert (honest, count) == ("ready", 1)
 
 
-def test_next_match_gets_a_search_process_that_is_warm():
-    async def scenario():
-        async with running_player(search=SearchOptions(agent="mcts:search=reference")) as server:
-            await server.prepare()
-            spares = []
-            for number in range(2):
-                spare = server._workers._spare.pid
-                await post(server.port, start(f"m{number}", start_clock=1))
-                spares.append(spare == server.matches[f"m{number}"].worker_pid)
-                move = await post(server.port, f"( PLAY m{number} NIL )")
-                await post(server.port, f"( STOP m{number} ({move} noop) )")
-                while server._workers._spare is None:
-                    await asyncio.sleep(0.05)
-            return spares, move
+def test_search_process_serves_match_after_match_and_keeps_nothing_of_them():
+    agent = "mcts:simulations=200,search=reference"
 
-    spares, move = run(scenario())
-    assert spares == [True, True]
-    assert move in legal_after()
+    async def scenario():
+        pids, openings = [], []
+        async with running_player(search=SearchOptions(agent=agent, seed=1)) as server:
+            await server.prepare()
+            for number, end in enumerate(["( STOP {} ({} noop) )", "( ABORT {} )", "( ABORT {} )"]):
+                await until(lambda: server._workers._idle)
+                await post(server.port, start(f"m{number}"))
+                pids.append(server.matches[f"m{number}"].worker_pid)
+                openings.append(await post(server.port, f"( PLAY m{number} NIL )"))
+                await post(server.port, end.format(f"m{number}", openings[-1]))
+            await until(lambda: server._workers._idle)
+            return pids, openings
+
+    pids, openings = run(scenario())
+    assert len(set(pids)) == 1
+    assert len(set(openings)) == 1
+
+
+AGENTS = """
+import time, ggp
+from numba.core.event import trigger_event
+
+class Stubborn(ggp.Player):
+    def choose(self, state, deadline, joint_move):
+        time.sleep(self.seconds_for(deadline))
+        return self.legal_moves(state)[0]
+
+    def seconds_for(self, deadline):
+        return 0 if self.setup.match_id == "prepare" else 600
+
+class Greedy(Stubborn):
+    kept = []
+
+    def seconds_for(self, deadline):
+        if self.setup.match_id != "prepare":
+            self.kept.append(bytes([1]) * (100 << 20))
+        return 0
+
+class Compiler(Stubborn):
+    def choose(self, state, deadline, joint_move):
+        if self.setup.match_id != "prepare":
+            with trigger_event("numba:compile", data={}):
+                time.sleep(3.0)
+            open("compiled", "w").close()
+        return self.legal_moves(state)[0]
+"""
+
+
+def play_and_abort(agent, folder, monkeypatch):
+    """The process of a match that is aborted while its agent chooses: is it alive after that?"""
+    monkeypatch.chdir(folder)
+    (folder / "agents.py").write_text(AGENTS)
+
+    async def scenario():
+        search = SearchOptions(agent=f"agents.py:{agent}")
+        async with running_player(search=search, margin_seconds=0.5) as server:
+            await server.prepare()
+            await post(server.port, start(start_clock=4, play_clock=1))
+            pid = server.matches["m"].worker_pid
+            await post(server.port, "( PLAY m NIL )")
+            await post(server.port, "( ABORT m )")
+            await until(lambda: not server._closing)
+            return is_alive(pid)
+
+    return run(scenario())
+
+
+def test_search_process_is_killed_if_it_does_not_end_its_match(tmp_path, monkeypatch):
+    assert not play_and_abort("Stubborn", tmp_path, monkeypatch)
+
+
+def test_search_process_is_not_used_again_if_it_has_grown(tmp_path, monkeypatch):
+    assert not play_and_abort("Greedy", tmp_path, monkeypatch)
+
+
+def test_search_process_finishes_what_it_compiles_before_its_match_ends(tmp_path, monkeypatch):
+    assert play_and_abort("Compiler", tmp_path, monkeypatch)
+    assert (tmp_path / "compiled").exists()
+
+
+def test_search_processes_are_no_more_than_there_may_be_matches():
+    async def scenario():
+        async with running_player(max_matches=2) as server:
+            await server.prepare()
+            for match_id in ("m1", "m2", "m1", "m2"):
+                await post(server.port, start(match_id))
+            pids = [match.worker_pid for match in server.matches.values()]
+            for match_id in ("m1", "m2"):
+                await post(server.port, f"( ABORT {match_id} )")
+            await until(lambda: len(server._workers._idle) == 2)
+            await post(server.port, start("m3"))
+            return pids, server.matches["m3"].worker_pid
+
+    pids, again = run(scenario())
+    assert len(pids) == 2
+    assert again in pids

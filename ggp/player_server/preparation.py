@@ -1,0 +1,75 @@
+"""Compile and load what an agent runs, before a clock does, on small sheets of each kind.
+
+Kernels differ with what a game has: one role or several, moves in turn or at the same time. So an agent is
+prepared on a sheet of each kind. Players of this package say themselves what there is to compile; a player of
+one's own plays a short match on each sheet, because what it runs is unknown. For the others, the first legal
+moves are played, which loads the kernels that follow a match.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ggp.beliefs.belief import prepare_beliefs
+from ggp.engines.loading import find_own_rules, load
+from ggp.game import Game
+from ggp.match.player import MatchSetup, Player
+from ggp.players.factory import make_player
+from ggp.players.own import is_own_player
+from ggp.players.simple import LegalPlayer
+
+_PUZZLE = """
+    (role a) (init (at 1)) (succ 1 2) (succ 2 3) (succ 3 4)
+    (legal a step) (<= (legal a jump) (true (at 1)))
+    (<= (next (at ?m)) (does a step) (true (at ?n)) (succ ?n ?m))
+    (<= (next (at 3)) (does a jump)) (<= (next jumped) (does a jump)) (<= (next jumped) (true jumped))
+    (<= terminal (true (at 4))) (<= (goal a 100) (true jumped)) (<= (goal a 0) (not (true jumped)))
+"""
+_SIMULTANEOUS = """
+    (role a) (role b) (init (round 1)) (succ 1 2) (succ 2 3)
+    (<= (legal ?r heads) (role ?r)) (<= (legal ?r tails) (role ?r))
+    (<= same (does a ?m) (does b ?m))
+    (<= (next won) same) (<= (next (round ?m)) (true (round ?n)) (succ ?n ?m))
+    (<= terminal (true (round 3)))
+    (<= (goal a 100) (true won)) (<= (goal a 0) (not (true won)))
+    (<= (goal b 0) (true won)) (<= (goal b 100) (not (true won)))
+"""
+
+_BOARD_GAME = "tictactoe"
+"""Two roles that move in turn, and pieces on a board."""
+
+_TRIAL_SECONDS = 0.3
+"""Of each clock in the trial match of a player of one's own."""
+_TRIAL_STEPS = 8
+
+
+def prepare(agent: str) -> None:
+    """Compile and cache every kernel that `agent` runs. Raises PlayerSpecError, and what the agent raises."""
+    for rules in (_PUZZLE, find_own_rules(_BOARD_GAME), _SIMULTANEOUS):
+        # Not from the cache of games: compiling a game has kernels too.
+        game = load(rules, use_cache=False)
+        player = make_player(agent)
+        player.prepare(game)
+        prepare_beliefs(game)
+        play_trial(player if is_own_player(agent) else LegalPlayer(), game)
+
+
+def play_trial(player: Player, game: Game[Any]) -> None:
+    """Let `player` play the first role; the others make their first legal moves.
+
+    >>> import ggp
+    >>> play_trial(ggp.make_player("random"), ggp.load("tictactoe", engine="reasoner"))
+    """
+    role = game.roles[0]
+    seconds = _TRIAL_SECONDS
+    player.start(MatchSetup("prepare", game, role, seconds, seconds, seed=0), time.monotonic() + seconds)
+    state, joint_move = game.initial_state(), None
+    for _ in range(_TRIAL_STEPS):
+        if game.is_terminal(state):
+            break
+        chosen = player.choose(state, time.monotonic() + seconds, joint_move)
+        moves = [game.legal_moves(state, each) for each in game.roles]
+        joint_move = (chosen if chosen in moves[0] else moves[0][0], *(each[0] for each in moves[1:]))
+        state = game.next_state(state, joint_move)
+    player.stop(joint_move)
