@@ -114,7 +114,7 @@ def test_budget_of_simplification_is_cpu_time_of_grounding(monkeypatch):
 
 def test_tree_search_changes_between_moves():
     game = quick("tictactoe")
-    player = make_player("mcts:threads=1")
+    player = make_player("mcts:threads=1,proof=off")  # a proof would end the search
     assert player.takes_quick_games
     assert not make_player("mcts:simulations=100").takes_quick_games
     assert not make_player("alphabeta").takes_quick_games

@@ -216,12 +216,15 @@ def test_match_record_holds_search_reports():
 
 def test_play_match_lets_others_ponder_while_one_thinks():
     def carried(spec):
-        players = [make_player(spec), make_player("mcts:simulations=2000,words=1,memory=16,solver=off")]
+        players = [
+            make_player(spec),
+            make_player("mcts:simulations=2000,words=1,memory=16,solver=off,proof=off"),
+        ]
         record = play(load("connectfour_4x4", engine="lanes"), players, step_limit=3)
         assert record.errors == [["", ""]] * 4
         return record.reports[2][0]["carried"]
 
-    spec = "mcts:simulations=100,words=1,memory=16,solver=off"
+    spec = "mcts:simulations=100,words=1,memory=16,solver=off,proof=off"
     assert carried(f"{spec},ponder=on") > 2 * carried(spec)
 
 
