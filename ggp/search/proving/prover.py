@@ -38,6 +38,8 @@ FIRST_SHARE = 0.1
 NEAR_SHARE = 0.5
 HOPELESS_SHARE = 0.01
 UNKNOWN_SHARE = 0.02
+_PREPARED_POSITIONS = 20
+"""Enough that the root is expanded and what is proven about its moves is read, by a kernel of its own."""
 """Share of the whole clock after which the end counts as out of reach if there still is no forecast."""
 LEAST_PATIENCE_SECONDS = 0.02
 NEAR = 0.5
@@ -268,5 +270,5 @@ def prepare_proving(game: CompiledGame) -> None:
     if not game.is_terminal(state):
         with suppress(GameError):
             prover.move_to(state)
-            prover.prove_counted(1)
+            prover.prove_counted(_PREPARED_POSITIONS)
             prover.solution = solve_counted(game, state, 1, mebibytes=FIRST_MEBIBYTES)
