@@ -91,12 +91,15 @@ class MctsPlayer(Player):
         except (GameError, IndexError):  # no match to follow: over at once, or the rules are at fault
             pass
         search.close()
-        if self.own.is_proving and self.kind != "reference":
-            from ggp.search.mcts.mixed_root import prepare_mixing
+        if self.kind == "reference":
+            return
+        from ggp.search.mcts.mixed_root import prepare_mixing
+
+        prepare_mixing()
+        if self.own.is_proving:
             from ggp.search.proving.prover import prepare_proving
 
             prepare_proving(cast("CompiledGame", game))
-            prepare_mixing()
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
