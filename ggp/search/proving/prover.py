@@ -38,8 +38,6 @@ FIRST_SHARE = 0.1
 NEAR_SHARE = 0.5
 HOPELESS_SHARE = 0.01
 UNKNOWN_SHARE = 0.02
-_PREPARED_POSITIONS = 20
-"""Enough that the root is expanded and what is proven about its moves is read, by a kernel of its own."""
 """Share of the whole clock after which the end counts as out of reach if there still is no forecast."""
 LEAST_PATIENCE_SECONDS = 0.02
 NEAR = 0.5
@@ -56,6 +54,9 @@ FULL = 0.5
 """Share of the slots of the transposition table from which a larger one is used."""
 TABLE_SHARE = 0.5
 """Of the memory: the states of an enumeration are dropped before alpha-beta begins, but not at once."""
+
+_PREPARED_POSITIONS = 20
+"""Enough that the root is expanded and what is proven about its moves is read, by a kernel of its own."""
 
 
 class Prover:
