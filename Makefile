@@ -6,8 +6,8 @@ PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
 .PHONY: match serve test test-slow test-all lint docs play bench setup
 
-match: $(VENV)/.runtime ## two machine players play connect four
-	$(BIN)/ggp match connectfour
+match: $(VENV)/.runtime ## two machine players play connect four, half a second a move
+	$(BIN)/ggp match connectfour --play-clock 0.5
 
 serve: $(VENV)/.runtime ## play, watch and write games in the browser
 	$(BIN)/ggp serve
@@ -40,7 +40,7 @@ setup: $(VENV)/.development ## create the environment for development
 $(VENV)/.runtime: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing ggp and its libraries into $(VENV) (once, about a minute) ..."
-	$(BIN)/pip install -q -e .
+	$(BIN)/pip install -q --no-compile -e .
 	touch $@
 
 $(VENV)/.development: pyproject.toml

@@ -16,6 +16,7 @@ import os
 import re
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ from ggp.jit.quick_compiler import QuickCompiler, without_literals
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _logger = logging.getLogger("ggp.kernels")
 NOTICE_AFTER_SECONDS = 0.8
+PROGRESS_SECONDS = 10.0
 KEPT_VERSIONS = 4
 IS_COMPILED: bool = not config.DISABLE_JIT  # type: ignore[attr-defined]
 """False if kernels run as plain Python."""
@@ -170,6 +172,11 @@ class _CompilationWatch(event.Listener):
     def on_end(self, event: object) -> None:
         self._count(-1)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is being compiled."""
+        return self._depth > 0
+
     def _count(self, change: int) -> None:
         with self._lock:
             was_compiling = self._depth > 0
@@ -187,18 +194,60 @@ def watch_compilation(on_change: Callable[[bool], None]) -> None:
     event.register("numba:compile", _CompilationWatch(on_change))  # type: ignore[no-untyped-call]
 
 
+class _Progress:
+    """Says that kernels are compiled, now and then how many are done, and at the end how long it took."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._begin = time.monotonic()
+        self._done = 0
+        self._is_over = threading.Event()
+        self.watch = _CompilationWatch(self._count)
+
+    def run(self) -> None:
+        """Report until `end`; in a thread of its own."""
+        if self._is_over.wait(NOTICE_AFTER_SECONDS) or not self.watch.is_busy:
+            return
+        where = f"; kept in {CACHE_FOLDER}" if CACHE_FOLDER else ""
+        self._say(f"compiling kernels for this processor (once, up to a minute{where}) ...")
+        while not self._is_over.wait(PROGRESS_SECONDS):
+            self._say(f"compiling kernels: {self._done} done, {self._seconds:.0f} s so far")
+        self._say(f"compiled {self._done} kernels in {self._seconds:.0f} s")
+
+    def end(self) -> None:
+        self._is_over.set()
+
+    def _count(self, is_compiling: bool) -> None:
+        self._done += not is_compiling
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._begin
+
+
+_is_announced = False
+
+
 @contextmanager
 def announced_compilation(announce: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Announce compilation if the calls in the `with` block take long.
+    """Announce compilation if the calls in the `with` block compile for long, and say when it is done.
+
+    Blocks inside or beside an announced one are silent: what a user waits for is said in one place.
 
     announce   called with one line of text; default: a warning of the logger `ggp.kernels`
     """
-    where = f"; cached in {CACHE_FOLDER}" if CACHE_FOLDER else ""
-    text = f"compiling kernels for this processor (once per kernel, up to a minute{where}) ..."
-    timer = threading.Timer(NOTICE_AFTER_SECONDS, announce or _logger.warning, (text,))
-    timer.daemon = True
-    timer.start()
-    try:
+    global _is_announced
+    if _is_announced:
         yield
+        return
+    progress = _Progress(announce or _logger.warning)
+    reporter = threading.Thread(target=progress.run, daemon=True)
+    reporter.start()
+    _is_announced = True
+    try:
+        with event.install_listener("numba:compile", progress.watch):
+            yield
     finally:
-        timer.cancel()
+        _is_announced = False
+        progress.end()
+        reporter.join()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gdl.terms import Term
@@ -79,6 +80,24 @@ class MctsPlayer(Player):
         """Compile the kernels of the search or load them from the cache, before any clock starts."""
         if not is_compiled(game):
             return
+        if self.kind == "reference":
+            self._prepare_search(game)
+            return
+        from ggp.jit.compiling import announced_compilation
+        from ggp.jit.second_process import compiled_beside
+        from ggp.search.mcts.mixed_root import prepare_mixing
+        from ggp.search.proving.prover import prepare_proving
+        from ggp.solver.solution import prepare_valuation
+
+        with announced_compilation():
+            with compiled_beside("ggp.search.proving") if self.own.is_proving else nullcontext():
+                self._prepare_search(game)
+                prepare_mixing()
+                prepare_valuation()
+            if self.own.is_proving:
+                prepare_proving(cast("CompiledGame", game))
+
+    def _prepare_search(self, game: Game[Any]) -> None:
         search = self._make_search(MatchSetup("prepare", game, game.roles[0], 0.0, 0.0, 0))
         state = game.initial_state()
         search.move_to(state, None)
@@ -91,15 +110,6 @@ class MctsPlayer(Player):
         except (GameError, IndexError):  # no match to follow: over at once, or the rules are at fault
             pass
         search.close()
-        if self.kind == "reference":
-            return
-        from ggp.search.mcts.mixed_root import prepare_mixing
-
-        prepare_mixing()
-        if self.own.is_proving:
-            from ggp.search.proving.prover import prepare_proving
-
-            prepare_proving(cast("CompiledGame", game))
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)

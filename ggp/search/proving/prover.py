@@ -25,7 +25,6 @@ from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.proving.enumeration import solve_counted, solve_in_time
 from ggp.search.proving.forecast import positions_to_proof
 from ggp.solver import Solution, SolverError
-from ggp.solver.solution import prepare_valuation
 from ggp.solver.stages import Stage
 
 _logger = logging.getLogger("ggp.search")
@@ -264,8 +263,10 @@ class Prover:
 
 
 def prepare_proving(game: CompiledGame) -> None:
-    """Compile the kernels of all kinds of proofs or load them from the cache."""
-    prepare_valuation()
+    """Compile the kernels that prove positions or load them from the cache.
+
+    Those that value enumerated states are prepared by `ggp.solver.solution.prepare_valuation`.
+    """
     prover = Prover(game, 0, mebibytes=FIRST_MEBIBYTES)
     state = game.initial_state()
     if not game.is_terminal(state):

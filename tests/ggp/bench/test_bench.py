@@ -60,8 +60,16 @@ def test_measurement_has_the_keys_of_the_json_output():
     } <= data.keys()
 
 
+@pytest.fixture
+def ctrl_c():
+    """SIGINT interrupts, even where the tests run as a job in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
-def test_interrupted_benchmark_on_lanes_ends_at_once(threads):
+def test_interrupted_benchmark_on_lanes_ends_at_once(threads, ctrl_c):
     game = load("tictactoe", "lanes")
     measure_lanes(lambda: game, seconds=0.01, words=1, calibration_seconds=1.0)  # compile
     interrupt = threading.Timer(0.5, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT])

@@ -2,12 +2,15 @@
 
 import ast
 import os
+import time
 from functools import cache
 from pathlib import Path
 
 import pytest
+from numba.core import event
 
 from ggp.files import PACKAGE
+from ggp.jit import compiling
 from ggp.jit.compiling import KEPT_VERSIONS, cache_folder, kernel_sources
 
 ROOT = PACKAGE.parent
@@ -133,3 +136,25 @@ def test_kernel_cache_keeps_the_newest_versions(monkeypatch, tmp_path):
     newest = cache_folder()
     assert newest is not None
     assert {path.name for path in tmp_path.iterdir()} == {newest.name, "version0", "version1", "version2"}
+
+
+def test_compilation_is_announced_in_one_place(monkeypatch):
+    monkeypatch.setattr(compiling, "NOTICE_AFTER_SECONDS", 0.01)
+    monkeypatch.setattr(compiling, "PROGRESS_SECONDS", 0.01)
+    said, more = [], []
+    with compiling.announced_compilation(said.append), compiling.announced_compilation(more.append):
+        for _ in range(2):
+            with event.trigger_event("numba:compile"):
+                time.sleep(0.1)
+    assert said[0].startswith("compiling kernels for this processor (once")
+    assert any(text.startswith("compiling kernels: 1 done") for text in said)
+    assert said[-1].startswith("compiled 2 kernels in ")
+    assert not more
+
+
+def test_what_is_not_compiled_is_not_announced(monkeypatch):
+    monkeypatch.setattr(compiling, "NOTICE_AFTER_SECONDS", 0.01)
+    said = []
+    with compiling.announced_compilation(said.append):
+        time.sleep(0.1)
+    assert not said

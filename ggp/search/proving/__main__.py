@@ -1,0 +1,10 @@
+"""`python -m ggp.search.proving`: compile the kernels of proofs into the cache, beside another process."""
+
+from ggp.engines.compiled import CompiledGame
+from ggp.engines.loading import find_own_rules, load
+from ggp.search.proving.prover import prepare_proving
+
+if __name__ == "__main__":
+    game = load(find_own_rules("tictactoe"), "lanes")
+    assert isinstance(game, CompiledGame)
+    prepare_proving(game)
