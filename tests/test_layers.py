@@ -28,6 +28,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "gdl",
         "ggp.files",
         "ggp.notebook",
+        "ggp.confidence_intervals",
     ),
     ("ggp.game", "ggp.jit"),
     ("ggp.circuit",),

@@ -9,7 +9,6 @@ schema, store           finished matches in SQLite
 stopping                when a pairing needs no more matches: SPRT, or width of the interval
 runner                  schedule → pool → store
 results                 stored matches → win rates, goals, faults, speed
-confidence_intervals    the Wilson interval of a win rate, the interval of a mean
 ratings                 Bradley-Terry ratings with their intervals
 tables                  results → tables as data
 report, charts          tables → terminal, Markdown and SVG

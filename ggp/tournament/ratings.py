@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.tournament.confidence_intervals import Z95
+from ggp.confidence_intervals import Z95
 
 ELO_PER_LOG = 400 / math.log(10)
 """Elo points per natural logarithm of a strength."""

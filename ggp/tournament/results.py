@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from ggp.tournament.confidence_intervals import mean_interval, wilson_interval
+from ggp.confidence_intervals import mean_interval, wilson_interval
 from ggp.tournament.plan import Plan
 from ggp.tournament.play import SeatResult
 from ggp.tournament.store import StoredMatch

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ggp.tournament.confidence_intervals import wilson_interval
+from ggp.confidence_intervals import wilson_interval
 from ggp.tournament.plan import Until
 from ggp.tournament.results import pair_scores
 from ggp.tournament.schedule import Cell, CellKey, Schedule, cell_key

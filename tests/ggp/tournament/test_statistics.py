@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ggp.tournament.confidence_intervals import mean_interval, wilson_interval
+from ggp.confidence_intervals import mean_interval, wilson_interval
 from ggp.tournament.plan import Until
 from ggp.tournament.ratings import ELO_PER_LOG, fit, rate
 from ggp.tournament.stopping import decide, expected_score, log_likelihood_ratio
