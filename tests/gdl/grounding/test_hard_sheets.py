@@ -13,6 +13,7 @@ from gdl.syntax.parser import parse
 from gdl.validation.recursion import growing_rule
 from ggp.engines.reasoner import InterpretedGame
 from tests import hard_sheets
+from tests.conftest import mostly_slow
 from tests.oracles.naive_ground import NaiveGround
 
 SHEETS = {
@@ -123,7 +124,7 @@ def right_linear_sheet(seed: int) -> str:
     """
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", mostly_slow(range(25), 3))
 @pytest.mark.parametrize("is_guarded", [False, True])
 def test_derivation_from_calls_keeps_the_meaning(seed, is_guarded, monkeypatch):
     monkeypatch.setattr(gdl.grounding, "COSTLY", -1.0)

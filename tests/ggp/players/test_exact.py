@@ -18,6 +18,7 @@ from ggp.players.solving import LinePlanner, SolvingPlayer
 from ggp.players.tablebase import TablebasePlayer, tablebase_spec
 from ggp.search.alphabeta.evaluation import TRIED, EvaluationOptions
 from ggp.solver import save_solution, solve
+from tests.conftest import mostly_slow
 
 LONG = 600.0
 
@@ -63,7 +64,7 @@ def contenders(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "nim", "connectfour_4x4"])
-@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("place", mostly_slow([1, 0], 2))
 def test_nobody_gets_less_than_the_value_against_any_opponent(name, place, tmp_path):
     solution = solved(name)
     value = solution.values()[place]
@@ -91,7 +92,7 @@ def test_every_win_that_is_offered_is_taken(name, tmp_path):
             assert play(game, players, from_state=state)[place] == 100
 
 
-@pytest.mark.parametrize("plies", [1, 3, 5, 7, 9])
+@pytest.mark.parametrize("plies", mostly_slow([1, 3, 5, 7, 9], 3))
 def test_wins_of_connect_four_are_taken_however_far_they_are(plies, tmp_path):
     solution = solved("connectfour_4x4")
     game = solution.game
@@ -254,6 +255,7 @@ def test_alphabeta_player_uses_learned_weights(tmp_path):
     assert str(player.choose(game.initial_state(), time.monotonic() + LONG, None)) == "(drop 4)"
 
 
+@pytest.mark.slow
 def test_alphabeta_player_finds_out_its_evaluation(caplog):
     game = load("breakthrough_small", "lanes")
     moves = set()

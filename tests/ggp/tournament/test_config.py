@@ -6,6 +6,7 @@ import pytest
 
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
 from ggp.tournament.plan import Plan, changed_settings, player_spec
+from tests.conftest import mostly_slow
 from tests.ggp.tournament.plans import TRIO, small_plan
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
@@ -54,7 +55,9 @@ def test_config_reads_everything(good):
     assert good.until.elo1 == 50
 
 
-@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", mostly_slow(sorted(EXPERIMENTS.glob("*.toml")), 3), ids=lambda path: path.stem
+)
 def test_published_comparisons_can_be_played(path, corpus_dir, monkeypatch):
     monkeypatch.setenv("GGP_CORPUS", str(corpus_dir))
     plan = read_config(path)

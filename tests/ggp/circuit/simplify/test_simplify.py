@@ -18,6 +18,7 @@ from ggp.circuit.simplify.plan import LARGE_PLAN, PLAN, STAGES, simplify
 from ggp.circuit.simplify.rewriting import cost
 from ggp.circuit.simplify.sampling import Sampler
 from ggp.circuit.tables import Phase
+from tests.conftest import mostly_slow
 from tests.oracles.naive_circuit import assert_same_play
 from tests.oracles.random_circuits import random_circuit
 
@@ -73,7 +74,7 @@ def test_all_stages_but_one_keep_play(left_out):
     assert_same_play(circuit, smaller, seed=5, steps=80)
 
 
-@pytest.mark.parametrize("name", CORPUS_GAMES)
+@pytest.mark.parametrize("name", mostly_slow(CORPUS_GAMES, 3))
 def test_real_sheets_play_alike(corpus_dir, name):
     circuit = build(ground(parse_file(corpus_dir / "open" / "games" / f"{name}.kif")))
     smaller = simplify(circuit)

@@ -11,6 +11,7 @@ from ggp.engines.loading import load
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.search import PLAIN, AlphaBeta, AlphaBetaError, Estimate, Refinements
 from ggp.solver import solve
+from tests.conftest import mostly_slow
 
 GAMES = ["tictactoe", "nim", "bucket", "halving", "hex_3x3", "othello_4x4", "maze"]
 ALONE = {
@@ -66,7 +67,7 @@ def test_search_finds_the_value_and_a_move_that_keeps_it(name):
 
 
 @pytest.mark.parametrize("refinement", ALONE)
-@pytest.mark.parametrize("name", ["tictactoe", "nim", "othello_4x4"])
+@pytest.mark.parametrize("name", mostly_slow(["nim", "tictactoe", "othello_4x4"], 3))
 def test_no_refinement_changes_the_value(name, refinement):
     solution = solved(name)
     for settings in (

@@ -44,7 +44,12 @@ def decisive_moves(game, state, role):
 
 @pytest.mark.parametrize(
     ("name", "matches"),
-    [("tictactoe", 20), ("connectfour", 6), ("breakthrough_small", 8), ("knightthrough", 2)],
+    [
+        ("tictactoe", 20),
+        ("connectfour", 6),
+        pytest.param("breakthrough_small", 8, marks=pytest.mark.slow),
+        pytest.param("knightthrough", 2, marks=pytest.mark.slow),
+    ],
 )
 def test_legal_moves_are_those_that_win_or_do_not_lose_at_once(name, matches):
     game = compiled(name)
