@@ -5,6 +5,7 @@ asking        position → the player's answer, with its faults
 scoring       answer → score 0..1
 conformance   does an HTTP player keep the protocol?
 exploitability   what a best response gains against a player, in games with hidden information
+regret        positions with the goal of every move, and what a player gives away in them
 score_card    all of it: one line per skill, faults, conformance checks
 
 The positions were made by benchmarks/make_positions.py; the tests solve every one of them again.

@@ -94,6 +94,7 @@ class Asker:
         self.make_player, self.terms, self.clock = make_player, terms, clock
         self.faults = Faults()
         self.move_count = 0
+        self._games: dict[str, Game[Any]] = {}
 
     def ask(self, position: Position) -> Answer:
         """Get the player's answer to one position. Raises what loading the game raises."""
@@ -104,13 +105,20 @@ class Asker:
             return self._play_out(position, game)
         asks = MIXTURE_ASKS if isinstance(position, Mixture) else 1
         begin = self.clock()
-        moves = tuple(self._one_move(place, game, number) for number in range(asks))
+        moves = tuple(self.move_in(place, game, game.initial_state(), number) for number in range(asks))
         return Answer(position, moves, None, self.clock() - begin)
 
-    def _one_move(self, place: Place, game: Game[Any], number: int) -> str | None:
+    def game_of(self, path: str) -> Game[Any]:
+        """The game of a rule sheet, loaded and made known to the player once. Raises what loading raises."""
+        if path not in self._games:
+            self._games[path] = load(path, self.terms.engine)
+            self.make_player().prepare(self._games[path])
+        return self._games[path]
+
+    def move_in(self, place: Place, game: Game[Any], state: Hashable, number: int = 0) -> str | None:
+        """The player's move in a state, in a match of its own; None after a fault."""
         match = _PositionMatch(self, place, game, number)
         match.start()
-        state = game.initial_state()
         move = match.choose(state, None)
         match.stop(match.joint_move(state, move))
         return None if move is None else str(move)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from rich import box
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +21,8 @@ from ggp.match.player import PlayerSpecError
 from ggp.players.factory import require_kind
 
 if TYPE_CHECKING:
+    from ggp.assessment.asking import AssessmentTerms, Faults
+    from ggp.assessment.regret import GameRegret, RegretReport
     from ggp.assessment.score_card import ScoreCard
     from ggp.assessment.scoring import Score
 
@@ -44,6 +48,23 @@ SHOWN_FAULTS = 5
 @click.option(
     "--skill", "skills", multiple=True, help=f"Test only this skill; repeatable: {', '.join(SKILLS)}."
 )
+@click.option(
+    "--regret",
+    "is_regret",
+    is_flag=True,
+    help="Measure the goals that moves give away in positions of solved games instead.",
+)
+@click.option(
+    "--positions",
+    "positions_file",
+    type=click.Path(path_type=Path),
+    help="With --regret: JSON file of positions instead of the bundled ones.",
+)
+@click.option(
+    "--per-game",
+    type=click.IntRange(1),
+    help="With --regret: at most this many positions of each game.",
+)
 @engine_option
 @click.option("--seed", default=0, show_default=True, type=int, help="Random seed for local players.")
 @click.option("--no-conformance", is_flag=True, help="For HTTP players: skip the malformed-message tests.")
@@ -54,6 +75,9 @@ def command(
     start_clock: float,
     play_clock: float,
     skills: tuple[str, ...],
+    is_regret: bool,
+    positions_file: Path | None,
+    per_game: int | None,
     engine: str,
     seed: int,
     no_conformance: bool,
@@ -63,10 +87,15 @@ def command(
     """Test PLAYER on a fixed set of positions with known answers; takes a few minutes at most.
 
     PLAYER is written as for `ggp match`; an HTTP player (http://HOST:PORT) is also tested for protocol
-    conformance.
+    conformance. With --regret it is asked for one move in each of many positions of solved games; give it
+    --start-clock 0 if it shall not solve them before the first move.
 
     Exit code: 0 success, 1 faults or failed conformance checks, 2 wrong usage or no such player.
     """
+    if not is_regret and (positions_file is not None or per_game is not None):
+        raise click.UsageError("--positions and --per-game belong to --regret")
+    if is_regret and skills:
+        raise click.UsageError("--skill does not apply to --regret")
     unknown = set(skills) - set(SKILLS)
     if unknown:
         raise click.UsageError(f"unknown skill {min(unknown)!r}; expected one of {', '.join(SKILLS)}")
@@ -79,8 +108,10 @@ def command(
     from ggp.assessment.conformance import NoAnswerError
     from ggp.assessment.score_card import assess, longest_seconds
 
-    positions = [each for each in load_positions() if not skills or each.place.skill in skills]
     terms = AssessmentTerms(start_clock, play_clock, engine, seed)
+    if is_regret:
+        sys.exit(_regret(player, terms, positions_file, per_game, is_json=is_json))
+    positions = [each for each in load_positions() if not skills or each.place.skill in skills]
     console = Console(highlight=False)
     if not is_json:
         minutes = longest_seconds(positions, terms) / 60
@@ -119,15 +150,18 @@ def show_card(console: Console, card: ScoreCard) -> None:
         right = sum(each.is_right for each in found)
         table.add_row(skill, SKILLS[skill], f"{right} of {len(found)}", f"{skill_percent(found):.0f}")
     console.print(table)
-    faults = card.faults
+    _show_faults(console, card.move_count, card.faults)
+    if card.conformance:
+        _show_conformance(console, card)
+
+
+def _show_faults(console: Console, moves: int, faults: Faults) -> None:
     console.print(
-        f"{card.move_count} moves: {faults.late} late, {faults.illegal} illegal, "
+        f"{moves} moves: {faults.late} late, {faults.illegal} illegal, "
         f"{faults.lost} lost connections; {faults.start} failed STARTs"
     )
     for example in faults.examples[:SHOWN_FAULTS]:
         console.print(plain_text(f"  {example}"))
-    if card.conformance:
-        _show_conformance(console, card)
 
 
 def _show_conformance(console: Console, card: ScoreCard) -> None:
@@ -138,3 +172,67 @@ def _show_conformance(console: Console, card: ScoreCard) -> None:
         mark = Text("yes", style="green") if check.is_passed else Text("NO", style="red")
         table.add_row(check.name, check.expected, mark, plain_text(check.seen))
     console.print(table)
+
+
+def _regret(
+    player: str, terms: AssessmentTerms, path: Path | None, per_game: int | None, *, is_json: bool
+) -> int:
+    """Measure and print a player's regret; the exit code. Ctrl-C ends it with what is measured."""
+    from ggp.assessment.regret import PositionsError, RegretReport, measure_regret, read_positions
+
+    report = RegretReport(player, terms)
+    console = Console(highlight=False)
+    is_interrupted = False
+    try:
+        positions = read_positions(path, per_game)
+        count = sum(map(len, positions.values()))
+        with Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            disable=is_json,
+        ) as progress:
+            task = progress.add_task("positions", total=count)
+            measure_regret(
+                player,
+                positions,
+                terms,
+                report=report,
+                listen=lambda number, total: progress.update(task, completed=number),
+            )
+    except (PlayerSpecError, PositionsError) as error:
+        raise click.UsageError(str(error)) from None
+    except KeyboardInterrupt:
+        is_interrupted = True
+    if is_json:
+        click.echo(json.dumps(report.to_dict(), indent=1))
+    elif report.games:
+        _show_regret(console, report)
+    if is_interrupted:
+        click.echo("interrupted", err=True)
+        return 130
+    return 1 if report.faults.count else 0
+
+
+def _show_regret(console: Console, report: RegretReport) -> None:
+    title = plain_text(f"{report.player}: goals given away, mean and 95 % interval", "italic")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("game")
+    for name in ("positions", "mistakes", "regret", "random moves"):
+        table.add_column(name, justify="right")
+    for each in report.games:
+        table.add_row(*_regret_row(each))
+    if len(report.games) > 1:
+        table.add_section()
+        table.add_row(*_regret_row(report.total))
+    console.print(table)
+    _show_faults(console, len(report.total.regrets), report.faults)
+
+
+def _regret_row(each: GameRegret) -> tuple[str, ...]:
+    count = len(each.regrets)
+    regret = f"{each.mean:.2f} ± {each.margin:.2f}" if count > 1 else f"{each.mean:.2f}"
+    return (each.game, str(count), str(each.mistakes), regret, f"{each.chance:.1f}")

@@ -1,0 +1,261 @@
+"""Regret: the goals that a player's moves give away in positions of games whose values are known.
+
+A position has one role's moves with the exact goal behind each; some of them keep the value of the position,
+others do not. A suite of them says in minutes what win rates say in days. The bundled suite was made by
+benchmarks/make_regret_positions.py.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import resources
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from gdl.errors import GdlError
+from gdl.syntax.parser import parse_term
+from gdl.terms import Compound
+from ggp.assessment.asking import Asker, AssessmentTerms, Faults
+from ggp.assessment.positions import Place, rules_at
+from ggp.confidence_intervals import mean_interval
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.engines.loading import find_own_rules, load
+from ggp.game import Game
+from ggp.players.factory import make_player
+
+TOLERANCE = 1e-6
+"""A move that gives away less keeps the value: values of chance and mixed strategies are rounded."""
+MOST_BYTES = 64 * 2**20
+"""No file of positions is larger when unpacked."""
+
+
+class PositionsError(ValueError):
+    """A file that does not hold positions with known goals.
+
+    >>> read_positions(Path("missing.json"))
+    Traceback (most recent call last):
+    ggp.assessment.regret.PositionsError: missing.json: No such file or directory
+    """
+
+
+@dataclass(frozen=True)
+class RegretPosition:
+    """A position: `goals` has the exact goal of `role` after each of its moves, at best play.
+
+    >>> position = RegretPosition("tictactoe", "( … )", "x", {"(mark 1 1)": 50, "(mark 1 2)": 0})
+    >>> position.regret("(mark 1 2)"), position.regret("(mark 1 1)")
+    (50, 0)
+
+    game    name of a sheet in `games/`
+    facts   the state, in the notation of match records
+    role    whose move is asked for; where another role chooses at once, `goals` are those against its optimal
+            strategy
+    """
+
+    game: str
+    facts: str
+    role: str
+    goals: dict[str, float]
+
+    def regret(self, move: str | None) -> float:
+        """What `move` gives away, in goals; without a move the mean of all, as a random move would."""
+        reached = fmean(self.goals.values()) if move is None else self.goals[move]
+        return max(self.goals.values()) - reached
+
+
+@dataclass(frozen=True)
+class GameRegret:
+    """What a player gave away in the positions of one game.
+
+    regrets   goals, one per position
+    chance    what a uniformly random move gives away there, in the mean
+    """
+
+    game: str
+    regrets: tuple[float, ...]
+    chance: float
+
+    @property
+    def mean(self) -> float:
+        return fmean(self.regrets)
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the 95 % interval of the mean."""
+        return mean_interval(self.regrets)[1]
+
+    @property
+    def mistakes(self) -> int:
+        """The number of positions in which the move did not keep the value."""
+        return sum(regret > TOLERANCE for regret in self.regrets)
+
+
+@dataclass
+class RegretReport:
+    """The regret of one player, by game in the order of the positions."""
+
+    player: str
+    terms: AssessmentTerms
+    games: list[GameRegret] = field(default_factory=list)
+    faults: Faults = field(default_factory=Faults)
+
+    @property
+    def total(self) -> GameRegret:
+        """All positions together, each counting once."""
+        regrets = tuple(regret for game in self.games for regret in game.regrets)
+        chance = sum(game.chance * len(game.regrets) for game in self.games) / max(1, len(regrets))
+        return GameRegret("all", regrets, chance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON-serializable data."""
+        return {
+            "player": self.player,
+            "terms": asdict(self.terms),
+            "games": [
+                {
+                    "game": each.game,
+                    "positions": len(each.regrets),
+                    "mistakes": each.mistakes,
+                    "regret": round(each.mean, 4),
+                    "margin": round(each.margin, 4) if len(each.regrets) > 1 else None,
+                    "regret_of_random_moves": round(each.chance, 4),
+                }
+                for each in [*self.games, self.total]
+                if each.regrets
+            ],
+            "faults": asdict(self.faults),
+        }
+
+
+def read_positions(path: Path | None = None, per_game: int | None = None) -> dict[str, list[RegretPosition]]:
+    """Game → its positions, at most the first `per_game`.
+
+    path   a JSON file, or one compressed by gzip; None: the bundled suite
+
+    Raises PositionsError.
+    """
+    name = "the bundled positions" if path is None else str(path)
+    try:
+        data = _bundled() if path is None else path.read_bytes()
+        entries = json.loads(_unpacked(data) if data[:2] == b"\x1f\x8b" else data)
+        positions = [_position(entry) for entry in entries]
+    except OSError as error:
+        raise PositionsError(f"{name}: {error.strerror}") from None
+    except (ValueError, TypeError, KeyError, zlib.error, EOFError, RecursionError) as error:
+        raise PositionsError(f"{name}: no list of positions with known goals ({error})") from None
+    found: dict[str, list[RegretPosition]] = {}
+    for position in positions:
+        of_game = found.setdefault(position.game, [])
+        if per_game is None or len(of_game) < per_game:
+            of_game.append(position)
+    return found
+
+
+def measure_regret(
+    player: str,
+    positions: dict[str, list[RegretPosition]],
+    terms: AssessmentTerms,
+    *,
+    report: RegretReport | None = None,
+    listen: Callable[[int, int], None] = lambda number, total: None,
+) -> RegretReport:
+    """Ask `player` (a spec for `make_player`) for a move in each position, each a match of its own.
+
+    report   receives game after game, so that an interrupted caller keeps what is measured
+    listen   called after each position with its number and how many there are
+
+    Raises PlayerSpecError, and PositionsError for a position that is none of its game.
+    """
+    found = report if report is not None else RegretReport(player, terms)
+    total = sum(map(len, positions.values()))
+    number = 0
+    for name, of_game in positions.items():
+        asker = Asker(lambda: make_player(player), terms)
+        asker.faults = found.faults
+        is_remote = make_player(player).is_remote
+        regrets: list[float] = []
+        try:
+            for place, position in enumerate(of_game):
+                regrets.append(position.regret(_answer(asker, position, place, is_remote=is_remote)))
+                number += 1
+                listen(number, total)
+        finally:
+            if regrets:
+                chance = fmean(position.regret(None) for position in of_game[: len(regrets)])
+                found.games.append(GameRegret(name, tuple(regrets), chance))
+    return found
+
+
+def state_of(game: CompiledGame, facts: str) -> PackedState:
+    """The state of `game` with these facts, written as in match records.
+
+    Raises PositionsError for facts that the game does not have.
+    """
+    try:
+        state = parse_term(f"(state {facts.strip()[1:-1]})")
+    except GdlError as error:
+        raise PositionsError(f"{game.name}: {error}") from None
+    held = set(state.arguments) if isinstance(state, Compound) else set()
+    unknown = held - set(game.terms.fluents)
+    if unknown or not held:
+        raise PositionsError(
+            f"{game.name}: not a state of this game: {min(map(str, unknown), default=facts)}"
+        )
+    return game.pack(np.array([fluent in held for fluent in game.terms.fluents]))
+
+
+def _answer(asker: Asker, position: RegretPosition, number: int, *, is_remote: bool) -> str | None:
+    """The player's move; None after a fault.
+
+    Local players are given the state, others rules whose `init` it is: the protocol knows no other way.
+    """
+    place = Place(f"{position.game}.{number}", "regret", position.game, position.facts, position.role)
+    game: Game[Any]
+    state: Any
+    if is_remote:
+        game = load(rules_at(place), asker.terms.engine, name=position.game)
+        state = game.initial_state()
+    else:
+        game = asker.game_of(str(find_own_rules(position.game)))
+        if not isinstance(game, CompiledGame):
+            raise PositionsError(f"{position.game}: positions need a game that is compiled")
+        state = state_of(game, position.facts)
+    role = next((role for role in game.roles if str(role) == position.role), None)
+    if role is None or {str(move) for move in game.legal_moves(state, role)} != set(position.goals):
+        raise PositionsError(f"{place.id}: the moves of this position are not those of the game")
+    return asker.move_in(place, game, state)
+
+
+def _position(entry: dict[str, Any]) -> RegretPosition:
+    position = RegretPosition(**entry)
+    texts = (position.game, position.facts, position.role, *position.goals)
+    if not all(isinstance(text, str) for text in texts) or len(position.goals) < 2:
+        raise ValueError("a position has game, facts, role and at least two goals")
+    if not all(isinstance(goal, int | float) and 0 <= goal <= 100 for goal in position.goals.values()):
+        raise ValueError("goals are numbers from 0 to 100")
+    return position
+
+
+def _bundled() -> bytes:
+    return (resources.files("ggp.assessment") / "regret_positions.json.gz").read_bytes()
+
+
+def _unpacked(data: bytes) -> bytes:
+    unpacker = zlib.decompressobj(wbits=31)
+    text = unpacker.decompress(data, MOST_BYTES)
+    if unpacker.unconsumed_tail:
+        raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
+    return text
+
+
+def write_positions(path: Path, positions: Sequence[RegretPosition]) -> None:
+    """Write a suite that `read_positions` reads, compressed, the same bytes for the same positions."""
+    text = json.dumps([asdict(each) for each in positions], indent=0, ensure_ascii=False)
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))

@@ -1,0 +1,177 @@
+"""Regret: what moves give away in positions with known goals, from files that may be anything."""
+
+import asyncio
+import gzip
+import json
+from dataclasses import asdict
+
+import pytest
+from click.testing import CliRunner
+
+from ggp.assessment.asking import AssessmentTerms
+from ggp.assessment.regret import (
+    PositionsError,
+    RegretPosition,
+    RegretReport,
+    measure_regret,
+    read_positions,
+    state_of,
+    write_positions,
+)
+from ggp.cli.main import app
+from ggp.engines.loading import find_own_rules, load
+from ggp.game import RANDOM_ROLE
+from ggp.match.player import PlayerSpecError
+from ggp.solver import save_solution, solve
+from tests.ggp.wire import running_player
+
+TERMS = AssessmentTerms(0.0, 60.0)
+PILES = "nim"
+
+
+@pytest.fixture(scope="module")
+def positions():
+    return read_positions()
+
+
+def test_bundled_positions_are_many_and_of_many_kinds(positions):
+    assert sum(map(len, positions.values())) >= 2000
+    assert len(positions) >= 20
+    assert {"goofspiel", "dicerace", "eightpuzzle", "othello", "pentago"} <= positions.keys()
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "nim", "goofspiel", "dicerace", "eightpuzzle"])
+def test_goals_of_bundled_positions_are_those_of_the_solver(name, positions):
+    game = load(str(find_own_rules(name)), "lanes")
+    solution = solve(game)
+    for position in positions[name][:10]:
+        state = state_of(game, position.facts)
+        role = next(role for role in game.roles if str(role) == position.role)
+        r = game.roles.index(role)
+        value = solution.worth(state).values[r]
+        assert max(position.goals.values()) == pytest.approx(value, abs=1e-4)
+        others = [each for each in game.roles if each != role and len(game.legal_moves(state, each)) > 1]
+        assert RANDOM_ROLE not in others
+        if not others:
+            best = {str(rated.move) for rated in solution.stage(state).best_moves[role]}
+            kept = {move for move in position.goals if position.regret(move) < 1e-4}
+            assert best == kept
+
+
+def test_perfect_and_first_moves(positions, tmp_path):
+    nim = {PILES: positions[PILES][:12]}
+    save_solution(solve(load(str(find_own_rules(PILES)), "lanes")), tmp_path / "s")
+    perfect = measure_regret(f"tablebase:file={tmp_path / 's'}", nim, TERMS)
+    assert perfect.total.mean == 0
+    assert perfect.total.mistakes == 0
+    legal = measure_regret("legal", nim, TERMS)
+    assert legal.total.mean == pytest.approx(
+        sum(each.regret(min(each.goals)) for each in nim[PILES]) / len(nim[PILES])
+    )
+    assert legal.total.mistakes > 0
+    assert legal.total.chance == pytest.approx(
+        sum(each.regret(None) for each in nim[PILES]) / len(nim[PILES])
+    )
+
+
+def test_a_missing_move_counts_as_a_random_one(positions, tmp_path, monkeypatch):
+    (tmp_path / "silent_agent.py").write_text(
+        "import ggp\nfrom gdl.syntax.parser import parse_term\n\n\n"
+        "class Wrong(ggp.Player):\n"
+        "    def choose(self, state, deadline, joint_move):\n        return parse_term('(no such move)')\n"
+    )
+    nim = {PILES: positions[PILES][:3]}
+    report = measure_regret(f"{tmp_path / 'silent_agent.py'}:Wrong", nim, TERMS)
+    assert report.faults.illegal == 3
+    assert report.total.mean == pytest.approx(report.total.chance)
+
+
+def test_http_players_are_asked_by_rules_that_begin_in_the_position(positions):
+    nim = {PILES: positions[PILES][:2]}
+
+    async def scenario():
+        async with running_player() as server:
+            url = f"http://127.0.0.1:{server.port}"
+            return await asyncio.to_thread(measure_regret, url, nim, AssessmentTerms(30, 10))
+
+    remote = asyncio.run(scenario())
+    assert remote.faults.count == 0
+    assert remote.games == measure_regret("legal", nim, TERMS).games
+
+
+def test_an_interrupted_measurement_keeps_what_is_done(positions):
+    report = RegretReport("legal", TERMS)
+
+    def stop(number, total):
+        assert total == 5
+        if number == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        measure_regret("legal", {PILES: positions[PILES][:5]}, TERMS, report=report, listen=stop)
+    assert len(report.total.regrets) == 3
+
+
+def test_files_written_and_read(tmp_path, positions):
+    path = tmp_path / "some.json.gz"
+    write_positions(path, positions[PILES][:4])
+    assert read_positions(path) == {PILES: positions[PILES][:4]}
+    assert read_positions(path, per_game=2) == {PILES: positions[PILES][:2]}
+    plain = tmp_path / "some.json"
+    plain.write_text(json.dumps([asdict(each) for each in positions[PILES][:4]]))
+    assert read_positions(plain) == read_positions(path)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[",
+        b"[[]]",
+        b"{}x",
+        b'[{"game": "nim"}]',
+        b'[{"game": "nim", "facts": "()", "role": "first", "goals": {"a": 1}}]',
+        b'[{"game": "nim", "facts": "()", "role": "first", "goals": {"a": 1, "b": 1e9}}]',
+        b'[{"game": 1, "facts": "()", "role": "first", "goals": {"a": 1, "b": 2}}]',
+        b"\x1f\x8bnot gzip",
+        gzip.compress(b"[" * 100_000),
+    ],
+)
+def test_other_files_are_refused(tmp_path, data):
+    path = tmp_path / "other.json"
+    path.write_bytes(data)
+    with pytest.raises(PositionsError, match=r"other\.json"):
+        read_positions(path)
+
+
+def test_a_position_must_be_one_of_its_game(positions):
+    for broken in (
+        RegretPosition(PILES, "( (heap z 9) )", "first", {"a": 0, "b": 100}),
+        RegretPosition(PILES, "( ) )", "first", {"a": 0, "b": 100}),
+        RegretPosition(PILES, positions[PILES][0].facts, "first", {"a": 0, "b": 100}),
+        RegretPosition(PILES, positions[PILES][0].facts, "nobody", positions[PILES][0].goals),
+    ):
+        with pytest.raises(PositionsError):
+            measure_regret("legal", {PILES: [broken]}, TERMS)
+
+
+def test_command_prints_a_table_or_json(tmp_path, positions):
+    path = tmp_path / "some.json.gz"
+    write_positions(path, [*positions[PILES][:2], *positions["tictactoe"][:2]])
+    common = ["assess", "legal", "--regret", "--positions", str(path), "--start-clock", "0"]
+    shown = CliRunner().invoke(app, common)
+    assert shown.exit_code == 0, shown.output
+    assert "tictactoe" in shown.output
+    assert "all" in shown.output
+    printed = CliRunner().invoke(app, [*common, "--json", "--per-game", "1"])
+    assert [each["positions"] for each in json.loads(printed.stdout)["games"]] == [1, 1, 2]
+    for wrong in (["--skill", "puzzles"], ["--positions", str(tmp_path / "none.json")]):
+        refused = CliRunner().invoke(app, [*common, *wrong])
+        assert refused.exit_code == 2
+        assert "Traceback" not in refused.output
+    assert CliRunner().invoke(app, ["assess", "legal", "--per-game", "3"]).exit_code == 2
+
+
+def test_a_person_is_not_measured():
+    with pytest.raises(PlayerSpecError):
+        measure_regret("nobody", {PILES: []}, TERMS)
