@@ -13,7 +13,7 @@ from typing import Any
 
 from ggp.beliefs.belief import prepare_beliefs
 from ggp.engines.loading import find_own_rules, load
-from ggp.game import Game
+from ggp.game import Game, has_percepts
 from ggp.match.player import MatchSetup, Player
 from ggp.players.factory import make_player
 from ggp.players.own import is_own_player
@@ -39,6 +39,9 @@ _SIMULTANEOUS = """
 _BOARD_GAME = "tictactoe"
 """Two roles that move in turn, and pieces on a board."""
 
+_HIDING_GAME = "kuhn_poker"
+"""Percepts, and a tree that is small enough for an equilibrium."""
+
 _TRIAL_SECONDS = 0.3
 """Of each clock in the trial match of a player of one's own."""
 _TRIAL_STEPS = 8
@@ -46,13 +49,15 @@ _TRIAL_STEPS = 8
 
 def prepare(agent: str) -> None:
     """Compile and cache every kernel that `agent` runs. Raises PlayerSpecError, and what the agent raises."""
-    for rules in (_PUZZLE, find_own_rules(_BOARD_GAME), _SIMULTANEOUS):
+    for rules in (_PUZZLE, find_own_rules(_BOARD_GAME), _SIMULTANEOUS, find_own_rules(_HIDING_GAME)):
         # Not from the cache of games: compiling a game has kernels too.
         game = load(rules, use_cache=False)
         player = make_player(agent)
         player.prepare(game)
         prepare_beliefs(game)
-        play_trial(player if is_own_player(agent) else LegalPlayer(), game)
+        # A player of one's own may refuse hidden information.
+        is_trial = is_own_player(agent) and not has_percepts(game)
+        play_trial(player if is_trial else LegalPlayer(), game)
 
 
 def play_trial(player: Player, game: Game[Any]) -> None:

@@ -1,6 +1,7 @@
 """Monte-Carlo tree search as a player: on lanes, or in plain Python for games that are not compiled.
 
-On lanes `ggp.players.exact_play` proves positions within the same cores and clock.
+On lanes `ggp.players.exact_play` proves positions within the same cores and clock, and games with hidden
+information are played by an equilibrium if the start clock suffices to find one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gdl.terms import Term
-from ggp.game import Game, GameError, Move, is_compiled
+from ggp.game import Game, GameError, Move, has_percepts, is_compiled
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.players.options import MctsPlayerOptions
@@ -19,7 +20,9 @@ from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
 
 if TYPE_CHECKING:
+    from ggp.beliefs.observation import Observation
     from ggp.engines.compiled import CompiledGame
+    from ggp.players.equilibrium_play import EquilibriumPlay
     from ggp.players.exact_play import ExactPlay
     from ggp.search.mcts.reference.search import Search
     from ggp.search.mcts.search import LanesSearch
@@ -74,6 +77,7 @@ class MctsPlayer(Player):
         self._earlier_simulations = 0
         self._search: AnySearch | None = None
         self._exact: ExactPlay | None = None
+        self._equilibrium: EquilibriumPlay | None = None
         self._root: Hashable = None
 
     def prepare(self, game: Game[Any]) -> None:
@@ -96,6 +100,10 @@ class MctsPlayer(Player):
                 prepare_valuation()
             if self.own.is_proving:
                 prepare_proving(cast("CompiledGame", game))
+            if self.own.is_proving and has_percepts(game):
+                from ggp.players.equilibrium_play import prepare_equilibria
+
+                prepare_equilibria()
 
     def _prepare_search(self, game: Game[Any]) -> None:
         search = self._make_search(MatchSetup("prepare", game, game.roles[0], 0.0, 0.0, 0))
@@ -115,6 +123,9 @@ class MctsPlayer(Player):
         super().start(setup, deadline)
         self.best_move = self.last_report = self._made = None
         self._earlier_simulations = 0
+        self._equilibrium = self._find_equilibrium(deadline)
+        if self._equilibrium is not None:
+            return
         self._begin_search(setup)
         self._move_to(setup.game.initial_state(), None)
         if self.simulations is not None:
@@ -125,6 +136,42 @@ class MctsPlayer(Player):
             self._exact.begin(cast("bytes", self._root), deadline - self.margin_seconds)
         else:
             self.search.run(deadline=deadline - self.margin_seconds)
+
+    def _find_equilibrium(self, deadline: float) -> EquilibriumPlay | None:
+        """The equilibrium of a game with hidden information, if a part of the start clock suffices.
+
+        Counted searches solve trees of at most as many histories as they may simulate.
+        """
+        setup = self.setup
+        if not (self.own.is_proving and self.kind != "reference" and self.has_head_start):
+            return None
+        if not (is_compiled(setup.game) and has_percepts(setup.game)):
+            return None
+        from ggp.players.equilibrium_play import CLOCK_SHARE, find_equilibrium_play
+
+        mebibytes = self.own.proof_mebibytes
+        if self.simulations is not None:
+            return find_equilibrium_play(setup, None, mebibytes=mebibytes, histories=self.simulations)
+        now = time.monotonic()
+        until = now + CLOCK_SHARE * (deadline - self.margin_seconds - now)
+        return find_equilibrium_play(setup, until, mebibytes=mebibytes)
+
+    def observe(self, observation: Observation, deadline: float) -> None:
+        super().observe(observation, deadline)
+        if self._equilibrium is not None:
+            self._equilibrium.observe(observation)
+
+    def choose_by_observations(self, deadline: float) -> Move:
+        drawn = None if self._equilibrium is None else self._equilibrium.draw()
+        if drawn is not None:
+            move, self.last_report = drawn
+            self._note(move)
+            return move
+        if self._search is None:
+            # The match left the tree of the rules: over HTTP messages are lost.
+            self._equilibrium = None
+            self._begin_search(self.setup)
+        return super().choose_by_observations(deadline)
 
     def _begin_search(self, setup: MatchSetup) -> None:
         """Set up the search, and on lanes what proves next to it."""
@@ -233,7 +280,7 @@ class MctsPlayer(Player):
         if self._search is not None:
             self.simulation_count = self._earlier_simulations + self._search.simulation_count
             self._search.close()
-        self._search = self._exact = None
+        self._search = self._exact = self._equilibrium = None
 
     def _pass_on(self, report: SearchReport) -> None:
         if self.on_report is not None and not self._is_pondering:

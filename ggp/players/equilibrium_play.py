@@ -1,0 +1,142 @@
+"""Play by an equilibrium found in the start clock, in games where some role does not see everything.
+
+Searching one possible state gives the other roles knowledge that they do not have and never bluffs. Where the
+tree of histories is small enough for the start clock, counterfactual regret minimization gives the strategy
+of every information set instead, and a move is drawn from it.
+"""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from ggp.beliefs.observation import Observation
+from ggp.engines.batches import require_compiled
+from ggp.engines.loading import find_own_rules, load
+from ggp.game import Move, Role
+from ggp.match.player import MatchSetup
+from ggp.search.report import MoveReport, SearchReport
+from ggp.solver import SolverError, SolverLimits
+from ggp.solver.cfr import ApproximateEquilibrium, CfrOptions, solve_hidden
+from ggp.solver.cfr.strategy import legal_moves
+
+ACCURACY = 0.01
+"""Exploitability in goals at which the strategies are good enough."""
+MOST_GAIN = 1.0
+"""Strategies against which a best response gains more, in goals, are not played."""
+CLOCK_SHARE = 0.6
+COUNTED_ITERATIONS = 2000
+"""Of the minimization where no clock may decide."""
+_SHARES = 1000
+_PREPARED_GAME = "kuhn_poker"
+
+
+class EquilibriumPlay:
+    """One role's strategy in one match, followed by what the role observes.
+
+    >>> import ggp
+    >>> game = ggp.load("kuhn_poker")
+    >>> found = solve_hidden(game)
+    >>> play = EquilibriumPlay(found, game.roles[0], random.Random(1))
+    >>> play.observe(Observation(ggp.parse_term("noop"), (ggp.parse_term("(card queen)"),)))
+    >>> move, report = play.draw()
+    >>> str(move), report.mode          # with a queen the first player never bets
+    ('check', 'equilibrium')
+    """
+
+    def __init__(self, found: ApproximateEquilibrium, role: Role, rng: random.Random) -> None:
+        """`role` is one of those that the strategies are for."""
+        self._form = found.form
+        self._agent = found.form.graph.agents.index(role)
+        self._plex = found.form.plexes[self._agent]
+        self._strategy = found.strategies[self._agent]
+        self._value = found.values[self._agent]
+        self._seconds = found.seconds
+        terms, sets = found.form.graph.game.terms.percepts, found.form.graph.percept_sets[self._agent]
+        self._numbers = {frozenset(terms[each] for each in seen): number for number, seen in enumerate(sets)}
+        self._rng = rng
+        self._history: int | None = 0
+
+    def observe(self, observation: Observation) -> None:
+        """Follow one step. What the rules do not allow ends the following for the rest of the match."""
+        self._history = self._followed(observation)
+
+    def draw(self) -> tuple[Move, SearchReport] | None:
+        """A move drawn by the strategy, with all of it; None if the match is not followed any more."""
+        if self._history is None:
+            return None
+        moves = legal_moves(self._form, self._agent, self._history)
+        if len(moves) == 1:
+            return moves[0], self._report({moves[0]: 1.0})
+        numbers = np.flatnonzero(self._plex.history == self._history)
+        if len(numbers) != 1:
+            return None
+        first, end = self._plex.first[numbers[0] : numbers[0] + 2]
+        chances = dict(zip(moves, self._strategy[first:end].tolist(), strict=True))
+        (move,) = self._rng.choices(moves, list(chances.values()))
+        return move, self._report(chances)
+
+    def _followed(self, observation: Observation) -> int | None:
+        plex = self._plex
+        if self._history is None:
+            return None
+        moves = legal_moves(self._form, self._agent, self._history)
+        number = self._numbers.get(frozenset(observation.percepts))
+        if observation.own_move not in moves or number is None:
+            return None
+        found = np.flatnonzero(
+            (plex.origin == self._history)
+            & (plex.slot == moves.index(observation.own_move))
+            & (plex.percept == number)
+        )
+        return int(found[0]) if len(found) == 1 else None
+
+    def _report(self, chances: dict[Move, float]) -> SearchReport:
+        """`visits` of a move are thousandths of its probability, the means the value of the game."""
+        likeliest = sorted(chances, key=lambda move: -chances[move])
+        return SearchReport(
+            seconds=self._seconds,
+            playouts=0,
+            descents=0,
+            mean_depth=0.0,
+            deepest=0,
+            nodes=self._plex.set_count,
+            is_full=False,
+            moves=tuple(
+                MoveReport(move, round(_SHARES * chances[move]), self._value, None) for move in likeliest
+            ),
+            best_line=(),
+            goal=None,
+            mode="equilibrium",
+        )
+
+
+def find_equilibrium_play(
+    setup: MatchSetup, deadline: float | None, *, mebibytes: int, histories: int | None = None
+) -> EquilibriumPlay | None:
+    """The equilibrium of the match's game, or None if it is none of those that can be solved in time.
+
+    deadline    time.monotonic() seconds; None: as many iterations as a counted search may have
+    histories   at most this many in the tree; None: as many as memory holds
+
+    Raises KeyboardInterrupt.
+    """
+    limits = SolverLimits(
+        mebibytes=mebibytes, histories=histories, states=histories, deadline=deadline, may_use_disk=False
+    )
+    options = CfrOptions(ACCURACY) if deadline is not None else CfrOptions(ACCURACY, COUNTED_ITERATIONS)
+    try:
+        found = solve_hidden(require_compiled(setup.game), limits, options)
+    except (SolverError, MemoryError):
+        return None
+    if found.is_interrupted:
+        raise KeyboardInterrupt
+    if found.exploitability > MOST_GAIN or setup.role not in found.form.graph.agents:
+        return None
+    return EquilibriumPlay(found, setup.role, random.Random(setup.seed))
+
+
+def prepare_equilibria() -> None:
+    """Compile the kernels that find equilibria or load them from the cache, before any clock starts."""
+    solve_hidden(load(find_own_rules(_PREPARED_GAME)), None, CfrOptions(ACCURACY, 2))
