@@ -30,18 +30,14 @@ def corpus_dir() -> Path:
     return place
 
 
-def slow_if_large(names: Iterable[str], large: Iterable[str]) -> list[object]:
-    """Parameters of a test, one per name; those of `large` are marked slow."""
-    slow = set(large)
-    return [pytest.param(name, marks=pytest.mark.slow) if name in slow else name for name in names]
-
-
-def mostly_slow(cases: Iterable[object], every: int) -> list[object]:
-    """Parameters of a test, one per case: each `every`-th is quick, the others are marked slow.
+def mostly_slow(cases: Iterable[object], every: int, *, first: int = 0) -> list[object]:
+    """Parameters of a test, one per case: each `every`-th from `first` on is quick, the others marked slow.
 
     For tests of one property on many cases, so that `make test` looks at some and CI at all of them.
     """
+    parameters = list(cases)
+    quick = set(range(first, len(parameters), every))
     return [
-        case if number % every == 0 else pytest.param(case, marks=pytest.mark.slow)
-        for number, case in enumerate(cases)
+        case if number in quick else pytest.param(case, marks=pytest.mark.slow)
+        for number, case in enumerate(parameters)
     ]

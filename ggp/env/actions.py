@@ -7,6 +7,7 @@ From the mover's point of view (`ggp.env.point_of_view`) the second agent has th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -39,6 +40,11 @@ class Actions:
     def count(self) -> int:
         """M: the most moves that one agent has."""
         return max(map(len, self.moves), default=0)
+
+    @cached_property
+    def number(self) -> tuple[dict[Move, int], ...]:
+        """number[a][move]: the action of a move; amazons has 173,962."""
+        return tuple({move: i for i, move in enumerate(moves)} for moves in self.moves)
 
 
 def actions_of(game: CompiledGame, view: PointOfView | None = None) -> Actions:

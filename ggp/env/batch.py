@@ -243,8 +243,8 @@ class Environment:
     def move_to_action(self, agent: int, move: Move) -> int:
         """The action of a move. Raises ActionError."""
         try:
-            return self.actions.moves[agent].index(move)
-        except ValueError:
+            return self.actions.number[agent][move]
+        except KeyError:
             raise ActionError(f"{move} is no move of {self.actions.agents[agent]}") from None
 
     def init(self, seed: int | None = None, num_envs: int | None = None) -> EnvState:

@@ -19,7 +19,7 @@ from gdl.terms import Compound
 from gdl.validation import check
 from ggp.engines.reasoner import InterpretedGame
 from ggp.game import RANDOM_ROLE
-from tests.conftest import ROOT
+from tests.conftest import ROOT, mostly_slow
 
 TABLE = ROOT / "docs" / "reference" / "games.md"
 SHEETS = sorted((ROOT / "games").glob("*.kif"))
@@ -72,6 +72,9 @@ def playouts(path: Path) -> Iterator[list[tuple[Any, list[tuple[Any, ...]]]]]:
 
 
 each_sheet = pytest.mark.parametrize("path", SHEETS, ids=[path.stem for path in SHEETS])
+every_third_sheet = pytest.mark.parametrize(
+    "path", mostly_slow(SHEETS, 3), ids=[path.stem for path in SHEETS]
+)
 
 
 def test_number_of_games() -> None:
@@ -107,7 +110,7 @@ def test_header_states_roles_kind_and_value(path: Path) -> None:
     assert fields["value"]
 
 
-@each_sheet
+@every_third_sheet
 def test_playouts_end_and_pay_one_goal_to_every_role(path: Path) -> None:
     game = interpreted(path)
     players = [role for role in game.roles if role != RANDOM_ROLE]
@@ -121,7 +124,7 @@ def test_playouts_end_and_pay_one_goal_to_every_role(path: Path) -> None:
                 assert sum(goals) == 100, game.facts(state)
 
 
-@each_sheet
+@every_third_sheet
 def test_every_role_has_a_move_and_the_kind_is_as_stated(path: Path) -> None:
     game = interpreted(path)
     roles_that_chose_together = 0
@@ -136,7 +139,7 @@ def test_every_role_has_a_move_and_the_kind_is_as_stated(path: Path) -> None:
     assert game.reasoner.has_percepts == ("hidden information" in kind)
 
 
-@each_sheet
+@every_third_sheet
 def test_facts_and_moves_stay_within_base_and_input(path: Path) -> None:
     game = interpreted(path)
     base = declared(path, "base", 1)

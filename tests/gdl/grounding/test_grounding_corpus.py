@@ -8,6 +8,7 @@ import pytest
 
 from gdl.grounding import ground
 from gdl.syntax.parser import parse_file, parse_term
+from tests.conftest import mostly_slow
 from tests.oracles.naive_ground import NaiveGround
 
 GAMES = [
@@ -29,7 +30,7 @@ def hash_of(lines: list[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", mostly_slow(GAMES, 3))
 def test_ground_program_agrees_with_the_trace(name, corpus_dir):
     program = ground(parse_file(corpus_dir / "open" / "games" / f"{name}.kif"))
     naive = NaiveGround(program)

@@ -21,6 +21,7 @@ from ggp.circuit.simplify import factoring
 from ggp.circuit.simplify.kernels import factoring as factoring_kernels
 from ggp.circuit.simplify.plan import simplify
 from ggp.circuit.tables import tabulate
+from tests.conftest import mostly_slow
 from tests.oracles.naive_circuit import assert_same_play
 from tests.oracles.random_circuits import random_circuit
 from tests.oracles.random_programs import random_program
@@ -83,7 +84,7 @@ def test_real_sheets_build_and_factor_the_same(name, corpus_dir, monkeypatch):
     assert factoring.factor(built, end) == factoring.factor_plainly(built, end)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", mostly_slow(range(60), 3))
 def test_random_circuits_factor_the_same(seed):
     circuit = unfactored_circuit(seed)
     end = thread_time() + 100

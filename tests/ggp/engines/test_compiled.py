@@ -74,7 +74,7 @@ def assert_same_playout(one: Game, other: Game, rng: random.Random) -> None:
         left, right = one.next_state(left, joint_move), other.next_state(right, joint_move)
 
 
-@pytest.mark.parametrize("name", SHEETS)
+@pytest.mark.parametrize("name", mostly_slow(SHEETS, 2))
 @pytest.mark.parametrize("stages", [(), tuple(STAGES)], ids=["as-built", "simplified"])
 def test_compiled_game_agrees_with_the_reasoner(name, stages):
     text = sheet(name)
@@ -85,7 +85,7 @@ def test_compiled_game_agrees_with_the_reasoner(name, stages):
         assert_same_playout(one, reference, rng)
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", mostly_slow(STAGES, 3))
 def test_game_without_one_simplification_agrees_with_the_reasoner(stage):
     text = sheet("othello_4x4")
     rest = [name for name in STAGES if name != stage]

@@ -10,12 +10,13 @@ from gdl.terms import Symbol
 from ggp import Game, GameError, GoalError, IllegalMoveError, NoLegalMoveError, load
 from ggp.engines.loading import RulesNotFoundError
 from ggp.validation.replay import replay
-from tests.conftest import find_corpus, slow_if_large
+from tests.conftest import find_corpus, mostly_slow
 
 CORPUS = find_corpus()
 SHEETS = sorted(sheet.stem for sheet in (CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
 
 LARGE_SHEETS = ("amazons", "chess", "gt_two_thirds_4p", "stanford_madness")
+LARGE_FIRST = sorted(SHEETS, key=lambda sheet: sheet not in LARGE_SHEETS)
 """Sheets whose traces take the reasoner seconds."""
 
 FAULTY = """
@@ -27,7 +28,10 @@ FAULTY = """
 
 
 @pytest.mark.skipif(CORPUS is None, reason="no reference corpus: set GGP_CORPUS")
-@pytest.mark.parametrize("sheet", slow_if_large(SHEETS, LARGE_SHEETS))
+@pytest.mark.parametrize(
+    "sheet",
+    mostly_slow(sorted(SHEETS, key=lambda sheet: sheet not in LARGE_SHEETS), 4, first=len(LARGE_SHEETS)),
+)
 def test_reasoner_agrees_with_reference_traces(sheet, corpus_dir):
     game = load(corpus_dir / "open" / "games" / f"{sheet}.kif", engine="reasoner")
     result = replay(game, corpus_dir / "open" / "traces" / f"{sheet}.jsonl.gz")

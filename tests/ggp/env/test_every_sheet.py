@@ -11,7 +11,6 @@ from tests.ggp.env.test_batch import play_beside
 GAMES = sorted(find_rules("tictactoe").parent.glob("*.kif"))
 CORPUS = find_corpus()
 SHEETS = [] if CORPUS is None else sorted((CORPUS / "open" / "games").glob("*.kif"))
-LARGE = {"amazons", "chess"}
 
 
 @pytest.mark.slow
@@ -23,6 +22,4 @@ def test_there_are_sheets_to_play():
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [*GAMES, *SHEETS], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_environments_of_every_sheet_do_what_the_rules_say(path: Path):
-    if path.stem in LARGE:
-        pytest.skip("compiling it takes a minute and more")
     play_beside(load(path, engine="lanes"), count=3, steps=12, seed=2, observation="facts")

@@ -8,7 +8,7 @@ pyspiel = pytest.importorskip(
 )
 
 import ggp.env.openspiel  # noqa: E402, F401
-from tests.conftest import ROOT  # noqa: E402
+from tests.conftest import ROOT, mostly_slow  # noqa: E402
 
 SHEETS = [
     "tictactoe",
@@ -28,7 +28,7 @@ def load(name, max_steps=200):
     return pyspiel.load_game(f"ggp(rules={name},max_steps={max_steps})")
 
 
-@pytest.mark.parametrize("name", SHEETS)
+@pytest.mark.parametrize("name", mostly_slow(SHEETS, 3))
 def test_games_pass_the_random_simulation_test(name):
     pyspiel.random_sim_test(load(name, 60), 3, True, False)
 

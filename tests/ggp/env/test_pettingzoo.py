@@ -10,6 +10,7 @@ pytest.importorskip("pettingzoo", reason="pettingzoo is not installed: pip insta
 from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, parallel_seed_test, seed_test
 
 from ggp.env.pettingzoo import env, parallel_env
+from tests.conftest import mostly_slow
 
 IN_TURN = [
     "tictactoe",
@@ -38,17 +39,17 @@ def test_the_sheets_are_twenty():
     assert len(set(SHEETS)) >= 20
 
 
-@pytest.mark.parametrize("name", SHEETS)
+@pytest.mark.parametrize("name", mostly_slow(SHEETS, 3))
 def test_aec_environments_pass_the_api_test(name):
     api_test(env(name, max_cycles=60), num_cycles=60)
 
 
-@pytest.mark.parametrize("name", SHEETS)
+@pytest.mark.parametrize("name", mostly_slow(SHEETS, 3))
 def test_parallel_environments_pass_the_api_test(name):
     parallel_api_test(parallel_env(name), num_cycles=60)
 
 
-@pytest.mark.parametrize("name", SHEETS)
+@pytest.mark.parametrize("name", mostly_slow(SHEETS, 3))
 def test_environments_pass_the_seed_tests(name):
     seed_test(lambda: env(name, max_cycles=20), num_cycles=20)
     parallel_seed_test(lambda: parallel_env(name, max_cycles=20, illegal="first"), num_cycles=20)

@@ -12,6 +12,7 @@ from ggp.env import make
 from ggp.env.point_of_view import find_point_of_view
 from ggp.features.board_features import NOTHING
 from ggp.features.recognition import recognize_features
+from tests.conftest import mostly_slow
 
 ALIKE = ["tictactoe", "connectfour_4x4", "breakthrough_4x4", "hex_3x3", "othello_4x4", "rockpaperscissors"]
 BOARDS = ALIKE[:5]
@@ -54,7 +55,7 @@ def test_the_second_role_plays_by_the_rules_of_the_first(name):
         assert rules.goal(shown, second) == game.goal(state, first)
 
 
-@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("name", mostly_slow(BOARDS, 2))
 @pytest.mark.parametrize("observation", ["facts", "board"])
 def test_movers_see_and_number_everything_as_the_first_role(name, observation):
     env = make(name, 1, observation=observation, view="mover")

@@ -13,7 +13,7 @@ from ggp.validation.lane_states import explore_on_lanes
 from ggp.validation.object_states import ObjectStates, explore
 from ggp.validation.properties import Declarations, Outcome, ProofLimits, declarations_of
 from ggp.validation.proving import explored, properties_of, prove
-from tests.conftest import ROOT
+from tests.conftest import ROOT, mostly_slow
 
 OWN = ["tictactoe", "nim", "halving", "bucket", "morra", "goofspiel", "hanoi", "sudoku_4x4", "kuhn_poker"]
 FAULTY = [
@@ -72,7 +72,7 @@ def compare(game, declarations):
         assert one == other
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", mostly_slow(OWN, 3))
 def test_lanes_prove_what_python_proves(name):
     game = load(ROOT / "games" / f"{name}.kif", "lanes")
     compare(game, declarations_of(game.program))

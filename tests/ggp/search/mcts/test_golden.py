@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.conftest import mostly_slow
 from tests.ggp.search.mcts.golden import assert_same_tree, compiled, one_lane, search_both
 
 POLICIES = [
@@ -24,14 +25,16 @@ GAMES = ["tictactoe", "connectfour_4x4", "rockpaperscissors", "goofspiel", "dice
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4"])
+@pytest.mark.parametrize("name", mostly_slow(["tictactoe", "connectfour_4x4"], 2))
 def test_lanes_agree_with_the_reference_for_every_policy(name, policy):
     lanes, twin = search_both(compiled(name), one_lane(policy=policy), 5, 300)
     assert assert_same_tree(lanes, twin) > 100
 
 
 @pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("policy", ["uniform", "mast+rave", "past", "mast+greedy", "grave", "nst"])
+@pytest.mark.parametrize(
+    "policy", mostly_slow(["uniform", "mast+rave", "past", "mast+greedy", "grave", "nst"], 3)
+)
 def test_lanes_agree_with_the_reference_in_all_kinds_of_games(name, policy):
     lanes, twin = search_both(compiled(name), one_lane(policy=policy), 11, 150)
     assert assert_same_tree(lanes, twin) > 1
@@ -94,7 +97,7 @@ def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("name", ["connectfour_4x4", "goofspiel"])
+@pytest.mark.parametrize("name", mostly_slow(["connectfour_4x4", "goofspiel"], 2))
 def test_lanes_agree_with_the_reference_after_moves(name, options):
     game = compiled(name)
     lanes, twin = search_both(game, one_lane(**options), 2, 300)

@@ -17,6 +17,7 @@ from ggp.search.mcts.options import MctsOptions, OptionError, default_options, p
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch
 from ggp.search.report import MoveReport
+from tests.conftest import mostly_slow
 from tests.ggp.search.mcts.golden import compiled
 
 SMALL = MctsOptions(memory_mebibytes=32, words=2)
@@ -39,7 +40,7 @@ def moves_after(game, state, *texts):
 
 
 @pytest.mark.parametrize("policy", ["uniform", "mast", "to-mast", "past", "rave+mast", "mast+greedy"])
-@pytest.mark.parametrize("group", [1, 4])
+@pytest.mark.parametrize("group", mostly_slow([4, 1], 2))
 def test_search_plays_exactly_as_many_simulations_as_asked(policy, group):
     search = search_of("connectfour_4x4", policy=policy, lanes_per_leaf=group, leaf_growth=0)
     assert search.run(simulations=1003) == 1003

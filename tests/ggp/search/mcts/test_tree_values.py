@@ -11,6 +11,7 @@ from ggp.search.mcts.kernels.arrays import MISSING, UNPROVEN
 from ggp.search.mcts.kernels.tree import select_edge
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.tree_engine import TreeEngine
+from tests.conftest import mostly_slow
 
 EXPLORATION = 40.0
 RAVE_K = 50.0
@@ -82,7 +83,7 @@ def _select(engine, count):
 
 
 @pytest.mark.parametrize("policy", ["uniform", "rave"])
-@pytest.mark.parametrize("in_flight", ["denominator", "losses", "ignored"])
+@pytest.mark.parametrize("in_flight", mostly_slow(["denominator", "losses", "ignored"], 3))
 def test_tried_edge_with_the_highest_value_is_selected(in_flight, policy):
     rng = np.random.default_rng(7)
     engine = _engine(policy, in_flight)
