@@ -137,6 +137,12 @@ def _load(
         from ggp.players.tablebase import require_tablebase_rules
 
         require_tablebase_rules(chosen, game)
+    if any(spec.startswith("alphabeta:") for spec in specs):
+        from ggp.players.alphabeta import AlphaBetaPlayer
+
+        for player in chosen:
+            if isinstance(player, AlphaBetaPlayer):
+                player.require_roles(game)
     if not is_compiled(game) and any(player.needs_lanes for player in chosen):
         raise PlayerSpecError(f"{game.name} is not compiled: there is no search on lanes")
     return game, specs

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ggp.match.player import Player
     from ggp.search.root_value import RootValue
     from ggp.solver import Solution, SolverError, SolverLimits
+    from ggp.solver.coalitions import CoalitionSolution
 
 METHODS = AUTO, RETROGRADE, CFR, ORACLE, *SEARCHES = (
     *("auto", "retrograde", "cfr", "double-oracle"),
@@ -67,6 +68,7 @@ class SolveOptions:
     work: Path | None
     begin: float
     histories: int | None = None
+    coalition: str | None = None
 
     @property
     def deadline(self) -> float | None:
@@ -91,6 +93,11 @@ class SolveOptions:
     type=Count(64),
     metavar="MIB",
     help="Memory limit.",
+)
+@click.option(
+    "--coalition",
+    metavar="ROLES",
+    help="Find what these roles can be sure of together: their numbers, as in 1+3.",
 )
 @click.option("--states", type=Count(1), help="Give up if there are more states.")
 @click.option("--save", type=OutputFile(is_replaced=True), help="Write the solution to this file.")
@@ -137,6 +144,7 @@ def command(
     method: str,
     seconds: float | None,
     mebibytes: int,
+    coalition: str | None,
     states: int | None,
     save: Path | None,
     work: Path | None,
@@ -157,23 +165,31 @@ def command(
     double-oracle bounds the value where the tree is too large for cfr. auto
     uses cfr if FILE has `sees`; otherwise it starts with retrograde and switches to a search if there are too
     many states, or after half of --seconds.
+
+    With three and more roles every role maximizes its own goal (max^n). With --coalition its roles maximize
+    the sum of their goals and all others minimize it; a coalition of one role is the paranoid assumption.
     """
     player = _opponent(against) if against is not None else None
     game = load_visibly(file, "lanes")
 
     from ggp.assessment.asking import AssessmentTerms
     from ggp.cli.solve_hidden import HiddenOptions, print_bounds, print_equilibrium, print_exploitability
-    from ggp.cli.solve_output import print_result
+    from ggp.cli.solve_output import print_coalition, print_result
     from ggp.engines.compiled import CompiledGame
     from ggp.solver import Solution, SolverError, save_solution
 
     assert isinstance(game, CompiledGame)
-    if method == AUTO and has_percepts(game):
+    if coalition is not None:
+        _refuse_with_coalition(method, save)
+        method = RETROGRADE
+    elif method == AUTO and has_percepts(game):
         method = CFR
     if player is not None and (method != CFR or not has_percepts(game)):
         raise click.UsageError("--against is for games with hidden information (`sees`) and needs cfr")
     _compile_kernels(method, has_seconds=seconds is not None)
-    options = SolveOptions(method, seconds, mebibytes, states, save, work, time.monotonic(), histories)
+    options = SolveOptions(
+        method, seconds, mebibytes, states, save, work, time.monotonic(), histories, coalition
+    )
     try:
         if method in (CFR, ORACLE):
             _refuse_files(options)
@@ -186,12 +202,22 @@ def command(
             else:
                 print_equilibrium(game, _limits(options), hidden)
             return
+        if coalition is not None:
+            print_coalition(_solve_coalition(game, options), is_json=is_json)
+            return
         found = _solve(game, options)
     except SolverError as error:
         raise click.ClickException(f"{game.name}: {error}{_hint(error, options)}") from None
     if isinstance(found, Solution) and save is not None:
         save_solution(found, save)
     print_result(found, is_json=is_json)
+
+
+def _refuse_with_coalition(method: str, save: Path | None) -> None:
+    if method not in (AUTO, RETROGRADE):
+        raise click.UsageError(f"--coalition needs retrograde, not {method}")
+    if save is not None:
+        raise click.UsageError("--save keeps the value of every role, which a coalition does not have")
 
 
 def _opponent(spec: str) -> Player:
@@ -296,6 +322,19 @@ def _retrograde(game: CompiledGame, limits: SolverLimits) -> Solution:
 
     with progress_line() as is_shown:
         return solve(game, limits, report=show_progress if is_shown else None)
+
+
+def _solve_coalition(game: CompiledGame, options: SolveOptions) -> CoalitionSolution:
+    from ggp.cli.solve_output import progress_line, show_progress
+    from ggp.solver.coalitions import parse_coalition, solve_coalition
+
+    assert options.coalition is not None
+    try:
+        members = parse_coalition(options.coalition, game.roles)
+    except ValueError as error:
+        raise click.BadParameter(f"{game.name}: {error}", param_hint="'--coalition'") from None
+    with progress_line() as is_shown:
+        return solve_coalition(game, members, _limits(options), report=show_progress if is_shown else None)
 
 
 def _search(game: CompiledGame, options: SolveOptions) -> RootValue:

@@ -12,6 +12,7 @@ import click
 
 from ggp.search.root_value import RootProgress, RootValue
 from ggp.solver import Progress, Solution
+from ggp.solver.coalitions import CoalitionSolution
 from ggp.solver.estimate import estimate_states
 from ggp.solver.stages import ENDLESS, RatedMove
 
@@ -22,6 +23,51 @@ def print_result(found: Solution | RootValue, *, is_json: bool) -> None:
         click.echo(json.dumps(summary(found)) if is_json else solution_text(found))
     else:
         click.echo(json.dumps(root_summary(found)) if is_json else root_text(found))
+
+
+def print_coalition(found: CoalitionSolution, *, is_json: bool) -> None:
+    """Print what a coalition can be sure of, as text or as one JSON object."""
+    click.echo(json.dumps(coalition_summary(found)) if is_json else coalition_text(found))
+
+
+def coalition_summary(found: CoalitionSolution) -> dict[str, Any]:
+    """What a coalition can be sure of as JSON-serializable data."""
+    return {
+        "game": found.game.name,
+        "coalition": [str(role) for role in found.coalition],
+        "sum": round(found.value(), 9),
+        "states": found.space.state_count,
+        "best_moves": {
+            role: [_move_summary(rated) for rated in moves] for role, moves in _first_moves(found).items()
+        },
+        "method": "retrograde",
+        "concept": found.concept,
+        "transitions": found.space.transitions,
+        "seconds": round(found.seconds, 3),
+    }
+
+
+def coalition_text(found: CoalitionSolution) -> str:
+    """What a coalition can be sure of in a few lines of text."""
+    against = f" against {', '.join(map(str, found.others))}" if found.others else ""
+    lines = [
+        f"{found.game.name}: {' and '.join(map(str, found.coalition))}{against} can be sure of"
+        f" {found.value():g} of {100 * len(found.coalition)} goals together",
+        f"  by {found.concept} of the sum of the coalition's goals",
+    ]
+    lines += [
+        f"  best moves of {role}: {', '.join(str(rated.move) for rated in moves)}"
+        for role, moves in _first_moves(found).items()
+    ]
+    space = found.space
+    lines.append(f"  {space.state_count:,} states, {space.transitions:,} transitions, {found.seconds:.2f} s")
+    return "\n".join(lines)
+
+
+def _first_moves(found: CoalitionSolution) -> dict[str, tuple[RatedMove, ...]]:
+    initial = found.game.initial_state()
+    stage = None if found.game.is_terminal(initial) else found.stage(initial)
+    return {} if stage is None else {str(role): moves for role, moves in stage.best_moves.items()}
 
 
 def summary(solution: Solution) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Hashable
+from dataclasses import fields
 from typing import Any
 
 from gdl.terms import Term
@@ -16,12 +17,14 @@ from ggp.engines.compiled import CompiledGame
 from ggp.features.evaluation import LinearEvaluation
 from ggp.features.recognition import recognize_features
 from ggp.game import Game, GameError, Move
-from ggp.match.player import MatchSetup, Player
-from ggp.players.options import ALPHABETA_MARGIN_SECONDS
+from ggp.match.faults import Late
+from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
+from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
 from ggp.search.alphabeta.evaluation import EvaluationOptions, find_estimate
 from ggp.search.alphabeta.multi_role import best_move
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
 from ggp.search.report import MoveReport, SearchReport
+from ggp.solver.coalitions import COALITION, parse_coalition
 
 _logger = logging.getLogger("ggp.players")
 ANALYSIS = 3.0
@@ -32,37 +35,38 @@ class AlphaBetaPlayer(Player):
     """Iterative deepening until the clock ends or the value is proven.
 
     `ggp.search.alphabeta.multi_role` plays games that alpha-beta cannot search: chance, more roles,
-    simultaneous moves.
+    simultaneous moves, and any coalition of two and more roles.
     """
 
     name = "alphabeta"
 
     def __init__(
         self,
-        refinements: Refinements | None = None,
+        own: AlphaBetaOptions | None = None,
         *,
-        depth: int | None = None,
-        nodes: int | None = None,
-        margin: float = ALPHABETA_MARGIN_SECONDS,
         weights: LinearEvaluation | None = None,
-        evaluation_options: EvaluationOptions | None = None,
         on_progress: Callable[[Move], None] | None = None,
     ) -> None:
         """Set the options of the search.
 
-        depth, nodes   limits per move besides the clock
-        margin         seconds left of every clock
-        weights        score the horizon by these; else `evaluation_options` says how to choose
+        own            what users may choose
+        weights        score the horizon by these; else `own.evaluation` says how to choose
+        on_progress    called with the best move so far whenever it changes
+
+        Raises ValueError for an evaluation or a coalition that cannot be read.
         """
-        self.refinements = refinements or Refinements()
-        self.depth = depth
-        self.nodes = nodes
-        self.margin_seconds = margin
+        self.own = own = own or AlphaBetaOptions()
+        self.refinements = Refinements(**{each.name: getattr(own, each.name) for each in fields(Refinements)})
+        self.margin_seconds = own.margin_seconds
         self.weights = weights
-        self.evaluation_options = evaluation_options or EvaluationOptions()
+        self.evaluation_options = EvaluationOptions(own.evaluation, own.feature_kind, own.games)
         self.evaluation = ""
+        if own.coalition not in (OWN_COALITION, NO_COALITION) and not COALITION.fullmatch(own.coalition):
+            raise ValueError(f"coalition must be own, none or numbers as in 1+3, not {own.coalition!r}")
         self.on_progress = on_progress
         self.last_result: SearchResult | None = None
+        self._search: AlphaBeta | None = None
+        self._members: frozenset[int] | None = None
 
     def prepare(self, game: Game[Any]) -> None:
         """Compile the kernels of the search or load them from the cache, before any clock starts."""
@@ -72,9 +76,13 @@ class AlphaBetaPlayer(Player):
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
-        self._search: AlphaBeta | None = None
+        self._search = None
         game = setup.game
-        if not isinstance(game, CompiledGame):
+        try:
+            self._members = self._find_members(game)
+        except ValueError as error:
+            raise PlayerFaultError(Late(), f"{game.name}: {error}") from None
+        if not isinstance(game, CompiledGame) or len(self._members or ()) > 1:
             return
         begin = time.monotonic()
         try:
@@ -90,6 +98,19 @@ class AlphaBetaPlayer(Player):
         except AlphaBetaError as error:
             _logger.info("%s: alpha-beta does not apply: %s", game.name, error)
 
+    def _find_members(self, game: Game[Any]) -> frozenset[int] | None:
+        """The coalition by indices, None if the options name none. Raises ValueError for other numbers."""
+        if self.own.coalition in (OWN_COALITION, NO_COALITION):
+            return None
+        return parse_coalition(self.own.coalition, game.roles)
+
+    def require_roles(self, game: Game[Any]) -> None:
+        """Raise PlayerSpecError if the coalition names roles that `game` does not have."""
+        try:
+            self._find_members(game)
+        except ValueError as error:
+            raise PlayerSpecError(f"{game.name}: {error}") from None
+
     def _choose_evaluation(
         self, game: CompiledGame, search: AlphaBeta, deadline: float, *, has_time: bool
     ) -> None:
@@ -104,7 +125,7 @@ class AlphaBetaPlayer(Player):
             search.images,
             seed=self.setup.seed,
             deadline=deadline - self.margin_seconds,
-            is_timed=self.nodes is None,
+            is_timed=self.own.nodes is None,
         )
         _logger.info("%s: evaluation %s", self.setup.match_id, self.evaluation)
         search.set_estimate(estimate)
@@ -123,7 +144,9 @@ class AlphaBetaPlayer(Player):
         if self._search is not None:
             try:
                 assert isinstance(state, bytes)
-                result = self._search.search(state, depth=self.depth, deadline=end, node_limit=self.nodes)
+                result = self._search.search(
+                    state, depth=self.own.depth, deadline=end, node_limit=self.own.nodes
+                )
                 self.last_result = result
                 self.last_report = alphabeta_report(result, self.setup)
                 return result.move if result.move in legal and result.move is not None else legal[0]
@@ -131,7 +154,14 @@ class AlphaBetaPlayer(Player):
                 _logger.info("%s: alpha-beta no longer applies: %s", self.setup.game.name, error)
                 self._search = None
         return best_move(
-            self.setup.game, state, self.setup.role, deadline=end, depth=self.depth, node_limit=self.nodes
+            self.setup.game,
+            state,
+            self.setup.role,
+            deadline=end,
+            depth=self.own.depth,
+            node_limit=self.own.nodes,
+            method="maxn" if self.own.coalition == NO_COALITION else "paranoid",
+            members=self._members,
         )
 
     def stop(self, told: tuple[Term, ...] | None) -> None:

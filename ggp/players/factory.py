@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ggp.match.player import Player, PlayerSpecError
@@ -144,24 +144,14 @@ def _make_mcts(given: dict[str, str], links: Links, kind: str = "mcts") -> MctsP
 
 def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
     from ggp.players.alphabeta import AlphaBetaPlayer
-    from ggp.search.alphabeta.evaluation import EvaluationOptions
-    from ggp.search.alphabeta.refinements import Refinements
 
-    chosen = take_options(AlphaBetaOptions(), given)
+    own = take_options(AlphaBetaOptions(), given)
     refuse_unknown(given, *option_tables("alphabeta"))
+    weights = None if own.weights is None else _read_weights(own.weights)
     try:
-        evaluation_options = EvaluationOptions(chosen.evaluation, chosen.feature_kind, chosen.games)
+        return AlphaBetaPlayer(own, weights=weights, on_progress=links.on_progress)
     except ValueError as error:
         raise OptionError(str(error)) from None
-    return AlphaBetaPlayer(
-        Refinements(**{each.name: getattr(chosen, each.name) for each in fields(Refinements)}),
-        depth=chosen.depth,
-        nodes=chosen.nodes,
-        margin=chosen.margin_seconds,
-        weights=None if chosen.weights is None else _read_weights(chosen.weights),
-        evaluation_options=evaluation_options,
-        on_progress=links.on_progress,
-    )
 
 
 def _read_weights(path: str) -> LinearEvaluation:

@@ -19,6 +19,7 @@ SOLVING_MARGIN_SECONDS = 0.3
 SOLVER_MEBIBYTES = 3072
 PROOF_MEBIBYTES = 512
 SEARCHES = ("auto", "lanes", "reference")
+OWN_COALITION, NO_COALITION = "own", "none"
 MOST_SIMULATIONS = 10**12
 MOST_SECONDS = 604_800.0
 """A week, the longest clock of the protocol."""
@@ -84,6 +85,12 @@ class AlphaBetaOptions:
     )
     weights: str | None = text(
         "weights", None, "File of `ggp learn` to evaluate the horizon with, instead of learning."
+    )
+    coalition: str = text(
+        "coalition",
+        OWN_COALITION,
+        "Three or more roles: own (all others play against this one), none (each role for itself), or the"
+        " numbers of roles that act as one, as in 1+3.",
     )
     transpositions: bool = switch("transpositions", True, "Remember positions.", group=TUNING)
     order_by_table: bool = switch(

@@ -10,6 +10,7 @@ reachable      finds them, breadth first
 matrix_games   exact equilibria of one simultaneous stage
 stages         optimal moves in one state, given values
 solution       from states to values: `solve`
+coalitions     what a coalition of roles can be sure of
 saved          solutions in files: `Tablebase`
 """
 

@@ -12,8 +12,8 @@ cycles                                  bounds that meet, or what endless play i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.game import RANDOM_ROLE, Game
+from ggp.game import RANDOM_ROLE, Game, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.table import find_states
 from ggp.solver.chunk import Chunk
@@ -133,14 +133,14 @@ class Solution:
 
 
 class _Valuation:
-    """Values one state space; see `solve`."""
+    """Values one state space; see `solve`. `roles` are those that its moves and goals belong to."""
 
-    def __init__(self, space: StateSpace, limits: SolverLimits) -> None:
+    def __init__(self, space: StateSpace, roles: Sequence[Role], limits: SolverLimits) -> None:
         self.space = space
         self.limits = limits
-        self.roles = len(space.game.roles)
-        self.players = [r for r, role in enumerate(space.game.roles) if role != RANDOM_ROLE]
-        self.chance = next((r for r, role in enumerate(space.game.roles) if role == RANDOM_ROLE), -1)
+        self.roles = len(roles)
+        self.players = [r for r, role in enumerate(roles) if role != RANDOM_ROLE]
+        self.chance = next((r for r, role in enumerate(roles) if role == RANDOM_ROLE), -1)
         self.depth = np.zeros(space.state_count, np.uint16)
         self.cyclic = 0
         self.endless: float | None = None
@@ -337,8 +337,8 @@ def value_states(space: StateSpace, limits: SolverLimits | None = None) -> Solut
     """
     require_perfect_information(space.game)
     start = time.perf_counter()
-    valuation = _Valuation(space, limits or SolverLimits())
-    with announced_compilation() if space.state_count < _QUICK else nullcontext():
+    valuation = _Valuation(space, space.game.roles, limits or SolverLimits())
+    with _announced(space):
         value, concept = valuation.run()
     return Solution(
         space,
@@ -350,6 +350,19 @@ def value_states(space: StateSpace, limits: SolverLimits | None = None) -> Solut
         valuation.endless,
         space.seconds + time.perf_counter() - start,
     )
+
+
+def value_space(space: StateSpace, roles: Sequence[Role], limits: SolverLimits) -> tuple[Values, str]:
+    """Values [N, R] of a state space whose moves and goals belong to `roles`, and their concept.
+
+    `roles` may be other than the game's: see `ggp.solver.coalitions`. Raises as `value_states` does.
+    """
+    with _announced(space):
+        return _Valuation(space, roles, limits).run()
+
+
+def _announced(space: StateSpace) -> AbstractContextManager[None]:
+    return announced_compilation() if space.state_count < _QUICK else nullcontext()
 
 
 def prepare_valuation() -> None:

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 from ggp.game import RANDOM_ROLE, Game, Move
+from ggp.solver.matrix_games import solve_zero_sum
 
 Values = tuple[Fraction, ...]
 
@@ -55,6 +56,39 @@ def chooser(game: Game[Any], state: Any) -> int:
     choosing = [i for i, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1]
     assert len(choosing) <= 1, "not turn-taking"
     return choosing[0] if choosing else 0
+
+
+def coalition_sum(game: Game[Any], members: frozenset[int], state: Any) -> Fraction:
+    """The sum of goals that the roles `members` can be sure of from `state` on, without cycles.
+
+    Chance is averaged. If both sides choose at once, they draw joint moves: a matrix game.
+    """
+    if game.is_terminal(state):
+        return sum((goals(game, state)[r] for r in members), Fraction(0))
+    moves = [game.legal_moves(state, role) for role in game.roles]
+    chance = {r for r, role in enumerate(game.roles) if role == RANDOM_ROLE}
+
+    def choices(side: set[int]) -> list[dict[int, Move]]:
+        return [
+            dict(zip(sorted(side), joint, strict=True))
+            for joint in product(*(moves[r] for r in sorted(side)))
+        ]
+
+    def payoff(ours: dict[int, Move], theirs: dict[int, Move]) -> Fraction:
+        found = []
+        for drawn in choices(chance):
+            joint = ours | theirs | drawn
+            following = game.next_state(state, tuple(joint[r] for r in range(len(moves))))
+            found.append(coalition_sum(game, members, following))
+        return sum(found, Fraction(0)) / len(found)
+
+    others = set(range(len(moves))) - members - chance
+    matrix = [[payoff(ours, theirs) for theirs in choices(others)] for ours in choices(set(members))]
+    if len(matrix) == 1:
+        return min(matrix[0])
+    if len(matrix[0]) == 1:
+        return max(row[0] for row in matrix)
+    return solve_zero_sum(matrix).row_value
 
 
 def solve(game: Game[Any], *, stop_at_win: bool = False) -> dict[Any, Values]:

@@ -2,10 +2,11 @@
 
     max^n       every role maximizes its own goal; values are tuples (Luckhardt and Irani, 1986)
     paranoid    all others minimize the goal of one role, so alpha-beta prunes (Sturtevant and Korf, 2000)
+    coalition   its roles maximize the sum of their goals, all others minimize it; alone a role is paranoid
 
-Chance nodes are averaged (expectimax, expectiminimax); Star1 prunes them by the bounds 0 and 100 (Ballard,
-1983). Roles that move at the same time choose one after the other, the searching role first: the result is
-what it can secure, not an equilibrium.
+Chance nodes are averaged (expectimax, expectiminimax); Star1 prunes them by the bounds 0 and 100 for each
+member (Ballard, 1983). Roles that move at the same time choose one after the other, the searching role first,
+then the rest of its side: the result is what they can secure, not an equilibrium.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Values: TypeAlias = tuple[float, ...]
 Evaluation: TypeAlias = Callable[[Game[Any], Any], Values]
 """From a nonterminal state to an estimate of every role's goal."""
 
-LOWEST, HIGHEST = 0.0, 100.0
+LOWEST, GREATEST_GOAL = 0.0, 100.0
 MOST_DEPTH = 200
 _CLOCK_NODES = 16
 
@@ -51,6 +52,8 @@ class MultiRoleSearch:
     method    "maxn" or "paranoid"
     star1     prune chance nodes; only with "paranoid", where it never changes the value
     prune     alpha-beta; only with "paranoid"
+    members   indices of the roles of a coalition, with "paranoid"; None: the searching role alone. A role
+              that is no member searches for the side that minimizes the coalition's sum.
     is_cut    whether the latest search reached its horizon
     """
 
@@ -60,6 +63,7 @@ class MultiRoleSearch:
     star1: bool = True
     prune: bool = True
     evaluation: Evaluation = goals_so_far
+    members: frozenset[int] | None = None
     nodes: int = 0
     is_cut: bool = False
     deadline: float | None = None
@@ -68,10 +72,16 @@ class MultiRoleSearch:
     def __post_init__(self) -> None:
         if self.method not in ("maxn", "paranoid"):
             raise ValueError(f"unknown search method {self.method!r}: expected maxn or paranoid")
-        self._place = self.game.roles.index(self.role)
-        others = [r for r in range(len(self.game.roles)) if r != self._place]
-        chance = [r for r in others if self.game.roles[r] == RANDOM_ROLE]
-        self._order = [self._place, *[r for r in others if r not in chance], *chance]
+        self._place = place = self.game.roles.index(self.role)
+        self._members = frozenset({place}) if self.members is None else self.members
+        self._highest = GREATEST_GOAL * len(self._members)
+        self._sign = 1 if place in self._members else -1
+
+        def turn_of(r: int) -> tuple[bool, bool, bool]:
+            is_ally = (r in self._members) == (place in self._members)
+            return self.game.roles[r] == RANDOM_ROLE, not is_ally, r != place
+
+        self._order = sorted(range(len(self.game.roles)), key=turn_of)
 
     def best_move(
         self,
@@ -81,9 +91,9 @@ class MultiRoleSearch:
         depth: int | None = None,
         node_limit: int | None = None,
     ) -> tuple[Move, float]:
-        """The best move by iterative deepening, and what it is worth to the role."""
+        """The best move by iterative deepening, and its value: the role's goal, or the coalition's sum."""
         legal = self.game.legal_moves(state, self.role)
-        best, worth = legal[0], 50.0
+        best, worth = legal[0], self._highest / 2
         self.deadline, self.node_limit, self.nodes = deadline, node_limit, 0
         for limit in range(1, (depth or MOST_DEPTH) + 1):
             self.is_cut = False
@@ -91,25 +101,28 @@ class MultiRoleSearch:
                 rated = [(self._after(state, move, limit), move) for move in legal]
             except _StoppedError:
                 break
-            worth, best = max(rated, key=lambda each: each[0])
-            legal = tuple(move for _, move in sorted(rated, key=lambda each: -each[0]))
+            worth, best = max(rated, key=lambda each: self._sign * each[0])
+            legal = tuple(move for _, move in sorted(rated, key=lambda each: -self._sign * each[0]))
             if not self.is_cut:
                 break
         return best, worth
 
     def value(self, state: Hashable, depth: int = MOST_DEPTH) -> Values:
-        """The value of a state, `depth` joint moves deep; with "paranoid" only at the role's own place."""
+        """The value of a state, `depth` joint moves deep.
+
+        With "paranoid" it stands at the role's own place: the goal it can secure, or the coalition's sum.
+        """
         self.nodes, self.deadline, self.node_limit, self.is_cut = 0, None, None, False
         if self.method == "maxn":
             return self._maxn(state, depth)
-        worth = self._paranoid(state, depth, LOWEST, HIGHEST)
+        worth = self._paranoid(state, depth, LOWEST, self._highest)
         return tuple(worth if r == self._place else 0.0 for r in range(len(self.game.roles)))
 
     def _after(self, state: Any, move: Move, depth: int) -> float:
         chosen = {self._place: move}
         if self.method == "maxn":
             return self._maxn_choose(state, depth, chosen, 1)[self._place]
-        return self._paranoid_choose(state, depth, chosen, 1, LOWEST, HIGHEST)
+        return self._paranoid_choose(state, depth, chosen, 1, LOWEST, self._highest)
 
     def _visit(self) -> None:
         self.nodes += 1
@@ -145,9 +158,9 @@ class MultiRoleSearch:
 
     def _paranoid(self, state: Any, depth: int, alpha: float, beta: float) -> float:
         leaf = self._leaf(state, depth)
-        return (
-            leaf[self._place] if leaf is not None else self._paranoid_choose(state, depth, {}, 0, alpha, beta)
-        )
+        if leaf is not None:
+            return sum(leaf[r] for r in self._members)
+        return self._paranoid_choose(state, depth, {}, 0, alpha, beta)
 
     def _paranoid_choose(
         self, state: Any, depth: int, chosen: dict[int, Move], turn: int, alpha: float, beta: float
@@ -158,7 +171,7 @@ class MultiRoleSearch:
         moves = self.game.legal_moves(state, self.game.roles[r])
         if self.game.roles[r] == RANDOM_ROLE:
             return self._average(state, depth, chosen, turn, moves, alpha, beta)
-        sign = 1 if r == self._place else -1
+        sign = 1 if r in self._members else -1
         best = -sign * float("inf")
         for move in moves:
             worth = self._paranoid_choose(state, depth, {**chosen, r: move}, turn + 1, alpha, beta)
@@ -180,21 +193,21 @@ class MultiRoleSearch:
         beta: float,
     ) -> float:
         """A chance node. Star1: a child's window is what could still move the average into (alpha, beta)."""
-        count, total = len(moves), 0.0
+        count, total, highest = len(moves), 0.0, self._highest
         r = self._order[turn]
         for done, move in enumerate(moves):
-            low, high = LOWEST, HIGHEST
+            low, high = LOWEST, highest
             if self.star1 and self.prune:
                 left = count - done - 1
-                low = max(LOWEST, count * alpha - total - left * HIGHEST)
-                high = min(HIGHEST, count * beta - total - left * LOWEST)
-                if low > HIGHEST or high < LOWEST:
-                    return alpha if low > HIGHEST else beta
+                low = max(LOWEST, count * alpha - total - left * highest)
+                high = min(highest, count * beta - total - left * LOWEST)
+                if low > highest or high < LOWEST:
+                    return alpha if low > highest else beta
             worth = self._paranoid_choose(state, depth, {**chosen, r: move}, turn + 1, low, high)
             if self.star1 and self.prune:
                 if worth <= low > LOWEST:
-                    return (total + worth + left * HIGHEST) / count
-                if worth >= high < HIGHEST:
+                    return (total + worth + left * highest) / count
+                if worth >= high < highest:
                     return (total + worth + left * LOWEST) / count
             total += worth
         return total / count
@@ -212,7 +225,14 @@ def best_move(
     depth: int | None = None,
     node_limit: int | None = None,
     method: str = "paranoid",
+    members: frozenset[int] | None = None,
 ) -> Move:
-    """The move that a `MultiRoleSearch` finds within its limits, of which at least one must be given."""
-    search = MultiRoleSearch(game, role, method)
+    """The move that a `MultiRoleSearch` finds within its limits, of which at least one must be given.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe", engine="reasoner")
+    >>> print(best_move(game, game.initial_state(), game.roles[0], depth=1))
+    (mark 1 1)
+    """
+    search = MultiRoleSearch(game, role, method, members=members)
     return search.best_move(state, deadline=deadline, depth=depth, node_limit=node_limit)[0]

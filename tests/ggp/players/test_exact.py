@@ -13,10 +13,11 @@ from ggp.game import RANDOM_ROLE
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.players.alphabeta import AlphaBetaPlayer
 from ggp.players.factory import make_player
+from ggp.players.options import AlphaBetaOptions
 from ggp.players.simple import RandomPlayer
 from ggp.players.solving import LinePlanner, SolvingPlayer
 from ggp.players.tablebase import TablebasePlayer, tablebase_spec
-from ggp.search.alphabeta.evaluation import TRIED, EvaluationOptions
+from ggp.search.alphabeta.evaluation import TRIED
 from ggp.solver import save_solution, solve
 from tests.conftest import mostly_slow
 
@@ -241,7 +242,8 @@ def test_mixed_strategies_are_mixed_by_the_players_seed(tmp_path):
 def test_alphabeta_player_plays_games_of_every_kind(name):
     game = load(name, "lanes")
     players = [
-        RandomPlayer() if role == RANDOM_ROLE else AlphaBetaPlayer(depth=1, nodes=300) for role in game.roles
+        RandomPlayer() if role == RANDOM_ROLE else AlphaBetaPlayer(AlphaBetaOptions(depth=1, nodes=300))
+        for role in game.roles
     ]
     assert len(play(game, players)) == len(game.roles)
 
@@ -351,7 +353,7 @@ def test_specs_that_mean_nothing_are_refused(spec):
 def test_exact_players_report_what_they_know(tmp_path):
     game = load("connectfour_4x4", engine="lanes")
     state = game.initial_state()
-    player = AlphaBetaPlayer(depth=4, evaluation_options=EvaluationOptions("mobility"))
+    player = AlphaBetaPlayer(AlphaBetaOptions(depth=4, evaluation="mobility"))
     player.start(MatchSetup("m", game, game.roles[0], 0.0, 60.0, 1), time.monotonic() + 60)
     move = player.choose(state, time.monotonic() + 60, None)
     report = player.last_report

@@ -58,6 +58,23 @@ def test_paranoid_is_what_the_role_can_be_sure_of():
             assert search.value(game.initial_state())[place] == expected
 
 
+@pytest.mark.parametrize("members", [{0}, {0, 1}, {1, 2}, {0, 1, 2}])
+def test_every_coalition_gets_what_it_can_be_sure_of(members):
+    """For searchers of both sides, with and without pruning; alone a member is paranoid."""
+    game = load(THREE, "reasoner")
+    members = frozenset(members)
+    expected = naive_solver.coalition_sum(game, members, game.initial_state())
+    for place, role in enumerate(game.roles):
+        for prune in (True, False):
+            search = MultiRoleSearch(game, role, prune=prune, members=members)
+            assert search.value(game.initial_state())[place] == expected
+    move, worth = MultiRoleSearch(game, game.roles[0], members=members).best_move(game.initial_state())
+    assert worth == expected
+    others = (game.legal_moves(game.initial_state(), role)[0] for role in game.roles[1:])
+    following = game.next_state(game.initial_state(), (move, *others))
+    assert naive_solver.coalition_sum(game, members, following) == expected
+
+
 def test_expectimax_and_star1_agree_with_the_solver():
     """Near the end of the race exactly, and farther from it, at a horizon, with each other."""
     game = load("dicerace", "lanes")
