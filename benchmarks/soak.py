@@ -1,6 +1,7 @@
 """Play many matches over HTTP with a short clock: no faults, and no growth of memory.
 
-    python benchmarks/soak.py [--matches 200] [--play-clock 1] [--start-clock 5] [--csv soak.csv] [--ponder]
+    python benchmarks/soak.py [--matches 200] [--minutes M] [--play-clock 1] [--start-clock 5] [--csv soak.csv]
+                              [--ponder]
 
 `ggp manage` referees long-lived `ggp player` processes on loopback, in ten games of different kinds in turn,
 with rotating roles. The CSV has a row per match: faults by code, moves made without an answer from the search
@@ -183,6 +184,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--matches", type=int, default=200)
+    parser.add_argument("--minutes", type=float, help="begin no match later than this")
     parser.add_argument("--start-clock", type=float, default=5.0)
     parser.add_argument("--play-clock", type=float, default=1.0)
     parser.add_argument("--agent", default="mcts")
@@ -201,7 +203,10 @@ def main() -> None:
         file = stack.enter_context(arguments.csv.open("w", newline=""))
         writer = csv.DictWriter(file, list(Outcome.__dataclass_fields__))
         writer.writeheader()
+        begin = time.monotonic()
         for number in range(arguments.matches):
+            if arguments.minutes is not None and time.monotonic() - begin > 60 * arguments.minutes:
+                break
             outcome = play(number, players, clocks, folder)
             outcomes.append(outcome)
             writer.writerow(asdict(outcome))
