@@ -1,7 +1,7 @@
 """Play many matches over HTTP with a short clock: no faults, and no growth of memory.
 
-    python benchmarks/soak.py [--matches 200] [--minutes M] [--play-clock 1] [--start-clock 5] [--csv soak.csv]
-                              [--ponder]
+    python benchmarks/soak.py [--matches 200] [--minutes M] [--play-clock 1] [--start-clock 5]
+                              [--csv soak.csv] [--ponder]
 
 `ggp manage` referees long-lived `ggp player` processes on loopback, in ten games of different kinds in turn,
 with rotating roles. The CSV has a row per match: faults by code, moves made without an answer from the search

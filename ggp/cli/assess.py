@@ -18,7 +18,7 @@ from ggp.assessment.positions import SKILLS, load_positions
 from ggp.cli.live_view import plain_text
 from ggp.cli.options import Clock, engine_option
 from ggp.match.player import PlayerSpecError
-from ggp.players.factory import require_kind
+from ggp.players.factory import make_player, require_kind
 
 if TYPE_CHECKING:
     from ggp.assessment.asking import AssessmentTerms, Faults
@@ -100,7 +100,8 @@ def command(
     if unknown:
         raise click.UsageError(f"unknown skill {min(unknown)!r}; expected one of {', '.join(SKILLS)}")
     try:
-        require_kind(player, refused=("human",))  # before aiohttp and numpy are imported
+        require_kind(player, refused=("human",))
+        make_player(player)  # before numba is imported
     except PlayerSpecError as error:
         raise click.UsageError(str(error)) from None
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from ggp.cli.live_view import MatchView, result_view
 from ggp.cli.loading_status import load_visibly
 from ggp.cli.options import Clock, OutputFile, Seconds, engine_option
-from ggp.engines.loading import find_rules, is_rule_text
+from ggp.engines.loading import read_program, stated_roles
 from ggp.game import Game
 from ggp.match.record import MatchRecord, write_record
 from ggp.match.terms import MatchTerms, OnError
@@ -83,15 +83,16 @@ def command(
     Exit code: 0 match completed, 1 match aborted, no player there or no move but replaced ones, 2 wrong
     usage or a file that does not exist.
     """
-    if not is_rule_text(rules):
-        find_rules(rules)  # before aiohttp is imported
+    program, name = read_program(rules)
 
-    from ggp.protocol.manager import STEP_LIMIT
+    from ggp.protocol.manager import STEP_LIMIT, require_address_each
 
     terms = MatchTerms(
         start_clock, play_clock, seed, on_error=on_error, match_id=match_id, step_limit=STEP_LIMIT
     )
     try:
+        if roles := stated_roles(program):  # before numba is imported
+            require_address_each(name, roles, addresses)
         sys.exit(run_manager(ManagerOptions(rules, addresses, terms, scramble, record, engine, wait_seconds)))
     except ValueError as error:
         raise click.UsageError(str(error)) from None

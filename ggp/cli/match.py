@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from gdl.program import arguments_of
 from gdl.terms import Term
 from ggp.cli.live_view import MatchView, result_view
 from ggp.cli.loading_status import load_visibly
 from ggp.cli.options import Clock, Count, InputFile, OutputFile, engine_option, no_cache_option
-from ggp.engines.loading import read_program
+from ggp.engines.loading import read_program, stated_roles
 from ggp.game import RANDOM_ROLE, Game, is_compiled
-from ggp.match.player import Player, PlayerSpecError
+from ggp.match.player import Player, PlayerFaultError, PlayerSpecError
 from ggp.match.record import MatchRecord, write_record
 from ggp.match.referee import INTERRUPTED, NotStartedError, play_match
 from ggp.match.terms import STEP_LIMIT, MatchTerms
-from ggp.players.factory import make_player
+from ggp.players.factory import make_player, require_kind
 
 if TYPE_CHECKING:
     from ggp.search.report import SearchReport
@@ -121,11 +120,15 @@ def _load(
 
     Raises PlayerSpecError and ValueError if game and players do not fit together.
     """
-    chosen = [make_player(spec) for spec in specs]
+    for spec in specs:
+        require_kind(spec, refused=())
     program, name = read_program(rules)
-    stated = program.rules_for("role", 1)
-    if stated and not any(rule.body for rule in stated):  # before numba is imported
-        _require_seats(name, dict.fromkeys(arguments_of(rule.head)[0] for rule in stated), specs)
+    stated = stated_roles(program)
+    if stated:  # before players import numba
+        _require_seats(name, stated, specs)
+    chosen = [make_player(spec) for spec in specs]
+    if any(player.is_remote for player in chosen):
+        _require_listeners(chosen)
     game = load_visibly(rules, engine, use_cache=use_cache)
     roles = _require_seats(game.name, game.roles, specs)
     if tablebase is not None:
@@ -146,6 +149,18 @@ def _load(
     if not is_compiled(game) and any(player.needs_lanes for player in chosen):
         raise PlayerSpecError(f"{game.name} is not compiled: there is no search on lanes")
     return game, specs
+
+
+def _require_listeners(players: Iterable[Player]) -> None:
+    """Raises PlayerSpecError if nobody listens where a player over HTTP should be."""
+    from ggp.protocol.client import RemotePlayer
+
+    for player in players:
+        if isinstance(player, RemotePlayer):
+            try:
+                player.require_listener()
+            except PlayerFaultError as error:
+                raise PlayerSpecError(str(error)) from None
 
 
 def _require_seats(name: str, roles: Iterable[Term], specs: tuple[str, ...]) -> list[str]:

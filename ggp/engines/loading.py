@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gdl.errors import GdlError, GroundingError
-from gdl.program import Program
+from gdl.program import Program, arguments_of
 from gdl.syntax.parser import parse, parse_file
+from gdl.terms import Term
 from gdl.validation.recursion import growing_rule
 from ggp.files import PACKAGE
 from ggp.game import Game
@@ -105,6 +106,18 @@ def read_program(path_or_text: str | Path, name: str | None = None) -> tuple[Pro
         return parse(path_or_text, name=name or "<rules>"), name or "game"
     path = find_rules(path_or_text)
     return parse_file(path), name or path.stem
+
+
+def stated_roles(program: Program) -> tuple[Term, ...]:
+    """The roles in rule-sheet order if all of them are facts, so that they are known at once; else none.
+
+    >>> stated_roles(read_program("(role x) (role o) (role x)")[0])
+    (Symbol('x'), Symbol('o'))
+    """
+    rules = program.rules_for("role", 1)
+    if any(rule.body for rule in rules):
+        return ()
+    return tuple(dict.fromkeys(arguments_of(rule.head)[0] for rule in rules))
 
 
 def is_rule_text(words: str) -> bool:

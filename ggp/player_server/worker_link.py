@@ -30,7 +30,7 @@ _STOP_SECONDS = 1.0
 """How long a process may take to end its match before it is killed."""
 _COMPILING_SECONDS = 120.0
 """How long, if it is compiling: what it compiles is in the cache for the next match."""
-_PREPARING_SECONDS = 300.0
+PREPARING_SECONDS = 300.0
 """How long a process may compile and load what the agent runs."""
 _GROWTH_MEBIBYTES = 50
 """A process that has grown by more than this since it was prepared is not used again."""
@@ -108,12 +108,14 @@ class WorkerPool:
     Without that, the first matches on a machine would be over before their search processes had compiled
     anything, and would leave nothing in the cache; later ones would lose the time of loading.
 
-    most   of the processes that wait for a match, or end one
+    most                of the processes that wait for a match, or end one
+    preparing_seconds   after which a process that still prepares is killed
     """
 
-    def __init__(self, agent: str, most: int = 1) -> None:
+    def __init__(self, agent: str, most: int = 1, *, preparing_seconds: float = PREPARING_SECONDS) -> None:
         self._agent = agent
         self._most = most
+        self._preparing_seconds = preparing_seconds
         self._idle: list[WorkerLink] = []
         self._stopping: list[WorkerLink] = []
         self._preparing: WorkerLink | None = None
@@ -141,10 +143,10 @@ class WorkerPool:
         try:
             await link.start()
             link.send(PrepareRequest(self._agent))
-            async with asyncio.timeout(_PREPARING_SECONDS):
+            async with asyncio.timeout(self._preparing_seconds):
                 await changed.wait()
         except TimeoutError:
-            log.warning("not prepared: %s took more than %g s", self._agent, _PREPARING_SECONDS)
+            log.warning("not prepared: %s took more than %g s", self._agent, self._preparing_seconds)
         except OSError as error:
             log.warning("not prepared: %s", error)
         finally:
@@ -153,7 +155,7 @@ class WorkerPool:
                 self._prepared_mebibytes = resident_mebibytes(link.pid or 0)
                 self._idle.append(link)
             else:
-                link.kill()
+                await link.close()
         return is_ready
 
     def take(self, on_event: Callable[[WorkerLink, Event], None]) -> WorkerLink:

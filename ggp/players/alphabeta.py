@@ -20,7 +20,7 @@ from ggp.game import Game, GameError, Move
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
-from ggp.search.alphabeta.evaluation import EvaluationOptions, find_estimate
+from ggp.search.alphabeta.evaluation import find_estimate
 from ggp.search.alphabeta.multi_role import best_move
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
 from ggp.search.report import MoveReport, SearchReport
@@ -53,13 +53,13 @@ class AlphaBetaPlayer(Player):
         weights        score the horizon by these; else `own.evaluation` says how to choose
         on_progress    called with the best move so far whenever it changes
 
-        Raises ValueError for an evaluation or a coalition that cannot be read.
+        Raises ValueError for a coalition that cannot be read.
         """
         self.own = own = own or AlphaBetaOptions()
         self.refinements = Refinements(**{each.name: getattr(own, each.name) for each in fields(Refinements)})
         self.margin_seconds = own.margin_seconds
         self.weights = weights
-        self.evaluation_options = EvaluationOptions(own.evaluation, own.feature_kind, own.games)
+        self.evaluation_options = own.evaluation_options()
         self.evaluation = ""
         if own.coalition not in (OWN_COALITION, NO_COALITION) and not COALITION.fullmatch(own.coalition):
             raise ValueError(f"coalition must be own, none or numbers as in 1+3, not {own.coalition!r}")

@@ -3,7 +3,8 @@
     make_player     the player of a text: kind, options, and what it reports to
     _MAKERS         kind → the function that makes it from its options
 
-Modules of players that need numpy or numba are imported when one is made.
+Modules of players that need numpy or numba are imported when one is made, after its options are known to be
+right: numba takes a second, and a mistake should cost less.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ggp.match.player import Player, PlayerSpecError
@@ -143,11 +145,12 @@ def _make_mcts(given: dict[str, str], links: Links, kind: str = "mcts") -> MctsP
 
 
 def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
-    from ggp.players.alphabeta import AlphaBetaPlayer
-
     own = take_options(AlphaBetaOptions(), given)
     refuse_unknown(given, *option_tables("alphabeta"))
     weights = None if own.weights is None else _read_weights(own.weights)
+
+    from ggp.players.alphabeta import AlphaBetaPlayer
+
     try:
         return AlphaBetaPlayer(own, weights=weights, on_progress=links.on_progress)
     except ValueError as error:
@@ -164,23 +167,28 @@ def _read_weights(path: str) -> LinearEvaluation:
 
 
 def _make_solving(given: dict[str, str], links: Links) -> Player:
-    from ggp.players.solving import SolvingPlayer
-
     own = take_options(SolvingOptions(), given)
     if "simulations" not in given:
         # One core is the solver's.
         given.setdefault("threads", str(max(1, available_cores() - 1)))
     given.setdefault("proof", "off")  # that is what the solver's core is for
-    return SolvingPlayer(_make_mcts(given, links, "solving"), mebibytes=own.solver_mebibytes)
+    other = _make_mcts(given, links, "solving")
+
+    from ggp.players.solving import SolvingPlayer
+
+    return SolvingPlayer(other, mebibytes=own.solver_mebibytes)
 
 
 def _make_tablebase(given: dict[str, str], links: Links) -> Player:
-    from ggp.players.tablebase import TablebasePlayer
-
     own = take_options(TablebaseOptions(), given)
     if own.file is None:
         raise OptionError("tablebase needs file=PATH")
-    return TablebasePlayer(own.file, _make_mcts(given, links, "tablebase"))
+    other = _make_mcts(given, links, "tablebase")
+    Path(own.file).open("rb").close()  # a file that cannot be read is a mistake: see above
+
+    from ggp.players.tablebase import TablebasePlayer
+
+    return TablebasePlayer(own.file, other)
 
 
 def _make_human(given: dict[str, str], links: Links) -> Player:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ggp.search.alphabeta.options import EvaluationOptions
 from ggp.search.mcts.options import FEATURE_KINDS, MOST_COUNTED, MOST_MEBIBYTES, default_options
 from ggp.search.option_table import TUNING, choice, number, rows_of, switch, text
 
@@ -136,6 +137,14 @@ class AlphaBetaOptions:
     kept_moves: int = number(
         "kept_moves", 0, "Moves of each node to search; 0: all.", least=0, most=MOST_COUNTED, group=TUNING
     )
+
+    def __post_init__(self) -> None:
+        """Raises OptionError for an evaluation that there is not."""
+        self.evaluation_options()
+
+    def evaluation_options(self) -> EvaluationOptions:
+        """How to evaluate the horizon."""
+        return EvaluationOptions(self.evaluation, self.feature_kind, self.games)
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,13 @@ _MAX_REPLY_BYTES = 256 * 1024
 Result = TypeVar("Result")
 
 
+class NoConnectionError(PlayerFaultError):
+    """Nobody listens at the address of a player."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Unreachable(), message)
+
+
 def parse_address(text: str) -> str:
     """The URL of a player written `host:port`, `http://host:port` or `host` (port 9147).
 
@@ -72,7 +79,7 @@ def parse_address(text: str) -> str:
 async def ask(url: str, message: Message, limit_seconds: float, *, receiver: str = "") -> str:
     """Send `message` to the player at `url`; returns its reply within `limit_seconds`.
 
-    Raises PlayerFaultError: Late, or Unreachable for an unreadable reply too.
+    Raises NoConnectionError, and PlayerFaultError: Late, or Unreachable for an unreadable reply too.
     """
     timeout = aiohttp.ClientTimeout(total=limit_seconds, sock_connect=CONNECT_SECONDS)
     headers = {"Content-Type": "text/acl", "Sender": "GAMEMASTER", "Receiver": receiver or "PLAYER"}
@@ -84,7 +91,9 @@ async def ask(url: str, message: Message, limit_seconds: float, *, receiver: str
         ):
             reply = await _read_reply(response)
     except aiohttp.ConnectionTimeoutError:
-        raise PlayerFaultError(Unreachable(), f"{url}: no connection in {CONNECT_SECONDS:g} s") from None
+        raise NoConnectionError(f"{url}: no connection in {CONNECT_SECONDS:g} s") from None
+    except aiohttp.ClientConnectorError as error:
+        raise NoConnectionError(f"{url}: {_reason(error)}") from None
     except TimeoutError:
         raise PlayerFaultError(Late(), f"{url}: no answer in {limit_seconds:g} s") from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -207,6 +216,15 @@ class RemotePlayer(Player):
         with contextlib.suppress(PlayerFaultError):
             self.requests.run_last(request)
         super().stop(told)
+
+    def require_listener(self) -> None:
+        """Raises NoConnectionError if nobody listens. Whoever does need not know INFO, nor be quick."""
+        try:
+            self.requests.run(ask(self.url, Info(), INFO_SECONDS))
+        except NoConnectionError:
+            raise
+        except PlayerFaultError:
+            return
 
     async def ask_name(self) -> None:
         """Take the name from the INFO reply, with the address; without a reply keep the name."""

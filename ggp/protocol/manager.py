@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ggp.game import RANDOM_ROLE, Game
+from ggp.game import RANDOM_ROLE, Game, Role
 from ggp.match.player import MatchQuitError, PlayerFaultError
 from ggp.match.record import MatchRecord
 from ggp.match.referee import Referee, Watcher
@@ -58,12 +58,17 @@ def take_seats(
     Raises ValueError for a wrong number of players, and for what is not an address.
     """
     players = [RemotePlayer(address, scrambler=scrambler, requests=requests) for address in addresses]
-    playing = [role for role in game.roles if role != RANDOM_ROLE]
-    if len(players) != len(playing):
-        names = " ".join(map(str, playing))
-        raise ValueError(f"{game.name} needs {len(playing)} players ({names}), got {len(players)}")
+    require_address_each(game.name, game.roles, addresses)
     remaining = iter(players)
     return [None if role == RANDOM_ROLE else next(remaining) for role in game.roles]
+
+
+def require_address_each(name: str, roles: Sequence[Role], addresses: Sequence[str]) -> None:
+    """Raises ValueError unless there is one address for each role of the game but `random`."""
+    playing = [role for role in roles if role != RANDOM_ROLE]
+    if len(addresses) != len(playing):
+        names = " ".join(map(str, playing))
+        raise ValueError(f"{name} needs {len(playing)} players ({names}), got {len(addresses)}")
 
 
 def check_match_id(terms: MatchTerms) -> None:

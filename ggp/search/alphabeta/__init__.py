@@ -1,5 +1,6 @@
 """Alpha-beta search on lanes: a node settles all its children in one pass.
 
+options         what a user may ask of the evaluation
 refinements     which refinements are used, and how the horizon is scored
 symmetry        renamings of facts under which the game is the same
 goal_distance   how near the roles are to their goals, as a fuzzy formula

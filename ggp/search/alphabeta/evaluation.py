@@ -1,12 +1,7 @@
 """Choosing how alpha-beta scores positions at the horizon, for one game, before the first move.
 
-An *evaluation* is one of these, or several joined by `+`:
-
-    mobility   the moves of the role to move; alone, with half of what goals of nonterminal states say
-    distance   how near the roles are to their goals (`ggp.search.alphabeta.goal_distance`)
-    features   a linear value of what holds, learned by self-play (`ggp.search.alphabeta.learning`)
-
-`auto` tries several: they play short games against each other, and the best one stays.
+What can be asked for is in `ggp.search.alphabeta.options`. `auto` tries several evaluations: they play short
+games against each other, and the best one stays.
 """
 
 from __future__ import annotations
@@ -16,18 +11,15 @@ import math
 import random
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
-from ggp.features.learning import CELLS, FACTS, PIECES
 from ggp.features.recognition import recognize_features
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.learning import (
-    AUTO,
     LEAST_NODES,
     NODES,
     SEARCHES,
@@ -37,36 +29,16 @@ from ggp.search.alphabeta.learning import (
     has_kinds,
     search_speed,
 )
+from ggp.search.alphabeta.options import AUTO, EvaluationOptions
 from ggp.search.alphabeta.search import AlphaBeta, Estimate, Refinements
 from ggp.search.alphabeta.self_play import compare
 
-PARTS = ("mobility", "distance", "features")
-KINDS = (AUTO, PIECES, CELLS, FACTS)
 TRIED = ("mobility", "distance+mobility", "features+mobility", "distance+features+mobility")
 
 _COMPARED = 32
 _LEAST_COMPARED = 8
 
 _logger = logging.getLogger("ggp.players")
-
-
-@dataclass(frozen=True)
-class EvaluationOptions:
-    """evaluation: see above; kind: of features, one of KINDS; games: of self-play, at most.
-
-    The kind `auto` means `pieces` if a role has several kinds of pieces, else `facts`.
-    """
-
-    evaluation: str = AUTO
-    kind: str = AUTO
-    games: int = 512
-
-    def __post_init__(self) -> None:
-        parts = self.evaluation.split("+")
-        if self.evaluation != AUTO and (set(parts) - set(PARTS) or len(set(parts)) < len(parts)):
-            raise ValueError(f"evaluation must be {AUTO}, or some of {', '.join(PARTS)} joined by +")
-        if self.kind not in KINDS:
-            raise ValueError(f"features must be one of {', '.join(KINDS)}, not {self.kind!r}")
 
 
 def find_estimate(

@@ -35,11 +35,11 @@ from ggp.features.learning import (
     name_features,
 )
 from ggp.features.recognition import recognize_features
+from ggp.search.alphabeta.options import AUTO
 from ggp.search.alphabeta.refinements import SCALE
 from ggp.search.alphabeta.search import AlphaBeta, Estimate, Refinements
 from ggp.search.alphabeta.self_play import play_games
 
-AUTO = "auto"
 TABLE_MEBIBYTES = 4
 NODES = 200
 """Positions that a search in self-play expands at most."""

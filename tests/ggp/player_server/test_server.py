@@ -20,7 +20,7 @@ from ggp.match.player import PlayerSpecError
 from ggp.player_server.match import SearchOptions
 from ggp.player_server.server import PlayerOptions, check_options
 from ggp.player_server.state_link import StatePool
-from ggp.player_server.worker_link import prepare_agent
+from ggp.player_server.worker_link import WorkerPool, prepare_agent
 from ggp.protocol.messages import parse_term
 from tests.ggp.percept_games import COIN
 from tests.ggp.player_server.test_state_link import EXPLOSION
@@ -360,6 +360,23 @@ def test_agents_are_prepared_in_a_separate_process(caplog):
     assert run(prepare_agent("legal"))
     assert not run(prepare_agent("wizard"))
     assert "unknown player 'wizard'" in caplog.text
+
+
+HANGING_AGENT = """
+import time, ggp
+
+class Hanging(ggp.Player):
+    def prepare(self, game):
+        time.sleep(3600)
+"""
+
+
+def test_agent_that_hangs_in_its_preparation_is_cut_off(tmp_path, caplog):
+    (tmp_path / "agents.py").write_text(HANGING_AGENT)
+    agent = f"{tmp_path / 'agents.py'}:Hanging"
+    pool = WorkerPool(agent, preparing_seconds=2.0)
+    assert not run(pool.fill())
+    assert caplog.messages == [f"not prepared: {agent} took more than 2 s"]
 
 
 # --- the search process -----------------------------------------------------------------------

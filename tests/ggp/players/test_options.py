@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from ggp.cli.players import command
 from ggp.players.factory import make_player
 from ggp.players.options import PLAYERS, AlphaBetaOptions, describe_options, option_tables
-from ggp.search.alphabeta.evaluation import EvaluationOptions
+from ggp.search.alphabeta.options import EvaluationOptions
 from ggp.search.alphabeta.refinements import Refinements
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.policy import POLICY_PARTS, PolicyError, parse_policy
@@ -19,13 +19,9 @@ KINDS_WITH_OPTIONS = [kind for kind in PLAYERS if describe_options(kind)]
 
 
 def test_alphabeta_options_have_the_defaults_of_the_search():
-    options, refinements, evaluation = AlphaBetaOptions(), Refinements(), EvaluationOptions()
+    options, refinements = AlphaBetaOptions(), Refinements()
     assert all(getattr(options, each.name) == getattr(refinements, each.name) for each in fields(Refinements))
-    assert (options.evaluation, options.feature_kind, options.games) == (
-        evaluation.evaluation,
-        evaluation.kind,
-        evaluation.games,
-    )
+    assert options.evaluation_options() == EvaluationOptions()
 
 
 @pytest.mark.parametrize("kind", KINDS_WITH_OPTIONS)

@@ -12,8 +12,9 @@ import pytest
 from ggp.engines.loading import load
 from ggp.features.learning import PIECES, FeatureWeights, PlayedGame, learn_from_games
 from ggp.features.recognition import recognize_features
-from ggp.search.alphabeta.evaluation import TRIED, EvaluationOptions, find_estimate
+from ggp.search.alphabeta.evaluation import TRIED, find_estimate
 from ggp.search.alphabeta.learning import feature_scores
+from ggp.search.alphabeta.options import EvaluationOptions
 from ggp.search.alphabeta.search import PLAIN, AlphaBeta, AlphaBetaError, Estimate
 from ggp.search.alphabeta.self_play import compare, play_games
 

@@ -1,0 +1,44 @@
+"""What a user may ask of the evaluation of the horizon. Imports neither numpy nor numba.
+
+An *evaluation* is one of PARTS, or several joined by `+`:
+
+    mobility   the moves of the role to move; alone, with half of what goals of nonterminal states say
+    distance   how near the roles are to their goals (`ggp.search.alphabeta.goal_distance`)
+    features   a linear value of what holds, learned by self-play (`ggp.search.alphabeta.learning`)
+
+`auto` tries several (`ggp.search.alphabeta.evaluation`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ggp.search.mcts.options import FEATURE_KINDS
+from ggp.search.option_table import OptionError
+
+AUTO = "auto"
+PARTS = ("mobility", "distance", "features")
+KINDS = (*FEATURE_KINDS, "facts")
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """evaluation: see above; kind: of features, one of KINDS; games: of self-play, at most.
+
+    The kind `auto` means `pieces` if a role has several kinds of pieces, else `facts`.
+
+    >>> EvaluationOptions("distance+luck")
+    Traceback (most recent call last):
+    ggp.search.option_table.OptionError: evaluation must be auto, or some of mobility, ...
+    """
+
+    evaluation: str = AUTO
+    kind: str = AUTO
+    games: int = 512
+
+    def __post_init__(self) -> None:
+        parts = self.evaluation.split("+")
+        if self.evaluation != AUTO and (set(parts) - set(PARTS) or len(set(parts)) < len(parts)):
+            raise OptionError(f"evaluation must be {AUTO}, or some of {', '.join(PARTS)} joined by +")
+        if self.kind not in KINDS:
+            raise OptionError(f"features must be one of {', '.join(KINDS)}, not {self.kind!r}")
