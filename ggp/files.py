@@ -28,6 +28,21 @@ def user_cache_folder() -> Path | None:
     return Path(base) / "ggp-lanes" if base and os.path.isabs(base) else None
 
 
+def user_data_folder() -> Path | None:
+    """The folder of what users had computed and want kept; None if there is no home folder.
+
+    XDG base directory specification, as for the cache.
+    """
+    if sys.platform == "win32":
+        base = os.environ.get("APPDATA")
+    elif sys.platform == "darwin":
+        base = os.path.expanduser("~/Library/Application Support")
+    else:
+        chosen = os.environ.get("XDG_DATA_HOME", "")
+        base = chosen if os.path.isabs(chosen) else os.path.expanduser("~/.local/share")
+    return Path(base) / "ggp-lanes" if base and os.path.isabs(base) else None
+
+
 def make_private_folder(folder: Path) -> None:
     """Create `folder` with mode 0700, its new parents too. Raises OSError."""
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):

@@ -35,7 +35,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("ggp.lanes", "ggp.analysis"),
     ("ggp.engines",),
     ("ggp.features", "ggp.solver", "ggp.beliefs"),
-    ("ggp.search", "ggp.match"),
+    ("ggp.search", "ggp.match", "ggp.knowledge"),
     ("ggp.validation", "ggp.protocol"),
     ("ggp.players", "ggp.bench"),
     ("ggp.player_server", "ggp.tournament", "ggp.assessment", "ggp.env"),

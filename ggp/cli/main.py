@@ -25,6 +25,7 @@ COMMANDS = {
     "replay": "Check an engine against a reference trace.",
     "bench": "Measure the speed of an engine or of the tree search.",
     "solve": "Solve a game: its value and the best moves.",
+    "book": "Build an opening book by long searches of the first plies.",
     "learn": "Train a linear evaluation by self-play.",
     "features": "Show the board features of a game and their learned weights.",
     "tournament": "Play many matches between agents and rate them.",

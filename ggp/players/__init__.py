@@ -6,6 +6,8 @@ own          classes of one's own, by module or file
 simple       the first legal move; a random one
 mcts         Monte-Carlo tree search
 alphabeta    alpha-beta search
+opening      moves from an opening book
+book_building   makes one
 exact_play   proofs and mixed strategies next to the tree of mcts
 tablebase    a saved solution
 solving      mcts, and a solver that takes over once it has a proof

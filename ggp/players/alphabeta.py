@@ -16,9 +16,11 @@ from gdl.terms import Term
 from ggp.engines.compiled import CompiledGame
 from ggp.features.evaluation import LinearEvaluation
 from ggp.features.recognition import recognize_features
-from ggp.game import Game, GameError, Move
+from ggp.game import Game, GameError, Move, has_percepts
+from ggp.knowledge.book import Book
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
+from ggp.players.opening import book_move, open_book
 from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
 from ggp.search.alphabeta.evaluation import find_estimate
 from ggp.search.alphabeta.multi_role import best_move
@@ -67,6 +69,7 @@ class AlphaBetaPlayer(Player):
         self.last_result: SearchResult | None = None
         self._search: AlphaBeta | None = None
         self._members: frozenset[int] | None = None
+        self._book: Book | None = None
 
     def prepare(self, game: Game[Any]) -> None:
         """Compile the kernels of the search or load them from the cache, before any clock starts."""
@@ -78,6 +81,10 @@ class AlphaBetaPlayer(Player):
         super().start(setup, deadline)
         self._search = None
         game = setup.game
+        self._book = None
+        if self.own.coalition == OWN_COALITION and not has_percepts(game):
+            is_counted = self.own.nodes is not None or self.own.depth is not None
+            self._book = open_book(game, self.own.book, is_counted=is_counted)
         try:
             self._members = self._find_members(game)
         except ValueError as error:
@@ -141,6 +148,10 @@ class AlphaBetaPlayer(Player):
         if len(legal) == 1:
             return legal[0]
         end = deadline - self.margin_seconds
+        known = book_move(self._book, self.setup, state, end)
+        if known is not None:
+            move, self.last_report = known
+            return move
         if self._search is not None:
             try:
                 assert isinstance(state, bytes)

@@ -43,6 +43,11 @@ class ExactPlay:
             self._prover = Prover(search.game, role_index, mebibytes=own.proof_mebibytes)
             self._prover.prepare()
 
+    @property
+    def is_solved(self) -> bool:
+        """Whether the values of all states ahead are known."""
+        return self._prover is not None and self._prover.solution is not None
+
     def begin(self, state: PackedState, deadline: float) -> None:
         """Use the start clock: solve the game if that can be done in it, else search."""
         if self._prover is not None:

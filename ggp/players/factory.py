@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ggp.match.player import Player, PlayerSpecError
 from ggp.players.mcts import MctsPlayer, Progress, Reporting
+from ggp.players.opening import check_book
 from ggp.players.options import (
     PLAYERS,
     AlphaBetaOptions,
@@ -141,12 +142,14 @@ def _make_mcts(given: dict[str, str], links: Links, kind: str = "mcts") -> MctsP
     refuse_unknown(given, *option_tables(kind))
     if options.weights is not None:
         check_weights(options.weights)
+    check_book(own.book)
     return MctsPlayer(own, options, on_progress=links.on_progress, on_report=links.on_report)
 
 
 def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
     own = take_options(AlphaBetaOptions(), given)
     refuse_unknown(given, *option_tables("alphabeta"))
+    check_book(own.book)
     weights = None if own.weights is None else _read_weights(own.weights)
 
     from ggp.players.alphabeta import AlphaBetaPlayer

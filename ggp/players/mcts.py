@@ -15,6 +15,7 @@ from gdl.terms import Term
 from ggp.game import Game, GameError, Move, has_percepts, is_compiled
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
+from ggp.players.opening import book_move, open_book
 from ggp.players.options import MctsPlayerOptions
 from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
@@ -22,6 +23,7 @@ from ggp.search.report import SearchReport
 if TYPE_CHECKING:
     from ggp.beliefs.observation import Observation
     from ggp.engines.compiled import CompiledGame
+    from ggp.knowledge.book import Book
     from ggp.players.equilibrium_play import EquilibriumPlay
     from ggp.players.exact_play import ExactPlay
     from ggp.search.mcts.reference.search import Search
@@ -78,6 +80,7 @@ class MctsPlayer(Player):
         self._search: AnySearch | None = None
         self._exact: ExactPlay | None = None
         self._equilibrium: EquilibriumPlay | None = None
+        self._book: Book | None = None
         self._root: Hashable = None
 
     def prepare(self, game: Game[Any]) -> None:
@@ -124,6 +127,9 @@ class MctsPlayer(Player):
         self.best_move = self.last_report = self._made = None
         self._earlier_simulations = 0
         self._equilibrium = self._find_equilibrium(deadline)
+        self._book = None
+        if not has_percepts(setup.game):
+            self._book = open_book(setup.game, self.own.book, is_counted=self.simulations is not None)
         if self._equilibrium is not None:
             return
         self._begin_search(setup)
@@ -228,7 +234,11 @@ class MctsPlayer(Player):
         self._note(move)
         # Also before a forced move: the search follows the match by one joint move at a time.
         self._move_to(state, joint_move)
-        if len(legal) > 1:
+        known = self._book_move(state, deadline) if len(legal) > 1 else None
+        if known is not None:
+            move, self.last_report = known
+            self._note(move)
+        elif len(legal) > 1:
             self._think(deadline - self.margin_seconds)
             if self._exact is not None:
                 move, self.last_report = self._exact.choice(cast("bytes", state))
@@ -237,6 +247,11 @@ class MctsPlayer(Player):
             self._note(move)
         self._made = (state, move)
         return move
+
+    def _book_move(self, state: Hashable, deadline: float) -> tuple[Move, SearchReport] | None:
+        if self._book is None or (self._exact is not None and self._exact.is_solved):
+            return None
+        return book_move(self._book, self.setup, state, deadline - self.margin_seconds)
 
     def change_game(self, game: Game[Any]) -> None:
         super().change_game(game)
@@ -280,7 +295,7 @@ class MctsPlayer(Player):
         if self._search is not None:
             self.simulation_count = self._earlier_simulations + self._search.simulation_count
             self._search.close()
-        self._search = self._exact = self._equilibrium = None
+        self._search = self._exact = self._equilibrium = self._book = None
 
     def _pass_on(self, report: SearchReport) -> None:
         if self.on_report is not None and not self._is_pondering:

@@ -21,6 +21,10 @@ SOLVER_MEBIBYTES = 3072
 PROOF_MEBIBYTES = 512
 SEARCHES = ("auto", "lanes", "reference")
 OWN_COALITION, NO_COALITION = "own", "none"
+AUTO_BOOK, NO_BOOK = "auto", "off"
+BOOK_HELP = (
+    "Opening book: off, a file of `ggp book`, or auto: the one kept for the game, except in counted searches."
+)
 MOST_SIMULATIONS = 10**12
 MOST_SECONDS = 604_800.0
 """A week, the longest clock of the protocol."""
@@ -59,6 +63,7 @@ class MctsPlayerOptions:
         most=MOST_MEBIBYTES,
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
+    book: str = text("book", AUTO_BOOK, BOOK_HELP)
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,7 @@ class AlphaBetaOptions:
         "Three or more roles: own (all others play against this one), none (each role for itself), or the"
         " numbers of roles that act as one, as in 1+3.",
     )
+    book: str = text("book", AUTO_BOOK, BOOK_HELP)
     transpositions: bool = switch("transpositions", True, "Remember positions.", group=TUNING)
     order_by_table: bool = switch(
         "order_by_table", True, "Search the remembered best move first.", group=TUNING

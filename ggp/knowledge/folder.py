@@ -1,0 +1,71 @@
+"""Where knowledge about a game is kept, and JSON files that are checked when they are read.
+
+KnowledgeFileError    the file holds something else, is damaged, or belongs to other rules
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gdl.program import Program
+from ggp.files import make_private_folder, user_data_folder, writing
+
+MOST_BYTES = 64 << 20
+"""Larger files are refused before they are read."""
+
+
+class KnowledgeFileError(Exception):
+    """The file holds something else, is damaged, or belongs to other rules."""
+
+
+def kept_file(program: Program, name: str) -> Path | None:
+    """The place of the file `name` for these rules; None if the user has no data folder."""
+    folder = user_data_folder()
+    if folder is None:
+        return None
+    from ggp.solver.work_folder import rules_digest
+
+    return folder / "games" / rules_digest(program) / name
+
+
+def find_kept_file(program: Program, name: str) -> Path | None:
+    """The file `name` for these rules if there is one."""
+    folder = user_data_folder()
+    if folder is None or not (folder / "games").is_dir():
+        return None
+    path = kept_file(program, name)
+    return path if path is not None and path.is_file() else None
+
+
+def read_knowledge(path: str | Path, file_format: str) -> dict[str, Any]:
+    """The JSON object in a file of this format. Raises OSError, KnowledgeFileError."""
+    path = Path(path)
+    if path.exists() and not path.is_file():  # reading a pipe would block until a writer appears
+        raise KnowledgeFileError(f"{path}: not a regular file")
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise KnowledgeFileError(f"{path}: larger than {MOST_BYTES >> 20} MiB")
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise KnowledgeFileError(f"{path}: incomplete or damaged ({error})") from None
+    if not isinstance(content, dict) or content.get("format") != file_format:
+        raise KnowledgeFileError(f"{path}: not {file_format!r}")
+    return content
+
+
+def write_knowledge(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON object atomically, into a new private folder if need be. Raises OSError."""
+    make_private_folder(path.parent)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with writing(path):
+            partial.write_text(json.dumps(content) + "\n", encoding="utf-8")
+            partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

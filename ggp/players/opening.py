@@ -1,0 +1,81 @@
+"""The opening book of one match: found when it starts, asked before each search."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from ggp.game import Game, Move
+from ggp.knowledge.book import FILE_NAME, Book, BookMove
+from ggp.knowledge.folder import KnowledgeFileError, find_kept_file
+from ggp.match.player import MatchSetup
+from ggp.players.options import AUTO_BOOK, NO_BOOK
+from ggp.search.option_table import OptionError
+from ggp.search.report import MoveReport, SearchReport
+
+_logger = logging.getLogger("ggp.players")
+
+
+def check_book(option: str) -> None:
+    """Raise OSError or OptionError if the option names a file that is no book."""
+    if option not in (AUTO_BOOK, NO_BOOK):
+        try:
+            Book.load(option)
+        except KnowledgeFileError as error:
+            raise OptionError(str(error)) from None
+
+
+def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
+    """The book that the option `book` means for this game; None without one.
+
+    A book that cannot be used is worth a warning, never a match.
+
+    is_counted   the moves must not depend on what this machine has kept
+    """
+    path: Any = None if option in (AUTO_BOOK, NO_BOOK) else option
+    try:
+        if option == AUTO_BOOK and not is_counted:
+            path = find_kept_file(game.program, FILE_NAME)
+        if path is None:
+            return None
+        book = Book.load(path)
+        book.require_rules(game.program)
+    except (OSError, KnowledgeFileError) as error:
+        _logger.warning("%s: playing without a book: %s", game.name, error)
+        return None
+    _logger.info("%s: opening book with %d positions", game.name, len(book.moves))
+    return book
+
+
+def book_move(
+    book: Book | None,
+    setup: MatchSetup,
+    state: Hashable,
+    deadline: float,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+) -> tuple[Move, SearchReport] | None:
+    """The book's move, unless a search until `deadline` is longer than the book's was."""
+    found = None if book is None else book.find(setup.game, state, setup.role)
+    if found is None or not found[1].is_worth(deadline - clock()):
+        return None
+    return found[0], book_report(*found)
+
+
+def book_report(move: Move, found: BookMove) -> SearchReport:
+    """A book's move as the report of a search."""
+    return SearchReport(
+        seconds=0.0,
+        playouts=0,
+        descents=0,
+        mean_depth=0.0,
+        deepest=0,
+        nodes=0,
+        is_full=False,
+        moves=(MoveReport(move, found.visits, found.mean, found.goal),),
+        best_line=(),
+        goal=found.goal,
+        mode="book",
+    )
