@@ -48,6 +48,11 @@ class ExactPlay:
         """Whether the values of all states ahead are known."""
         return self._prover is not None and self._prover.solution is not None
 
+    def take_over(self, earlier: ExactPlay) -> None:
+        """Keep the solution that `earlier` found for the same rules on another circuit."""
+        if self._prover is not None and earlier._prover is not None:
+            self._prover.solution = earlier._prover.solution
+
     def begin(self, state: PackedState, deadline: float) -> None:
         """Use the start clock: solve the game if that can be done in it, else search."""
         if self._prover is not None:

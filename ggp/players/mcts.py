@@ -259,7 +259,10 @@ class MctsPlayer(Player):
         if self._search is not None:
             self._earlier_simulations += self._search.simulation_count
             self._search.close()
+            earlier = self._exact
             self._begin_search(self.setup)
+            if self._exact is not None and earlier is not None:
+                self._exact.take_over(earlier)
 
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
         """Search on until `is_over()` or `deadline`, after the own last move if no other role has a choice.

@@ -18,6 +18,8 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+import numpy as np
+
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import GameError, Move
 from ggp.search.alphabeta.proof import NO_EVALUATION, PROVING, ProofSearch, Proven
@@ -61,7 +63,8 @@ _PREPARED_POSITIONS = 20
 class Prover:
     """What is proved about the current state of one match. Belongs to one thread at a time.
 
-    solution   of all states from an earlier one on; None if there is none
+    solution   of all states from an earlier one on, in this game or another of the same rules; None if there
+               is none
     proven     of the current state, by alpha-beta
     """
 
@@ -104,9 +107,16 @@ class Prover:
         if self.solution is None:
             return None
         try:
-            return self.solution.stage(state)
+            return self.solution.stage(self._state_of_solution(self.solution, state))
         except (KeyError, SolverError):
             return None
+
+    def _state_of_solution(self, solution: Solution, state: PackedState) -> PackedState:
+        """`state` in the game that was solved: the same rules, perhaps on the circuit as built."""
+        if solution.game is self.game:
+            return state
+        facts = set(self.game.facts(state))
+        return solution.game.pack(np.array([fluent in facts for fluent in solution.game.terms.fluents]))
 
     def prepare(self) -> None:
         """Map the memory of alpha-beta and load its kernels, or its first slice would wait for that."""

@@ -14,6 +14,7 @@ from ggp.engines.loading import find_rules, finished_game, load
 from ggp.engines.quick import QuickGame
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
+from ggp.solver import solve
 
 
 def quick(name):
@@ -134,6 +135,29 @@ def test_tree_search_changes_between_moves():
     assert player.choose(state, time.monotonic() + 0.1, joint_move) in finished.legal_moves(state, role)
     player.stop(None)
     assert player.simulation_count > before
+
+
+def test_a_solution_of_the_circuit_as_built_outlives_the_change():
+    """Of the simplified circuit nothing is solved again: the next move comes from the solution at once."""
+    game = quick("nim")
+    player = make_player("mcts:threads=1")
+    first, second = game.roles
+    player.start(MatchSetup("m", game, first, 20, 20, 1), time.monotonic() + 20)
+    state = game.initial_state()
+    joint_move = (player.choose(state, time.monotonic() + 20, None), game.legal_moves(state, second)[0])
+    assert player.last_report.mode == "solution"
+    goal = player.last_report.goal
+    state = game.next_state(state, joint_move)
+    joint_move = (game.legal_moves(state, first)[0], game.legal_moves(state, second)[-1])
+    state = game.next_state(state, joint_move)
+    expected = solve(game).values(state)[0]
+    finished = game.finish()
+    player.change_game(finished)
+    move = player.choose(game.translate(state), time.monotonic() + 20, joint_move)
+    assert player.last_report.mode == "solution"
+    assert player.last_report.goal == expected >= goal
+    assert move in finished.legal_moves(game.translate(state), first)
+    player.stop(None)
 
 
 def test_large_circuits_get_more_time_in_the_background(monkeypatch):
