@@ -74,13 +74,16 @@ def command(
     game, compiled = _game(program, name, engine, use_cache=not no_cache)
     info = describe(game, playouts=playouts, seconds=seconds, seed=seed)
     drawn = _draw(draw, program, compiled) if draw else []
+    kept = _kept_lines(game)
     if is_json:
-        data = info.to_dict()
+        data = info.to_dict() | {"kept": kept}
         if compiled:
             data["circuit"] = _circuit_data(compiled)
         click.echo(json.dumps(data))
     else:
         _print_info(game, info, compiled)
+        for line in kept:
+            click.echo(line)
         for line in drawn:
             click.echo(line)
 
@@ -114,6 +117,16 @@ def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | Non
     facts = game.facts(game.initial_state())
     console.print(Text(f"\ninitial state, {len(facts)} facts", style="bold"))
     console.print(state_view(find_picture(game.program, facts), facts))
+
+
+def _kept_lines(game: Game[Any]) -> list[str]:
+    """What is kept for the game and used by players: its opening book and tuned options."""
+    from ggp.players.kept_knowledge import open_book, tuned_options
+    from ggp.players.options import AUTO_BOOK
+
+    book, tuned = open_book(game, AUTO_BOOK, is_counted=False), tuned_options(game)
+    lines = [] if book is None else [f"opening book of {len(book.moves):,} positions"]
+    return lines if tuned is None else [*lines, f"mcts is tuned to {tuned}"]
 
 
 def _draw(place: Path, program: Program, compiled: CompiledCircuit | None) -> list[str]:

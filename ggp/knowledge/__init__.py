@@ -2,6 +2,7 @@
 
 folder    where it is kept, and JSON files that are checked when they are read
 book      an opening book: moves found by long searches of the first plies
+tuned     options of `mcts` that won in self-play
 
-`ggp book` writes it; the players `mcts` and `alphabeta` read it.
+`ggp book` and `ggp tune` write them; `mcts` reads both, `alphabeta` the book.
 """

@@ -6,7 +6,7 @@ own          classes of one's own, by module or file
 simple       the first legal move; a random one
 mcts         Monte-Carlo tree search
 alphabeta    alpha-beta search
-opening      moves from an opening book
+kept_knowledge  the opening book and the tuned options of a match
 book_building   makes one
 exact_play   proofs and mixed strategies next to the tree of mcts
 tablebase    a saved solution

@@ -20,7 +20,7 @@ from ggp.game import Game, GameError, Move, has_percepts
 from ggp.knowledge.book import Book
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
-from ggp.players.opening import book_move, open_book
+from ggp.players.kept_knowledge import book_move, open_book
 from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
 from ggp.search.alphabeta.evaluation import find_estimate
 from ggp.search.alphabeta.multi_role import best_move

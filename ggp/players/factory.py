@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ggp.match.player import Player, PlayerSpecError
+from ggp.players.kept_knowledge import check_book
 from ggp.players.mcts import MctsPlayer, Progress, Reporting
-from ggp.players.opening import check_book
 from ggp.players.options import (
     PLAYERS,
     AlphaBetaOptions,
@@ -44,6 +44,9 @@ class Links:
     ask: Callable[[str], str] | None = None
     show: Callable[[str], None] | None = None
 
+
+TUNED_OPTIONS = {"policy", "c"}
+"""Whoever gives one of these wants no options that `ggp tune` found."""
 
 _ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
 
@@ -138,6 +141,8 @@ def split_options(text: str) -> dict[str, str]:
 def _make_mcts(given: dict[str, str], links: Links, kind: str = "mcts") -> MctsPlayer:
     """`kind` is the player whose options these are, for error messages."""
     own = take_options(MctsPlayerOptions(), given)
+    if TUNED_OPTIONS & given.keys():
+        own = replace(own, is_tuned=False)
     options = take_options(default_options(own.simulations), given)
     refuse_unknown(given, *option_tables(kind))
     if options.weights is not None:

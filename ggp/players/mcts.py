@@ -9,13 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gdl.terms import Term
 from ggp.game import Game, GameError, Move, has_percepts, is_compiled
+from ggp.knowledge.tuned import TunedOptions
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
-from ggp.players.opening import book_move, open_book
+from ggp.players.kept_knowledge import book_move, open_book, tuned_options
 from ggp.players.options import MctsPlayerOptions
 from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
@@ -81,6 +83,7 @@ class MctsPlayer(Player):
         self._exact: ExactPlay | None = None
         self._equilibrium: EquilibriumPlay | None = None
         self._book: Book | None = None
+        self._tuned = ""
         self._root: Hashable = None
 
     def prepare(self, game: Game[Any]) -> None:
@@ -202,12 +205,25 @@ class MctsPlayer(Player):
         else:
             self.search.run(deadline=deadline, simulations=simulations, is_stopped=is_stopped)
 
+    def _options_for(self, game: Game[Any]) -> MctsOptions:
+        """The options of the search, with those that were tuned for the game; sets `_tuned`."""
+        is_default = (self.options.policy, self.options.exploration) == (
+            TunedOptions().policy,
+            TunedOptions().exploration,
+        )
+        may_tune = self.own.is_tuned and is_default and self.simulations is None
+        tuned = tuned_options(game) if may_tune else None
+        self._tuned = "" if tuned is None else str(tuned)
+        if tuned is None:
+            return self.options
+        return replace(self.options, policy=tuned.policy, exploration=tuned.exploration)
+
     def _make_search(self, setup: MatchSetup) -> AnySearch:
         from ggp.search.mcts.reference.search import Search
 
         arguments: dict[str, Any] = {
             "seed": setup.seed,
-            "options": self.options,
+            "options": self._options_for(setup.game),
             "on_progress": self._note,
             "on_report": None if self.on_report is None else self._pass_on,
         }
@@ -245,6 +261,8 @@ class MctsPlayer(Player):
             else:
                 move, self.last_report = self.search.best_move(), self.search.report()
             self._note(move)
+        if self.last_report is not None and self._tuned:
+            self.last_report = replace(self.last_report, tuned=self._tuned)
         self._made = (state, move)
         return move
 

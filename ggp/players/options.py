@@ -64,6 +64,11 @@ class MctsPlayerOptions:
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
     book: str = text("book", AUTO_BOOK, BOOK_HELP)
+    is_tuned: bool = switch(
+        "tuned",
+        True,
+        "Use what `ggp tune` kept for the game; not with a given policy or C, nor in counted searches.",
+    )
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,7 @@ class SearchReport:
     best_line                      joint moves along the most visited edges of one tree
     goal                           proven goal of the searching role, or None
     fallback                       the policy that stands in for the one asked for, or ""
+    tuned                          options that `ggp tune` chose for the game, or ""
 
     >>> import ggp
     >>> ggp.search_state(ggp.load("nim", engine="reasoner"), simulations=50)
@@ -88,6 +89,7 @@ class SearchReport:
     mode: str = "lanes"
     carried: int = 0
     fallback: str = ""
+    tuned: str = ""
 
     def __repr__(self) -> str:
         return f"<SearchReport {self._summary()}>"
@@ -149,6 +151,7 @@ class SearchReport:
             "descents_per_second": round(self.descents_per_second),
             "carried": self.carried,
             "fallback": self.fallback,
+            "tuned": self.tuned,
             "mean_depth": _rounded(self.mean_depth),
             "deepest": self.deepest,
             "nodes": self.nodes,
@@ -189,6 +192,8 @@ def report_text(report: dict[str, Any]) -> str:
         parts.append(f"expects {report['expectation']:.1f}")
     if report["fallback"]:
         parts.append(f"plays as {report['fallback']}")
+    if report.get("tuned"):  # records of earlier versions have no such entry
+        parts.append(f"tuned to {report['tuned']}")
     if report["is_full"]:
         parts.append("tree full")
     if report["line"]:

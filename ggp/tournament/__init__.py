@@ -13,5 +13,6 @@ ratings                 Bradley-Terry ratings with their intervals
 tables                  results → tables as data
 report, charts          tables → terminal, Markdown and SVG
 live                    progress of a run in the terminal
+tuning                  the options of mcts that are best for one game
 export                  CSV and JSON Lines
 """

@@ -131,6 +131,7 @@ def test_report_stays_small_whatever_the_rules_are():
         ({"moves": (MoveReport(Symbol("a"), 5, 33.333, None),)}, "expects 33.3"),
         ({"is_full": True}, "tree full"),
         ({"fallback": "rave+mast"}, "plays as rave+mast"),
+        ({"tuned": "policy=mast,c=20"}, "tuned to policy=mast,c=20"),
         ({"carried": 999}, "999 carried over"),
         ({"best_line": ((Symbol("noop"), Symbol("noop")),)}, "line noop"),
     ],

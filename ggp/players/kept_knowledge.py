@@ -1,4 +1,7 @@
-"""The opening book of one match: found when it starts, asked before each search."""
+"""What is kept about a game, as a match uses it: its opening book and tuned options.
+
+A file that cannot be used is worth a warning, never a match.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from typing import Any
 from ggp.game import Game, Move
 from ggp.knowledge.book import FILE_NAME, Book, BookMove
 from ggp.knowledge.folder import KnowledgeFileError, find_kept_file
+from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
+from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
 from ggp.players.options import AUTO_BOOK, NO_BOOK
 from ggp.search.option_table import OptionError
@@ -30,8 +35,6 @@ def check_book(option: str) -> None:
 def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
     """The book that the option `book` means for this game; None without one.
 
-    A book that cannot be used is worth a warning, never a match.
-
     is_counted   the moves must not depend on what this machine has kept
     """
     path: Any = None if option in (AUTO_BOOK, NO_BOOK) else option
@@ -47,6 +50,20 @@ def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
         return None
     _logger.info("%s: opening book with %d positions", game.name, len(book.moves))
     return book
+
+
+def tuned_options(game: Game[Any]) -> TunedOptions | None:
+    """The options that `ggp tune` kept for this game; None without them, or if they are the default."""
+    try:
+        path = find_kept_file(game.program, TUNED_FILE_NAME)
+        if path is None:
+            return None
+        tuning = Tuning.load(path)
+        tuning.require_rules(game.program)
+    except (OSError, KnowledgeFileError) as error:
+        _logger.warning("%s: playing with default options: %s", game.name, error)
+        return None
+    return None if tuning.best == TunedOptions() else tuning.best
 
 
 def book_move(

@@ -1,0 +1,162 @@
+"""Options of `mcts` that won in self-play of one game, and the comparisons that chose them.
+
+Options are checked when they are read: only those of `TunedOptions` are taken over, within their ranges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gdl.program import Program
+from ggp.game import Game
+from ggp.knowledge.folder import KnowledgeFileError, read_knowledge, write_knowledge
+
+FORMAT = "ggp-tuned 1"
+FILE_NAME = "tuned.json"
+MOST_COMPARISONS = 1000
+MOST_SCORES = 100_000
+POLICIES = ("uniform", "mast", "fast", "rave", "grave", "past")
+MOST_EXPLORATION = 10_000.0
+
+
+@dataclass(frozen=True)
+class TunedOptions:
+    """What tuning chooses: the policy and C of UCT.
+
+    >>> str(TunedOptions("mast", 20.0))
+    'policy=mast,c=20'
+    """
+
+    policy: str = "uniform"
+    exploration: float = 40.0
+
+    def __str__(self) -> str:
+        return f"policy={self.policy},c={self.exploration:g}"
+
+
+@dataclass
+class Comparison:
+    """Matches of a challenger against the best options so far.
+
+    scores    mean score 0..1 of the challenger in each repetition, all seats together
+    verdict   the decision in words; empty while it is open
+    is_better whether the challenger was found better
+    """
+
+    challenger: TunedOptions
+    champion: TunedOptions
+    scores: list[float] = field(default_factory=list)
+    verdict: str = ""
+    is_better: bool = False
+
+
+@dataclass
+class Tuning:
+    """The state of tuning one game; what it holds so far is usable at any time.
+
+    rules         digest of the rules
+    simulations   per move of uniform playouts; other policies had as many as took the same time
+    seed          of the matches
+    rates         policy → playouts per CPU second, as measured
+    best          the options found best
+    is_finished   whether all candidates were compared
+    """
+
+    game: str
+    rules: str
+    simulations: int
+    seed: int
+    rates: dict[str, float] = field(default_factory=dict)
+    best: TunedOptions = field(default_factory=TunedOptions)
+    comparisons: list[Comparison] = field(default_factory=list)
+    is_finished: bool = False
+
+    @classmethod
+    def empty(cls, game: Game[Any], simulations: int, seed: int) -> Tuning:
+        """Tuning that has not begun."""
+        from ggp.solver.work_folder import rules_digest
+
+        return cls(game.name, rules_digest(game.program), simulations, seed)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tuning:
+        """Read what `save` wrote. Raises OSError, KnowledgeFileError."""
+        content = read_knowledge(path, FORMAT)
+        try:
+            comparisons = content["comparisons"]
+            if not isinstance(comparisons, list) or len(comparisons) > MOST_COMPARISONS:
+                raise ValueError("comparisons: no list, or too long")
+            rates = {name: _number(content["rates"][name], math.inf) for name in _policies(content["rates"])}
+            if rates and ("uniform" not in rates or not all(rates.values())):
+                raise ValueError("a rate is missing")
+            return cls(
+                _text(content["game"]),
+                _text(content["rules"]),
+                _whole(content["simulations"]),
+                _whole(content["seed"]),
+                rates,
+                _options(content["best"]),
+                [_comparison(each) for each in comparisons],
+                content["is_finished"] is True,
+            )
+        except (ValueError, KeyError, TypeError, OverflowError, AttributeError) as error:
+            raise KnowledgeFileError(f"{path}: incomplete or damaged ({error})") from None
+
+    def save(self, path: Path) -> None:
+        """Write atomically. Raises OSError."""
+        write_knowledge(path, {"format": FORMAT, **asdict(self)})
+
+    def require_rules(self, program: Program) -> None:
+        """Raise KnowledgeFileError unless it is of these rules."""
+        from ggp.solver.work_folder import rules_digest
+
+        if self.rules != rules_digest(program):
+            raise KnowledgeFileError(f"options tuned for other rules ({self.game})")
+
+
+def _comparison(content: Mapping[str, Any]) -> Comparison:
+    scores = content["scores"]
+    if not isinstance(scores, list) or len(scores) > MOST_SCORES:
+        raise ValueError("scores: no list, or too long")
+    return Comparison(
+        _options(content["challenger"]),
+        _options(content["champion"]),
+        [_number(score, 1.0) for score in scores],
+        _text(content["verdict"]),
+        content["is_better"] is True,
+    )
+
+
+def _options(content: Mapping[str, Any]) -> TunedOptions:
+    (policy,) = _policies([content["policy"]])
+    return TunedOptions(policy, _number(content["exploration"], MOST_EXPLORATION))
+
+
+def _policies(names: Any) -> list[str]:
+    found = list(names)
+    if any(name not in POLICIES for name in found):
+        raise ValueError("unknown policy")
+    return found
+
+
+def _number(value: Any, most: float) -> float:
+    number = float(value)
+    if isinstance(value, str) or not 0 <= number <= most or math.isinf(number):
+        raise ValueError("a number is out of range")
+    return number
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError("a whole number is missing")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > 10_000:
+        raise ValueError("a text is missing or too long")
+    return value

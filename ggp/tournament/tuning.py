@@ -1,0 +1,161 @@
+"""Find the options of `mcts` that are best for one game, by matches against the best so far.
+
+The champion begins as the default. Each candidate plays it until the sequential test of
+`ggp.tournament.stopping` decides that it is 50 Elo better, and takes its place, or that it is not better;
+first the policies, then C with the best policy. Matches are counted and seeded, so that they can be resumed.
+A policy with slower playouts gets fewer of them, in proportion to its measured speed: what is compared is
+play at equal time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from ggp.bench.search import measure_search
+from ggp.engines.compiled import CompiledGame
+from ggp.game import RANDOM_ROLE, GameError
+from ggp.knowledge.tuned import POLICIES, Comparison, TunedOptions, Tuning
+from ggp.match.player import Player
+from ggp.match.referee import INTERRUPTED, play_match
+from ggp.match.terms import MatchTerms, derived_seed
+from ggp.players.factory import make_player
+from ggp.search.one_state import search_state
+from ggp.tournament.plan import Until
+from ggp.tournament.stopping import decide
+
+EXPLORATIONS = (20.0, 80.0)
+TEST = Until("sprt", elo0=0.0, elo1=50.0)
+RATE_SECONDS = 1.0
+CLOCK_SECONDS = 3600.0
+"""Counted searches must never be cut short."""
+
+
+class TuningError(Exception):
+    """A match of tuning did not come to its end."""
+
+
+@dataclass(frozen=True)
+class TuningProgress:
+    """Candidate `number` of `count` (from 1) has played `repetition` of at most `most` repetitions."""
+
+    number: int
+    count: int
+    challenger: TunedOptions
+    repetition: int
+    most: int
+
+
+Rating = Callable[[CompiledGame, str], float | None]
+"""Playouts per second of a policy; None if the game does not support it."""
+
+
+def measured_rate(game: CompiledGame, policy: str) -> float | None:
+    """Playouts per CPU second of a policy; None if another policy stands in for it."""
+    if search_state(game, simulations=64, policy=policy).fallback:
+        return None
+    measured = measure_search(game, policy, seconds=RATE_SECONDS, calibration_seconds=1.0)
+    return float(measured.playouts_per_cpu_second)
+
+
+def tune(
+    game: CompiledGame,
+    tuning: Tuning,
+    *,
+    most: int,
+    report: Callable[[TuningProgress], None] = lambda progress: None,
+    rating: Rating = measured_rate,
+) -> None:
+    """Compare the candidates that `tuning` has not compared yet.
+
+    What was played until an interruption stays in `tuning`; the same call resumes.
+
+    most   repetitions of a comparison, each with the challenger in every seat; then the champion stays
+
+    Raises TuningError, GameError.
+    """
+    if all(role == RANDOM_ROLE for role in game.roles):
+        raise GameError(f"{game.name} has no players")
+    if not tuning.rates:
+        rates = {policy: rating(game, policy) for policy in POLICIES}
+        tuning.rates = {policy: rate for policy, rate in rates.items() if rate}
+    count = len(tuning.rates) - 1 + len(EXPLORATIONS)
+    tuning.best = TunedOptions()
+    for number, challenger in enumerate(_challengers(tuning), 1):
+        comparison = _comparison(tuning, challenger)
+        while not comparison.verdict:
+            done = len(comparison.scores)
+            report(TuningProgress(number, count, challenger, done, most))
+            decision = decide(TEST, comparison.scores, _seat_count(game))
+            if decision.is_final:
+                comparison.verdict = decision.verdict
+                comparison.is_better = decision.llr > 0
+            elif done >= most:
+                comparison.verdict = "undecided"
+            else:
+                comparison.scores.append(_play_repetition(game, tuning, comparison, done))
+        if comparison.is_better:
+            tuning.best = challenger
+    tuning.is_finished = True
+
+
+def _challengers(tuning: Tuning) -> Iterator[TunedOptions]:
+    """The policies, then the best of them with other C; `tuning.best` changes meanwhile."""
+    for policy in tuning.rates:
+        if policy != TunedOptions().policy:
+            yield TunedOptions(policy)
+    policy = tuning.best.policy
+    for exploration in EXPLORATIONS:
+        yield TunedOptions(policy, exploration)
+
+
+def _comparison(tuning: Tuning, challenger: TunedOptions) -> Comparison:
+    """The comparison with the best options so far, begun or not."""
+    for known in tuning.comparisons:
+        if (known.challenger, known.champion) == (challenger, tuning.best):
+            return known
+    tuning.comparisons.append(Comparison(challenger, tuning.best))
+    return tuning.comparisons[-1]
+
+
+def _seats(game: CompiledGame) -> list[int]:
+    return [r for r, role in enumerate(game.roles) if role != RANDOM_ROLE]
+
+
+def _seat_count(game: CompiledGame) -> int:
+    return len(_seats(game))
+
+
+def _play_repetition(game: CompiledGame, tuning: Tuning, comparison: Comparison, number: int) -> float:
+    """The challenger's mean score, 0..1, over matches with it in every seat."""
+    purpose = f"{comparison.challenger}/{comparison.champion}/{number}"
+    seed = derived_seed(tuning.seed, purpose)
+    challenger = _player_maker(tuning, comparison.challenger)
+    champion = _player_maker(tuning, comparison.champion)
+    seats, scores = _seats(game), []
+    for seat in seats:
+        goals = _goals(game, {r: challenger if r == seat else champion for r in seats}, seed)
+        others = [goals[r] for r in seats if r != seat] or [_goals(game, {seat: champion}, seed)[seat]]
+        scores.append((goals[seat] - fmean(others) + 100) / 200)
+    return fmean(scores)
+
+
+def _player_maker(tuning: Tuning, options: TunedOptions) -> Callable[[], Player]:
+    share = tuning.rates[options.policy] / tuning.rates[TunedOptions().policy]
+    simulations = max(1, round(tuning.simulations * share))
+    return lambda: make_player(f"mcts:{options},simulations={simulations},proof=off,book=off,tuned=off")
+
+
+def _goals(game: CompiledGame, makers: dict[int, Callable[[], Player]], seed: int) -> list[int]:
+    """The goals of one match. Raises TuningError if it is aborted, KeyboardInterrupt."""
+    players: list[Any] = [makers[r]() if r in makers else None for r in range(len(game.roles))]
+    terms = MatchTerms(CLOCK_SECONDS, CLOCK_SECONDS, seed, match_id="tuning")
+    record = play_match(game, players, replace(terms, all_must_start=True))
+    if record.fault == INTERRUPTED:
+        raise KeyboardInterrupt
+    goals = record.goals
+    if goals is None or any(goals[r] is None for r in makers):
+        raise TuningError(f"a match was not completed: {record.fault or 'a goal is missing'}")
+    return [goal or 0 for goal in goals]

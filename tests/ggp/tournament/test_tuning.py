@@ -1,0 +1,201 @@
+"""Tuning: which options it finds, how it resumes, and who plays with them."""
+
+import json
+import math
+import time
+
+import pytest
+
+from ggp.cli.main import app
+from ggp.engines.loading import load
+from ggp.knowledge.folder import KnowledgeFileError, kept_file
+from ggp.knowledge.tuned import Comparison, TunedOptions, Tuning
+from ggp.match.player import MatchSetup
+from ggp.players.factory import make_player
+from ggp.tournament import tuning as tuning_module
+from ggp.tournament.tuning import TuningProgress, tune
+
+RATES = {"uniform": 300.0, "mast": 100.0, "rave": 200.0}
+
+
+def equal_rates(game, policy):
+    return RATES.get(policy)
+
+
+@pytest.fixture
+def strengths(monkeypatch):
+    """Matches are won by the stronger options, without being played."""
+    played = []
+
+    def goals(game, makers, seed):
+        specs = {r: make() for r, make in makers.items()}
+        played.append((specs, seed))
+        strength = {r: strength_of(spec) for r, spec in specs.items()}
+        top = max(strength.values())
+        best = [r for r in strength if strength[r] == top]
+        return [100 // len(best) if r in best else 0 for r in range(len(game.roles))]
+
+    def strength_of(spec):
+        policy, exploration = spec.split(",")[0], float(spec.split("c=")[1].split(",")[0])
+        return (policy == "mcts:policy=mast") * 10 + (exploration == 80)
+
+    monkeypatch.setattr(tuning_module, "_goals", goals)
+    monkeypatch.setattr(tuning_module, "make_player", lambda spec: spec)
+    return played
+
+
+def test_the_best_candidate_wins_and_the_others_stop_early(strengths):
+    game = load("tictactoe", "lanes")
+    tuning = Tuning.empty(game, 900, 5)
+    seen = []
+    tune(game, tuning, most=200, report=seen.append, rating=equal_rates)
+    assert tuning.best == TunedOptions("mast", 80.0)
+    assert tuning.is_finished
+    assert [(str(each.challenger), each.is_better) for each in tuning.comparisons] == [
+        ("policy=mast,c=40", True),
+        ("policy=rave,c=40", False),
+        ("policy=mast,c=20", False),
+        ("policy=mast,c=80", True),
+    ]
+    assert all(len(each.scores) < 200 for each in tuning.comparisons)
+    assert seen[0] == TuningProgress(1, 4, TunedOptions("mast"), 0, 200)
+    # Equal time: a third of the speed, a third of the simulations; the challenger in both seats, one seed.
+    (first, seed), (second, other_seed) = strengths[:2]
+    assert ["simulations=300," in each for each in (first[0], first[1])] == [True, False]
+    assert ["simulations=300," in each for each in (second[0], second[1])] == [False, True]
+    assert "simulations=900," in first[1]
+    assert seed == other_seed
+
+
+def test_interrupted_tuning_resumes_with_the_same_result(strengths, monkeypatch, tmp_path):
+    game = load("tictactoe", "lanes")
+    whole, part = Tuning.empty(game, 900, 5), Tuning.empty(game, 900, 5)
+    tune(game, whole, most=200, rating=equal_rates)
+    play, left = tuning_module._play_repetition, [11]
+
+    def interrupted(*arguments):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return play(*arguments)
+
+    monkeypatch.setattr(tuning_module, "_play_repetition", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tune(game, part, most=200, rating=equal_rates)
+    assert sum(len(each.scores) for each in part.comparisons) == 11
+    assert not part.is_finished
+    part.save(tmp_path / "t.json")
+    part = Tuning.load(tmp_path / "t.json")
+    left[0] = 10**6
+    tune(game, part, most=200, rating=equal_rates)
+    assert part == whole
+    assert 10**6 - left[0] == sum(len(each.scores) for each in whole.comparisons) - 11
+
+
+def test_undecided_comparisons_end_and_change_nothing(monkeypatch):
+    monkeypatch.setattr(tuning_module, "_goals", lambda game, makers, seed: [50, 50])
+    game = load("tictactoe", "lanes")
+    tuning = Tuning.empty(game, 900, 5)
+    tune(game, tuning, most=8, rating=equal_rates)
+    assert tuning.best == TunedOptions()
+    assert {each.verdict for each in tuning.comparisons} <= {"undecided", "at most 0 Elo better"}
+
+
+def test_one_role_compares_its_goals(strengths):
+    game = load("lightsout", "lanes")
+    tuning = Tuning.empty(game, 900, 5)
+    tune(game, tuning, most=30, rating=equal_rates)
+    assert len(strengths[0][0]) == 1  # each plays alone
+
+
+def test_matches_are_played_by_the_searches_that_are_compared(tmp_path):
+    """One real comparison, at few simulations."""
+    game = load("tictactoe", "lanes")
+    tuning = Tuning.empty(game, 5, 5)
+    again = Tuning.empty(game, 5, 5)
+    rating = {"uniform": 1.0, "mast": 1.0}.get
+    for each in (tuning, again):
+        tune(game, each, most=1, rating=lambda game, policy: rating(policy))
+    assert tuning == again
+    assert all(0 < score < 1 for score in tuning.comparisons[0].scores[:1])
+    tuning.save(tmp_path / "t.json")
+    assert Tuning.load(tmp_path / "t.json") == tuning
+
+
+def played_with(spec, game):
+    player = make_player(spec)
+    player.start(MatchSetup("m", game, game.roles[0], 0.0, 0.2, 1), time.monotonic())
+    try:
+        player.choose(game.initial_state(), time.monotonic() + 0.2, None)
+        return player.search.options, player.last_report
+    finally:
+        player.stop(None)
+
+
+def test_mcts_plays_with_what_was_found_unless_told_otherwise(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    game = load("tictactoe", "reasoner")
+    tuning = Tuning.empty(game, 900, 5)
+    tuning.best = TunedOptions("mast", 20.0)
+    tuning.save(kept_file(game.program, "tuned.json"))
+    options, report = played_with("mcts:proof=off", game)
+    assert (options.policy, options.exploration, report.tuned) == ("mast", 20.0, "policy=mast,c=20")
+    for spec in ("mcts:tuned=off", "mcts:policy=uniform", "mcts:c=40", "mcts:simulations=20"):
+        options, report = played_with(spec, game)
+        assert (options.policy, options.exploration, report.tuned) == ("uniform", 40.0, "")
+    app.main(["info", "tictactoe", "--engine", "reasoner", "--seconds", "0.1"], standalone_mode=False)
+    assert "mcts is tuned to policy=mast,c=20" in capsys.readouterr().out
+    assert played_with("mcts", load("nim", "reasoner"))[1].tuned == ""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"best": {"policy": "mast,memory=9999999", "exploration": 20}},
+        {"best": {"policy": "mast", "exploration": -1}},
+        {"best": {"policy": "mast", "exploration": math.nan}},
+        {"rates": {"mast": 5.0}},
+        {"rates": {"uniform": 0.0}},
+        {"comparisons": [{}]},
+        {"comparisons": {}},
+        {"simulations": "many"},
+        {"format": "ggp-book 1"},
+    ],
+)
+def test_damaged_files_are_refused(change, tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    game = load("tictactoe", "reasoner")
+    place = kept_file(game.program, "tuned.json")
+    tuning = Tuning.empty(game, 900, 5)
+    tuning.comparisons.append(Comparison(TunedOptions("mast"), TunedOptions(), [0.5]))
+    tuning.save(place)
+    assert Tuning.load(place) == tuning
+    place.write_text(json.dumps(json.loads(place.read_text()) | change))
+    with pytest.raises(KnowledgeFileError):
+        Tuning.load(place)
+    assert played_with("mcts", game)[0].policy == "uniform"
+    assert "playing with default options" in caplog.text
+
+
+def test_the_command_keeps_what_was_found_before_ctrl_c(strengths, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    play, left = tuning_module._play_repetition, [12]
+
+    def interrupted(*arguments):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return play(*arguments)
+
+    monkeypatch.setattr(tuning_module, "_play_repetition", interrupted)
+    monkeypatch.setattr(tuning_module.tune, "__kwdefaults__", tune.__kwdefaults__ | {"rating": equal_rates})
+    with pytest.raises(SystemExit) as ended:
+        app.main(["tune", "tictactoe"], standalone_mode=False)
+    assert ended.value.code == 130
+    assert "(so far)" in capsys.readouterr().out
+    left[0] = 10**6
+    app.main(["tune", "tictactoe"], standalone_mode=False)
+    assert "tictactoe: mcts plays with policy=mast,c=80\n" in capsys.readouterr().out
+    with pytest.raises(Exception, match="--restart begins again"):
+        app.main(["tune", "tictactoe", "--seed", "9"], standalone_mode=False)
+    app.main(["tune", "tictactoe", "--seed", "9", "--restart"], standalone_mode=False)
