@@ -94,19 +94,29 @@ def command(
     )
     results: list[Result] = []
     code = SUCCESS if len(present) == len(files) else UNREADABLE
-    for file in present:
-        try:
-            for measurement in measure(file):
-                result = measurement.to_dict()
-                results.append(result)
-                if is_json:
-                    click.echo(json.dumps(result))
-        except FAILURES as error:
-            code = max(code, UNREADABLE if isinstance(error, OSError) else FAILURE)
-            _report_failure(file, error, is_json=is_json)
-    if results and not is_json:
-        _print_results(results, SEARCH_COLUMNS if is_search else ENGINE_COLUMNS)
+    try:
+        for file in present:
+            code = max(code, _measure_file(file, measure, results, is_json=is_json))
+    finally:  # Ctrl-C keeps what is measured
+        if results and not is_json:
+            _print_results(results, SEARCH_COLUMNS if is_search else ENGINE_COLUMNS)
     sys.exit(code)
+
+
+def _measure_file(
+    file: str, measure: Callable[[str], Iterator[Measurement]], results: list[Result], *, is_json: bool
+) -> int:
+    """Add what is measured to `results`, and print it as JSON if asked; returns an exit code."""
+    try:
+        for measurement in measure(file):
+            result = measurement.to_dict()
+            results.append(result)
+            if is_json:
+                click.echo(json.dumps(result))
+    except FAILURES as error:
+        _report_failure(file, error, is_json=is_json)
+        return UNREADABLE if isinstance(error, OSError) else FAILURE
+    return SUCCESS
 
 
 def _is_found(file: str, *, is_json: bool) -> bool:

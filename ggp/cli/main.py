@@ -9,6 +9,8 @@ file that does not exist or cannot be read.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import sys
 
@@ -76,6 +78,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Run `ggp` and end the process with its exit code."""
     from gdl.errors import GdlError
 
+    # Python ends by looking for cycles among all objects, which takes half a second once numba is imported.
+    # Nobody waits for what they hold; threads, files and folders have ends of their own.
+    atexit.register(gc.freeze)
     try:
         code = app.main(arguments, prog_name="ggp", standalone_mode=False)
     except click.ClickException as error:

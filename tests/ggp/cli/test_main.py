@@ -9,12 +9,14 @@ from pathlib import Path
 import click
 import pytest
 
+from ggp.bench import engines
 from ggp.cli import main as cli
 from ggp.match.faults import Late, Unreachable
 from ggp.match.player import Player, PlayerFaultError
 from ggp.match.record import MatchRecord, read_record
 from ggp.players.simple import LegalPlayer
 from ggp.validation.replay import text_hash
+from tests.ggp.fakes import Nim
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -395,6 +397,22 @@ def test_bench_reports_missing_files_first_and_measures_the_others(ggp):
     assert missing["game"] == "nosuch"
     assert "error" in missing
     assert measured["states_per_cpu_second"] > 0
+
+
+def test_interrupted_bench_prints_what_it_has_measured(ggp, monkeypatch):
+    measured = []
+
+    def measure_engine(load, **arguments):
+        if measured:
+            raise KeyboardInterrupt
+        measured.append(load().name)
+        return engines.measure(lambda: Nim(3), engine="fake", seconds=0.01, calibration_seconds=1.0)
+
+    monkeypatch.setattr(engines, "measure_engine", measure_engine)
+    code, out, err = ggp("bench", "tictactoe", "nim", "--engine", "reasoner")
+    assert (code, measured) == (130, ["tictactoe"])
+    assert "fake" in out
+    assert "interrupted" in err
 
 
 def test_replay_exit_codes(ggp, tmp_path):
