@@ -23,7 +23,7 @@ from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecErr
 from ggp.players.kept_knowledge import book_move, open_book
 from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
 from ggp.search.alphabeta.evaluation import find_estimate
-from ggp.search.alphabeta.multi_role import best_move
+from ggp.search.alphabeta.multi_role import MultiRoleSearch
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
 from ggp.search.report import MoveReport, SearchReport
 from ggp.solver.coalitions import COALITION, parse_coalition
@@ -37,7 +37,7 @@ class AlphaBetaPlayer(Player):
     """Iterative deepening until the clock ends or the value is proven.
 
     `ggp.search.alphabeta.multi_role` plays games that alpha-beta cannot search: chance, more roles,
-    simultaneous moves, and any coalition of two and more roles.
+    simultaneous moves, any coalition of two and more roles, and opponents who err.
     """
 
     name = "alphabeta"
@@ -82,14 +82,14 @@ class AlphaBetaPlayer(Player):
         self._search = None
         game = setup.game
         self._book = None
-        if self.own.coalition == OWN_COALITION and not has_percepts(game):
+        if self.own.coalition == OWN_COALITION and not self.own.opponent_error and not has_percepts(game):
             is_counted = self.own.nodes is not None or self.own.depth is not None
             self._book = open_book(game, self.own.book, is_counted=is_counted)
         try:
             self._members = self._find_members(game)
         except ValueError as error:
             raise PlayerFaultError(Late(), f"{game.name}: {error}") from None
-        if not isinstance(game, CompiledGame) or len(self._members or ()) > 1:
+        if not isinstance(game, CompiledGame) or self.needs_model:
             return
         begin = time.monotonic()
         try:
@@ -110,6 +110,11 @@ class AlphaBetaPlayer(Player):
         if self.own.coalition in (OWN_COALITION, NO_COALITION):
             return None
         return parse_coalition(self.own.coalition, game.roles)
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether the options ask for more than minimax: then the search in plain Python plays all games."""
+        return len(self._members or ()) > 1 or self.own.opponent_error > 0
 
     def require_roles(self, game: Game[Any]) -> None:
         """Raise PlayerSpecError if the coalition names roles that `game` does not have."""
@@ -164,16 +169,14 @@ class AlphaBetaPlayer(Player):
             except AlphaBetaError as error:
                 _logger.info("%s: alpha-beta no longer applies: %s", self.setup.game.name, error)
                 self._search = None
-        return best_move(
+        search = MultiRoleSearch(
             self.setup.game,
-            state,
             self.setup.role,
-            deadline=end,
-            depth=self.own.depth,
-            node_limit=self.own.nodes,
-            method="maxn" if self.own.coalition == NO_COALITION else "paranoid",
+            "maxn" if self.own.coalition == NO_COALITION else "paranoid",
+            error=self.own.opponent_error,
             members=self._members,
         )
+        return search.best_move(state, deadline=end, depth=self.own.depth, node_limit=self.own.nodes)[0]
 
     def stop(self, told: tuple[Term, ...] | None) -> None:
         self._search = None

@@ -103,6 +103,13 @@ class AlphaBetaOptions:
         "Three or more roles: own (all others play against this one), none (each role for itself), or the"
         " numbers of roles that act as one, as in 1+3.",
     )
+    opponent_error: float = number(
+        "error",
+        0.0,
+        "Probability with which the other side is taken to move at random; above 0 in plain Python.",
+        least=0.0,
+        most=1.0,
+    )
     book: str = text("book", AUTO_BOOK, BOOK_HELP)
     transpositions: bool = switch("transpositions", True, "Remember positions.", group=TUNING)
     order_by_table: bool = switch(

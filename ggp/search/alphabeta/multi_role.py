@@ -4,6 +4,10 @@
     paranoid    all others minimize the goal of one role, so alpha-beta prunes (Sturtevant and Korf, 2000)
     coalition   its roles maximize the sum of their goals, all others minimize it; alone a role is paranoid
 
+    errors      with some probability the other side moves at random instead (expectimax against a model of
+                the opponent, as in Michie, Game-playing and game-learning automata, 1966): a trap that a
+                perfect opponent avoids is worth something
+
 Chance nodes are averaged (expectimax, expectiminimax); Star1 prunes them by the bounds 0 and 100 for each
 member (Ballard, 1983). Roles that move at the same time choose one after the other, the searching role first,
 then the rest of its side: the result is what they can secure, not an equilibrium.
@@ -45,6 +49,10 @@ def goals_so_far(game: Game[Any], state: Any) -> Values:
     return tuple(of(role) for role in game.roles)
 
 
+def _mean_values(found: Sequence[Values]) -> Values:
+    return tuple(sum(each) / len(found) for each in zip(*found, strict=True))
+
+
 @dataclass
 class MultiRoleSearch:
     """One role's search in one game. `nodes` counts states visited.
@@ -54,6 +62,8 @@ class MultiRoleSearch:
     prune     alpha-beta; only with "paranoid"
     members   indices of the roles of a coalition, with "paranoid"; None: the searching role alone. A role
               that is no member searches for the side that minimizes the coalition's sum.
+    error     probability, 0..1, of a random move of each role of the other side (with "maxn": of each other
+              role); nothing is pruned below such moves
     is_cut    whether the latest search reached its horizon
     """
 
@@ -63,6 +73,7 @@ class MultiRoleSearch:
     star1: bool = True
     prune: bool = True
     evaluation: Evaluation = goals_so_far
+    error: float = 0.0
     members: frozenset[int] | None = None
     nodes: int = 0
     is_cut: bool = False
@@ -72,6 +83,8 @@ class MultiRoleSearch:
     def __post_init__(self) -> None:
         if self.method not in ("maxn", "paranoid"):
             raise ValueError(f"unknown search method {self.method!r}: expected maxn or paranoid")
+        if not 0.0 <= self.error <= 1.0:
+            raise ValueError(f"a probability of errors is from 0 to 1, not {self.error:g}")
         self._place = place = self.game.roles.index(self.role)
         self._members = frozenset({place}) if self.members is None else self.members
         self._highest = GREATEST_GOAL * len(self._members)
@@ -153,8 +166,14 @@ class MultiRoleSearch:
         moves = self.game.legal_moves(state, self.game.roles[r])
         found = [self._maxn_choose(state, depth, {**chosen, r: move}, turn + 1) for move in moves]
         if self.game.roles[r] == RANDOM_ROLE:
-            return tuple(sum(each) / len(found) for each in zip(*found, strict=True))
-        return max(found, key=lambda values: values[r])
+            return _mean_values(found)
+        best = max(found, key=lambda values: values[r])
+        if r == self._place or not self.error:
+            return best
+        mean = _mean_values(found)
+        return tuple(
+            (1 - self.error) * aimed + self.error * drawn for aimed, drawn in zip(best, mean, strict=True)
+        )
 
     def _paranoid(self, state: Any, depth: int, alpha: float, beta: float) -> float:
         leaf = self._leaf(state, depth)
@@ -172,6 +191,8 @@ class MultiRoleSearch:
         if self.game.roles[r] == RANDOM_ROLE:
             return self._average(state, depth, chosen, turn, moves, alpha, beta)
         sign = 1 if r in self._members else -1
+        if self.error and sign != self._sign:
+            return self._against_errors(state, depth, chosen, turn, moves)
         best = -sign * float("inf")
         for move in moves:
             worth = self._paranoid_choose(state, depth, {**chosen, r: move}, turn + 1, alpha, beta)
@@ -181,6 +202,18 @@ class MultiRoleSearch:
                 if alpha >= beta:
                     break
         return best
+
+    def _against_errors(
+        self, state: Any, depth: int, chosen: dict[int, Move], turn: int, moves: Sequence[Move]
+    ) -> float:
+        """A move of the other side, at random with probability `error`: every reply counts."""
+        r = self._order[turn]
+        worths = [
+            self._paranoid_choose(state, depth, {**chosen, r: move}, turn + 1, LOWEST, self._highest)
+            for move in moves
+        ]
+        aimed = max(worths) if r in self._members else min(worths)
+        return (1 - self.error) * aimed + self.error * sum(worths) / len(worths)
 
     def _average(
         self,
@@ -214,25 +247,3 @@ class MultiRoleSearch:
 
     def _next(self, state: Any, chosen: dict[int, Move]) -> Any:
         return self.game.next_state(state, tuple(chosen[r] for r in range(len(self.game.roles))))
-
-
-def best_move(
-    game: Game[Any],
-    state: Hashable,
-    role: Role,
-    *,
-    deadline: float | None = None,
-    depth: int | None = None,
-    node_limit: int | None = None,
-    method: str = "paranoid",
-    members: frozenset[int] | None = None,
-) -> Move:
-    """The move that a `MultiRoleSearch` finds within its limits, of which at least one must be given.
-
-    >>> import ggp
-    >>> game = ggp.load("tictactoe", engine="reasoner")
-    >>> print(best_move(game, game.initial_state(), game.roles[0], depth=1))
-    (mark 1 1)
-    """
-    search = MultiRoleSearch(game, role, method, members=members)
-    return search.best_move(state, deadline=deadline, depth=depth, node_limit=node_limit)[0]

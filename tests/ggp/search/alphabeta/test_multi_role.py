@@ -1,10 +1,14 @@
 """Searches of many roles and of chance against their definitions."""
 
+import time
+
 import pytest
 
 from ggp.engines.loading import load
 from ggp.game import RANDOM_ROLE
-from ggp.search.alphabeta.multi_role import LOWEST, MultiRoleSearch, best_move
+from ggp.match.player import MatchSetup
+from ggp.players.factory import make_player
+from ggp.search.alphabeta.multi_role import LOWEST, MultiRoleSearch
 from ggp.solver import solve
 from tests.oracles import naive_solver
 
@@ -75,6 +79,61 @@ def test_every_coalition_gets_what_it_can_be_sure_of(members):
     assert naive_solver.coalition_sum(game, members, following) == expected
 
 
+@pytest.mark.parametrize("error", [0.25, 1.0])
+@pytest.mark.parametrize("method", ["paranoid", "maxn"])
+def test_opponents_who_err_are_averaged(method, error):
+    """By the definition; max^n as a tuple, paranoid as the own goal."""
+    game = load(THREE, "reasoner")
+
+    def expected(state, place):
+        if game.is_terminal(state):
+            return tuple(game.goal(state, role) for role in game.roles)
+        mover = naive_solver.chooser(game, state)
+        found = [expected(successor, place) for successor in naive_solver.successors(game, state)]
+        by = mover if method == "maxn" or mover == place else place
+        aimed = max(found, key=lambda values: values[by] * (-1 if by != mover else 1))
+        if mover == place:
+            return aimed
+        mean = [sum(each) / len(found) for each in zip(*found, strict=True)]
+        return tuple((1 - error) * a + error * b for a, b in zip(aimed, mean, strict=True))
+
+    for place, role in enumerate(game.roles):
+        search = MultiRoleSearch(game, role, method, error=error)
+        found = search.value(game.initial_state())
+        goals = expected(game.initial_state(), place)
+        if method == "maxn":
+            assert found == pytest.approx(goals)
+        else:
+            assert found[place] == pytest.approx(goals[place])
+
+
+def test_a_trap_is_set_for_an_opponent_who_errs():
+    """A sure 40, or 90 unless the opponent finds the one reply of four that leaves nothing."""
+    rules = """
+    (role a) (role b) (init start) (reply 1) (reply 2) (reply 3) (reply 4)
+    (<= (legal a safe) (true start)) (<= (legal a trap) (true start)) (<= (legal b noop) (true start))
+    (<= (legal a noop) (true set)) (<= (legal b (answer ?n)) (true set) (reply ?n))
+    (<= (next set) (does a trap)) (<= (next over) (does a safe))
+    (<= (next (answered ?n)) (does b (answer ?n)))
+    (<= ended (true over)) (<= ended (true (answered ?n)))
+    (<= terminal ended)
+    (<= (goal a 40) (true over)) (<= (goal b 60) (true over))
+    (<= (goal a 0) (true (answered 1))) (<= (goal b 100) (true (answered 1)))
+    (<= missed (true (answered ?n)) (distinct ?n 1))
+    (<= (goal a 90) missed) (<= (goal b 10) missed)
+    """
+    for engine in ("reasoner", "lanes"):
+        game = load(rules, engine)
+        for spec, move in (("alphabeta:margin=0", "safe"), ("alphabeta:margin=0,error=0.7", "trap")):
+            player = make_player(spec)
+            player.start(MatchSetup("m", game, game.roles[0], 9, 9, 0), time.monotonic() + 60)
+            assert str(player.choose(game.initial_state(), time.monotonic() + 60, None)) == move
+    search = MultiRoleSearch(game, game.roles[0], error=0.7)
+    assert search.value(game.initial_state())[0] == pytest.approx(0.7 * 67.5)
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        MultiRoleSearch(game, game.roles[0], error=1.5)
+
+
 def test_expectimax_and_star1_agree_with_the_solver():
     """Near the end of the race exactly, and farther from it, at a horizon, with each other."""
     game = load("dicerace", "lanes")
@@ -136,7 +195,8 @@ def test_best_move_takes_the_sure_win_of_three_roles():
         ]
         state = game.next_state(state, joint)
     for method in ("paranoid", "maxn"):
-        assert str(best_move(game, state, game.roles[0], depth=2, method=method)) == "(drop 1)"
+        search = MultiRoleSearch(game, game.roles[0], method)
+        assert str(search.best_move(state, depth=2)[0]) == "(drop 1)"
 
 
 def test_limits_end_the_search_with_a_legal_move():
