@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ggp.match.referee import play_match
     from ggp.match.terms import MatchTerms
     from ggp.players.factory import make_player
+    from ggp.search.forest.self_play import SelfPlay, self_play
     from ggp.search.one_state import search_state
     from ggp.search.report import MoveReport, SearchReport
     from ggp.solver.limits import SolverError, SolverLimits
@@ -56,6 +57,7 @@ _HOMES = {
     "ggp.match.referee": ("play_match",),
     "ggp.match.terms": ("MatchTerms",),
     "ggp.players.factory": ("make_player",),
+    "ggp.search.forest.self_play": ("SelfPlay", "self_play"),
     "ggp.search.one_state": ("search_state",),
     "ggp.search.report": ("MoveReport", "SearchReport"),
     "ggp.solver.limits": ("SolverError", "SolverLimits"),
@@ -93,6 +95,7 @@ __all__ = [
     "RecordError",
     "RulesNotFoundError",
     "SearchReport",
+    "SelfPlay",
     "SheetReport",
     "Solution",
     "SolverError",
@@ -107,6 +110,7 @@ __all__ = [
     "playouts",
     "read_record",
     "search_state",
+    "self_play",
     "show",
     "solve",
     "successors",

@@ -262,9 +262,9 @@ class CompiledGame:
             goal_holds = lanes.read(self.lane_tables.goal_literal, count)
         packed = np.packbits(following.T, axis=1, bitorder="little")
         states = tuple(row.tobytes() for row in packed)
-        return Successors(joint_moves, states, is_terminal, self._goals(goal_holds), is_legal)
+        return Successors(joint_moves, states, is_terminal, self.goals_of(goal_holds), is_legal)
 
-    def _goals(self, goal_holds: BoolArray) -> NDArray[np.int32]:
+    def goals_of(self, goal_holds: BoolArray) -> NDArray[np.int32]:
         """int32[N, R] from the goal literals bool[*, N]."""
         first = self.lane_tables.goal_first
         values = self.lane_tables.goal_value

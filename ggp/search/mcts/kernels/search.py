@@ -111,7 +111,7 @@ def _choose_in_tree(search: SearchMemory, walker: Index) -> None:
 
 
 @stage
-def _descend(search: SearchMemory) -> None:
+def descend(search: SearchMemory) -> None:
     """Move every walker in the tree by one edge; those that leave it are dropped from the list."""
     walkers = search.walkers
     counter = search.arrays.counter
@@ -208,7 +208,7 @@ def search_tree(search: SearchMemory, ticks: int) -> bool:
         over = lanes_at_an_end(search, over | stuck)
         if any_lane(over):
             end_lanes(search, over)
-        _descend(search)
+        descend(search)
         record_moves(search)
         moved = load(arrays.mask, BUSY)
         _launch(arrays, search.tree, search.walkers, search.settings)

@@ -1,0 +1,218 @@
+"""Forest: searches some hundred states at once, each from scratch, with its own number of playouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.tables import Int32Array
+from ggp.engines.compiled import CompiledGame
+from ggp.jit.compiling import announced_compilation
+from ggp.jit.rows import make_rows, words_of
+from ggp.search.forest.kernel import Roots, search_forest
+from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.kernels.arrays import MISSING, UNPROVEN, Float64Array
+from ggp.search.mcts.kernels.compaction import abandon, clear_tree
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.tree_engine import TreeEngine
+
+SLICE_TICKS = 256
+"""Ticks of one kernel call, after which a search may be stopped."""
+
+MEBIBYTES = 512
+"""Memory of a forest unless told otherwise. Only what the trees need is used."""
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RootMoves:
+    """What the searches found about the moves of one role, all trees after one another.
+
+    first   int32[N+1]: those of tree n are first[n] .. first[n+1] - 1; none where the root was not expanded
+    move    int32[*], counted within the role
+    visits  int32[*], total float64[*]: playouts, and the sum of the role's goals in them
+    goal    int32[*]: proven goal of the role, or UNPROVEN
+    """
+
+    first: Int32Array
+    move: Int32Array
+    visits: Int32Array
+    total: Float64Array
+    goal: Int32Array
+
+    def best(self) -> tuple[Int32Array, Float64Array]:
+        """The move to make in each tree, -1 where none is known, and its mean goal; int32[N], float64[N].
+
+        The most visited one, unless a proof is better; a move proven to give 0 only if all are
+        (as `LanesSearch.best_move`).
+        """
+        counts = np.diff(self.first)
+        tree = np.repeat(np.arange(len(counts)), counts)
+        is_proven = self.goal != UNPROVEN
+        mean = np.where(is_proven, self.goal, self.total / np.maximum(self.visits, 1))
+        open_visits = np.where(is_proven, -1, self.visits)
+        favorite = self._firsts(tree, (-mean, -open_visits))
+        surest = self._firsts(tree, (-np.where(is_proven, self.goal, -1),))
+        best = np.full(len(counts), -1, np.int32)
+        value = np.zeros(len(counts))
+        has = counts > 0
+        sure = surest[has]
+        open_one = favorite[has]
+        is_sure = is_proven[sure] & (
+            is_proven[open_one] | ((self.goal[sure] > 0) & (self.goal[sure] >= mean[open_one]))
+        )
+        chosen = np.where(is_sure, sure, open_one)
+        best[has] = self.move[chosen]
+        value[has] = mean[chosen]
+        return best, value
+
+    def _firsts(self, tree: NDArray[np.int64], keys: Sequence[NDArray[np.generic]]) -> NDArray[np.int64]:
+        """int64[N]: the first move of each tree in the order of `keys`, the last of which counts most."""
+        order = np.lexsort((*keys, tree))
+        first = np.zeros(len(self.first) - 1, np.int64)
+        has = np.diff(self.first) > 0
+        first[has] = order[self.first[:-1][has]]
+        return first
+
+
+class Forest:
+    """One tree per lane, in one kernel call; playouts are uniform.
+
+    Of two searches with the same seed, words and roots everything is the same. What a tree finds depends on
+    the trees beside it, though, because all lanes draw from one generator.
+
+    >>> import ggp, numpy as np
+    >>> game = ggp.load("tictactoe")
+    >>> forest = Forest(game, words=1)
+    >>> roots = np.repeat(game.unpack(game.initial_state())[None], 3, axis=0)
+    >>> forest.search(roots, [50, 100, 200])
+    True
+    >>> x = forest.root_moves(0)
+    >>> np.add.reduceat(x.visits, x.first[:-1]).tolist()      # every playout goes through a move of the root
+    [50, 100, 200]
+    """
+
+    def __init__(
+        self,
+        game: CompiledGame,
+        *,
+        words: int = 8,
+        seed: int = 0,
+        stream: int = 0,
+        options: MctsOptions | None = None,
+        mebibytes: int = MEBIBYTES,
+    ) -> None:
+        """Set up the lanes.
+
+        words      64 trees each
+        seed, stream    as of `Lanes`
+        options    those of UCT count: exploration, solver, step limit. Raises ValueError for a policy
+        mebibytes  for all trees together
+        """
+        options = options or MctsOptions()
+        if options.parsed_policy.has_statistics:
+            raise ValueError(f"trees side by side learn nothing about moves, as {options.policy} does")
+        self.game = game
+        self.options = replace(
+            options,
+            words=words,
+            lanes=None,
+            lanes_per_leaf=1,
+            leaf_growth=0,
+            ramp=0,
+            threads=1,
+            is_decisive=False,
+            memory_mebibytes=mebibytes,
+        )
+        self._engine = TreeEngine(
+            game.tables, game.lane_tables, game.terms, self.options, seed=seed, stream=stream
+        )
+        lanes = self.lane_count
+        self._roots = Roots(
+            np.zeros(lanes, np.int32),
+            np.zeros(lanes, np.int64),
+            make_rows(game.lane_tables.fluent_count, words),
+        )
+        self._count = 0
+
+    @property
+    def lane_count(self) -> int:
+        """Trees at a time, 64*W."""
+        return 64 * self.options.words
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a node or its edges found no room in the last search."""
+        return self._engine.is_full
+
+    @property
+    def simulation_count(self) -> int:
+        """Playouts of all searches so far."""
+        return self._engine.simulation_count
+
+    def search(
+        self,
+        states: BoolArray,
+        simulations: Sequence[int] | NDArray[np.int64],
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> bool:
+        """Search every state; whether all searches came to their end.
+
+        states       bool[N, F], N at most `lane_count`, none of them terminal
+        simulations  N numbers of playouts; fewer are made in trees whose root is proven
+        is_stopped   asked a few hundred times per second
+        """
+        count = len(states)
+        if count > self.lane_count:
+            raise ValueError(f"{count} states in {self.lane_count} lanes")
+        engine = self._engine
+        arrays, tree = engine.arrays, engine.tree
+        if count > len(tree.decider):
+            raise ValueError(f"no room for the roots of {count} trees: more mebibytes are needed")
+        abandon(arrays, tree, engine.memory.walkers, count)
+        clear_tree(arrays, tree)
+        arrays.counter[[c.DEEPEST, c.REFUSED]] = 0
+        arrays.counter[c.NODES] = count
+        tree.first_edge[:count, 0] = MISSING
+        tree.parent[:count] = MISSING
+        tree.proof[:count] = UNPROVEN
+        self._roots.node[:count] = np.arange(count)
+        self._roots.left[:count] = simulations
+        self._put_states(states)
+        self._count = count
+        with announced_compilation():
+            search_forest(engine.memory, self._roots, 0)
+        while not search_forest(engine.memory, self._roots, SLICE_TICKS):
+            if is_stopped is not None and is_stopped():
+                return False
+        return True
+
+    def _put_states(self, states: BoolArray) -> None:
+        count, fluents = states.shape
+        lanes = np.zeros((fluents, self.lane_count), np.bool_)
+        lanes[:, :count] = states.T
+        rows = np.packbits(lanes, axis=1, bitorder="little").view(np.uint64)
+        words_of(self._roots.state)[:] = rows
+        words_of(self._engine.arrays.value)[1 : 1 + fluents] = rows
+
+    def root_moves(self, role: int) -> RootMoves:
+        """What the last search found about the moves of a role in all its roots."""
+        tree = self._engine.tree
+        count = self._count
+        begin = tree.first_edge[:count, role].astype(np.int64)
+        end = tree.first_edge[:count, role + 1].astype(np.int64)
+        sizes = np.where(tree.first_edge[:count, 0] == MISSING, 0, end - begin)
+        first = np.zeros(count + 1, np.int32)
+        np.cumsum(sizes, out=first[1:])
+        edges = np.arange(first[-1]) + np.repeat(begin - first[:-1], sizes)
+        return RootMoves(
+            first,
+            (tree.move[edges] - self.game.tables.first_move[role]).astype(np.int32),
+            tree.visits[edges].copy(),
+            tree.total[edges].copy(),
+            tree.goal[edges].copy(),
+        )

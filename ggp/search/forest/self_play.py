@@ -1,0 +1,299 @@
+"""Matches played side by side by the tree search: for every decision of every match a search of its own."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ggp.circuit.tables import Int32Array, Phase
+from ggp.engines.batches import require_compiled
+from ggp.engines.compiled import CompiledGame
+from ggp.game import RANDOM_ROLE, Game
+from ggp.lanes.engine import Lanes
+from ggp.search.forest.forest import MEBIBYTES, Forest
+from ggp.search.mcts.kernels.arrays import Float64Array
+from ggp.search.mcts.options import MctsOptions
+
+STEP_LIMIT = 1000
+"""Joint moves of a match unless told otherwise; then it is cut."""
+
+WORDS = 8
+MATCHES_AT_ONCE = 64 * WORDS
+
+BoolArray = NDArray[np.bool_]
+Int64Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SelfPlay:
+    """Matches of one game, N of them, P joint moves at most.
+
+    is_finished  bool[N]: the match came to an end of the rules. False: cut by the step limit, left without a
+                 legal move, without a goal, or not played to its end because play was stopped
+    goals        int32[N, R]: of finished matches; 0 of others
+    length       int32[N]: joint moves
+    moves        int32[N, P, R], counted within the role (`game.moves[r]`); -1 after the end
+    choices      int32[N, P, R]: legal moves
+    value        float64[N, P, R]: the mean goal that the search expected of the move; NaN where it made none
+
+    >>> import ggp
+    >>> found = self_play(ggp.load("tictactoe"), 100, 8)
+    >>> found.moves.shape == found.value.shape == (8, found.length.max(), 2)
+    True
+    """
+
+    is_finished: BoolArray
+    goals: Int32Array
+    length: Int32Array
+    moves: Int32Array
+    choices: Int32Array
+    value: Float64Array
+
+    def __repr__(self) -> str:
+        return f"<SelfPlay: {len(self.length)} matches, {int(self.is_finished.sum())} finished>"
+
+
+def self_play(
+    game: Game[object],
+    simulations: ArrayLike,
+    matches: int = 100,
+    *,
+    seed: int = 0,
+    options: MctsOptions | None = None,
+    step_limit: int = STEP_LIMIT,
+    threads: int | None = None,
+    mebibytes: int = MEBIBYTES,
+    report: Callable[[int], None] | None = None,
+    is_stopped: Callable[[], bool] | None = None,
+) -> SelfPlay:
+    """Play matches of a compiled game side by side, 512 searches per kernel call.
+
+    Every decision between several moves is made by a UCT search from scratch with one playout at a time, as
+    `mcts:simulations=n,lanes=1,reuse=off` makes it. `random` moves by chance.
+
+    simulations  per decision: a number, or one for each role (int[R]), or for each match and role (int[N, R])
+    seed         the same seed gives the same matches on every machine, whatever `threads`
+    options      those of UCT: exploration, solver. ValueError for policies that learn about moves
+    threads      None: as many as there are processors
+    mebibytes    memory for the trees, all threads together
+    report       called with the number of matches that have ended
+    is_stopped   asked often; if it says so, play ends with what there is
+
+    >>> import ggp
+    >>> found = ggp.self_play(ggp.load("tictactoe"), 200, 20, seed=1)
+    >>> found, found.moves.shape[2], bool(found.goals.sum(axis=1).max() == 100)
+    (<SelfPlay: 20 matches, 20 finished>, 2, True)
+
+    Raises GameError for games that are not compiled.
+    """
+    compiled = require_compiled(game)
+    numbers = np.asarray(simulations, np.int64)
+    if numbers.size and numbers.min() < 1:
+        raise ValueError(f"a search makes at least one simulation, not {numbers.min()}")
+    each = np.broadcast_to(numbers, (matches, len(game.roles)))
+    threads = threads or os.cpu_count() or 1
+    size = _batch_size(matches)
+    parts = [slice(first, min(first + size, matches)) for first in range(0, matches, size)]
+    ended = _Ended(report)
+    context = _Context(
+        compiled, seed, options, step_limit, max(1, mebibytes // threads), ended, is_stopped or _never
+    )
+    with ThreadPoolExecutor(threads) as pool:
+        played = list(pool.map(lambda part: _Part(context, part.start, each[part]).play(), parts))
+    return _joined(played, len(game.roles))
+
+
+def _batch_size(matches: int) -> int:
+    """Matches of one batch: two batches at least if there are enough, so that two cores share the work."""
+    batches = max(-(-matches // MATCHES_AT_ONCE), 2 if matches >= MATCHES_AT_ONCE // 4 else 1)
+    return max(1, -(-matches // batches))
+
+
+class _Ended:
+    """Counts the matches that have ended, in all threads."""
+
+    def __init__(self, report: Callable[[int], None] | None) -> None:
+        self._report = report
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def add(self, count: int) -> None:
+        with self._lock:
+            self._count += count
+            if count and self._report is not None:
+                self._report(self._count)
+
+
+@dataclass(frozen=True)
+class _Context:
+    game: CompiledGame
+    seed: int
+    options: MctsOptions | None
+    step_limit: int
+    mebibytes: int
+    ended: _Ended
+    is_stopped: Callable[[], bool]
+
+
+class _Part:
+    """The matches of one batch of lanes. Arrays are as in SelfPlay, with a row for each joint move."""
+
+    def __init__(self, context: _Context, first: int, simulations: Int64Array) -> None:
+        """`first`: number of the first match, which decides what is random."""
+        self._context = context
+        self._game = game = context.game
+        self._simulations = simulations
+        count, self._roles = simulations.shape
+        # Idle lanes cost next to nothing; every other width would be a kernel of its own.
+        self._lanes = Lanes(game.lane_tables, words=WORDS)
+        self._forest = Forest(
+            game,
+            words=WORDS,
+            seed=context.seed,
+            stream=first,
+            options=context.options,
+            mebibytes=context.mebibytes,
+        )
+        self._rng = np.random.default_rng((context.seed & (2**64 - 1), first))
+        self._first_move = game.tables.first_move
+        self._states = np.repeat(game.unpack(game.initial_state())[None], count, axis=0)
+        self._is_running = np.ones(count, np.bool_)
+        self._is_finished = np.zeros(count, np.bool_)
+        self._goals = np.zeros((count, self._roles), np.int32)
+        self._length = np.zeros(count, np.int32)
+        self._steps: list[tuple[Int32Array, Int32Array, Float64Array]] = []
+
+    def play(self) -> SelfPlay:
+        """Play all matches to their ends."""
+        context = self._context
+        while self._is_running.any() and len(self._steps) < context.step_limit and not context.is_stopped():
+            running = np.flatnonzero(self._is_running)
+            legal = self._look(running)
+            going = self._is_running[running]
+            if not going.any():
+                break
+            if not self._step(running[going], legal[:, going]):
+                break
+        shape = (len(self._length), 0, self._roles)
+        moves, choices, value = (
+            (np.stack(arrays, axis=1) for arrays in zip(*self._steps, strict=True))
+            if self._steps
+            else (np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.zeros(shape))
+        )
+        return SelfPlay(self._is_finished, self._goals, self._length, moves, choices, value)
+
+    def _look(self, running: Int64Array) -> BoolArray:
+        """End the matches that are over; bool[M, N]: the legal moves of all that were running."""
+        game, lanes, count = self._game, self._lanes, len(running)
+        lanes.set_states(self._states[running].T)
+        lanes.settle(Phase.LEGAL, Phase.GOAL)
+        (is_terminal,) = lanes.read(np.array([game.lane_tables.terminal], np.int32), count)
+        legal = lanes.read(game.legal_literals, count)
+        goals = game.goals_of(lanes.read(game.lane_tables.goal_literal, count))
+        is_stuck = (self._counts(legal) == 0).any(axis=1) & ~is_terminal
+        players = [r for r, role in enumerate(game.roles) if role != RANDOM_ROLE]
+        is_finished = is_terminal & (goals[:, players] >= 0).all(axis=1)
+        ends = is_terminal | is_stuck
+        self._is_running[running[ends]] = False
+        self._is_finished[running] = is_finished
+        self._goals[running[is_finished]] = np.maximum(goals[is_finished], 0)
+        self._context.ended.add(int(ends.sum()))
+        return legal
+
+    def _counts(self, legal: BoolArray) -> Int32Array:
+        """int32[N, R]: legal moves of each role."""
+        first = self._first_move
+        of_roles = [legal[first[r] : first[r + 1]].sum(axis=0) for r in range(self._roles)]
+        return np.stack(of_roles, axis=1).astype(np.int32)
+
+    def _step(self, running: Int64Array, legal: BoolArray) -> bool:
+        """Make one joint move in the matches `running`; whether play was not stopped meanwhile."""
+        game, lanes, count = self._game, self._lanes, len(running)
+        choices = self._counts(legal)
+        chosen = np.stack(
+            [self._any_move(legal, r, game.roles[r] == RANDOM_ROLE) for r in range(self._roles)], axis=1
+        )
+        value = np.full(chosen.shape, np.nan)
+        if not self._search(running, choices, chosen, value):
+            return False
+        selected = np.zeros((int(self._first_move[-1]), count), np.bool_)
+        for r in range(self._roles):
+            selected[self._first_move[r] + chosen[:, r], np.arange(count)] = True
+        lanes.set_states(self._states[running].T)
+        lanes.set_moves(selected)
+        lanes.settle(Phase.LEGAL, Phase.NEXT)
+        self._states[running] = lanes.read(game.lane_tables.next, count).T
+        self._length[running] += 1
+        self._keep(running, chosen, choices, value)
+        return True
+
+    def _any_move(self, legal: BoolArray, role: int, is_random: bool) -> Int32Array:
+        """int32[N]: the first legal move of a role; a random one of the role `random`."""
+        of_role = legal[self._first_move[role] : self._first_move[role + 1]]
+        weight = self._rng.random(of_role.shape) if is_random else 1.0
+        chosen: Int32Array = np.where(of_role, weight, -1.0).argmax(axis=0).astype(np.int32)
+        return chosen
+
+    def _search(
+        self, running: Int64Array, choices: Int32Array, chosen: Int32Array, value: Float64Array
+    ) -> bool:
+        """Search for every role that has a choice; whether play was not stopped meanwhile."""
+        is_player = np.array([role != RANDOM_ROLE for role in self._game.roles])
+        places, roles = np.nonzero((choices > 1) & is_player)
+        simulations = self._simulations[running[places], roles]
+        order = np.argsort(-simulations, kind="stable")
+        for begin in range(0, len(order), self._forest.lane_count):
+            batch = order[begin : begin + self._forest.lane_count]
+            states = self._states[running[places[batch]]]
+            if not self._forest.search(states, simulations[batch], self._context.is_stopped):
+                return False
+            for role in range(self._roles):
+                of_role = np.flatnonzero(roles[batch] == role)
+                if len(of_role):
+                    move, mean = self._forest.root_moves(role).best()
+                    known = of_role[move[of_role] >= 0]
+                    chosen[places[batch[known]], role] = move[known]
+                    value[places[batch[known]], role] = mean[known]
+        return True
+
+    def _keep(
+        self, running: Int64Array, chosen: Int32Array, choices: Int32Array, value: Float64Array
+    ) -> None:
+        shape = (len(self._length), self._roles)
+        step = np.full(shape, -1, np.int32), np.zeros(shape, np.int32), np.full(shape, np.nan)
+        for whole, part in zip(step, (chosen, choices, value), strict=True):
+            whole[running] = part
+        self._steps.append(step)
+
+
+def _joined(parts: list[SelfPlay], roles: int) -> SelfPlay:
+    """All parts as one, padded to the longest."""
+    longest = max((part.moves.shape[1] for part in parts), default=0)
+
+    def padded(array: NDArray[np.generic], filling: float) -> NDArray[np.generic]:
+        width = ((0, 0), (0, longest - array.shape[1]), (0, 0))
+        return np.pad(array, width, constant_values=filling)
+
+    if not parts:
+        length = np.zeros(0, np.int32)
+        moves = np.zeros((0, 0, roles), np.int32)
+        goals = np.zeros((0, roles), np.int32)
+        return SelfPlay(length.astype(np.bool_), goals, length, moves, moves, moves.astype(np.float64))
+    return SelfPlay(
+        np.concatenate([part.is_finished for part in parts]),
+        np.concatenate([part.goals for part in parts]),
+        np.concatenate([part.length for part in parts]),
+        np.concatenate([padded(part.moves, -1) for part in parts]),
+        np.concatenate([padded(part.choices, 0) for part in parts]),
+        np.concatenate([padded(part.value, np.nan) for part in parts]),
+    )
+
+
+def _never() -> bool:
+    return False
