@@ -68,9 +68,7 @@ def self_play(
     options: MctsOptions | None = None,
     step_limit: int = STEP_LIMIT,
     threads: int | None = None,
-    mebibytes: int = MEBIBYTES,
-    report: Callable[[int], None] | None = None,
-    is_stopped: Callable[[], bool] | None = None,
+    is_over: Callable[[int], bool] | None = None,
 ) -> SelfPlay:
     """Play matches of a compiled game side by side, 512 searches per kernel call.
 
@@ -81,9 +79,7 @@ def self_play(
     seed         the same seed gives the same matches on every machine, whatever `threads`
     options      those of UCT: exploration, solver. ValueError for policies that learn about moves
     threads      None: as many as there are processors
-    mebibytes    memory for the trees, all threads together
-    report       called with the number of matches that have ended
-    is_stopped   asked often; if it says so, play ends with what there is
+    is_over      asked often, with the number of matches that have ended; True ends play with what there is
 
     >>> import ggp
     >>> found = ggp.self_play(ggp.load("tictactoe"), 200, 20, seed=1)
@@ -100,10 +96,8 @@ def self_play(
     threads = threads or os.cpu_count() or 1
     size = _batch_size(matches)
     parts = [slice(first, min(first + size, matches)) for first in range(0, matches, size)]
-    ended = _Ended(report)
-    context = _Context(
-        compiled, seed, options, step_limit, max(1, mebibytes // threads), ended, is_stopped or _never
-    )
+    ended = _Ended(is_over or _never)
+    context = _Context(compiled, seed, options, step_limit, MEBIBYTES // threads, ended)
     with ThreadPoolExecutor(threads) as pool:
         played = list(pool.map(lambda part: _Part(context, part.start, each[part]).play(), parts))
     return _joined(played, len(game.roles))
@@ -116,18 +110,20 @@ def _batch_size(matches: int) -> int:
 
 
 class _Ended:
-    """Counts the matches that have ended, in all threads."""
+    """Counts the matches that have ended, in all threads, and asks whether play is over."""
 
-    def __init__(self, report: Callable[[int], None] | None) -> None:
-        self._report = report
+    def __init__(self, is_over: Callable[[int], bool]) -> None:
+        self._is_over = is_over
         self._count = 0
         self._lock = threading.Lock()
 
     def add(self, count: int) -> None:
         with self._lock:
             self._count += count
-            if count and self._report is not None:
-                self._report(self._count)
+
+    def is_stopped(self) -> bool:
+        with self._lock:
+            return self._is_over(self._count)
 
 
 @dataclass(frozen=True)
@@ -138,7 +134,6 @@ class _Context:
     step_limit: int
     mebibytes: int
     ended: _Ended
-    is_stopped: Callable[[], bool]
 
 
 class _Part:
@@ -172,7 +167,11 @@ class _Part:
     def play(self) -> SelfPlay:
         """Play all matches to their ends."""
         context = self._context
-        while self._is_running.any() and len(self._steps) < context.step_limit and not context.is_stopped():
+        while (
+            self._is_running.any()
+            and len(self._steps) < context.step_limit
+            and not context.ended.is_stopped()
+        ):
             running = np.flatnonzero(self._is_running)
             legal = self._look(running)
             going = self._is_running[running]
@@ -251,7 +250,7 @@ class _Part:
         for begin in range(0, len(order), self._forest.lane_count):
             batch = order[begin : begin + self._forest.lane_count]
             states = self._states[running[places[batch]]]
-            if not self._forest.search(states, simulations[batch], self._context.is_stopped):
+            if not self._forest.search(states, simulations[batch], self._context.ended.is_stopped):
                 return False
             for role in range(self._roles):
                 of_role = np.flatnonzero(roles[batch] == role)
@@ -295,5 +294,5 @@ def _joined(parts: list[SelfPlay], roles: int) -> SelfPlay:
     )
 
 
-def _never() -> bool:
+def _never(ended: int) -> bool:
     return False

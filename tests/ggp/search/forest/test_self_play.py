@@ -1,7 +1,5 @@
 """Matches side by side are matches: the rules agree with every move, and nothing depends on threads."""
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -74,20 +72,20 @@ def test_long_matches_are_cut_and_not_finished():
 
 
 def test_progress_is_reported_and_play_can_be_stopped():
-    counts, stop = [], threading.Event()
-    game = compiled("tictactoe")
+    game, counts = compiled("tictactoe"), []
 
-    def report(count):
+    def is_over(count):
         counts.append(count)
-        stop.set()
+        return count > 0
 
-    found = self_play(game, 20, 64, report=report, is_stopped=stop.is_set)
-    assert counts == [int(found.is_finished.sum())]
-    assert 0 < counts[0] < 64
-    counts.clear()
-    self_play(game, 20, 64, report=counts.append)
+    found = self_play(game, 20, 64, is_over=is_over)
+    assert int(found.is_finished.sum()) == counts[-1]
+    assert 0 < counts[-1] < 64
     assert counts == sorted(counts)
-    assert counts[-1] == 64
+    counts.clear()
+    found = self_play(game, 20, 64, is_over=lambda count: counts.append(count))
+    assert found.is_finished.all()
+    assert counts == sorted(counts)
 
 
 def test_no_matches_and_impossible_ones():
