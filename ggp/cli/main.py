@@ -12,7 +12,11 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -38,6 +42,9 @@ COMMANDS = {
     "manage": "Run a match between HTTP players as game manager.",
 }
 """Command → its line in `ggp --help`."""
+
+
+CTRL_C_AGAIN_SECONDS = 0.02
 
 
 class LazyGroup(click.Group):
@@ -82,7 +89,8 @@ def main(arguments: list[str] | None = None) -> None:
     # Nobody waits for what they hold; threads, files and folders have ends of their own.
     atexit.register(gc.freeze)
     try:
-        code = app.main(arguments, prog_name="ggp", standalone_mode=False)
+        with _dropped_ctrl_c_raised_again():
+            code = app.main(arguments, prog_name="ggp", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -98,6 +106,25 @@ def main(arguments: list[str] | None = None) -> None:
         Console(stderr=True).print_exception(suppress=[click])
         code = _print_error("this is a bug in ggp, not in your input", 1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+@contextmanager
+def _dropped_ctrl_c_raised_again() -> Iterator[None]:
+    """Ctrl-C that strikes in a finalizer or a callback of C, where Python drops it, strikes again."""
+    before = sys.unraisablehook
+
+    def raise_again(unraisable: sys.UnraisableHookArgs) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt) and hasattr(signal, "pthread_kill"):
+            main_thread = threading.main_thread().ident or 0
+            threading.Timer(CTRL_C_AGAIN_SECONDS, signal.pthread_kill, [main_thread, signal.SIGINT]).start()
+        else:
+            before(unraisable)
+
+    sys.unraisablehook = raise_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _version(context: click.Context, is_wanted: bool) -> None:

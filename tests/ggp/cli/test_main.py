@@ -174,6 +174,32 @@ def test_interrupted_series_prints_the_totals_of_finished_matches(ggp, tmp_path)
     assert "interrupted" in err
 
 
+SWALLOWING = """
+import time, ggp
+
+class Finalized:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+class Swallowing(ggp.Player):
+    def prepare(self, game):
+        Finalized()
+        time.sleep(60)
+"""
+
+
+@pytest.mark.slow  # imports numba in a process of its own
+def test_ctrl_c_that_strikes_in_a_finalizer_ends_the_command(tmp_path):
+    (tmp_path / "agents.py").write_text(SWALLOWING)
+    script = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    script += "from ggp.cli.main import main; main(['match', 'tictactoe', 'agents.py:Swallowing', 'legal'])"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, env=environment
+    )
+    assert (run.returncode, run.stderr.split()) == (130, ["interrupted"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
