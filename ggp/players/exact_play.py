@@ -44,6 +44,11 @@ class ExactPlay:
             self._prover.prepare()
 
     @property
+    def proving_seconds(self) -> float:
+        """Time that alpha-beta took for the current state."""
+        return 0.0 if self._prover is None else self._prover.spent_seconds
+
+    @property
     def is_solved(self) -> bool:
         """Whether the values of all states ahead are known."""
         return self._prover is not None and self._prover.solution is not None

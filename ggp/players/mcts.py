@@ -238,6 +238,11 @@ class MctsPlayer(Player):
         return LanesSearch(cast("CompiledGame", setup.game), setup.role, **arguments)
 
     @property
+    def proving_seconds(self) -> float:
+        """Time that proofs took in the search of the current state, out of that of the search."""
+        return 0.0 if self._exact is None else self._exact.proving_seconds
+
+    @property
     def search(self) -> AnySearch:
         """The search of the current match. Raises PlayerFaultError if `start` failed."""
         if self._search is None:

@@ -4,7 +4,8 @@ all kinds of games        In the start clock every reachable state is found and 
                           clock and memory suffice; then no search is needed any more.
 one role, or two that     Else alpha-beta works on the state at hand, in slices between those of the tree:
 alternate, constant sum   it begins with a tenth of the time, gets half when the end comes into reach, and a
-                          hundredth if the forecast is hopeless.
+                          hundredth if the forecast is hopeless. If the end was a thousand times too far, the
+                          next move begins with the hundredth.
 chance, three roles,      Else the states that can still be reached are enumerated before each move, if the
 simultaneous moves        forecast is good.
 
@@ -45,6 +46,8 @@ NEAR = 0.5
 """The end is near if the forecast asks for at most this share of the time left ..."""
 IN_REACH = 20.0
 """... and in reach up to this multiple: later states need less."""
+FAR = 1000.0
+"""From this multiple of the whole clock on, the end will hardly be in reach one move later either."""
 HEAD_START_SHARE = 0.01
 MOST_HEAD_START_SECONDS = 0.05
 """Alpha-beta begins before the tree search: small games and endings are proven at once."""
@@ -66,6 +69,7 @@ class Prover:
     solution   of all states from an earlier one on, in this game or another of the same rules; None if there
                is none
     proven     of the current state, by alpha-beta
+    spent_seconds   what alpha-beta took for the current state
     """
 
     def __init__(
@@ -89,7 +93,8 @@ class Prover:
         self._is_blind = bool(game.terms.percepts)
         self._has_alphabeta = not self._is_blind
         self._seconds_per_node = 0.0
-        self._spent_seconds = 0.0
+        self.spent_seconds = 0.0
+        self._is_far = False
         self.root_goals: Mapping[Move, int] = {}
 
     @property
@@ -145,7 +150,7 @@ class Prover:
         if state == self._state:
             return
         self._state, self._proof, self.root_goals = state, None, {}
-        self._spent_seconds = 0.0
+        self.spent_seconds = 0.0
         if self.solution is None:
             self.prepare()
         if self._search is not None and self.solution is None:
@@ -183,7 +188,9 @@ class Prover:
             total = max(0.0, deadline - begin)
             share = min(self._share(total, deadline - now, length) * cores, NEAR_SHARE)
             head_start = min(max(HEAD_START_SHARE * total, SLICE_SECONDS), MOST_HEAD_START_SECONDS)
-            if now >= deadline or self._spent_seconds >= head_start + share * (now - begin):
+            if self._is_far:
+                head_start = 0.0
+            if now >= deadline or self.spent_seconds >= head_start + share * (now - begin):
                 return
             self._slice()
             proof = self._proof
@@ -199,8 +206,10 @@ class Prover:
         positions = None if length is None else positions_to_proof(sizes, length)
         if positions is None:
             patience = max(UNKNOWN_SHARE * total, LEAST_PATIENCE_SECONDS)
-            return FIRST_SHARE if self._spent_seconds < patience else HOPELESS_SHARE
+            is_patient = self.spent_seconds < patience and not self._is_far
+            return FIRST_SHARE if is_patient else HOPELESS_SHARE
         needed = positions * self._seconds_per_node
+        self._is_far = needed > FAR * total
         if needed <= NEAR * left:
             return NEAR_SHARE
         return FIRST_SHARE if needed <= IN_REACH * left else HOPELESS_SHARE
@@ -211,7 +220,7 @@ class Prover:
         before, begin = self._proof.nodes, time.perf_counter()
         self._advance(nodes)
         seconds = time.perf_counter() - begin
-        self._spent_seconds += seconds
+        self.spent_seconds += seconds
         if self._proof is not None and self._proof.nodes > before:
             latest = seconds / (self._proof.nodes - before)
             known = self._seconds_per_node

@@ -30,11 +30,11 @@ def test_keeping_pace_stops_at_its_share_and_at_the_deadline():
     ticks = itertools.count()
     prover = prover_of("connectfour", clock=lambda: 1e-4 * next(ticks))
     prover.keep_pace(0.0, 1.0, length=None)
-    spent = prover._spent_seconds
+    spent = prover.spent_seconds
     assert 0.0 < spent < 0.2
     late = prover_of("connectfour", clock=lambda: 2.0)
     late.keep_pace(0.0, 1.0, length=None)
-    assert late._spent_seconds == 0.0
+    assert late.spent_seconds == 0.0
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,22 @@ def test_share_of_the_time_follows_the_forecast(sizes, length, seconds_per_node,
     prover._proof.sizes[:] = sizes
     prover._seconds_per_node = seconds_per_node
     assert prover._share(total=10.0, left=8.0, length=length) == share
+
+
+def test_a_move_after_a_hopeless_one_begins_with_the_hopeless_share():
+    """Until its own forecast is better: then as if nothing had been known."""
+    prover = prover_of("connectfour")
+    game = prover.game
+    prover._proof.sizes[:] = [1, 8, 20, 80, 200]
+    prover._seconds_per_node = 1e-5
+    assert prover._share(total=10.0, left=8.0, length=60.0) == HOPELESS_SHARE
+    joint_move = tuple(game.legal_moves(game.initial_state(), role)[0] for role in game.roles)
+    prover.move_to(game.next_state(game.initial_state(), joint_move))
+    assert prover._share(total=10.0, left=8.0, length=None) == HOPELESS_SHARE
+    prover._proof.sizes[:] = [1, 8, 20, 80, 200]
+    assert prover._share(total=10.0, left=8.0, length=4.0) == NEAR_SHARE
+    prover.move_to(game.initial_state())
+    assert prover._share(total=10.0, left=8.0, length=None) == FIRST_SHARE
 
 
 def test_one_slow_slice_does_not_end_a_proof():
