@@ -36,6 +36,7 @@ COMMANDS = {
     "learn": "Train a linear evaluation by self-play.",
     "features": "Show the board features of a game and their learned weights.",
     "tournament": "Play many matches between agents and rate them.",
+    "evaluate": "Measure whether a game is balanced, decided by skill, and neither endless nor trivial.",
     "assess": "Test a player on positions with known answers.",
     "players": "List the players and their options.",
     "player": "Run a player that game managers can reach over HTTP.",

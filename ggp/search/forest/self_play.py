@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from ggp.circuit.tables import Int32Array, Phase
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
-from ggp.game import RANDOM_ROLE, Game
+from ggp.game import RANDOM_ROLE, Game, GameError, has_percepts
 from ggp.lanes.engine import Lanes
-from ggp.search.forest.forest import MEBIBYTES, Forest
+from ggp.search.forest.forest import Forest
 from ggp.search.mcts.kernels.arrays import Float64Array
 from ggp.search.mcts.options import MctsOptions
 
@@ -60,7 +61,7 @@ class SelfPlay:
 
 
 def self_play(
-    game: Game[object],
+    game: Game[Any],
     simulations: ArrayLike,
     matches: int = 100,
     *,
@@ -75,7 +76,8 @@ def self_play(
     Every decision between several moves is made by a UCT search from scratch with one playout at a time, as
     `mcts:simulations=n,lanes=1,reuse=off` makes it. `random` moves by chance.
 
-    simulations  per decision: a number, or one for each role (int[R]), or for each match and role (int[N, R])
+    simulations  per decision: a number, or one for each role (int[R]), or for each match and role
+                 (int[N, R]); 0: moves uniformly at random
     seed         the same seed gives the same matches on every machine, whatever `threads`
     options      those of UCT: exploration, solver. ValueError for policies that learn about moves
     threads      None: as many as there are processors
@@ -86,20 +88,27 @@ def self_play(
     >>> found, found.moves.shape[2], bool(found.goals.sum(axis=1).max() == 100)
     (<SelfPlay: 20 matches, 20 finished>, 2, True)
 
-    Raises GameError for games that are not compiled.
+    Raises GameError for games that are not compiled, and for searches where information is hidden: they would
+    know the whole state.
     """
     compiled = require_compiled(game)
     numbers = np.asarray(simulations, np.int64)
-    if numbers.size and numbers.min() < 1:
-        raise ValueError(f"a search makes at least one simulation, not {numbers.min()}")
+    if numbers.size and numbers.min() < 0:
+        raise ValueError(f"a search makes no negative number of simulations, such as {numbers.min()}")
+    if numbers.any() and has_percepts(compiled):
+        raise GameError(f"{game.name} hides information, and searches side by side know the whole state")
     each = np.broadcast_to(numbers, (matches, len(game.roles)))
     threads = threads or os.cpu_count() or 1
     size = _batch_size(matches)
     parts = [slice(first, min(first + size, matches)) for first in range(0, matches, size)]
     ended = _Ended(is_over or _never)
-    context = _Context(compiled, seed, options, step_limit, MEBIBYTES // threads, ended)
+    context = _Context(compiled, seed, options, step_limit, ended)
     with ThreadPoolExecutor(threads) as pool:
-        played = list(pool.map(lambda part: _Part(context, part.start, each[part]).play(), parts))
+        try:
+            played = list(pool.map(lambda part: _Part(context, part.start, each[part]).play(), parts))
+        except BaseException:
+            ended.stop()  # or Ctrl-C would wait for the matches
+            raise
     return _joined(played, len(game.roles))
 
 
@@ -121,6 +130,9 @@ class _Ended:
         with self._lock:
             self._count += count
 
+    def stop(self) -> None:
+        self._is_over = _always
+
     def is_stopped(self) -> bool:
         with self._lock:
             return self._is_over(self._count)
@@ -132,7 +144,6 @@ class _Context:
     seed: int
     options: MctsOptions | None
     step_limit: int
-    mebibytes: int
     ended: _Ended
 
 
@@ -153,11 +164,12 @@ class _Part:
             seed=context.seed,
             stream=first,
             options=context.options,
-            mebibytes=context.mebibytes,
         )
         self._rng = np.random.default_rng((context.seed & (2**64 - 1), first))
         self._first_move = game.tables.first_move
         self._states = np.repeat(game.unpack(game.initial_state())[None], count, axis=0)
+        is_chance = np.array([role == RANDOM_ROLE for role in game.roles])
+        self._is_random = is_chance | (simulations == 0)
         self._is_running = np.ones(count, np.bool_)
         self._is_finished = np.zeros(count, np.bool_)
         self._goals = np.zeros((count, self._roles), np.int32)
@@ -216,7 +228,7 @@ class _Part:
         game, lanes, count = self._game, self._lanes, len(running)
         choices = self._counts(legal)
         chosen = np.stack(
-            [self._any_move(legal, r, game.roles[r] == RANDOM_ROLE) for r in range(self._roles)], axis=1
+            [self._any_move(legal, r, self._is_random[running, r]) for r in range(self._roles)], axis=1
         )
         value = np.full(chosen.shape, np.nan)
         if not self._search(running, choices, chosen, value):
@@ -232,10 +244,10 @@ class _Part:
         self._keep(running, chosen, choices, value)
         return True
 
-    def _any_move(self, legal: BoolArray, role: int, is_random: bool) -> Int32Array:
-        """int32[N]: the first legal move of a role; a random one of the role `random`."""
+    def _any_move(self, legal: BoolArray, role: int, is_random: BoolArray) -> Int32Array:
+        """int32[N]: a random legal move of a role where bool[N] says so, else its first one."""
         of_role = legal[self._first_move[role] : self._first_move[role + 1]]
-        weight = self._rng.random(of_role.shape) if is_random else 1.0
+        weight = np.where(is_random, self._rng.random(of_role.shape), 1.0) if is_random.any() else 1.0
         chosen: Int32Array = np.where(of_role, weight, -1.0).argmax(axis=0).astype(np.int32)
         return chosen
 
@@ -243,8 +255,7 @@ class _Part:
         self, running: Int64Array, choices: Int32Array, chosen: Int32Array, value: Float64Array
     ) -> bool:
         """Search for every role that has a choice; whether play was not stopped meanwhile."""
-        is_player = np.array([role != RANDOM_ROLE for role in self._game.roles])
-        places, roles = np.nonzero((choices > 1) & is_player)
+        places, roles = np.nonzero((choices > 1) & ~self._is_random[running])
         simulations = self._simulations[running[places], roles]
         order = np.argsort(-simulations, kind="stable")
         for begin in range(0, len(order), self._forest.lane_count):
@@ -296,3 +307,7 @@ def _joined(parts: list[SelfPlay], roles: int) -> SelfPlay:
 
 def _never(ended: int) -> bool:
     return False
+
+
+def _always(ended: int) -> bool:
+    return True

@@ -54,6 +54,16 @@ def test_matches_depend_on_the_seed_and_not_on_threads():
     assert len(np.unique(one, axis=0)) > 100
 
 
+@pytest.mark.parametrize("name", ["tictactoe", "kuhn_poker"])
+def test_random_matches_search_nothing(name):
+    game = compiled(name)
+    found = self_play(game, 0, 300, seed=3)
+    assert found.is_finished.all()
+    assert np.isnan(found.value).all()
+    openings = np.unique(found.moves[:, 0], axis=0)
+    assert len(openings) == found.choices[0, 0].prod()
+
+
 def test_more_simulations_win_more():
     game = compiled("connectfour_4x4")
     simulations = np.empty((200, 2), int)
@@ -91,7 +101,9 @@ def test_progress_is_reported_and_play_can_be_stopped():
 def test_no_matches_and_impossible_ones():
     game = compiled("tictactoe")
     assert self_play(game, 10, 0).moves.shape == (0, 0, 2)
-    with pytest.raises(ValueError, match="at least one simulation, not 0"):
-        self_play(game, 0, 1)
+    with pytest.raises(ValueError, match="negative number of simulations, such as -1"):
+        self_play(game, -1, 1)
+    with pytest.raises(GameError, match="hides information"):
+        self_play(compiled("kuhn_poker"), 10, 1)
     with pytest.raises(GameError, match="not compiled"):
         self_play(ggp.load("tictactoe", engine="reasoner"), 10, 1)

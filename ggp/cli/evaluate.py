@@ -1,0 +1,205 @@
+"""`ggp evaluate`: figures that tell whether a game is good."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gdl.errors import GdlError
+from ggp.cli.options import Count, Seconds
+from ggp.evaluation.figures import DEFINITIONS, EXACT
+from ggp.game import GameError
+
+if TYPE_CHECKING:
+    from ggp.evaluation.evaluate import Evaluation, EvaluationTerms
+    from ggp.evaluation.figures import Figure
+
+_COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+SUCCESS, FAILURE, INTERRUPTED = 0, 1, 130
+
+
+class Requirement(click.ParamType):  # type: ignore[type-arg]
+    """A figure, a comparison and a number, such as balance>=0.8."""
+
+    name = "requirement"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = re.fullmatch(r"(\w+)\s*(>=|<=|>|<)\s*(-?[\d.]+)", value)
+        try:
+            name, sign, number = found.groups() if found else ("", "", "")
+            bound = float(number)
+        except ValueError:
+            self.fail(f"{value!r} is no requirement: write NAME>=NUMBER, such as balance>=0.8", param, ctx)
+        if name not in DEFINITIONS:
+            self.fail(f"unknown figure {name!r}; figures are {', '.join(DEFINITIONS)}", param, ctx)
+        return name, sign, bound
+
+
+def _list_figures(context: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted and not context.resilient_parsing:
+        for name, (definition, source) in DEFINITIONS.items():
+            click.echo(f"{name}: {definition} ({source})")
+        context.exit()
+
+
+@click.command("evaluate")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option(
+    "--require",
+    "requirements",
+    multiple=True,
+    type=Requirement(),
+    help="Exit with 1 if a game does not have this, such as balance>=0.8; repeatable.",
+)
+@click.option(
+    "--budget",
+    default=60.0,
+    show_default=True,
+    type=Seconds(0.1),
+    help="Time for each game; then what has been played counts.",
+)
+@click.option(
+    "--simulations",
+    default=512,
+    show_default=True,
+    type=Count(2, 1_000_000),
+    help="Playouts per decision of the stronger search.",
+)
+@click.option(
+    "--matches",
+    default=256,
+    show_default=True,
+    type=Count(2, 1_000_000),
+    help="Most matches between searches for one figure; fewer if they tell enough.",
+)
+@click.option(
+    "--playouts",
+    default=512,
+    show_default=True,
+    type=Count(1, 1_000_000),
+    help="Random matches.",
+)
+@click.option(
+    "--step-limit",
+    default=500,
+    show_default=True,
+    type=Count(1, 100_000),
+    help="Joint moves after which a match is cut.",
+)
+@click.option("--seed", default=0, show_default=True, type=int, help="Random seed of all matches.")
+@click.option(
+    "--definitions",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_figures,
+    help="Print what each figure means, with its source, and exit.",
+)
+@click.option("--json", "is_json", is_flag=True, help="Print a JSON object on one line for each game.")
+def command(
+    files: tuple[str, ...],
+    requirements: tuple[tuple[str, str, float], ...],
+    budget: float,
+    simulations: int,
+    matches: int,
+    playouts: int,
+    step_limit: int,
+    seed: int,
+    is_json: bool,
+) -> None:
+    """Measure each game in FILE...: is it balanced, decided by skill, neither endless nor trivial?
+
+    Random matches, matches between equal searches and between a search and one of half its strength are
+    played side by side; a game of up to a million states is solved, and exact values replace estimates.
+    Every figure has a 95 % interval and a sample size. --definitions says what they mean.
+
+    Ctrl-C ends the work with the figures so far. Exit code: 0 success, 1 a requirement is not met or a game
+    cannot be played, 2 wrong usage.
+    """
+    from ggp.evaluation.evaluate import EvaluationTerms
+
+    terms = EvaluationTerms(simulations, matches, playouts, step_limit, budget, seed)
+    code = SUCCESS
+    for file in files:
+        try:
+            found = _evaluated(file, terms)
+        except (GdlError, GameError, OSError) as error:
+            code = FAILURE
+            if is_json:
+                click.echo(json.dumps({"schema": 1, "game": file, "error": str(error)}))
+            else:
+                click.echo(str(error), err=True)
+            continue
+        misses = _misses(found, requirements)
+        code = max(code, FAILURE if misses else SUCCESS)
+        if is_json:
+            click.echo(json.dumps({**found.to_dict(), "unmet": misses}))
+        else:
+            _show(found, misses)
+        if found.is_interrupted:
+            sys.exit(INTERRUPTED)
+    sys.exit(code)
+
+
+def _evaluated(file: str, terms: EvaluationTerms) -> Evaluation:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from ggp.cli.loading_status import load_visibly
+    from ggp.evaluation.evaluate import evaluate
+
+    game = load_visibly(file, "lanes")
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(game.name)
+
+        def report(what: str, done: int, total: int) -> None:
+            progress.update(task, description=f"{game.name}: {what}", completed=done, total=total)
+
+        return evaluate(game, terms, report)
+
+
+def _misses(found: Evaluation, requirements: tuple[tuple[str, str, float], ...]) -> list[str]:
+    """The requirements that are not met, in words."""
+    figures = {figure.name: figure for figure in found.figures}
+    misses = []
+    for name, sign, bound in requirements:
+        if name not in figures:
+            misses.append(f"{name}{sign}{bound:g}: not measured")
+        elif not _COMPARISONS[sign](figures[name].value, bound):
+            misses.append(f"{name}{sign}{bound:g}: it is {figures[name].value:.3f}")
+    return misses
+
+
+def _show(found: Evaluation, misses: list[str]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from ggp.cli.live_view import plain_text
+
+    console = Console(highlight=False)
+    title = plain_text(f"{found.game}: {', '.join(found.roles)}", "italic")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("figure")
+    for name in ("value", "95 % interval", "sample"):
+        table.add_column(name, justify="right")
+    table.add_column("from")
+    for figure in found.figures:
+        table.add_row(
+            figure.name, f"{figure.value:.3f}", _interval(figure), f"{figure.sample:,}", figure.source
+        )
+    console.print(table)
+    for note in found.notes:
+        console.print(plain_text(note), soft_wrap=True)
+    for miss in misses:
+        console.print(plain_text(f"not met: {miss}"), soft_wrap=True)
+
+
+def _interval(figure: Figure) -> str:
+    return "exact" if figure.source == EXACT else f"{figure.low:.3f} to {figure.high:.3f}"

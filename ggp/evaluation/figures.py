@@ -1,0 +1,100 @@
+"""What is measured about a game: the figures by name, with their definitions and sources.
+
+Sources: Browne, "Automatic Generation and Evaluation of Recombination Games" (2008), chapter 5; Todd and
+others, "GAVEL: Generating Games via Evolution and Language Models" (2024), section 4; Piette and others,
+"General Board Game Concepts" (2021), which names those of Ludii.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+RANDOM, EQUAL, UNEQUAL, EXACT = "random matches", "equal searches", "unequal searches", "solution"
+"""Where a figure comes from."""
+
+DEFINITIONS = {
+    "completion": (
+        "share of random matches that end by the rules within the step limit",
+        "Browne 2008, completion; GAVEL 2024",
+    ),
+    "duration": (
+        "joint moves of a match between equal searches (of random matches without them)",
+        "Browne 2008, duration",
+    ),
+    "branching": ("legal moves of a player who has a choice", "Ludii, branching factor"),
+    "agency": ("share of joint moves at which some player has a choice", "GAVEL 2024, agency"),
+    "coverage": ("share of the moves of the rules that some match has made", "GAVEL 2024, coverage"),
+    "balance": (
+        "1 minus the largest difference between the mean points of two roles, equal searches in all seats; "
+        "exact where the game is solved: of the values under optimal play",
+        "Browne 2008, advantage; GAVEL 2024, balance",
+    ),
+    "advantage": (
+        "points (0 to 1) of the first role minus those of the second, equal searches; exact where solved",
+        "Browne 2008, advantage",
+    ),
+    "draws": (
+        "share of matches between equal searches in which all roles get the same",
+        "Browne 2008, drawishness",
+    ),
+    "depth": (
+        "share of points of searches with all playouts against searches with half of them",
+        "GAVEL 2024, strategic depth, with a search of half the strength",
+    ),
+    "ladder": (
+        "how often doubling the playouts of a search, from 1 up to all, earns over 60 % of the points",
+        'Lantz and others, "Depth in Strategic Games" (2017), skill chains',
+    ),
+    "drama": (
+        "how far behind the winner was at the worst moment of the match, by the searches: 0 never, 1 lost",
+        "Browne 2008, drama",
+    ),
+    "lead_changes": (
+        "how often the favored role changed in a match, by the searches",
+        "Browne 2008, lead change",
+    ),
+    "random_success": ("one role: share of random matches with the best goal found", "Browne 2008, puzzles"),
+    "best_goal": ("one role: the highest goal, exact where solved", "Ludii, puzzles"),
+}
+"""Name → definition and source, in the order of tables."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of one game.
+
+    low, high   95 % interval; equal to the value where it is exact
+    sample      matches, or what `unit` says
+    source      RANDOM, EQUAL, UNEQUAL or EXACT
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    sample: int
+    source: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: values rounded to six digits."""
+        definition, reference = DEFINITIONS[self.name]
+        return {
+            "name": self.name,
+            "value": round(self.value, 6),
+            "low": round(self.low, 6),
+            "high": round(self.high, 6),
+            "sample": self.sample,
+            "source": self.source,
+            "definition": definition,
+            "reference": reference,
+        }
+
+
+def exact(name: str, value: float, states: int) -> Figure:
+    """A figure that the solution of a game with that many states gives.
+
+    >>> exact("balance", 1.0, 5478).high
+    1.0
+    """
+    return Figure(name, value, value, value, states, EXACT)

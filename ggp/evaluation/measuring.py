@@ -1,0 +1,144 @@
+"""Figures from matches that were played side by side."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.confidence_intervals import mean_interval, wilson_interval
+from ggp.engines.compiled import CompiledGame
+from ggp.evaluation.figures import EQUAL, RANDOM, UNEQUAL, Figure
+from ggp.game import RANDOM_ROLE, Game
+from ggp.search.forest.self_play import SelfPlay
+
+BEST_GOAL = 100
+LOST, EVEN = 0.0, 50.0
+
+
+def players_of(game: Game[Any]) -> list[int]:
+    """The numbers of the roles that players take."""
+    return [r for r, role in enumerate(game.roles) if role != RANDOM_ROLE]
+
+
+def share(name: str, count: int, sample: int, source: str) -> Figure:
+    """A share with its Wilson interval.
+
+    >>> share("draws", 5, 10, EQUAL).value
+    0.5
+    """
+    return Figure(name, count / max(sample, 1), *wilson_interval(count, sample), sample, source)
+
+
+def mean(name: str, values: NDArray[np.floating | np.integer], source: str) -> Figure:
+    """A mean with its normal interval; values of 0 where there are none."""
+    if not len(values):
+        return Figure(name, 0.0, -np.inf, np.inf, 0, source)
+    center, margin = mean_interval(values.astype(float).tolist())
+    return Figure(name, center, center - margin, center + margin, len(values), source)
+
+
+def of_random_matches(game: Game[Any], found: SelfPlay) -> list[Figure]:
+    """What random matches tell: completion, branching, agency, and of a puzzle how often chance solves it."""
+    players = players_of(game)
+    choices = found.choices[:, :, players]
+    is_made = found.moves[:, :, 0] >= 0
+    has_choice = (choices > 1).any(axis=2) & is_made
+    figures = [
+        share("completion", int(found.is_finished.sum()), len(found.length), RANDOM),
+        mean("duration", found.length[found.is_finished], RANDOM),
+        mean("branching", choices[choices > 1], RANDOM),
+        share("agency", int(has_choice.sum()), int(is_made.sum()), RANDOM),
+    ]
+    if len(players) == 1:
+        goals = found.goals[found.is_finished, players[0]]
+        best = int(goals.max(initial=0))
+        figures.append(share("random_success", int((goals == best).sum()) if best else 0, len(goals), RANDOM))
+    return figures
+
+
+def coverage(game: CompiledGame, parts: list[SelfPlay]) -> Figure:
+    """The share of all moves of the players that some match made; more matches can only add to it."""
+    made = count = 0
+    for r in players_of(game):
+        numbers = np.unique(np.concatenate([part.moves[:, :, r].ravel() for part in parts]))
+        made += int((numbers >= 0).sum())
+        count += len(game.moves[r])
+    matches = sum(len(part.length) for part in parts)
+    return Figure("coverage", made / max(count, 1), made / max(count, 1), 1.0, matches, RANDOM)
+
+
+def of_equal_searches(game: Game[Any], found: SelfPlay) -> list[Figure]:
+    """What matches between equal searches tell: balance, draws, length, drama."""
+    players = players_of(game)
+    goals = found.goals[found.is_finished][:, players]
+    figures = [mean("duration", found.length[found.is_finished], EQUAL)]
+    if len(players) == 1:
+        best = goals[:, 0].max(initial=0)
+        return [*figures, Figure("best_goal", best, best, BEST_GOAL, len(goals), EQUAL)]
+    figures += balance_of(goals)
+    figures.append(share("draws", int((goals == goals[:, :1]).all(axis=1).sum()), len(goals), EQUAL))
+    if len(players) == 2 and len(goals) and (goals.sum(axis=1) == BEST_GOAL).all():
+        figures += course_of(found, players)
+    return figures
+
+
+def balance_of(goals: NDArray[np.int32]) -> list[Figure]:
+    """Balance and advantage from int32[N, P], goals of the players."""
+    points = goals / BEST_GOAL
+    ends = [
+        mean("advantage", points[:, a] - points[:, b], EQUAL)
+        for a, b in itertools.combinations(range(goals.shape[1]), 2)
+    ]
+    widest = max(ends, key=lambda each: abs(each.value))
+    margin = (widest.high - widest.low) / 2
+    gap = abs(widest.value)
+    balance = Figure(
+        "balance", 1 - gap, max(0.0, 1 - gap - margin), min(1.0, 1 - gap + margin), len(goals), EQUAL
+    )
+    return [balance, ends[0]]
+
+
+def course_of(found: SelfPlay, players: list[int]) -> list[Figure]:
+    """Drama and lead changes of matches of two roles whose goals sum up to 100."""
+    first = expected_of_first(found, players)
+    drama, changes = [], []
+    for n in np.flatnonzero(found.is_finished):
+        values = first[n][~np.isnan(first[n])]
+        side = np.sign(values - EVEN)
+        side = side[side != 0]
+        changes.append(int((side[1:] != side[:-1]).sum()))
+        goal = found.goals[n, players[0]]
+        if goal != EVEN and len(values):
+            worst = values.min() if goal > EVEN else BEST_GOAL - values.max()
+            drama.append(max(0.0, EVEN - worst) / EVEN)
+    return [mean("drama", np.array(drama), EQUAL), mean("lead_changes", np.array(changes), EQUAL)]
+
+
+def expected_of_first(found: SelfPlay, players: list[int]) -> NDArray[np.float64]:
+    """float64[N, P]: what the searches of a step expect for the first player; NaN where nobody searched."""
+    first, second = (found.value[:, :, r] for r in players)
+    own = np.where(np.isnan(first), np.nan, first)
+    other = np.where(np.isnan(second), np.nan, BEST_GOAL - second)
+    both = (own + other) / 2
+    return np.where(np.isnan(own), other, np.where(np.isnan(other), own, both))
+
+
+def strong_share(game: Game[Any], found: SelfPlay, strong: NDArray[np.int64]) -> Figure:
+    """Points of the stronger search, whose seat in match n is the player `strong[n]`, against all others."""
+    players = np.array(players_of(game))
+    goals = found.goals[:, players].astype(float)
+    rows = np.arange(len(strong))
+    own = goals[rows, strong]
+    others = (goals.sum(axis=1) - own) / max(1, len(players) - 1)
+    total = own + others
+    points = np.where(total > 0, own / np.where(total > 0, total, 1.0), 0.5)[found.is_finished]
+    return Figure(
+        "depth",
+        float(points.mean()) if len(points) else 0.5,
+        *wilson_interval(float(points.sum()), len(points)),
+        len(points),
+        UNEQUAL,
+    )

@@ -1,0 +1,177 @@
+"""Games whose quality is known: the right figure tells it."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ggp
+from ggp.cli.evaluate import command
+from ggp.evaluation.evaluate import EvaluationTerms, evaluate
+from ggp.evaluation.figures import DEFINITIONS, EXACT, RANDOM
+from ggp.evaluation.measuring import balance_of, course_of
+from ggp.search.forest.self_play import SelfPlay
+
+TERMS = EvaluationTerms(simulations=64, matches=64, playouts=128, step_limit=60)
+
+COIN = """
+    (role a) (role b) (role random) (init fresh)
+    (legal a wait) (legal b wait) (legal random heads) (legal random tails)
+    (<= (next heads) (does random heads)) (<= (next over) (does random ?x))
+    (<= terminal (true over))
+    (<= (goal a 100) (true heads)) (<= (goal a 0) (not (true heads)))
+    (<= (goal b 0) (true heads)) (<= (goal b 100) (not (true heads)))
+"""
+"""Nobody decides anything."""
+
+COUNTDOWN = """
+    (role a) (role b) (init (left 4)) (init (turn a)) (other a b) (other b a)
+    (minus 4 1 3) (minus 3 1 2) (minus 2 1 1) (minus 1 1 0) (minus 4 2 2) (minus 3 2 1) (minus 2 2 0)
+    (<= (legal ?r (take ?k)) (true (turn ?r)) (true (left ?n)) (minus ?n ?k ?m))
+    (<= (legal ?r wait) (role ?r) (not (true (turn ?r))))
+    {moves}
+    (<= (next (left ?m)) (does ?r (take ?k)) (true (left ?n)) (minus ?n ?k ?m))
+    (<= (next (turn ?s)) (true (turn ?r)) (other ?r ?s))
+    (<= terminal (true (left 0)))
+    {goals}
+"""
+"""Who takes the last of four wins, one or two at a time."""
+LAST_WINS = """
+    (<= (goal ?r 0) (role ?r) (true (turn ?r))) (<= (goal ?r 100) (role ?r) (not (true (turn ?r))))
+"""
+ALWAYS_B = "(goal a 0) (goal b 100)"
+ALL_AT_ONCE = """
+    (<= (legal ?r grab) (true (turn ?r))) (<= (next (left 0)) (does ?r grab))
+"""
+ENDLESS = """
+    (role a) (init (at 1)) (legal a step) (legal a skip)
+    (<= (next (at 2)) (true (at 1))) (<= (next (at 1)) (true (at 2)))
+    (<= terminal (true (at 3))) (goal a 100)
+"""
+
+
+def measured(rules, **changes):
+    game = ggp.load(rules, engine="lanes")
+    return evaluate(game, EvaluationTerms(**{**TERMS.__dict__, **changes}))
+
+
+def countdown(moves="", goals=LAST_WINS):
+    return measured(COUNTDOWN.format(moves=moves, goals=goals))
+
+
+def test_tictactoe_is_drawn_by_good_play():
+    found = measured("tictactoe", simulations=200)
+    assert found["balance"].value == 1.0
+    assert found["balance"].source == EXACT
+    assert found["draws"].low > 0.6
+    assert found["coverage"].value == 1.0
+
+
+def test_nim_is_won_by_the_second_player():
+    found = measured("nim")
+    assert (found["advantage"].value, found["balance"].value, found["draws"].value) == (-1.0, 0.0, 0.0)
+
+
+def test_rock_paper_scissors_has_no_depth():
+    found = measured("rockpaperscissors", matches=128)
+    assert found["depth"].low < 0.5 < found["depth"].high
+    assert found["ladder"].low == 0
+    assert found["duration"].value == 1
+
+
+def test_a_coin_toss_has_neither_agency_nor_depth():
+    found = measured(COIN)
+    assert found["agency"].value == 0.0
+    assert found["depth"].low < 0.5 < found["depth"].high
+    assert found["balance"].value == 1.0
+
+
+def test_skill_decides_connect_four():
+    found = measured("connectfour", simulations=128, matches=128)
+    assert found["depth"].low > 0.5
+    assert found["ladder"].value >= 3
+    assert found["balance"].source != EXACT
+
+
+def test_hex_cannot_be_drawn():
+    assert measured("hex_5x5", simulations=32)["draws"].value == 0.0
+
+
+def test_spoiled_rules_are_found_out():
+    sound = countdown()
+    assert (sound["advantage"].value, sound["completion"].value) == (1.0, 1.0)  # 4 is no multiple of 3
+    unreachable = countdown(goals=ALWAYS_B)
+    assert unreachable["advantage"].value == -1.0
+    assert unreachable["drama"].value == unreachable["lead_changes"].value == 0.0
+    grabbed = countdown(moves=ALL_AT_ONCE)
+    assert grabbed["duration"].value == 1.0 < sound["duration"].value
+    endless = measured(ENDLESS)
+    assert endless["completion"].value == 0.0
+    assert endless["best_goal"].value == 0.0
+
+
+def test_hidden_information_is_not_searched():
+    found = measured("kuhn_poker")
+    assert {figure.source for figure in found.figures} == {RANDOM}
+    assert "hidden" in found.notes[0]
+    with pytest.raises(KeyError):
+        found["balance"]
+
+
+def test_puzzles_have_a_best_goal_and_a_share_of_random_success():
+    found = measured("maze", step_limit=100)
+    assert found["best_goal"].value == 100
+    assert found["best_goal"].source == EXACT
+    assert 0 <= found["random_success"].value < 1
+
+
+def test_three_roles_are_compared_pair_by_pair():
+    goals = np.array([[100, 0, 0], [100, 50, 0], [0, 50, 50], [100, 0, 50]])
+    balance, advantage = balance_of(goals)
+    assert balance.value == 1 - (300 - 100) / 400
+    assert advantage.value == (300 - 100) / 400
+    assert balance.low < balance.value < balance.high
+
+
+def test_drama_is_how_far_the_winner_was_behind():
+    nan = math.nan
+    value = np.array([[[60.0, nan], [nan, 80.0], [70.0, nan]], [[50.0, nan], [nan, 90.0], [nan, nan]]])
+    shape = value.shape
+    found = SelfPlay(
+        np.array([True, True]),
+        np.array([[100, 0], [0, 100]], np.int32),
+        np.array([3, 2], np.int32),
+        np.zeros(shape, np.int32),
+        np.full(shape, 2, np.int32),
+        value,
+    )
+    drama, changes = course_of(found, [0, 1])
+    assert drama.value == pytest.approx((30 / 50 + 0) / 2)  # the first match: 60, 20, 70 for its winner
+    assert changes.value == 1.0  # twice, and never
+
+
+def test_the_same_seed_gives_the_same_figures():
+    first, second, other = (measured("connectfour_3p", seed=seed).figures for seed in (1, 1, 2))
+    assert first == second != other
+
+
+def test_command_prints_a_line_of_json_for_each_sheet_and_checks_requirements(tmp_path):
+    sheet = tmp_path / "coin.kif"
+    sheet.write_text(COIN)
+    few = ["--simulations", "16", "--matches", "16", "--playouts", "32", "--json"]
+    arguments = [str(sheet), "nosuch", "nim", *few, "--require", "balance>=0.5"]
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 1
+    coin, missing, nim = map(json.loads, result.stdout.splitlines())
+    assert (coin["game"], coin["unmet"]) == ("coin", [])
+    assert "no such file" in missing["error"]
+    assert nim["unmet"] == ["balance>=0.5: it is 0.000"]
+    assert {each["name"] for each in nim["figures"]} <= set(DEFINITIONS)
+    assert all(each["low"] <= each["value"] <= each["high"] for each in coin["figures"])
+
+
+@pytest.mark.parametrize("requirement", ["balance", "balance=1", "beauty>=1", "balance>=high"])
+def test_wrong_requirements_are_usage_errors(requirement):
+    assert CliRunner().invoke(command, ["nim", "--require", requirement]).exit_code == 2
