@@ -28,19 +28,17 @@ def strengths(monkeypatch):
     played = []
 
     def goals(game, makers, seed):
-        specs = {r: make() for r, make in makers.items()}
-        played.append((specs, seed))
-        strength = {r: strength_of(spec) for r, spec in specs.items()}
+        players = {r: make() for r, make in makers.items()}
+        played.append((players, seed))
+        strength = {r: strength_of(player.options) for r, player in players.items()}
         top = max(strength.values())
         best = [r for r in strength if strength[r] == top]
         return [100 // len(best) if r in best else 0 for r in range(len(game.roles))]
 
-    def strength_of(spec):
-        policy, exploration = spec.split(",")[0], float(spec.split("c=")[1].split(",")[0])
-        return (policy == "mcts:policy=mast") * 10 + (exploration == 80)
+    def strength_of(options):
+        return (options.policy == "mast") * 10 + (options.exploration == 80)
 
     monkeypatch.setattr(tuning_module, "_goals", goals)
-    monkeypatch.setattr(tuning_module, "make_player", lambda spec: spec)
     return played
 
 
@@ -61,9 +59,9 @@ def test_the_best_candidate_wins_and_the_others_stop_early(strengths):
     assert seen[0] == TuningProgress(1, 4, TunedOptions("mast"), 0, 200)
     # Equal time: a third of the speed, a third of the simulations; the challenger in both seats, one seed.
     (first, seed), (second, other_seed) = strengths[:2]
-    assert ["simulations=300," in each for each in (first[0], first[1])] == [True, False]
-    assert ["simulations=300," in each for each in (second[0], second[1])] == [False, True]
-    assert "simulations=900," in first[1]
+    assert [first[0].simulations, first[1].simulations] == [300, 900]
+    assert [second[0].simulations, second[1].simulations] == [900, 300]
+    assert first[0].options.policy == "mast"
     assert seed == other_seed
 
 
