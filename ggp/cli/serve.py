@@ -7,6 +7,7 @@ import contextlib
 import os
 import threading
 import webbrowser
+from pathlib import Path
 
 import click
 
@@ -23,6 +24,14 @@ TOKEN_VARIABLE = "GGP_TOKEN"
     envvar=TOKEN_VARIABLE,
     show_envvar=True,
     help="Secret that opens the page.  [default: a new one each run]",
+)
+@click.option(
+    "--store",
+    "stores",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Show the tournaments in this store, also while they run; may be repeated.",
 )
 @click.option("--open/--no-open", "is_opening", default=True, help="Open the page in the browser.")
 @click.option(
@@ -48,6 +57,7 @@ def command(
     host: str,
     port: int,
     token: str | None,
+    stores: tuple[Path, ...],
     is_opening: bool,
     sessions: int,
     matches: int,
@@ -65,6 +75,7 @@ def command(
     if token is not None and len(token) < 8:
         raise click.UsageError("a token has at least 8 characters")
     access = Access(host, port) if token is None else Access(host, port, token)
+    _check_stores(stores)
     limits = SessionLimits(sessions=sessions, matches=matches, mebibytes=memory, idle_seconds=idle)
 
     def report_ready() -> None:
@@ -75,8 +86,21 @@ def command(
 
     try:
         with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
-            asyncio.run(run_server(access, limits, report_ready))
+            asyncio.run(run_server(access, limits, stores, report_ready))
     except OSError as error:
         raise click.ClickException(
             f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}"
         ) from None
+
+
+def _check_stores(paths: tuple[Path, ...]) -> None:
+    """Open every store once, so that a wrong file is reported here and not in the browser."""
+    from ggp.tournament.schema import StoreError
+    from ggp.tournament.store import Store
+
+    for path in paths:
+        try:
+            with Store(path, must_exist=True):
+                pass
+        except (StoreError, OSError) as error:
+            raise click.ClickException(str(error)) from None

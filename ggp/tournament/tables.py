@@ -50,6 +50,23 @@ def win_rates(results: Results, condition: str) -> Table:
     return Table("Win rates", header, tuple(rows))
 
 
+def crosstable(results: Results, condition: str) -> Table:
+    """Agents × agents: win rate in percent of the row's agent over all games, with its Wilson interval.
+
+    Empty with fewer than three agents, whose one number `win_rates` has.
+    """
+    agents = _agents(results, condition)
+    if len(agents) < 3:
+        return Table("Crosstable", ("",), ())
+    scores: dict[tuple[str, str], PairScore] = {}
+    for a, b in results.met(condition):
+        score = results.over_games(condition, a, b)
+        scores[a, b] = score
+        scores[b, a] = PairScore(score.losses, score.draws, score.wins, score.count - score.points)
+    rows = tuple((a, *(rate_text(scores.get((a, b), PairScore())) for b in agents)) for a in agents)
+    return Table("Crosstable", ("win rate %", *(f"vs {agent}" for agent in agents)), rows)
+
+
 def counted_conditions(plan: Plan) -> list[Condition]:
     """Conditions that differ in their number of simulations, fewest first; empty unless several."""
     found = [condition for condition in plan.conditions if condition.simulations is not None]

@@ -1,7 +1,8 @@
-"""Games in the browser: play, watch, step through matches, write rule sheets. `ggp serve` runs it.
+"""Games in the browser: play, watch, step through matches, write rule sheets, follow tournaments.
 
-The server holds no rules and runs no search: a child process per match, and one per browser for rule sheets,
-does both under a memory limit, and is killed if it does not answer. The page gets SVG and JSON.
+`ggp serve` runs it. The server holds no rules and runs no search: a child process per match, and one per
+browser for rule sheets, does both under a memory limit, and is killed if it does not answer. The page gets
+SVG and JSON.
 
 server            routes and pages
 access            token, Host and Origin: which requests are answered
@@ -14,6 +15,7 @@ agent_thread      the searches of a match
 match_view        one state of a match as JSON; what the rules hide stays hidden
 click_paths       which cells to click for a move
 board_markup      a board as SVG with cells that can be clicked
+stores            the tournaments that `--store` names: runs, reports, records
 sheet_process     findings, format and first state of a rule sheet
 static            pages, one ES module and one stylesheet each
 """

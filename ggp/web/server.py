@@ -1,10 +1,13 @@
 """The web server: pages, and the JSON that their scripts ask for.
 
-    GET  /, /match/ID, /workbench, /static/FILE      pages
+    GET  /, /match/ID, /workbench, /tournament, /static/FILE   pages
     GET  /api/games                                   the games known by name
     GET  /api/games/NAME/rules                        a rule sheet
     GET  /api/games/NAME/picture.svg                  its initial state
-    POST /api/matches                                 open a match: game or rules, seats, seconds; or a record
+    GET  /api/stores                                  tournament stores: their runs and numbers of matches
+    GET  /api/stores/NUMBER?run=NAME                  the report of a run
+    POST /api/matches                                 open a match: game or rules, seats, seconds; or
+                                                      a record; or store, run and match
     GET  /api/matches/ID                              what does not change during it
     GET  /api/matches/ID/events                       server-sent events, the present state first
     POST /api/matches/ID/{view,play,undo,think,record,close}
@@ -20,7 +23,8 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -32,6 +36,7 @@ from ggp.files import PACKAGE
 from ggp.web.access import COOKIE, HEADERS, Access
 from ggp.web.child_link import ChildError
 from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
+from ggp.web.stores import Stores, UnknownStoreError
 
 STATIC = PACKAGE / "web" / "static"
 _SWEEP_SECONDS = 30.0
@@ -55,27 +60,37 @@ class WebServer:
     """The handlers of all routes.
 
     access, limits   see there
+    stores           files of tournaments that the pages show
     clock            seconds, for idle sessions
     """
 
     def __init__(
-        self, access: Access, limits: SessionLimits, clock: Callable[[], float] = time.monotonic
+        self,
+        access: Access,
+        limits: SessionLimits,
+        stores: Sequence[Path] = (),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.access = access
         self.limits = limits
         self.sessions = Sessions(limits, clock)
+        self.stores = Stores(stores)
         self._pictures: dict[str, str] = {}
 
     def make_app(self) -> web.Application:
         """The application, ready to be run."""
         app = web.Application(middlewares=[self._guard], client_max_size=self.limits.sheet_bytes)
         app.cleanup_ctx.append(self._run_sweeper)
-        for path, page in (("/", "games"), ("/match/{id}", "match"), ("/workbench", "workbench")):
-            app.router.add_get(path, _page(page))
+        app.router.add_get("/", _page("games"))
+        app.router.add_get("/match/{id}", _page("match"))
+        app.router.add_get("/workbench", _page("workbench"))
+        app.router.add_get("/tournament", _page("tournament"))
         app.router.add_static("/static", STATIC)
         app.router.add_get("/api/games", self.games)
         app.router.add_get("/api/games/{name}/rules", self.rules)
         app.router.add_get("/api/games/{name}/picture.svg", self.picture)
+        app.router.add_get("/api/stores", self.tournaments)
+        app.router.add_get("/api/stores/{number:[0-9]{1,4}}", self.report)
         app.router.add_post("/api/matches", self.open_match)
         app.router.add_get("/api/matches/{id}", self.match)
         app.router.add_get("/api/matches/{id}/events", self.events)
@@ -102,6 +117,8 @@ class WebServer:
             response = await self._admit(request, handler)
         except ChildError as error:
             response = _error(410 if error.is_gone else 400, str(error))
+        except UnknownStoreError as error:
+            response = _error(404, str(error))
         except web.HTTPRequestEntityTooLarge:
             response = _error(413, f"too large: at most {self.limits.sheet_bytes:,} bytes")
         except web.HTTPException as error:
@@ -162,8 +179,9 @@ class WebServer:
         """Open a match; the reply has its id."""
         data = await _json(request)
         session = self._session(request)
-        if "record" in data:
-            match = await self.sessions.open_match(session, "replay", {"text": _field(data, "record", str)})
+        if "record" in data or "store" in data:
+            text = _field(data, "record", str) if "record" in data else await self._stored_record(data)
+            match = await self.sessions.open_match(session, "replay", {"text": text})
             return web.json_response({"id": match.name})
         if "game" in data:
             name = _field(data, "game", str)
@@ -186,6 +204,23 @@ class WebServer:
             },
         )
         return web.json_response({"id": match.name})
+
+    async def _stored_record(self, data: dict[str, Any]) -> str:
+        """The record of a match of a tournament. Raises UnknownStoreError, HTTPBadRequest."""
+        run, match = _field(data, "run", str), _field(data, "match", str)
+        text = await asyncio.to_thread(self.stores.record, _field(data, "store", int), run, match)
+        if len(text) > self.limits.sheet_bytes:
+            raise web.HTTPBadRequest(text="the record of this match is too large for the page")
+        return text
+
+    async def tournaments(self, request: web.Request) -> web.Response:
+        """File name and runs of every store."""
+        return web.json_response(await asyncio.to_thread(self.stores.sizes))
+
+    async def report(self, request: web.Request) -> web.Response:
+        """The tables and the newest matches of a run."""
+        number, run = int(request.match_info["number"]), request.query.get("run", "")
+        return web.json_response(await asyncio.to_thread(self.stores.report, number, run))
 
     async def match(self, request: web.Request) -> web.Response:
         """Name, roles and seats of a match."""
@@ -318,9 +353,12 @@ def _error(status: int, text: str) -> web.Response:
     return web.json_response({"error": text}, status=status)
 
 
-async def run_server(access: Access, limits: SessionLimits, on_ready: Callable[[], None]) -> None:
+async def run_server(
+    access: Access, limits: SessionLimits, stores: Sequence[Path], on_ready: Callable[[], None]
+) -> None:
     """Serve until cancelled. Raises OSError if the port is taken."""
-    runner = web.AppRunner(WebServer(access, limits).make_app(), access_log=None, shutdown_timeout=1.0)
+    app = WebServer(access, limits, stores).make_app()
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
         await web.TCPSite(runner, access.host, access.port).start()

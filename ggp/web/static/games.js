@@ -102,6 +102,7 @@ document.addEventListener("drop", async (event) => {
 try {
   games = await request("/api/games");
   showGames();
+  find("tournament").hidden = !(await request("/api/stores")).length;
 } catch (error) {
   find("message").textContent = error.message;
 }

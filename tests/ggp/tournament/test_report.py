@@ -56,6 +56,15 @@ def test_scores_goals_and_speed_add_up(store, tmp_path):
     assert totals.faults == 0
 
 
+def test_crosstable_shows_every_pair_from_both_sides(store, tmp_path):
+    plan = small_plan(tmp_path, agents={"a": "random", "b": "legal", "c": "legal"}, repetitions=1)
+    run = fill(store, plan, lambda task: [100, 0] if task.seats[0] == "a" else [50, 50])
+    table = tables.crosstable(make_report(store, run).results, "default")
+    assert table.header == ("win rate %", "vs a", "vs b", "vs c")
+    cells = {row[0]: [cell.split()[0] for cell in row[1:]] for row in table.rows}
+    assert cells == {"a": ["-", "75.0", "75.0"], "b": ["25.0", "-", "50.0"], "c": ["25.0", "50.0", "-"]}
+
+
 def test_scores_with_three_seats_compare_every_two_of_them(tmp_path, store):
     run = fill(store, small_plan(tmp_path, rules=TRIO, repetitions=1), lambda task: [100, 50, 0])
     scores = {tuple(s.agent for s in m.seats): dict(pair_scores(m))["a", "b"] for m in store.matches(run)}

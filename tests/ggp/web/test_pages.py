@@ -25,11 +25,21 @@ WAIT_MS = 120_000
 
 
 @pytest.fixture(scope="module")
-def address():
+def store(tmp_path_factory):
+    """A tournament of two matches."""
+    path = tmp_path_factory.mktemp("tournament") / "results.sqlite"
+    command = [sys.executable, "-m", "ggp", "tournament", "run", "--game", "tictactoe", "--name", "trial"]
+    command += ["--agents", "legal", "random", "--repetitions", "1", "--engine", "reasoner", "--workers", "1"]
+    subprocess.run([*command, "--store", str(path)], check=True, capture_output=True)
+    return path
+
+
+@pytest.fixture(scope="module")
+def address(store):
     from aiohttp.test_utils import unused_port
 
     port = unused_port()
-    command = [sys.executable, "-m", "ggp", "serve", "--no-open", "--port", str(port)]
+    command = [sys.executable, "-m", "ggp", "serve", "--no-open", "--port", str(port), "--store", str(store)]
     environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -218,6 +228,20 @@ def test_moves_can_be_made_with_the_keyboard_alone(page, address):
     page.fill("#filter", "3 1")
     page.keyboard.press("Enter")
     expect(step_of(page)).to_have_text("2 of 2")
+
+
+def test_match_of_a_tournament_is_found_and_replayed(page, address):
+    page.click("#tournament")
+    expect(page.locator("#summary")).to_contain_text("2 of 2 matches")
+    expect(page.locator("#report")).to_contain_text("legal vs random")
+    expect(page.locator("#matches tr")).to_have_count(2)
+    page.fill("#filter", "random chess")
+    expect(page.locator("#matches tr")).to_have_count(0)
+    page.fill("#filter", "random tictactoe")
+    page.get_by_role("button", name="replay tictactoe: random (x)").press("Enter")
+    page.wait_for_url("**/match/*")
+    expect(page.locator("#seats")).to_contain_text("x: random")
+    expect(page.locator("#status")).to_have_text(re.compile("wins|Draw"))
 
 
 def test_page_without_its_match_says_so(page, address):

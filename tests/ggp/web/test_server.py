@@ -18,7 +18,7 @@ def talk(conversation, *, limits=None, clock=None):
     async def run():
         port = unused_port()
         server = WebServer(
-            Access("127.0.0.1", port, TOKEN), limits or SessionLimits(), clock or (lambda: 0.0)
+            Access("127.0.0.1", port, TOKEN), limits or SessionLimits(), clock=clock or (lambda: 0.0)
         )
         client = TestClient(TestServer(server.make_app(), port=port))
         await client.start_server()

@@ -1,0 +1,128 @@
+"""The tournament stores that the command line named: their runs, reports and match records.
+
+Browsers name a store by its number, so that no request reaches another file. Every call opens the store for
+itself: a tournament may be writing to it, and calls may come from any thread.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from gdl.errors import GdlError
+from ggp.tournament.report import Report, make_report
+from ggp.tournament.schema import StoreError
+from ggp.tournament.store import Store, StoredMatch
+from ggp.tournament.tables import Table, crosstable
+
+MATCHES_SHOWN = 500
+"""Maximum number of matches in a list, the newest ones."""
+
+
+class UnknownStoreError(Exception):
+    """No such store, run or match, or it cannot be read; its text is shown to the person."""
+
+
+class Stores:
+    """Reads stores.
+
+    paths   files, in the order of their numbers
+
+    >>> Stores([]).sizes()
+    []
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = tuple(paths)
+        self._lock = Lock()
+        self._last: tuple[tuple[int, str, int], dict[str, Any]] | None = None
+
+    def sizes(self) -> list[dict[str, Any]]:
+        """For every store its file name, and its runs with their numbers of matches, oldest first.
+
+        A store that cannot be read has an `error` instead of runs.
+        """
+        found: list[dict[str, Any]] = []
+        for number, path in enumerate(self._paths):
+            try:
+                with self._open(number) as store:
+                    found.append({"name": path.name, "runs": store.run_sizes()})
+            except UnknownStoreError as error:
+                found.append({"name": path.name, "runs": {}, "error": str(error)})
+        return found
+
+    def report(self, number: int, run_name: str) -> dict[str, Any]:
+        """The tables of a run, and its newest matches. Raises UnknownStoreError.
+
+        Browsers that follow the same run share one computation, repeated only if matches were added.
+        """
+        with self._lock, self._open(number) as store:
+            run = store.run(run_name)
+            key = (number, run_name, store.match_count(run))
+            if self._last is None or self._last[0] != key:
+                matches = sorted(store.matches(run), key=lambda match: match.stored_ms, reverse=True)
+                self._last = (key, _report_data(make_report(store, run), matches))
+            return self._last[1]
+
+    def record(self, number: int, run_name: str, match_id: str) -> str:
+        """The record of a match as JSON text, rules included. Raises UnknownStoreError."""
+        with self._open(number) as store:
+            return store.record(store.run(run_name), match_id).to_json()
+
+    @contextmanager
+    def _open(self, number: int) -> Iterator[Store]:
+        if not 0 <= number < len(self._paths):
+            raise UnknownStoreError("there is no store of this number")
+        path = self._paths[number]
+        try:
+            with Store(path, must_exist=True) as store:
+                yield store
+        except UnicodeEncodeError:  # half a character, which JSON allows and SQLite does not
+            raise UnknownStoreError("there is no match of this name") from None
+        except (StoreError, sqlite3.Error, GdlError, OSError) as error:
+            # Only the file's name: its folder is nobody's business.
+            raise UnknownStoreError(str(error).replace(str(path), path.name)) from None
+
+
+def _report_data(report: Report, matches: Sequence[StoredMatch]) -> dict[str, Any]:
+    sections = []
+    for section in report.sections():
+        tables = list(section.tables)
+        if section.condition is not None:
+            cross = crosstable(report.results, section.condition)
+            tables = [cross, *tables] if cross.rows else tables
+        sections.append({"title": section.title, "tables": [_table_data(table) for table in tables]})
+    return {
+        "summary": report.summary(),
+        "planned": report.planned,
+        "stored": report.results.match_count,
+        "sections": sections,
+        "matches": [_match_data(match) for match in matches[:MATCHES_SHOWN]],
+        "left_out": max(0, len(matches) - MATCHES_SHOWN),
+    }
+
+
+def _table_data(table: Table) -> dict[str, Any]:
+    return {
+        "title": table.title,
+        "header": table.header,
+        "rows": table.rows,
+        "text_columns": table.text_columns,
+    }
+
+
+def _match_data(match: StoredMatch) -> dict[str, Any]:
+    return {
+        "id": match.id,
+        "game": match.game,
+        "condition": match.condition,
+        "seats": [
+            {"role": seat.role, "agent": seat.agent or "random", "goal": seat.goal} for seat in match.seats
+        ],
+        "steps": match.steps,
+        "fault": match.fault,
+    }
