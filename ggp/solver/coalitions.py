@@ -8,6 +8,7 @@ more roles.
 The two sides are players of a game with constant sum on the same states, so every method of
 `ggp.solver.solution` applies: backward induction, cycles, chance, and matrix games where both sides choose at
 once. There the members of a side draw their moves together, as one player would.
+Endless play is worth half of the greatest sum, and nothing if every role is a member.
 
 Letters: N states, R roles, S sides (two, or one if nobody is left, and chance).
 """
