@@ -1,4 +1,4 @@
-"""Draw docs/pictures/match.svg, the README's picture: `python docs/draw_match.py`.
+"""Draw docs/pictures/match.svg, the README's picture of a match in the terminal: `python docs/draw_match.py`.
 
 Plays connect four between two searches of fixed size, so the picture only changes with the program.
 """

@@ -3,6 +3,7 @@
 `GGP_CHROMIUM` names the browser; without it, `chromium` of the system is used.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import sys
 from collections import deque
 
 import pytest
+from aiohttp.test_utils import unused_port
 
 import ggp
 
@@ -34,19 +36,25 @@ def store(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def address(store):
-    from aiohttp.test_utils import unused_port
-
-    port = unused_port()
-    command = [sys.executable, "-m", "ggp", "serve", "--no-open", "--port", str(port), "--store", str(store)]
+@contextlib.contextmanager
+def serving(port, *options):
+    """A server, until the end of the block."""
+    command = [sys.executable, "-m", "ggp", "serve", "--no-open", "--port", str(port), *options]
     environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline().startswith("open http")
-    yield f"http://127.0.0.1:{port}"
-    process.terminate()
-    process.wait(10)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("open http")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def address(store):
+    with serving(unused_port(), "--store", str(store)) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -242,6 +250,72 @@ def test_match_of_a_tournament_is_found_and_replayed(page, address):
     page.wait_for_url("**/match/*")
     expect(page.locator("#seats")).to_contain_text("x: random")
     expect(page.locator("#status")).to_have_text(re.compile("wins|Draw"))
+
+
+CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']"
+NAMELESS = """controls => controls.filter(each => !(each.getAttribute("aria-label")
+    || document.getElementById(each.getAttribute("aria-labelledby"))?.textContent.trim()
+    || [...(each.labels ?? [])].some(label => label.textContent.trim())
+    || each.textContent.trim())).map(each => each.outerHTML)"""
+LEFT = f"""() => {{
+    window.reached ??= new Set();
+    window.reached.add(document.activeElement);
+    const isOpen = each => !each.disabled && each.checkVisibility() && !each.closest("svg");
+    const isLeft = each => isOpen(each) && !window.reached.has(each);
+    return [...document.querySelectorAll("{CONTROLS}")].filter(isLeft).map(each => each.outerHTML);
+}}"""
+
+
+@pytest.mark.parametrize("path", ["", "workbench", "tournament", "match"])
+def test_every_control_has_a_name_and_is_reached_by_tab(page, address, path):
+    if path == "match":
+        open_game(page, address, "tictactoe", ["person", "person"])
+        expect(page.locator("#moves button").first).to_be_visible()
+    else:
+        page.goto(f"{address}/{path}")
+        page.locator(
+            {"": "#games button", "workbench": "#findings li, #findings p", "tournament": "#matches button"}[
+                path
+            ]
+        ).first.wait_for()
+    assert page.locator(CONTROLS).evaluate_all(NAMELESS) == []
+    for _ in range(page.locator(CONTROLS).count() + 5):
+        page.keyboard.press("Tab")
+        left = page.evaluate(LEFT)
+        if not left:
+            break
+    assert left == []
+
+
+def test_two_browsers_have_matches_of_their_own(page, address, browser):
+    other_context = browser.new_context()
+    other_context.set_default_timeout(WAIT_MS)
+    other = other_context.new_page()
+    other.goto(f"{address}/?token={TOKEN}")
+    for each in (page, other):
+        open_game(each, address, "tictactoe", ["person", "person"])
+    page.click('[data-cell="0,0"]')
+    expect(step_of(page)).to_have_text("1 of 1")
+    expect(step_of(other)).to_have_text("0 of 0")
+    other.goto(page.url)
+    expect(other.locator("#status")).to_have_text("This match has ended.")
+    other_context.close()
+
+
+def test_page_says_that_the_server_is_gone_and_that_it_was_restarted(browser):
+    port = unused_port()
+    page = browser.new_page()
+    with serving(port) as address:
+        page.goto(f"{address}/?token={TOKEN}")
+        open_game(page, address, "tictactoe", ["person", "person"])
+        expect(step_of(page)).to_have_text("0 of 0", timeout=WAIT_MS)
+    expect(page.locator("#problem")).to_contain_text("The connection is lost")
+    with serving(port) as address:
+        expect(page.locator("#problem")).to_contain_text("after a restart of the server", timeout=WAIT_MS)
+        page.goto(f"{address}/?token={TOKEN}")
+        open_game(page, address, "tictactoe", ["person", "person"])
+        expect(step_of(page)).to_have_text("0 of 0", timeout=WAIT_MS)
+    page.close()
 
 
 def test_page_without_its_match_says_so(page, address):

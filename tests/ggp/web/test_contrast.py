@@ -1,0 +1,56 @@
+"""Colors of the pages: text has a contrast of at least 4.5 to what lies below it, large text 3 (WCAG 2.2)."""
+
+import re
+from itertools import product
+
+import pytest
+
+from ggp.web.server import STATIC
+
+GROUNDS = ("paper", "sheet")
+TEXTS = ("ink", "faint", "accent", "good", "bad", "warn", *(f"ink-{number}" for number in range(6)))
+CELLS = ("light-cell", "dark-cell")
+PAIRS = [
+    *((text, ground, 4.5) for text, ground in product(TEXTS, GROUNDS)),
+    ("paper", "accent", 4.5),
+    *((f"ink-{number}", cell, 3.0) for number, cell in product(range(6), CELLS)),
+]
+
+
+def palettes():
+    """The colors of the light page, and of the dark one, by name."""
+    text = (STATIC / "base.css").read_text()
+    light, dark = (
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
+        for block in re.findall(r":root \{(.*?)\}", text, re.S)
+    )
+    return {"light": light, "dark": {**light, **dark}}
+
+
+def luminance(color):
+    """Relative luminance of `#rrggbb`, 0 to 1 (WCAG 2.2)."""
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first, second):
+    bright, dim = sorted((luminance(first), luminance(second)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def test_contrast_of_black_and_white_is_the_greatest():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(theme):
+    colors = palettes()[theme]
+    weak = {
+        (text, ground): round(contrast(colors[text], colors[ground]), 2)
+        for text, ground, least in PAIRS
+        if contrast(colors[text], colors[ground]) < least
+    }
+    assert not weak
