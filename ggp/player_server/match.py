@@ -197,7 +197,7 @@ class PlayerMatch:
 
     async def _load(self) -> None:
         """Let a state process load the rules. Raises OSError, StateError, StateLost."""
-        states = await self._state_pool.take()
+        states = await self._state_pool.take(lambda: self._is_closed)
         if self._is_closed:
             self._state_pool.give_back(states)
             raise StateLost

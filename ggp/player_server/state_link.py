@@ -8,6 +8,7 @@ import json
 import logging
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from ggp.player_server.child_process import ChildProcess, resident_mebibytes
@@ -147,14 +148,22 @@ class StatePool:
         self._new_link: StateLink | None = None
         self._is_closed = False
 
-    async def take(self) -> StateLink:
-        """A warm process. Raises OSError if there is none and none can be started."""
+    async def take(self, is_abandoned: Callable[[], bool] = lambda: False) -> StateLink:
+        """A warm process.
+
+        is_abandoned   asked when it is this match's turn to have one started: a match that was aborted
+                       meanwhile must not hold up those behind it
+
+        Raises OSError if there is none and none can be started, StateLost if none is wanted any more.
+        """
         if not self._idle:
             async with self._starting:
+                if self._is_closed or is_abandoned():
+                    raise StateLost
                 if not self._idle:
                     self._idle.append(await self._new())
         link = self._idle.pop()
-        return link if link.pid is not None else await self.take()
+        return link if link.pid is not None else await self.take(is_abandoned)
 
     def give_back(self, link: StateLink) -> None:
         """End the match of `link`, and keep the process if it is fit for another. Returns at once."""

@@ -598,10 +598,10 @@ def test_start_whose_connection_is_closed_early_keeps_no_place(
     take = StatePool.take
     begins = asyncio.Event()
 
-    async def slow_take(pool):
+    async def slow_take(pool, is_abandoned):
         begins.set()
         await asyncio.sleep(0.5)
-        return await take(pool)
+        return await take(pool, is_abandoned)
 
     async def scenario():
         async with running_player(max_matches=1) as server:

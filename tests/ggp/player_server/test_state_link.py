@@ -65,6 +65,30 @@ def test_state_process_reports_rules_at_fault(rules, role):
     assert asyncio.run(scenario())
 
 
+def test_aborted_matches_do_not_hold_up_the_start_of_others(monkeypatch):
+    started_links = []
+
+    async def start(self):
+        started_links.append(self)
+        await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(StateLink, "start", start)
+    monkeypatch.setattr(StateLink, "pid", 1)
+
+    async def scenario():
+        pool = StatePool(1024, spares=0)
+        aborted = [asyncio.create_task(pool.take(lambda: True)) for _ in range(20)]
+        link = await pool.take()
+        results = await asyncio.gather(*aborted, return_exceptions=True)
+        waiting = asyncio.create_task(pool.take())
+        await pool.close()
+        return link, [*results, *await asyncio.gather(waiting, return_exceptions=True)]
+
+    link, results = asyncio.run(scenario())
+    assert started_links == [link]
+    assert [type(each) for each in results] == [StateLost] * 21
+
+
 def test_state_process_is_killed_whatever_it_computes():
     async def scenario():
         pool = StatePool(1024, spares=1)
