@@ -46,7 +46,7 @@ $(VENV)/.runtime: pyproject.toml
 $(VENV)/.development: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing ggp, its libraries and the development tools into $(VENV) (once, a few minutes) ..."
-	$(BIN)/pip install -q -e '.[dev,prolog,charts,distributed,rl,openspiel]'
+	$(BIN)/pip install -q -e '.[dev,prolog,charts,distributed,rl,openspiel,e2e]'
 	touch $@ $(VENV)/.runtime
 
 $(VENV)/.docs: pyproject.toml

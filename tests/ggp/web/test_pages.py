@@ -24,6 +24,7 @@ pytestmark = [
 ]
 TOKEN = "token-of-this-test"
 WAIT_MS = 120_000
+playwright_api.expect.set_options(timeout=60_000)  # a busy machine is no fault of the page
 
 
 @pytest.fixture(scope="module")
