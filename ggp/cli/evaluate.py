@@ -12,7 +12,7 @@ import click
 
 from gdl.errors import GdlError
 from ggp.cli.options import Count, Seconds
-from ggp.evaluation.figures import DEFINITIONS, EXACT
+from ggp.evaluation.figures import DEFINITIONS, EXACT, percentile
 from ggp.game import GameError
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ def _list_figures(context: click.Context, _: click.Parameter, is_wanted: bool) -
 )
 @click.option(
     "--simulations",
-    default=512,
+    default=256,
     show_default=True,
     type=Count(2, 1_000_000),
     help="Playouts per decision of the stronger search.",
 )
 @click.option(
     "--matches",
-    default=256,
+    default=128,
     show_default=True,
     type=Count(2, 1_000_000),
     help="Most matches between searches for one figure; fewer if they tell enough.",
@@ -187,13 +187,14 @@ def _show(found: Evaluation, misses: list[str]) -> None:
     title = plain_text(f"{found.game}: {', '.join(found.roles)}", "italic")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("figure")
-    for name in ("value", "95 % interval", "sample"):
-        table.add_column(name, justify="right")
-    table.add_column("from")
+    for name in ("value", "95 % interval", "rank %", "sample"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("from", no_wrap=True)
     for figure in found.figures:
-        table.add_row(
-            figure.name, f"{figure.value:.3f}", _interval(figure), f"{figure.sample:,}", figure.source
-        )
+        place = percentile(figure.name, figure.value)
+        rank = "" if place is None else str(place)
+        numbers = f"{figure.value:.3f}", _interval(figure), rank, f"{figure.sample:,}"
+        table.add_row(figure.name, *numbers, figure.source)
     console.print(table)
     for note in found.notes:
         console.print(plain_text(note), soft_wrap=True)

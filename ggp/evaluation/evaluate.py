@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,11 @@ ROUND = 128
 SOLVED_STATES = 1_000_000
 SOLVED_SHARE = 0.3
 """Of the budget, for solving."""
+PROBED = 32
+"""Searches by whose time the budget is planned."""
+COMPARISONS = 3.0
+"""What equal searches and a whole ladder cost, in matches between equal searches."""
+FEWEST_MATCHES, FEWEST_SIMULATIONS = 32, 16
 SCHEMA = 1
 
 
@@ -47,8 +53,8 @@ class EvaluationTerms:
     seconds      for everything; then what has been played counts
     """
 
-    simulations: int = 512
-    matches: int = 256
+    simulations: int = 256
+    matches: int = 128
     playouts: int = 512
     step_limit: int = 500
     seconds: float = 60.0
@@ -77,8 +83,10 @@ class Evaluation:
         raise KeyError(name)
 
     def put(self, figures: list[Figure]) -> None:
-        """Add figures; one with the name of an earlier one replaces it."""
+        """Add figures that have a sample; one with the name of an earlier one replaces it."""
         for figure in figures:
+            if not math.isfinite(figure.high - figure.low):
+                continue
             self.figures = [each for each in self.figures if each.name != figure.name]
             self.figures.append(figure)
         order = list(DEFINITIONS)
@@ -127,6 +135,7 @@ class _Evaluator:
         self.found = Evaluation(game.name, tuple(str(game.roles[r]) for r in self.players))
         self.parts: list[SelfPlay] = []
         self.exact: list[Figure] = []
+        self.matches, self.simulations = terms.matches, terms.simulations
 
     def run(self) -> Evaluation:
         found = self.found
@@ -145,16 +154,44 @@ class _Evaluator:
         terms, found = self.terms, self.found
         random = self.play("random matches", np.zeros((terms.playouts, len(self.game.roles)), np.int64))
         found.put([*of_random_matches(self.game, random), coverage(self.game, self.parts)])
+        if time.monotonic() > self.deadline:
+            found.figures = [each for each in found.figures if each.name != "completion"]
+            found.notes.append("random matches did not end within the budget, so completion is unknown")
+            return
         if has_percepts(self.game):
             found.notes.append("hidden information: only random matches, since searches would see all")
         else:
             self.solve()
+            self.fit(random)
             self.play_equals()
             if len(self.players) > 1:
                 self.climb()
             else:
                 found.notes.append("one role: no balance and no opponents of half the strength")
         found.put([coverage(self.game, self.parts)])
+
+    def fit(self, random: SelfPlay) -> None:
+        """Play fewer matches, and then with fewer playouts, if the budget would not carry all of them.
+
+        All matches of a comparison are played at once: without that, none would have ended in time.
+        """
+        length = float(random.length.mean()) if len(random.length) else 1.0
+        options = MctsOptions(step_limit=self.terms.step_limit)
+        self_play(self.game, 1, 1, options=options, step_limit=1)  # loads the kernels
+        begin = time.monotonic()
+        self_play(self.game, self.simulations, PROBED, options=options, step_limit=1)
+        of_all = (time.monotonic() - begin) / PROBED * length * self.matches * COMPARISONS
+        left = max(0.0, self.deadline - time.monotonic())
+        while of_all > left and (self.matches > FEWEST_MATCHES or self.simulations > FEWEST_SIMULATIONS):
+            if self.matches > FEWEST_MATCHES:
+                self.matches //= 2
+            else:
+                self.simulations //= 2
+            of_all /= 2
+        if (self.matches, self.simulations) != (self.terms.matches, self.terms.simulations):
+            self.found.notes.append(
+                f"for the budget only {self.matches} matches with {self.simulations} playouts per decision"
+            )
 
     def play(self, what: str, simulations: np.ndarray[Any, np.dtype[np.int64]]) -> SelfPlay:
         """Matches with these playouts per decision, int64[N, R], as far as the budget carries."""
@@ -203,12 +240,11 @@ class _Evaluator:
 
     def play_equals(self) -> None:
         """Equal searches in all seats, until the interval of the balance is narrow."""
-        terms = self.terms
         played: list[SelfPlay] = []
         count = 0
-        while count < terms.matches and time.monotonic() < self.deadline:
-            size = min(ROUND, terms.matches - count)
-            simulations = np.full((size, len(self.game.roles)), terms.simulations, np.int64)
+        while count < self.matches and time.monotonic() < self.deadline:
+            size = min(ROUND, self.matches - count)
+            simulations = np.full((size, len(self.game.roles)), self.simulations, np.int64)
             played.append(self.play("equal searches", simulations))
             count += size
             figures = of_equal_searches(self.game, joined(played))
@@ -220,7 +256,7 @@ class _Evaluator:
     def climb(self) -> None:
         """Searches with all playouts against half of them, those against a quarter, and so on."""
         rungs: list[Figure] = []
-        simulations = self.terms.simulations
+        simulations = self.simulations
         while simulations >= 2:
             figure = self.play_unequal(simulations)
             if figure.sample == 0:
@@ -238,7 +274,7 @@ class _Evaluator:
 
     def play_unequal(self, simulations: int) -> Figure:
         """The share of a search with so many playouts against half of them, in all seats in turn."""
-        count = min(ROUND, self.terms.matches)
+        count = min(ROUND, self.matches)
         each = np.full((count, len(self.game.roles)), simulations // 2, np.int64)
         strong = np.arange(count) % len(self.players)
         each[np.arange(count), np.array(self.players)[strong]] = simulations

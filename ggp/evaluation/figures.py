@@ -7,11 +7,18 @@ others, "GAVEL: Generating Games via Evolution and Language Models" (2024), sect
 
 from __future__ import annotations
 
+import json
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 RANDOM, EQUAL, UNEQUAL, EXACT = "random matches", "equal searches", "unequal searches", "solution"
 """Where a figure comes from."""
+
+FEWEST_GAMES = 10
+"""A percentile among fewer games says nothing."""
 
 DEFINITIONS = {
     "completion": (
@@ -86,9 +93,30 @@ class Figure:
             "high": round(self.high, 6),
             "sample": self.sample,
             "source": self.source,
+            "percentile": percentile(self.name, self.value),
             "definition": definition,
             "reference": reference,
         }
+
+
+@cache
+def reference_values() -> dict[str, list[float]]:
+    """Name of a figure → its values in the bundled games, by `benchmarks.evaluation_reference`; sorted."""
+    text = (Path(__file__).parent / "reference.json").read_text(encoding="utf-8")
+    values: dict[str, list[float]] = json.loads(text)
+    return values
+
+
+def percentile(name: str, value: float) -> int | None:
+    """How many percent of the bundled games have at most this value; None if fewer than ten have any.
+
+    >>> percentile("completion", 1.0)
+    100
+    """
+    values = reference_values().get(name, [])
+    if len(values) < FEWEST_GAMES:
+        return None
+    return round(100 * bisect_right(values, round(value, 4)) / len(values))
 
 
 def exact(name: str, value: float, states: int) -> Figure:

@@ -76,7 +76,7 @@ def of_equal_searches(game: Game[Any], found: SelfPlay) -> list[Figure]:
     goals = found.goals[found.is_finished][:, players]
     figures = [mean("duration", found.length[found.is_finished], EQUAL)]
     if len(players) == 1:
-        best = goals[:, 0].max(initial=0)
+        best = float(goals[:, 0].max(initial=0))
         return [*figures, Figure("best_goal", best, best, BEST_GOAL, len(goals), EQUAL)]
     figures += balance_of(goals)
     figures.append(share("draws", int((goals == goals[:, :1]).all(axis=1).sum()), len(goals), EQUAL))

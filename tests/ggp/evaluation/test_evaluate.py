@@ -125,6 +125,8 @@ def test_puzzles_have_a_best_goal_and_a_share_of_random_success():
     assert found["best_goal"].value == 100
     assert found["best_goal"].source == EXACT
     assert 0 <= found["random_success"].value < 1
+    unsolved = evaluate(ggp.load("eightpuzzle", engine="lanes"), EvaluationTerms(16, 8, 16, 20, 20.0))
+    assert json.dumps(unsolved.to_dict())
 
 
 def test_three_roles_are_compared_pair_by_pair():
