@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ggp.evaluation.measuring import (
     strong_share,
 )
 from ggp.game import Game, has_percepts
-from ggp.search.forest.self_play import SelfPlay, self_play
+from ggp.search.forest.self_play import SelfPlay, joined, self_play
 from ggp.search.mcts.options import MctsOptions
 from ggp.solver import SolverError, SolverLimits, solve
 
@@ -285,22 +285,3 @@ class _Evaluator:
 def is_narrow(figure: Figure) -> bool:
     """Whether more matches would tell little more."""
     return figure.high - figure.low <= 2 * NARROW
-
-
-def joined(parts: list[SelfPlay]) -> SelfPlay:
-    """Matches of several rounds as one."""
-    longest = max(part.moves.shape[1] for part in parts)
-
-    def padded(part: SelfPlay) -> SelfPlay:
-        width = ((0, 0), (0, longest - part.moves.shape[1]), (0, 0))
-        return replace(
-            part,
-            moves=np.pad(part.moves, width, constant_values=-1),
-            choices=np.pad(part.choices, width),
-            value=np.pad(part.value, width, constant_values=np.nan),
-        )
-
-    wide = [padded(part) for part in parts]
-    return SelfPlay(
-        *(np.concatenate([getattr(part, name) for part in wide]) for name in SelfPlay.__dataclass_fields__)
-    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -100,7 +100,7 @@ def self_play(
     each = np.broadcast_to(numbers, (matches, len(game.roles)))
     threads = threads or os.cpu_count() or 1
     size = _batch_size(matches)
-    parts = [slice(first, min(first + size, matches)) for first in range(0, matches, size)]
+    parts = [slice(first, min(first + size, matches)) for first in range(0, max(matches, 1), size)]
     ended = _Ended(is_over or _never)
     context = _Context(compiled, seed, options, step_limit, ended)
     with ThreadPoolExecutor(threads) as pool:
@@ -109,7 +109,7 @@ def self_play(
         except BaseException:
             ended.stop()  # or Ctrl-C would wait for the matches
             raise
-    return _joined(played, len(game.roles))
+    return joined(played)
 
 
 def _batch_size(matches: int) -> int:
@@ -282,27 +282,28 @@ class _Part:
         self._steps.append(step)
 
 
-def _joined(parts: list[SelfPlay], roles: int) -> SelfPlay:
-    """All parts as one, padded to the longest."""
-    longest = max((part.moves.shape[1] for part in parts), default=0)
+def joined(parts: Sequence[SelfPlay]) -> SelfPlay:
+    """Matches of one game as one, padded to the longest. At least one part.
 
-    def padded(array: NDArray[np.generic], filling: float) -> NDArray[np.generic]:
-        width = ((0, 0), (0, longest - array.shape[1]), (0, 0))
-        return np.pad(array, width, constant_values=filling)
+    >>> import ggp
+    >>> game = ggp.load("tictactoe")
+    >>> joined([self_play(game, 0, 3), self_play(game, 0, 4)])
+    <SelfPlay: 7 matches, 7 finished>
+    """
+    longest = max(part.moves.shape[1] for part in parts)
+    gaps = {"moves": -1, "choices": 0, "value": np.nan}
 
-    if not parts:
-        length = np.zeros(0, np.int32)
-        moves = np.zeros((0, 0, roles), np.int32)
-        goals = np.zeros((0, roles), np.int32)
-        return SelfPlay(length.astype(np.bool_), goals, length, moves, moves, moves.astype(np.float64))
-    return SelfPlay(
-        np.concatenate([part.is_finished for part in parts]),
-        np.concatenate([part.goals for part in parts]),
-        np.concatenate([part.length for part in parts]),
-        np.concatenate([padded(part.moves, -1) for part in parts]),
-        np.concatenate([padded(part.choices, 0) for part in parts]),
-        np.concatenate([padded(part.value, np.nan) for part in parts]),
-    )
+    def of_all(name: str) -> NDArray[Any]:
+        arrays = [getattr(part, name) for part in parts]
+        if name in gaps:
+            widths = [((0, 0), (0, longest - array.shape[1]), (0, 0)) for array in arrays]
+            arrays = [
+                np.pad(array, width, constant_values=gaps[name])
+                for array, width in zip(arrays, widths, strict=True)
+            ]
+        return np.concatenate(arrays)
+
+    return SelfPlay(*(of_all(each.name) for each in fields(SelfPlay)))
 
 
 def _never(ended: int) -> bool:
