@@ -391,6 +391,40 @@ def draw_exact_search() -> None:
     picture.save("exact-search")
 
 
+def draw_hidden_information() -> None:
+    """Exploitability of strategies of CFR over iterations, in four games; both axes logarithmic."""
+    import ggp
+    from ggp.solver.cfr import CfrOptions, find_equilibrium, make_state_graph, sequence_form
+
+    counts = [2**k for k in range(1, 13)]
+    picture = Svg(760, 330, "Exploitability over iterations of counterfactual regret minimization")
+
+    def x_of(count: float) -> float:
+        return 80 + 500 * math.log2(count / counts[0]) / math.log2(counts[-1] / counts[0])
+
+    def y_of(goals: float) -> float:
+        return 50 + 240 * (1.5 - math.log10(max(goals, 1e-8))) / 9.5
+
+    for power in range(-8, 2, 2):
+        picture.line([(80, y_of(10.0**power)), (580, y_of(10.0**power))], "line", 0.5)
+        picture.text(72, y_of(10.0**power) + 4, f"{10.0**power:g}", "end", "muted small")
+    for count in counts[1::2]:
+        picture.text(x_of(count), 312, f"{count:,}", "middle", "muted small")
+    names = ("kuhn_poker", "leduc_poker", "liars_dice", "goofspiel_hidden")
+    for place, (name, color) in enumerate(zip(names, "abce", strict=True)):
+        form = sequence_form(make_state_graph(ggp.load(name)))
+        found = [find_equilibrium(form, CfrOptions(1e-8, count)).exploitability for count in counts]
+        picture.line(
+            [(x_of(n), y_of(goals)) for n, goals in zip(counts, found, strict=True)], f"s{color}", 2.5
+        )
+        for n, goals in zip(counts, found, strict=True):
+            picture.dot(x_of(n), y_of(goals), 3, color, f"{name}, {n}: {goals:.2g} goals")
+        picture.rect(594, 60 + 20 * place, 10, 10, color)
+        picture.text(610, 69 + 20 * place, name.replace("_", " "), kind="small")
+    picture.text(80, 28, "what best responses gain, in goals; x: iterations of predictive CFR+", kind="muted")
+    picture.save("hidden-information")
+
+
 def draw_clocks() -> None:
     """One PLAY of five seconds: who does what until when (margins as for a remote manager)."""
     picture = Svg(760, 290, "One PLAY request over time")
