@@ -1,4 +1,4 @@
-"""Play matches over HTTP beside processes that want every core: how many moves come from a search?
+"""Count the moves that come from a search while other processes keep every core busy.
 
     python benchmarks/busy_machine.py [--busy 6] [--matches 3] [--play-clock 1] [--game connectfour]
 

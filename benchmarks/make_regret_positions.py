@@ -48,7 +48,7 @@ PROOF_NODES = 30_000
 """Positions that alpha-beta expands for one move before its value counts as unknown."""
 SLICE_NODES = 2_000
 MOST_UNKNOWN = 3
-"""So many positions in a row without a proof, and earlier ones of the match are not tried."""
+"""After this many failed proofs in a row, earlier positions of the match are not tried."""
 MOST_PER_MATCH = 4
 
 

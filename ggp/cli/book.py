@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_PLIES = 100
 SAVE_SECONDS = 2.0
-"""Time between two writes of the book: a large one takes long beside short searches."""
+"""Time between two writes of the book. Writing a large book takes longer than a short search."""
 
 
 @click.command("book")

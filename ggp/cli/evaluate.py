@@ -1,4 +1,4 @@
-"""`ggp evaluate`: figures that tell whether a game is good."""
+"""`ggp evaluate`: measure how good a game is."""
 
 from __future__ import annotations
 

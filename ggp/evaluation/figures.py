@@ -72,7 +72,7 @@ class Figure:
     """One figure of one game.
 
     low, high   95 % interval; equal to the value where it is exact
-    sample      matches, or what `unit` says
+    sample      matches; decisions of branching, joint moves of agency, states where exact
     source      RANDOM, EQUAL, UNEQUAL or EXACT
     """
 

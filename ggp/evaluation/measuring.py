@@ -15,7 +15,7 @@ from ggp.game import RANDOM_ROLE, Game
 from ggp.search.forest.self_play import SelfPlay
 
 BEST_GOAL = 100
-LOST, EVEN = 0.0, 50.0
+EVEN = 50.0
 
 
 def players_of(game: Game[Any]) -> list[int]:
@@ -119,9 +119,7 @@ def course_of(found: SelfPlay, players: list[int]) -> list[Figure]:
 
 def expected_of_first(found: SelfPlay, players: list[int]) -> NDArray[np.float64]:
     """float64[N, P]: what the searches of a step expect for the first player; NaN where nobody searched."""
-    first, second = (found.value[:, :, r] for r in players)
-    own = np.where(np.isnan(first), np.nan, first)
-    other = np.where(np.isnan(second), np.nan, BEST_GOAL - second)
+    own, other = found.value[:, :, players[0]], BEST_GOAL - found.value[:, :, players[1]]
     both = (own + other) / 2
     return np.where(np.isnan(own), other, np.where(np.isnan(other), own, both))
 
