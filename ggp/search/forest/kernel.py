@@ -15,16 +15,13 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel
-from ggp.jit.rows import Row, Rows, any_lane, literal, load, store
-from ggp.lanes.bits import set_lane
+from ggp.jit.rows import Row, Rows, load, store
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.playout import step_lanes
 from ggp.lanes.settle import settle_apart
 from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import BUSY, IN_TREE, MISSING, UNPROVEN, SearchMemory
-from ggp.search.mcts.kernels.ends import end_lanes, lanes_at_an_end, lanes_to_cut
-from ggp.search.mcts.kernels.search import descend
-from ggp.search.mcts.policies.dispatch import choose_playout_moves
+from ggp.search.mcts.kernels.arrays import UNPROVEN, SearchMemory
+from ggp.search.mcts.kernels.search import launch_walker, move_lanes
 
 
 class Roots(NamedTuple):
@@ -43,34 +40,17 @@ class Roots(NamedTuple):
 @inlined
 def _launch(search: SearchMemory, roots: Roots) -> None:
     """Begin the next playout in every free lane whose tree is not done; the others stay idle."""
-    arrays = search.arrays
     walkers = search.walkers
-    counter = arrays.counter
+    counter = search.arrays.counter
     while counter[c.FREE_LANES] > 0:
-        counter[c.FREE_LANES] -= 1
-        lane = np.int64(walkers.free_lane[counter[c.FREE_LANES]])
-        root = roots.node[lane]
+        lane = walkers.free_lane[counter[c.FREE_LANES] - 1]
+        root = np.int64(roots.node[lane])
         is_proven = search.settings.is_solving != 0 and search.tree.proof[root] != UNPROVEN
         if roots.left[lane] == 0 or is_proven:
+            counter[c.FREE_LANES] -= 1
             continue
         roots.left[lane] -= 1
-        counter[c.FREE_WALKERS] -= 1
-        walker = np.int64(walkers.free[counter[c.FREE_WALKERS]])
-        walkers.node[walker] = root
-        walkers.leaf[walker] = root
-        walkers.reference[walker] = MISSING
-        walkers.depth[walker] = 0
-        walkers.size[walker] = 1
-        walkers.left[walker] = 1
-        walkers.lane[walker, 0] = lane
-        walkers.of_lane[lane] = walker
-        walkers.start[lane] = counter[c.TICK] + 1
-        set_lane(arrays.mask, BUSY, lane)
-        set_lane(arrays.mask, IN_TREE, lane)
-        walkers.descending[counter[c.DESCENDING]] = walker
-        counter[c.DESCENDING] += 1
-        counter[c.DESCENTS] += 1
-        counter[c.LANES_BUSY] += 1
+        launch_walker(search.arrays, walkers, root, 1)
 
 
 @inlined
@@ -88,17 +68,7 @@ def search_forest(search: SearchMemory, roots: Roots, ticks: int) -> bool:
     value = arrays.value
     counter = arrays.counter
     for _ in range(ticks):
-        settle_apart(tables, value, 0, 2)
-        busy = load(arrays.mask, BUSY)
-        over = literal(value, np.int64(tables.terminal)) & busy
-        over = over | lanes_to_cut(arrays, search.walkers, search.settings)
-        playing = busy & ~load(arrays.mask, IN_TREE) & ~over
-        stuck = choose_playout_moves(search, playing)
-        over = lanes_at_an_end(search, over | stuck)
-        if any_lane(over):
-            end_lanes(search, over)
-        descend(search)
-        moved = load(arrays.mask, BUSY)
+        moved = move_lanes(search)
         _launch(search, roots)
         settle_apart(tables, value, 2, 3)
         step_lanes(tables, value, arrays.saved, arrays.root, ~moved)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.jit.compiling import inlined, kernel, stage
-from ggp.jit.rows import Index, any_lane, literal, load
+from ggp.jit.rows import Index, Row, any_lane, literal, load
 from ggp.lanes.bits import clear_lane, literal_in_lane, set_lane
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.playout import step_lanes
@@ -111,7 +111,7 @@ def _choose_in_tree(search: SearchMemory, walker: Index) -> None:
 
 
 @stage
-def descend(search: SearchMemory) -> None:
+def _descend(search: SearchMemory) -> None:
     """Move every walker in the tree by one edge; those that leave it are dropped from the list."""
     walkers = search.walkers
     counter = search.arrays.counter
@@ -133,6 +133,25 @@ def descend(search: SearchMemory) -> None:
 
 
 @inlined
+def move_lanes(search: SearchMemory) -> Row:
+    """Settle the circuit, then choose, end and descend; returns the lanes that made a move."""
+    arrays = search.arrays
+    value = arrays.value
+    settle_apart(search.tables, value, 0, 2)
+    busy = load(arrays.mask, BUSY)
+    over = literal(value, np.int64(search.tables.terminal)) & busy
+    over = over | lanes_to_cut(arrays, search.walkers, search.settings)
+    playing = busy & ~load(arrays.mask, IN_TREE) & ~over
+    stuck = choose_playout_moves(search, playing)
+    over = lanes_at_an_end(search, over | stuck)
+    if any_lane(over):
+        end_lanes(search, over)
+    _descend(search)
+    record_moves(search)
+    return load(arrays.mask, BUSY)
+
+
+@inlined
 def _most_in_flight(arrays: SearchArrays, tree: Tree, settings: Settings) -> Index:
     """Lanes that may be busy, by the visits of the root or by its untried moves.
 
@@ -146,6 +165,32 @@ def _most_in_flight(arrays: SearchArrays, tree: Tree, settings: Settings) -> Ind
         edges = np.int64(tree.first_edge[ROOT, role + 1] - tree.first_edge[ROOT, role])
         most = max(most, edges - counter[c.ROOT_VISITS])
     return most
+
+
+@inlined
+def launch_walker(arrays: SearchArrays, walkers: Walkers, root: Index, size: Index) -> None:
+    """Make a walker at node `root` of the `size` lanes that became free last."""
+    counter = arrays.counter
+    counter[c.FREE_WALKERS] -= 1
+    walker = np.int64(walkers.free[counter[c.FREE_WALKERS]])
+    walkers.node[walker] = root
+    walkers.leaf[walker] = root
+    walkers.reference[walker] = MISSING
+    walkers.depth[walker] = 0
+    walkers.size[walker] = size
+    walkers.left[walker] = size
+    for i in range(size):
+        counter[c.FREE_LANES] -= 1
+        lane = np.int64(walkers.free_lane[counter[c.FREE_LANES]])
+        walkers.lane[walker, i] = lane
+        walkers.of_lane[lane] = walker
+        walkers.start[lane] = counter[c.TICK] + 1
+        set_lane(arrays.mask, BUSY, lane)
+        set_lane(arrays.mask, IN_TREE, lane)
+    walkers.descending[counter[c.DESCENDING]] = walker
+    counter[c.DESCENDING] += 1
+    counter[c.DESCENTS] += 1
+    counter[c.LANES_BUSY] += size
 
 
 @inlined
@@ -165,27 +210,8 @@ def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settin
                 return
         if counter[c.FREE_LANES] < size:
             return
-        counter[c.FREE_WALKERS] -= 1
-        walker = np.int64(walkers.free[counter[c.FREE_WALKERS]])
-        walkers.node[walker] = ROOT
-        walkers.leaf[walker] = ROOT
-        walkers.reference[walker] = MISSING
-        walkers.depth[walker] = 0
-        walkers.size[walker] = size
-        walkers.left[walker] = size
-        for i in range(size):
-            counter[c.FREE_LANES] -= 1
-            lane = np.int64(walkers.free_lane[counter[c.FREE_LANES]])
-            walkers.lane[walker, i] = lane
-            walkers.of_lane[lane] = walker
-            walkers.start[lane] = counter[c.TICK] + 1
-            set_lane(arrays.mask, BUSY, lane)
-            set_lane(arrays.mask, IN_TREE, lane)
-        walkers.descending[counter[c.DESCENDING]] = walker
-        counter[c.DESCENDING] += 1
-        counter[c.DESCENTS] += 1
-        counter[c.LANES_BUSY] += size
         counter[c.LAUNCHES_LEFT] -= size
+        launch_walker(arrays, walkers, ROOT, size)
 
 
 @kernel
@@ -199,18 +225,7 @@ def search_tree(search: SearchMemory, ticks: int) -> bool:
     value = arrays.value
     counter = arrays.counter
     for _ in range(ticks):
-        settle_apart(tables, value, 0, 2)
-        busy = load(arrays.mask, BUSY)
-        over = literal(value, np.int64(tables.terminal)) & busy
-        over = over | lanes_to_cut(arrays, search.walkers, search.settings)
-        playing = busy & ~load(arrays.mask, IN_TREE) & ~over
-        stuck = choose_playout_moves(search, playing)
-        over = lanes_at_an_end(search, over | stuck)
-        if any_lane(over):
-            end_lanes(search, over)
-        descend(search)
-        record_moves(search)
-        moved = load(arrays.mask, BUSY)
+        moved = move_lanes(search)
         _launch(arrays, search.tree, search.walkers, search.settings)
         settle_apart(tables, value, 2, 3)
         step_lanes(tables, value, arrays.saved, arrays.root, ~moved)
