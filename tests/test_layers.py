@@ -38,7 +38,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("ggp.search", "ggp.match", "ggp.knowledge"),
     ("ggp.validation", "ggp.protocol"),
     ("ggp.players", "ggp.bench"),
-    ("ggp.player_server", "ggp.tournament", "ggp.assessment", "ggp.evaluation", "ggp.env"),
+    ("ggp.player_server", "ggp.tournament", "ggp.assessment", "ggp.evaluation", "ggp.items", "ggp.env"),
     ("ggp.web",),
     ("ggp.cli",),
     ("ggp", "ggp.__main__"),

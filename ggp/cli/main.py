@@ -37,6 +37,8 @@ COMMANDS = {
     "features": "Show the board features of a game and their learned weights.",
     "tournament": "Play many matches between agents and rate them.",
     "evaluate": "Measure whether a game is balanced, decided by skill, and neither endless nor trivial.",
+    "items": "Ask questions about games, with right answers, for programs that read rules.",
+    "grade": "Score answers to such questions.",
     "assess": "Test a player on positions with known answers.",
     "players": "List the players and their options.",
     "player": "Run a player that game managers can reach over HTTP.",

@@ -1,0 +1,10 @@
+"""Questions about games with answers from the engine, to examine programs that read rules.
+
+wording      terms and rules in KIF, infix or sentences, under their own or scrambled names
+rule_depth   how long the chains of rules are that an answer needs
+walks        random matches, whose states are asked about
+solved       values and regrets of moves in games that are small enough to be solved
+questions    the kinds of question: wording and right answer
+making       from a game to its items
+grading      scores of answers by kind and difficulty
+"""

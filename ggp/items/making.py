@@ -1,0 +1,202 @@
+"""From a game to its items: questions with answers, reproducible by their seed."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ggp.game import Game, GameError, has_percepts
+from ggp.items.questions import QUESTIONS, RELATIONS, SOLVED_KINDS, Answer, Asker, Question
+from ggp.items.rule_depth import rule_depths
+from ggp.items.solved import has_one_meaning
+from ggp.items.walks import random_walk
+from ggp.items.wording import Notation, Wording
+from ggp.match.terms import derived_seed
+from ggp.solver import Solution, SolverError, SolverLimits, solve
+
+SCHEMA = 1
+KINDS = tuple(QUESTIONS)
+QUESTIONS_PER_STATE = 3
+"""Random matches cost more than questions: large numbers of items ask several about each state of a match."""
+FEWEST_WALKS = 100
+"""Small numbers of items come from as many different matches, if they are as many."""
+FRUITLESS_WALKS = 500
+"""After so many matches in a row without a new question there are hardly any more."""
+SOLVER_MEBIBYTES = 1024
+
+
+@dataclass(frozen=True)
+class ItemTerms:
+    """How many items are made of one game, and which.
+
+    kinds          those that suit the game; see `QUESTIONS`
+    is_scrambled   whether names are replaced by unrelated words
+    horizon        joint moves that a question looks ahead at most
+    step_limit     joint moves of a random match at most
+    solver_states  games of more states are not solved
+    seconds        for all items of the game; then there are fewer
+    """
+
+    count: int = 100
+    seed: int = 0
+    kinds: tuple[str, ...] = KINDS
+    notation: Notation = "kif"
+    is_scrambled: bool = False
+    horizon: int = 5
+    step_limit: int = 200
+    solver_states: int = 100_000
+    seconds: float = 600.0
+
+
+class Item(NamedTuple):
+    """One question with its right answer.
+
+    answer       a list (in any order), a number, true or false; of "best" the best moves, and the regret of
+                 every legal move, in goals
+    state_size   facts of the state
+    horizon      joint moves to look ahead: 0 for the state itself, of "value" and "best" the length of best
+                 play; None if that need not end
+    rule_depth   longest chain of rules that the answer needs, see `ggp.items.rule_depth`
+    """
+
+    id: str
+    game: str
+    kind: str
+    notation: Notation
+    question: str
+    answer: Answer
+    state_size: int
+    horizon: int | None
+    rule_depth: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """For a line of JSON."""
+        return {
+            "schema": SCHEMA,
+            "id": self.id,
+            "game": self.game,
+            "kind": self.kind,
+            "notation": self.notation,
+            "question": self.question,
+            "answer": self.answer,
+            "difficulty": {
+                "horizon": self.horizon,
+                "state_size": self.state_size,
+                "rule_depth": self.rule_depth,
+            },
+        }
+
+
+class ItemMaker:
+    """Makes the items of one game; `notes` says what is missing, and why.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe", engine="reasoner")
+    >>> maker = ItemMaker(game, ItemTerms(count=1, kinds=("terminal",)))
+    >>> for item in maker.items():
+    ...     print(item.question, item.answer)
+    State: (cell 1 1 o) (cell 1 3 x) ... (cell 3 3 x) (control o)
+    Is this state terminal? False
+
+    name    of the game in ids; None: its own
+    clock   `time.monotonic`, or what replaces it
+    """
+
+    def __init__(
+        self,
+        game: Game[Any],
+        terms: ItemTerms,
+        *,
+        name: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.game, self.terms, self.clock = game, terms, clock
+        self.name = game.name if name is None else name
+        seed = terms.seed if terms.is_scrambled else None
+        self.wording = Wording(game.program, terms.notation, seed)
+        self.notes: list[str] = []
+
+    def items(self) -> Iterator[Item]:
+        """At most `terms.count` different items.
+
+        Raises GameError if the rules leave a role without a move, ReasoningError if a state is too large.
+        """
+        game, terms = self.game, self.terms
+        self.notes.clear()
+        deadline = self.clock() + terms.seconds
+        solution = self._solution(deadline)
+        kinds = self._kinds(solution)
+        depths = rule_depths(game.program)
+        depth_of = {kind: max(depths.get(name, 0) for name in RELATIONS[kind]) for kind in kinds}
+        prefix = f"{self.name}-{terms.seed}-"
+        made = 0
+        for kind, question in self._questions(kinds, solution, deadline):
+            if made >= terms.count:
+                return
+            made += 1
+            text, answer, size, horizon = question
+            yield Item(
+                f"{prefix}{made}",
+                self.name,
+                kind,
+                terms.notation,
+                text,
+                answer,
+                size,
+                horizon,
+                depth_of[kind],
+            )
+        if made < terms.count:
+            reason = "time is up" if self.clock() > deadline else "hardly any others exist"
+            self.notes.append(f"only {made:,} of {terms.count:,} items: {reason}")
+
+    def _questions(
+        self, kinds: tuple[str, ...], solution: Solution | None, deadline: float
+    ) -> Iterator[tuple[str, Question]]:
+        """Different questions about states of random matches."""
+        game, terms = self.game, self.terms
+        rng = random.Random(derived_seed(terms.seed, "items"))
+        asker = Asker(game, self.wording, rng, solution, terms.horizon)
+        asked: set[int] = set()
+        fruitless = 0
+        while kinds and fruitless < FRUITLESS_WALKS and self.clock() <= deadline:
+            walk = random_walk(game, rng, terms.step_limit, lambda: self.clock() > deadline)
+            fruitless += 1
+            asker.facts.clear()
+            places = len(walk.states)
+            for _ in range(max(1, min(QUESTIONS_PER_STATE * places, terms.count // FEWEST_WALKS))):
+                kind = kinds[int(rng.random() * len(kinds))]
+                question = QUESTIONS[kind](asker, walk, int(rng.random() * places))
+                if question is None:
+                    continue
+                key = hash((kind, question.text))
+                if key not in asked:
+                    asked.add(key)
+                    fruitless = 0
+                    yield kind, question
+
+    def _kinds(self, solution: Solution | None) -> tuple[str, ...]:
+        """The kinds of question that suit the game."""
+        absent = set() if has_percepts(self.game) else {"percepts"}
+        absent |= set(SOLVED_KINDS) if solution is None else set()
+        return tuple(kind for kind in self.terms.kinds if kind not in absent)
+
+    def _solution(self, deadline: float) -> Solution | None:
+        terms = self.terms
+        if not set(SOLVED_KINDS) & set(terms.kinds) or terms.solver_states == 0:
+            return None
+        limits = SolverLimits(
+            mebibytes=SOLVER_MEBIBYTES, states=terms.solver_states, deadline=deadline, may_use_disk=False
+        )
+        try:
+            solution = solve(self.game, limits)
+        except (SolverError, GameError, MemoryError) as error:
+            self.notes.append(f"no value, no best: {error or 'out of memory'}")
+            return None
+        if not has_one_meaning(solution):
+            self.notes.append("no value, no best: the values of states depend on which equilibrium is played")
+            return None
+        return solution
