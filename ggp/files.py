@@ -14,32 +14,27 @@ PACKAGE = Path(__file__).resolve().parent
 
 
 def user_cache_folder() -> Path | None:
-    """The folder of our caches in the user's cache folder; None if there is no home folder.
-
-    A relative XDG_CACHE_HOME is ignored, as the XDG base directory specification demands.
-    """
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-    elif sys.platform == "darwin":
-        base = os.path.expanduser("~/Library/Caches")
-    else:
-        chosen = os.environ.get("XDG_CACHE_HOME", "")
-        base = chosen if os.path.isabs(chosen) else os.path.expanduser("~/.cache")
-    return Path(base) / "ggp-lanes" if base and os.path.isabs(base) else None
+    """The folder of our caches in the user's cache folder; None if there is no home folder."""
+    return _user_folder("LOCALAPPDATA", "~/Library/Caches", "XDG_CACHE_HOME", "~/.cache")
 
 
 def user_data_folder() -> Path | None:
-    """The folder of what users had computed and want kept; None if there is no home folder.
+    """The folder of what users had computed and want kept; None if there is no home folder."""
+    return _user_folder("APPDATA", "~/Library/Application Support", "XDG_DATA_HOME", "~/.local/share")
 
-    XDG base directory specification, as for the cache.
+
+def _user_folder(windows: str, mac: str, xdg: str, default: str) -> Path | None:
+    """Our folder in one of the user's: an environment variable on Windows, else a folder.
+
+    A relative path in the variable `xdg` is ignored, as the XDG base directory specification demands.
     """
     if sys.platform == "win32":
-        base = os.environ.get("APPDATA")
+        base = os.environ.get(windows)
     elif sys.platform == "darwin":
-        base = os.path.expanduser("~/Library/Application Support")
+        base = os.path.expanduser(mac)
     else:
-        chosen = os.environ.get("XDG_DATA_HOME", "")
-        base = chosen if os.path.isabs(chosen) else os.path.expanduser("~/.local/share")
+        chosen = os.environ.get(xdg, "")
+        base = chosen if os.path.isabs(chosen) else os.path.expanduser(default)
     return Path(base) / "ggp-lanes" if base and os.path.isabs(base) else None
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ggp.cli.kept_progress import kept_progress
 from ggp.cli.loading_status import load_visibly
 from ggp.cli.options import Clock, Count, OutputFile, engine_option
 from ggp.game import GameError
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from ggp.players.book_building import BookProgress
 
 MOST_PLIES = 100
-SAVE_SECONDS = 2.0
-"""Time between two writes of the book. Writing a large book takes longer than a short search."""
 
 
 @click.command("book")
@@ -78,7 +75,8 @@ def command(
         terms = BookTerms(plies, seconds, simulations, seed)
         is_interrupted = False
         try:
-            with _progress(game.name, lambda: book.save(place)) as report:
+            text = partial(_progress_text, game.name)
+            with kept_progress(f"{game.name}: preparing", text, lambda: book.save(place)) as report:
                 build_book(game, book, terms, report=report)
         except KeyboardInterrupt:
             is_interrupted = True
@@ -108,23 +106,6 @@ def _open(game: Game[Any], out: Path | None) -> tuple[Path, Book]:
     return place, book
 
 
-@contextmanager
-def _progress(name: str, save: Callable[[], None]) -> Iterator[Callable[[BookProgress], None]]:
-    """Save now and then, and show which one is searched if standard error is a terminal."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    with console.status(f"{name}: preparing") as status:
-        saved = time.monotonic()
-
-        def report(progress: BookProgress) -> None:
-            nonlocal saved
-            if time.monotonic() - saved > SAVE_SECONDS:
-                save()
-                saved = time.monotonic()
-            status.update(
-                f"{name}: ply {progress.ply + 1}, {progress.done} of {progress.count} positions"
-                " (Ctrl-C stops and keeps them)"
-            )
-
-        yield report
+def _progress_text(name: str, progress: BookProgress) -> str:
+    """The position at hand."""
+    return f"{name}: ply {progress.ply + 1}, {progress.done} of {progress.count} positions"

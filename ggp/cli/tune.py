@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ggp.cli.kept_progress import kept_progress
 from ggp.cli.loading_status import load_visibly
 from ggp.cli.options import Count
 from ggp.game import GameError
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.knowledge.tuned import Tuning
     from ggp.tournament.tuning import TuningProgress
-
-SAVE_SECONDS = 2.0
 
 
 @click.command("tune")
@@ -65,7 +62,10 @@ def command(file: str, simulations: int, repetitions: int, seed: int, restart: b
     try:
         tuning = _open(game, place, simulations, seed, restart=restart)
         try:
-            with _progress(game.name, lambda: tuning.save(place)) as report:
+            text = partial(_progress_text, game.name)
+            with kept_progress(
+                f"{game.name}: measuring the speed of policies", text, lambda: tuning.save(place)
+            ) as report:
                 tune(game, tuning, most=repetitions, report=report)
         except KeyboardInterrupt:
             is_interrupted = True
@@ -113,22 +113,9 @@ def tuning_text(tuning: Tuning) -> str:
     return "\n".join([*rows, f"{tuning.game}: mcts plays with {tuning.best}{open_text}"])
 
 
-@contextmanager
-def _progress(name: str, save: Callable[[], None]) -> Iterator[Callable[[TuningProgress], None]]:
-    """Save now and then, and show the comparison at hand if standard error is a terminal."""
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"{name}: measuring the speed of policies") as status:
-        saved = time.monotonic()
-
-        def report(progress: TuningProgress) -> None:
-            nonlocal saved
-            if time.monotonic() - saved > SAVE_SECONDS:
-                save()
-                saved = time.monotonic()
-            status.update(
-                f"{name}: candidate {progress.number} of {progress.count}, {progress.challenger},"
-                f" {progress.repetition} of at most {progress.most} repetitions (Ctrl-C stops and keeps them)"
-            )
-
-        yield report
+def _progress_text(name: str, progress: TuningProgress) -> str:
+    """The comparison at hand."""
+    return (
+        f"{name}: candidate {progress.number} of {progress.count}, {progress.challenger},"
+        f" {progress.repetition} of at most {progress.most} repetitions"
+    )

@@ -202,14 +202,10 @@ def alphabeta_report(result: SearchResult, setup: MatchSetup, mode: str = "alpha
     depth = result.depth or 0
     return SearchReport(
         seconds=result.seconds,
-        playouts=0,
-        descents=0,
         mean_depth=float(depth if result.is_whole else depth - 1),
         deepest=depth,
         nodes=result.nodes,
-        is_full=False,
         moves=moves,
-        best_line=(),
         goal=proven,
         mode=mode,
     )

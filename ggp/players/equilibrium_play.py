@@ -97,17 +97,10 @@ class EquilibriumPlay:
         likeliest = sorted(chances, key=lambda move: -chances[move])
         return SearchReport(
             seconds=self._seconds,
-            playouts=0,
-            descents=0,
-            mean_depth=0.0,
-            deepest=0,
             nodes=self._plex.set_count,
-            is_full=False,
             moves=tuple(
                 MoveReport(move, round(_SHARES * chances[move]), self._value, None) for move in likeliest
             ),
-            best_line=(),
-            goal=None,
             mode="equilibrium",
         )
 

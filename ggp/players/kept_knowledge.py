@@ -84,15 +84,7 @@ def book_move(
 def book_report(move: Move, found: BookMove) -> SearchReport:
     """A book's move as the report of a search."""
     return SearchReport(
-        seconds=0.0,
-        playouts=0,
-        descents=0,
-        mean_depth=0.0,
-        deepest=0,
-        nodes=0,
-        is_full=False,
         moves=(MoveReport(move, found.visits, found.mean, found.goal),),
-        best_line=(),
         goal=found.goal,
         mode="book",
     )

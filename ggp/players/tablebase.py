@@ -110,17 +110,9 @@ def stage_report(stage: Stage, role: Role) -> SearchReport:
     rated = stage.best_moves.get(role, ())
     goals = [round(each.goal) if float(each.goal).is_integer() else None for each in rated]
     return SearchReport(
-        seconds=0.0,
-        playouts=0,
-        descents=0,
-        mean_depth=0.0,
-        deepest=0,
-        nodes=0,
-        is_full=False,
         moves=tuple(
             MoveReport(each.move, 1, each.goal, goal) for each, goal in zip(rated, goals, strict=True)
         ),
-        best_line=(),
         goal=goals[0] if goals else None,
         mode="solution",
     )

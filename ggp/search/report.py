@@ -76,16 +76,16 @@ class SearchReport:
     In a notebook it is a table of the moves.
     """
 
-    seconds: float
-    playouts: int
-    descents: int
-    mean_depth: float
-    deepest: int
-    nodes: int
-    is_full: bool
-    moves: tuple[MoveReport, ...]
-    best_line: tuple[tuple[Move, ...], ...]
-    goal: int | None
+    seconds: float = 0.0
+    playouts: int = 0
+    descents: int = 0
+    mean_depth: float = 0.0
+    deepest: int = 0
+    nodes: int = 0
+    is_full: bool = False
+    moves: tuple[MoveReport, ...] = ()
+    best_line: tuple[tuple[Move, ...], ...] = ()
+    goal: int | None = None
     mode: str = "lanes"
     carried: int = 0
     fallback: str = ""

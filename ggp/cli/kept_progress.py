@@ -1,0 +1,37 @@
+"""Progress of work whose results are kept while it goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+SAVE_SECONDS = 2.0
+"""Time between two writes. Writing a large file takes longer than a short search."""
+
+_Progress = TypeVar("_Progress")
+
+
+@contextmanager
+def kept_progress(
+    beginning: str, text: Callable[[_Progress], str], save: Callable[[], None]
+) -> Iterator[Callable[[_Progress], None]]:
+    """A function to be told of progress: it saves now and then, and shows `text` on a terminal.
+
+    >>> with kept_progress("nim: preparing", lambda done: f"nim: {done} of 3", lambda: None) as report:
+    ...     report(1)
+    """
+    from rich.console import Console
+
+    with Console(stderr=True).status(beginning) as status:
+        saved = time.monotonic()
+
+        def report(progress: _Progress) -> None:
+            nonlocal saved
+            if time.monotonic() - saved > SAVE_SECONDS:
+                save()
+                saved = time.monotonic()
+            status.update(f"{text(progress)} (Ctrl-C stops and keeps them)")
+
+        yield report
