@@ -8,7 +8,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from ggp.game import RANDOM_ROLE, Game, is_compiled
 from ggp.match.player import Player, PlayerFaultError, PlayerSpecError
 from ggp.match.record import MatchRecord, write_record
 from ggp.match.referee import INTERRUPTED, NotStartedError, play_match
-from ggp.match.terms import STEP_LIMIT, MatchTerms
+from ggp.match.terms import STEP_LIMIT, MatchTerms, OnError
 from ggp.players.factory import make_player, require_kind
 
 if TYPE_CHECKING:
@@ -59,6 +59,13 @@ COUNTING_CLOCK_SECONDS = 60.0
     type=Count(1),
     help="Abort the match after this many steps.",
 )
+@click.option(
+    "--on-error",
+    default="random",
+    show_default=True,
+    type=click.Choice(["first", "random"]),
+    help="Legal move that replaces a missing or illegal one.",
+)
 @no_cache_option
 @click.option("--think", is_flag=True, help="Show the progress of the players' searches.")
 @click.option("--json", "is_json", is_flag=True, help="Print only one JSON object per match.")
@@ -73,6 +80,7 @@ def command(
     record: Path | None,
     engine: str,
     step_limit: int,
+    on_error: OnError,
     no_cache: bool,
     think: bool,
     is_json: bool,
@@ -81,9 +89,9 @@ def command(
 ) -> None:
     """Play the game in FILE on this machine, with one PLAYER per role in the order of the rules.
 
-    PLAYER is human, random, legal, mcts, alphabeta, solving, tablebase:file=PATH or http://HOST:PORT, with
-    options as in mcts:simulations=500,c=40, which `ggp players` lists. Roles without a PLAYER are played by
-    mcts.
+    PLAYER is human, random, legal, mcts, alphabeta, solving, tablebase:file=PATH, text:COMMAND or
+    http://HOST:PORT, with options as in mcts:simulations=500,c=40, which `ggp players` lists. Roles without a
+    PLAYER are played by mcts.
 
     Exit code: 0 matches completed, 1 a match was aborted, 2 wrong usage or a player that does not start.
     """
@@ -100,7 +108,8 @@ def command(
         play_clock = COUNTING_CLOCK_SECONDS if is_counting else DEFAULT_CLOCK_SECONDS
     if seed is None:
         seed = random.SystemRandom().getrandbits(31)
-    series = Series(game, specs, start_clock, play_clock, step_limit, is_thinking=think, is_json=is_json)
+    terms = MatchTerms(start_clock, play_clock, on_error=on_error, step_limit=step_limit, all_must_start=True)
+    series = Series(game, specs, terms, is_thinking=think, is_json=is_json)
     records = series.play(repeat, seed)
     if record is not None:
         write_record(records[0], record)
@@ -175,13 +184,14 @@ def _require_seats(name: str, roles: Iterable[Term], specs: tuple[str, ...]) -> 
 
 @dataclass(frozen=True)
 class Series:
-    """One match or several between the same players, shown on the terminal."""
+    """One match or several between the same players, shown on the terminal.
+
+    terms   of each match, the seed aside
+    """
 
     game: Game[Any]
     specs: tuple[str, ...]
-    start_clock: float
-    play_clock: float
-    step_limit: int
+    terms: MatchTerms
     is_thinking: bool
     is_json: bool
 
@@ -224,10 +234,7 @@ class Series:
     def _play_one(self, view: MatchView, seed: int) -> MatchRecord:
         seats = seat_players(self.game, self.specs, view.show_report if self.is_thinking else None)
         with view:
-            terms = MatchTerms(
-                self.start_clock, self.play_clock, seed, step_limit=self.step_limit, all_must_start=True
-            )
-            return play_match(self.game, seats, terms, watch=view)
+            return play_match(self.game, seats, replace(self.terms, seed=seed), watch=view)
 
 
 def seat_players(
@@ -276,5 +283,5 @@ def _print_totals(console: Console, records: list[MatchRecord]) -> None:
             )
             mean = sum(known) / len(known)
             faults = sum(record.fault_count(index) for record in records)
-            note = f"   {faults} faults: random moves instead" if faults else ""
+            note = f"   {faults} faults: legal moves instead" if faults else ""
             console.print(f"{role} ({records[0].player_names[index]}): mean goal {mean:.1f}   {spread}{note}")

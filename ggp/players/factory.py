@@ -61,8 +61,8 @@ def make_player(
     ask: Callable[[str], str] | None = None,
     show: Callable[[str], None] | None = None,
 ) -> Player:
-    """The player written as `spec`: a kind, perhaps with options, `http://host:port`, or a class of one's own
-    as `module:Class` or `path/to/file.py:Class` (see `ggp.players.own`).
+    """The player written as `spec`: a kind, perhaps with options, `http://host:port`, `text:COMMAND`, or a
+    class of one's own as `module:Class` or `path/to/file.py:Class` (see `ggp.players.own`).
 
     on_progress   called with the best move so far whenever it changes
     on_report     called with a SearchReport a few times per second
@@ -91,7 +91,8 @@ def make_player(
             raise PlayerSpecError(f"unknown player {spec!r}: a player over HTTP is written http://{spec}")
         raise PlayerSpecError(_unknown(spec, tuple(_MAKERS)))
     try:
-        return _MAKERS[kind](split_options(rest), Links(on_progress, on_report, ask, show))
+        given = {"command": rest} if kind == "text" else split_options(rest)
+        return _MAKERS[kind](given, Links(on_progress, on_report, ask, show))
     except (OptionError, OSError) as error:
         raise PlayerSpecError(f"player {spec!r}: {error}") from None
 
@@ -216,6 +217,12 @@ def _make_legal(given: dict[str, str], links: Links) -> Player:
     return LegalPlayer()
 
 
+def _make_text(given: dict[str, str], links: Links) -> Player:
+    from ggp.players.text_player import TextPlayer
+
+    return TextPlayer(given["command"])
+
+
 def _refuse_all(given: Mapping[str, str]) -> None:
     if given:
         raise OptionError(f"unknown option {next(iter(given))!r}: this player has no options")
@@ -229,5 +236,6 @@ _MAKERS: Mapping[str, Maker] = {
     "random": _make_random,
     "legal": _make_legal,
     "human": _make_human,
+    "text": _make_text,
 }
 assert _MAKERS.keys() == PLAYERS.keys()

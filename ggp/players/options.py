@@ -193,6 +193,7 @@ PLAYERS: Mapping[str, str] = {
     "random": "Uniformly random moves.",
     "legal": "The first legal move.",
     "human": "A person at the keyboard.",
+    "text": "A command, text:COMMAND, that is told rules and state as text and answers a move as text.",
 }
 """Kind of player → its help line."""
 

@@ -57,7 +57,7 @@ _CONDITION_KEYS = ("repetitions", "start_clock", "play_clock", "simulations")
 _UNTIL_KEYS = ("rule", "elo0", "elo1", "alpha", "beta", "width")
 _TOP_KEYS = {"name", "seed", "engine", "games", "agents", "options", "against", "lineups"}
 _TABLES = {"conditions", "until"}
-_SEARCHING = re.compile(r"(mcts|alphabeta|solving|tablebase)(:|$)")
+_SEARCHING = re.compile(r"(mcts|alphabeta|solving|tablebase|text)(:|$)")
 _LIMIT = re.compile(r"[:,](simulations|depth|nodes)=")
 _NAME = re.compile(r"[^\s/|]+")
 

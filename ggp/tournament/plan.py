@@ -212,7 +212,7 @@ def extend_spec(player: str, options: Mapping[str, object]) -> str:
 
 def with_option(player: str, option: str, value: object) -> str:
     """Add an option to the spec `player`, unless it sets or does not have this option."""
-    if player.startswith("http://") or re.search(rf"[:,]{re.escape(option)}=", player):
+    if player.startswith(("http://", "text:")) or re.search(rf"[:,]{re.escape(option)}=", player):
         return player
     extended = extend_spec(player, {option: value})
     try:

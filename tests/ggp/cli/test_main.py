@@ -223,7 +223,10 @@ def test_ctrl_c_that_strikes_in_a_finalizer_ends_the_command(tmp_path):
         (["validate", "nosuchgame"], "no such file or game"),
         (["match", "no/such.kif"], "no/such.kif: no such file.\n"),
         (["match", "connectfour", "localhost:9147"], "is written http://localhost:9147"),
-        (["player", "--agent", "human"], "expected mcts, alphabeta, solving, tablebase, random, legal, with"),
+        (
+            ["player", "--agent", "human"],
+            "expected mcts, alphabeta, solving, tablebase, random, legal, text, with",
+        ),
         (["bench", "nosuchgame"], "no such file or game"),
         (["bench", "tictactoe", "--search", "--policy", "best"], "unknown policy 'best'"),
         (["learn", "tictactoe", "--out", "/dev/null/x.json"], "--out"),
@@ -373,7 +376,7 @@ def test_matches_count_replaced_moves(ggp, monkeypatch):
     first, second, left, right = out.splitlines()
     steps = int(first.split()[2]), int(second.split()[2])
     assert first.endswith(f"   right: {steps[0]} faults")
-    assert right.endswith(f"   {sum(steps)} faults: random moves instead")
+    assert right.endswith(f"   {sum(steps)} faults: legal moves instead")
     assert "faults" not in left
 
 
