@@ -23,7 +23,7 @@ docs/reference/diagnostics.md:
     selection      GDL331
 
 `selection` holds which findings are reported (codes selected, comments that silence), `fixes` the mechanical
-corrections of the text.
+corrections of the text, `repairs` what a program needs to mend a sheet, guesses included.
 
 `gdl.syntax` reports GDL1xx, `gdl.normalize` GDL210 and GDL211. Each check is a generator of diagnostics over
 a `Sheet`. Rule sheets are untrusted input: every check is linear in the size of the sheet, or stops after a

@@ -73,6 +73,7 @@ def _codes(context: click.Context, _: click.Parameter, text: str | None) -> tupl
     type=click.Choice(["text", "json", "sarif", "github"]),
     help="Output format.",
 )
+@click.option("--json", "is_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--syntax",
     default="auto",
@@ -149,6 +150,7 @@ def command(
     prove: bool,
     strict: bool,
     output: str,
+    is_json: bool,
     syntax: str,
     quiet: bool,
     playouts: int,
@@ -169,6 +171,7 @@ def command(
 
     Exit code: 0 no errors, 1 errors in a file (with --strict also warnings), 2 a file cannot be read.
     """
+    output = "json" if is_json else output
     names = sheet_names(files)
     if not names:
         raise click.UsageError(f"no .kif files in {', '.join(files)}")
@@ -217,7 +220,10 @@ def _print_all(reports: Sequence[SheetReport], output: str, quiet: bool) -> None
 
 
 def _examine(name: str, request: Request, advance: Callable[[str, int], None]) -> SheetReport:
-    report = examine(name, replace(request, progress=lambda text: advance(f"{name}: {text}", 0)))
+    try:
+        report = examine(name, replace(request, progress=lambda text: advance(f"{name}: {text}", 0)))
+    except (RecursionError, MemoryError) as error:  # one sheet must not cost the findings of the others
+        report = SheetReport(name, unreadable=f"{name}: too large to check ({type(error).__name__})")
     advance(name, 1)
     return report
 

@@ -19,6 +19,7 @@ from gdl.program import Source
 from gdl.terms import Span
 from gdl.validation import CODES as STATIC_CODES
 from gdl.validation.fixes import FIXES
+from gdl.validation.repairs import Repair, repairs
 from gdl.validation.selection import OFF_BY_DEFAULT
 from ggp.match.record import program_version
 from ggp.notebook import html_table
@@ -150,7 +151,7 @@ def summary_of(reports: Sequence[SheetReport]) -> str:
 
 
 def to_json(reports: Sequence[SheetReport]) -> str:
-    """All reports as one JSON document."""
+    """All reports as one JSON document, with what a program needs to repair the sheets."""
     sheets = [
         {
             "file": report.name,
@@ -158,7 +159,12 @@ def to_json(reports: Sequence[SheetReport]) -> str:
             **({"unreadable": report.unreadable} if report.unreadable else {}),
             **({"note": report.note} if report.note else {}),
             **({"fixed": report.fixed} if report.fixed else {}),
-            "diagnostics": [_diagnostic_data(diagnostic) for diagnostic in report.diagnostics],
+            "diagnostics": [
+                _diagnostic_data(diagnostic, repair)
+                for diagnostic, repair in zip(
+                    report.diagnostics, repairs(report.source, report.diagnostics), strict=True
+                )
+            ],
             "properties": [fact.to_dict() for fact in report.properties],
         }
         for report in reports
@@ -172,12 +178,16 @@ def to_json(reports: Sequence[SheetReport]) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1)
 
 
-def _diagnostic_data(diagnostic: Diagnostic) -> dict[str, Any]:
+def _diagnostic_data(diagnostic: Diagnostic, repair: Repair) -> dict[str, Any]:
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity.value,
         "message": diagnostic.message,
         **_span_data(diagnostic.span),
+        "text": repair.text,
+        "expected": list(repair.expected),
+        "edits": [{**_span_data(span), "newText": new} for span, new in repair.edits],
+        "keepsMeaning": repair.keeps_meaning,
         "related": [
             {"message": related.message, **_span_data(related.span)} for related in diagnostic.related
         ],

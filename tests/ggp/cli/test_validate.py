@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ggp.cli.main import app
+from ggp.validation.sheet import examine
 from tests.conftest import ROOT
 
 WARNED = "(role r)\n(init a)\n(legal r m)\n(next a)\n(<= terminal\n    (true a))\n(goal r 100)\n(unused 1)\n"
@@ -201,3 +202,27 @@ def test_format_leaves_unreadable_files_unchanged(run, tmp_path, content, code, 
     assert result.exit_code == code
     assert message in result.stderr
     assert path.read_bytes() == content
+
+
+def test_json_reports_every_sheet_whatever_is_wrong_with_one(run, tmp_path, monkeypatch):
+    write(tmp_path, fine=FINE, broken=BROKEN, open="(role r", deep="(a " * 5000)
+    (tmp_path / "binary.kif").write_bytes(bytes(range(256)))
+    names = ["gone.kif", "open.kif", "binary.kif", "deep.kif", "/dev/null", "broken.kif", "fine.kif"]
+    result = run("validate", "--json", *names)
+    assert result.exit_code == 2
+    sheets = json.loads(result.stdout)["sheets"]
+    assert len(sheets) == len(names)
+    assert ["unreadable" in sheet for sheet in sheets] == [True, False, False, False, True, False, False]
+    assert sheets[1]["diagnostics"][0]["edits"] == [
+        {"line": 1, "column": 8, "endLine": 1, "endColumn": 8, "newText": ")"}
+    ]
+
+    def fail(name, request, really=examine):
+        if name == "open.kif":
+            raise RecursionError
+        return really(name, request)
+
+    monkeypatch.setattr("ggp.cli.validate.examine", fail)
+    sheets = json.loads(run("validate", "--json", *names).stdout)["sheets"]
+    assert sheets[1]["unreadable"] == "open.kif: too large to check (RecursionError)"
+    assert sheets[-2]["diagnostics"]
