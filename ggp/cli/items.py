@@ -44,7 +44,7 @@ class Kinds(click.ParamType):  # type: ignore[type-arg]
     default=KINDS,
     type=Kinds(),
     metavar="KINDS",
-    help=f"Kinds of question, comma-separated.  [default: {','.join(KINDS)}]",
+    help=f"Kinds of question, comma-separated: {', '.join(KINDS)}.  [default: all]",
 )
 @click.option(
     "--notation",
@@ -99,7 +99,8 @@ def command(
     Questions are about states of random matches. Before the items of a game comes a line with its rules.
     Games that are small enough are solved, for questions about values and best moves.
 
-    Exit code: 0 success, 1 a file cannot be read or played, or has fewer different questions, 2 wrong usage.
+    Exit code: 0 success, 1 a file cannot be read or played, or has fewer questions than --count, 2 wrong
+    usage.
     """
     terms = ItemTerms(count, seed, kinds, notation, scramble, horizon, step_limit, states, budget)
     names: dict[str, int] = {}

@@ -161,7 +161,7 @@ def grade(items: Iterable[bytes], answers: Iterable[bytes]) -> Grades:
     >>> found.total.correct, found.groups["state_size"]["2-3"].correct
     (1, 1)
 
-    Raises GradingError if a line of `items` is not an item.
+    Raises GradingError if a line of `items` is not an item, or has the id of an earlier one.
     """
     grades = Grades()
     given: dict[str, Any] = {}
@@ -172,12 +172,16 @@ def grade(items: Iterable[bytes], answers: Iterable[bytes]) -> Grades:
             grades.strange += 1
         else:
             given[name] = entry["answer"]
+    asked: set[str] = set()
     for number, line in enumerate(items, start=1):
         item = _json(line)
         if isinstance(item, dict) and item.get("kind") == "rules":
             continue
         if not _is_item(item):
             raise GradingError(f"line {number} is not an item: write items with `ggp items`")
+        if item["id"] in asked:
+            raise GradingError(f"line {number} has the id of an earlier item: grade them apart")
+        asked.add(item["id"])
         is_answered = item["id"] in given
         grades.add(item, mark(item, given.pop(item["id"])) if is_answered else None)
     grades.strange += len(given)

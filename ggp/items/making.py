@@ -150,7 +150,8 @@ class ItemMaker:
                 depth_of[kind],
             )
         if made < terms.count:
-            reason = "time is up" if self.clock() > deadline else "hardly any others exist"
+            reason = "hardly any others exist" if kinds else "no such question suits the game"
+            reason = "time is up" if self.clock() > deadline else reason
             self.notes.append(f"only {made:,} of {terms.count:,} items: {reason}")
 
     def _questions(

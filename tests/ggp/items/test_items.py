@@ -66,7 +66,7 @@ def terms_of(text):
 def test_answers_follow_from_the_rules_as_printed(rules, notation, is_scrambled):
     game = ggp.load(rules, engine="reasoner")
     terms = ItemTerms(
-        count=60, seed=3, kinds=STATE_KINDS, notation=notation, is_scrambled=is_scrambled, horizon=3
+        count=40, seed=3, kinds=STATE_KINDS, notation=notation, is_scrambled=is_scrambled, horizon=3
     )
     maker = ItemMaker(game, terms)
     items = list(maker.items())
@@ -194,6 +194,19 @@ def test_missing_and_strange_lines_are_counted():
 def test_file_without_items_is_an_error(line):
     with pytest.raises(GradingError, match="line 1 is not an item"):
         grade([line], [])
+
+
+def test_items_of_two_runs_with_the_same_ids_are_not_mixed_up():
+    items = items_of(ggp.load("tictactoe", engine="reasoner"), count=1, kinds=("legal",))
+    line = json.dumps(items[0].to_dict()).encode()
+    with pytest.raises(GradingError, match="line 2 has the id of an earlier item"):
+        grade([line, line], [])
+
+
+def test_note_says_that_no_question_suits():
+    maker = ItemMaker(ggp.load("tictactoe", engine="reasoner"), ItemTerms(kinds=("percepts",)))
+    assert not list(maker.items())
+    assert "no such question suits the game" in maker.notes[0]
 
 
 def test_one_bad_sheet_does_not_stop_the_others(tmp_path):
