@@ -1,11 +1,16 @@
 """Where tests find their data."""
 
+import gc
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from gdl.reasoning.reasoner import Reasoner
+from ggp.engines import reasoner as reasoner_engine
 
 # The same examples everywhere, and no failure where a machine is slow or busy.
 settings.register_profile(
@@ -44,3 +49,17 @@ def mostly_slow(cases: Iterable[object], every: int, *, first: int = 0) -> list[
         case if number in quick else pytest.param(case, marks=pytest.mark.slow)
         for number, case in enumerate(parameters)
     ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_reasoner_per_sheet() -> Iterator[None]:
+    """Prepare the reasoner of a sheet once for all tests: a reasoner keeps nothing of a match."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reasoner_engine, "Reasoner", lru_cache(maxsize=64)(Reasoner))
+        yield
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests are no garbage: leave them out of every collection to come."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)

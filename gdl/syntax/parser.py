@@ -10,7 +10,7 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
@@ -30,6 +30,9 @@ Syntax = OneOf["auto", "kif", "infix"]
 
 MAX_CHARACTERS = 2_000_000
 """Maximum length of a text: fifty times chess, about ten seconds of parsing."""
+
+MAX_REMEMBERED = 20_000
+"""Maximum length of a text whose program is kept, in case it is parsed again; at 100 bytes a character."""
 
 MAX_RESTARTS = 5
 """Maximum number of times parsing of an infix sheet restarts after an error to find further ones."""
@@ -58,6 +61,11 @@ def parse(text: str, *, name: str = "<rules>", syntax: Syntax = "auto") -> Progr
     True
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return _remembered(text, name, syntax) if len(text) <= MAX_REMEMBERED else _parse(text, name, syntax)
+
+
+def _parse(text: str, name: str, syntax: Syntax) -> Program:
+    """`parse` for text whose lines end in \\n."""
     source = Source(name, text)
     if len(text) > MAX_CHARACTERS:
         message = f"rule sheet has {len(text)} characters, more than the limit of {MAX_CHARACTERS}"
@@ -69,6 +77,10 @@ def parse(text: str, *, name: str = "<rules>", syntax: Syntax = "auto") -> Progr
     if diagnostics:
         raise GdlSyntaxError(diagnostics[:MAX_DIAGNOSTICS], source)
     return Program(tuple(rules), source, _spellings(text, is_infix))
+
+
+# A command reads the same sheet several times: for its roles, for its plan and for the game.
+_remembered = lru_cache(maxsize=16)(_parse)
 
 
 def parse_file(path: str | Path, *, syntax: Syntax = "auto") -> Program:

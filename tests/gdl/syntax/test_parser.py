@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gdl.errors import GdlSyntaxError
 from gdl.program import Conjunction, Disjunction, Literal, Negation, Predicate
 from gdl.syntax.brackets import MAX_NESTING
-from gdl.syntax.parser import MAX_CHARACTERS, looks_infix, parse, parse_file, parse_term
+from gdl.syntax.parser import MAX_CHARACTERS, MAX_REMEMBERED, looks_infix, parse, parse_file, parse_term
 from gdl.terms import Compound, Span, Symbol, Variable
 from tests.conftest import find_corpus
 
@@ -252,3 +252,11 @@ def test_any_text_is_parsed_or_rejected(text):
     for syntax in ("auto", "kif", "infix"):
         with contextlib.suppress(GdlSyntaxError):
             parse(text, syntax=syntax)
+
+
+def test_short_sheets_are_parsed_once_under_each_name() -> None:
+    sheet = "(role robot) (init (at 1))"
+    assert parse(sheet, name="a.kif") is parse(sheet, name="a.kif")
+    assert parse(sheet, name="b.kif").source.name == "b.kif"
+    large = sheet + " " * MAX_REMEMBERED
+    assert parse(large) is not parse(large)
