@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,16 +12,30 @@ from collections import deque
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 LOG_LINES = 20_000
 
 
-class PlayerProcess:
-    """A `ggp player` on a free port; `lines` holds the end of its log."""
+def environment_of(root: Path) -> dict[str, str]:
+    """Environment variables under which Python imports the checkout in `root`."""
+    return {**os.environ, "PYTHONPATH": str(root)}
 
-    def __init__(self, *options: str) -> None:
-        command = [sys.executable, "-m", "ggp", "player", "--port", "0", *options]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, cwd=ROOT)
+
+ENVIRONMENT = environment_of(ROOT)
+
+
+def pinned(core: int | None) -> list[str]:
+    """What to put before a command to keep it on one core; nothing for None, or without `taskset`."""
+    return [] if core is None or shutil.which("taskset") is None else ["taskset", "-c", str(core)]
+
+
+class PlayerProcess:
+    """A `ggp player` of the checkout in `root` on a free port; `lines` holds the end of its log."""
+
+    def __init__(self, *options: str, root: Path = ROOT, core: int | None = None) -> None:
+        command = [*pinned(core), sys.executable, "-m", "ggp", "player", "--port", "0", *options]
+        self.process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, env=environment_of(root), cwd=root
+        )
         self.lines: deque[str] = deque(maxlen=LOG_LINES)
         assert self.process.stderr is not None
         for line in self.process.stderr:  # it may report first that it compiles
