@@ -2,10 +2,12 @@
 
 fluent_domains   values of each argument of a fluent, judged from the rules
 board_finder     recognizes a board from the rules and the initial state
+board_shape      hexagons, blocks and outlines of boards, from the rules
 board            the board as data, and its text
 figures          what a state shows besides a board: whose turn it is, hands, heaps, towers, tracks, lines
 figure_finder    recognizes figures, and maps, from the rules and the initial state
 picture          board, figures and remaining facts together
+board_pieces     what lies on a cell as SVG
 board_svg        the board as a picture
 state_view       a state to look at: text, SVG, notebook
 sheet_comment    title, rules in prose and fields of a sheet's opening comment

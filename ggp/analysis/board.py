@@ -79,6 +79,9 @@ class Board:
     blanks      per layer, the content that is drawn as a blank cell
     labels      content value → the few characters that stand for it
     holes       places of the grid that are not cells, such as the rocks of a maze
+    outside     places that are not drawn at all, such as those around a star
+    row_shifts  on a board of hexagons, half cells by which each row lies to the right; empty: squares
+    blocks      cells across and down of the blocks of which the board consists; 0: none
     """
 
     layers: tuple[Layer, ...]
@@ -86,6 +89,9 @@ class Board:
     blanks: tuple[Values | None, ...]
     labels: Mapping[str, str] = field(default_factory=dict)
     holes: frozenset[Cell] = frozenset()
+    outside: frozenset[Cell] = frozenset()
+    row_shifts: tuple[int, ...] = ()
+    blocks: tuple[int, int] = (0, 0)
 
     @property
     def across(self) -> Axis:
@@ -113,6 +119,12 @@ class Board:
                 if placed is not None and placed[1] != blank:
                     found[placed[0]] = (placed[1], *found.get(placed[0], ()))
         return found
+
+    def is_gap(self, side: int, one: int, other: int) -> bool:
+        """Whether neighboring columns (side 0) or rows (side 1) belong to different boards or blocks."""
+        values, length = (self.across, self.down)[side].values, self.blocks[side]
+        is_other_block = length > 0 and one // length != other // length
+        return is_other_block or values[one][:-1] != values[other][:-1]
 
     def label(self, content: Values) -> str:
         """The few characters that stand for the content of a cell."""
@@ -145,18 +157,27 @@ def layout(board: Board, cells: Mapping[Cell, str]) -> list[list[tuple[str, Cell
     lines: list[list[tuple[str, Cell | None]]] = []
     previous = None
     for row in order:
-        if previous is not None and rows[row][:-1] != rows[previous][:-1]:
+        if previous is not None and board.is_gap(1, previous, row):
             lines.append([])
         previous = row
         line: list[tuple[str, Cell | None]] = [(rows[row][-1].rjust(margin), None)]
+        if board.row_shifts:
+            shift = board.row_shifts[row] - min(board.row_shifts)
+            line.append((" " * ((width + 1) * shift // 2), None))
         for column in range(len(columns)):
-            line.append((_gap(columns, column), None))
+            line.append((_gap(board, column), None))
             blank = HOLE if (column, row) in board.holes else EMPTY
+            blank = " " if (column, row) in board.outside else blank
             line.append((cells.get((column, row), blank).rjust(width), (column, row)))
         lines.append(line)
+    if board.row_shifts and board.outside:
+        return lines  # no column stands above its name
     footer: list[tuple[str, Cell | None]] = [(" " * margin, None)]
+    if board.row_shifts:
+        shift = board.row_shifts[order[-1]] - min(board.row_shifts)
+        footer.append((" " * ((width + 1) * shift // 2), None))
     for column, name in enumerate(names):
-        footer.append((_gap(columns, column) + name.rjust(width), None))
+        footer.append((_gap(board, column) + name.rjust(width), None))
     lines.append(footer)
     return lines
 
@@ -168,8 +189,8 @@ def legend(board: Board, facts: Iterable[Term]) -> list[tuple[str, str]]:
     return sorted(pair for pair in pairs if pair[0] != pair[1])
 
 
-def _gap(columns: Sequence[Values], column: int) -> str:
-    return "   " if column and columns[column][:-1] != columns[column - 1][:-1] else " "
+def _gap(board: Board, column: int) -> str:
+    return "   " if column and board.is_gap(0, column - 1, column) else " "
 
 
 def argument_texts(arguments: Sequence[Term], joint: int | None) -> list[str]:

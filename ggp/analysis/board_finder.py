@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations, product
 
-from gdl.program import Program, arguments_of
+from gdl.program import Literal, Program, arguments_of
 from gdl.terms import Compound, Symbol, Term
 from ggp.analysis.board import EMPTY, Axis, Board, Layer, Values, argument_texts
+from ggp.analysis.board_shape import shaped
 from ggp.analysis.fluent_domains import fluent_domains
 
 AXIS_LIMIT = 26
@@ -52,7 +53,7 @@ def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
         main,
         *(fitted for count, layer in candidates[1:] if count and (fitted := _fit(layer, main)) is not None),
     )
-    return Board(
+    board = Board(
         layers,
         is_upward=not _is_row_first(program, main) and not _is_row_named(program, main),
         blanks=tuple(_blank(layer, facts) for layer in layers),
@@ -60,6 +61,8 @@ def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
             value for layer in layers for value in _contents(layer, domains[layer.name, layer.arity])
         ),
     )
+    named_cells = () if main.joint is None else domains[main.name, main.arity][main.joint]
+    return shaped(board, program, named_cells)
 
 
 def _cell_count(layer: Layer) -> int:
@@ -125,7 +128,10 @@ def _find_layer(
                 if keys is not None:
                     orders = {**orders, **named}
                     break
-    if keys is None or (len(domains) == len(keys) and joint is None and not _is_relation(facts, keys)):
+    if keys is None:
+        return None
+    is_content_free = len(domains) == len(keys) and joint is None
+    if is_content_free and not _is_relation(facts, keys) and (facts or not _is_marked(program, name, arity)):
         return None
     across, down = _split_keys(keys, orders, unordered if unordered in keys else None)
     layer = Layer(name, arity, _axis(across, orders), _axis(down, orders), joint)
@@ -181,7 +187,7 @@ def _key_positions(
     if len(orders) < 2:
         return None
     if not facts:
-        free = [position for position in orders if position != arity - 1 or len(orders) < arity]
+        free = [position for position in orders if position != arity - 1 or len(orders) < max(arity, 3)]
         return tuple(free[:4]) if len(free) >= 2 else None
     for size in (2, 3, 4) if required is None else (3,):
         choices = sorted(
@@ -220,6 +226,20 @@ def _axis(positions: tuple[int, ...], orders: Mapping[int, Values]) -> Axis:
 def _is_relation(facts: Sequence[Sequence[str]], keys: tuple[int, ...]) -> bool:
     """Whether facts that consist of coordinates mark cells: no coordinate determines the others."""
     return bool(facts) and all(len({fact[key] for fact in facts}) < len(facts) for key in keys)
+
+
+def _is_marked(program: Program, name: str, arity: int) -> bool:
+    """Whether a move with the same arguments makes a fact of the family hold, as `(mark ?x ?y)` does."""
+    for rule in program.rules_for("next", 1):
+        fact = arguments_of(rule.head)[0]
+        if (fact.name, len(arguments_of(fact))) != (name, arity):
+            continue
+        for part in rule.body:
+            if isinstance(part, Literal) and part.is_positive and part.atom.name == "does":
+                words = arguments_of(arguments_of(part.atom)[1])
+                if len(set(words)) == arity and words == arguments_of(fact):
+                    return True
+    return False
 
 
 def _fit(layer: Layer, main: Layer) -> Layer | None:

@@ -7,31 +7,19 @@ from xml.sax.saxutils import escape
 
 from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, Values, legend
+from ggp.analysis.board_pieces import is_pictured, stack_markup
 from ggp.analysis.svg import svg_document, svg_text
 
 SIDE = 44
 """Pixels of a cell, and of a margin."""
+HEXAGON_PITCH = SIDE * 0.75**0.5
+"""Pixels from row to row of hexagons that are SIDE wide."""
 GAP = 12
 """Pixels between the boards of a board of boards."""
 LINE_HEIGHT = 16
 LINE_CHARACTERS = 80
 FACT_LINES = 4
 """Most lines of facts below a board that it does not show."""
-
-DISCS = {
-    "red": "#d33f3f",
-    "blue": "#3b6fd1",
-    "green": "#3a9a5b",
-    "yellow": "#f2c230",
-    "white": "#ffffff",
-    "black": "#222222",
-    "magenta": "#b145a8",
-    "cyan": "#3fb4c4",
-    "teal": "#2a8c8c",
-}
-"""Contents that are drawn as a disc: those that are nothing but a color."""
-INKS = ("#1f4fa3", "#b3261e", "#2e7d32", "#8a5a00", "#6a1b9a", "#00695c")
-"""Colors of contents drawn as text, in the order of the board's labels."""
 
 
 class Grid:
@@ -44,42 +32,75 @@ class Grid:
     def __init__(self, board: Board, left: float = SIDE, top: float = SIDE / 2) -> None:
         self.board, self.left, self.top = board, left, top
         rows = range(len(board.down.values))
-        self._column_x = _offsets(board.across.values, range(len(board.across.values)))
-        self._row_y = _offsets(board.down.values, reversed(rows) if board.is_upward else rows)
-        self.width = max(self._column_x.values()) + SIDE
-        self.height = max(self._row_y.values()) + SIDE
+        pitch = HEXAGON_PITCH if board.row_shifts else SIDE
+        self._column_x = _offsets(board, 0, range(len(board.across.values)), SIDE)
+        self._row_y = _offsets(board, 1, reversed(rows) if board.is_upward else rows, pitch)
+        self._shifts = board.row_shifts or (0,) * len(rows)
+        cells = self.cells()
+        self.width = max(self.corner(cell)[0] for cell in cells) - left + SIDE
+        self.height = max(self.corner(cell)[1] for cell in cells) - top + SIDE
+
+    def cells(self) -> list[Cell]:
+        """All cells that are drawn, the top row first."""
+        columns = range(len(self.board.across.values))
+        return [
+            (column, row)
+            for row in self._row_y
+            for column in columns
+            if (column, row) not in self.board.outside
+        ]
 
     def corner(self, cell: Cell) -> tuple[float, float]:
-        """The upper left corner of a cell."""
-        return self.left + self._column_x[cell[0]], self.top + self._row_y[cell[1]]
+        """The upper left corner of a cell, or of the square around its middle."""
+        column, row = cell
+        x = self._column_x[column] + self._shifts[row] * SIDE / 2
+        return self.left + x, self.top + self._row_y[row]
 
-    def square(self, cell: Cell, fill: str) -> str:
-        """The square of a cell."""
+    def middle(self, cell: Cell) -> tuple[float, float]:
+        """The middle of a cell."""
         x, y = self.corner(cell)
-        return f'<rect x="{x}" y="{y}" width="{SIDE}" height="{SIDE}" stroke="#999" fill="{fill}"/>'
+        return x + SIDE / 2, y + SIDE / 2
+
+    def outline(self, cell: Cell, style: str) -> str:
+        """The square or hexagon of a cell; `style`: attributes."""
+        x, y = self.corner(cell)
+        if not self.board.row_shifts:
+            return f'<rect x="{x:g}" y="{y:g}" width="{SIDE}" height="{SIDE}" {style}/>'
+        half, radius = SIDE / 2, HEXAGON_PITCH / 1.5
+        x, y = x + half, y + half
+        rim = [(0, -radius), (half, -radius / 2), (half, radius / 2), (0, radius)]
+        rim += [(-half, radius / 2), (-half, -radius / 2)]
+        points = " ".join(f"{x + right:.1f},{y + below:.1f}" for right, below in rim)
+        return f'<polygon points="{points}" {style}/>'
 
     def names(self) -> list[str]:
-        """The coordinates of columns and rows."""
+        """The coordinates of rows and columns; columns that end above the last row have none."""
+        firsts: dict[int, int] = {}
+        for column, row in self.cells():
+            firsts.setdefault(row, column)
+        names = []
+        for row, column in firsts.items():
+            x, y = self.corner((column, row))
+            names.append(svg_text(x - 6, y + SIDE / 2 + 4, self.board.down.values[row][-1], "end"))
+        if self.board.row_shifts and self.board.outside:
+            return names
         below = self.top + self.height + LINE_HEIGHT
-        columns = [
-            svg_text(self.left + x + SIDE / 2, below, self.board.across.values[column][-1], "middle")
-            for column, x in self._column_x.items()
-        ]
-        return columns + [
-            svg_text(self.left - 6, self.top + y + SIDE / 2 + 4, self.board.down.values[row][-1], "end")
-            for row, y in self._row_y.items()
-        ]
+        last = list(self._row_y)[-1]
+        for column, value in enumerate(self.board.across.values):
+            x = self.left + self._column_x[column] + (self._shifts[last] + 1) * SIDE / 2
+            names.append(svg_text(x, below, value[-1], "middle"))
+        return names
 
 
-def _offsets(values: Sequence[Values], order: Iterable[int]) -> dict[int, float]:
-    """The first pixel of each column (or row), with gaps between boards of boards."""
+def _offsets(board: Board, side: int, order: Iterable[int], pitch: float) -> dict[int, float]:
+    """The first pixel of each column (side 0) or row (1), with gaps between boards and blocks."""
     offsets: dict[int, float] = {}
     place, previous = 0.0, None
     for index in order:
-        if previous is not None and values[index][:-1] != values[previous][:-1]:
-            place += GAP
+        if previous is not None and board.is_gap(side, previous, index):
+            place += GAP if board.blocks == (0, 0) else GAP / 2
         offsets[index], previous = place, index
-        place += SIDE
+        place += pitch
     return offsets
 
 
@@ -96,11 +117,11 @@ def board_svg(board: Board, facts: Iterable[Term]) -> str:
     grid = Grid(board)
     contents = board.contents(facts)
     parts = grid.names()
-    for column in range(len(board.across.values)):
-        for row in range(len(board.down.values)):
-            light = "#f7f3e8" if (column + row) % 2 else "#ece5d3"
-            parts.append(grid.square((column, row), "#777" if (column, row) in board.holes else light))
-    parts += [_content(grid, cell, stack[0]) for cell, stack in contents.items()]
+    for cell in grid.cells():
+        light = "#f7f3e8" if sum(cell) % 2 or board.row_shifts else "#ece5d3"
+        fill = "#777" if cell in board.holes else light
+        parts.append(grid.outline(cell, f'fill="{fill}" stroke="#999"'))
+    parts += [_content(grid, cell, stack) for cell, stack in contents.items()]
     y = grid.top + grid.height + 2.5 * LINE_HEIGHT
     lines = _lines(board, facts)
     parts += [svg_text(4, y + LINE_HEIGHT * number, line) for number, line in enumerate(lines)]
@@ -110,26 +131,15 @@ def board_svg(board: Board, facts: Iterable[Term]) -> str:
     )
 
 
-def _content(grid: Grid, cell: Cell, content: Values) -> str:
-    """A disc for a color, a few characters otherwise.
-
-    The full name shows when the pointer rests on it.
-    """
-    x, y = grid.corner(cell)
-    title = f"<title>{escape(' '.join(content))}</title>"
-    if len(content) == 1 and content[0] in DISCS:
-        center = f'cx="{x + SIDE / 2}" cy="{y + SIDE / 2}" r="{0.36 * SIDE:.1f}"'
-        return f'<circle {center} fill="{DISCS[content[0]]}" stroke="#444">{title}</circle>'
-    names = tuple(grid.board.labels)
-    ink = INKS[names.index(content[-1]) % len(INKS)] if content[-1] in names else "#222222"
-    style = f' font-size="20" font-weight="bold" fill="{ink}"'
-    text = svg_text(x + SIDE / 2, y + SIDE / 2 + 7, grid.board.label(content), "middle", style)
-    return f"<g>{title}{text}</g>"
+def _content(grid: Grid, cell: Cell, stack: Sequence[Values]) -> str:
+    """What lies on a cell; the full name shows when the pointer rests on it."""
+    title = f"<title>{escape(' '.join(stack[0]))}</title>"
+    return f"<g>{title}{stack_markup(grid.board, stack, *grid.middle(cell))}</g>"
 
 
 def _lines(board: Board, facts: tuple[Term, ...]) -> list[str]:
     """Lines of limited length: the legend, then the facts off the board."""
-    key = "  ".join(f"{label} = {name}" for label, name in legend(board, facts) if name not in DISCS)
+    key = "  ".join(f"{label} = {name}" for label, name in legend(board, facts) if not is_pictured((name,)))
     rest = [str(fact) for fact in facts if board.place(fact) is None]
     lines, line = [key] if key else [], ""
     for text in rest:

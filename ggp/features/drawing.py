@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ggp.analysis.board import Board, Cell, layout
-from ggp.analysis.board_svg import SIDE, Grid
+from ggp.analysis.board_svg import Grid
 from ggp.analysis.svg import svg_document, svg_text
 
 MARGIN = 30
@@ -54,9 +54,10 @@ def draw_heat_maps(board: Board, maps: Sequence[HeatMap]) -> str:
         parts.append(svg_text(left, MARGIN * 0.65, heat.title))
         parts += grid.names()
         for cell, value in heat.values.items():
-            x, y = grid.corner(cell)
-            parts.append(grid.square(cell, _css(heat_color(value, largest))))
-            parts.append(svg_text(x + SIDE / 2, y + SIDE / 2 + 4, f"{value:.1f}", "middle"))
+            x, y = grid.middle(cell)
+            fill = _css(heat_color(value, largest))
+            parts.append(grid.outline(cell, f'fill="{fill}" stroke="#999"'))
+            parts.append(svg_text(x, y + 4, f"{value:.1f}", "middle"))
         left += grid.width + 2 * MARGIN
         height = grid.height + 2 * MARGIN
     return svg_document(left - MARGIN, height, parts)

@@ -47,10 +47,10 @@ def test_state_is_drawn_as_svg_on_its_board(name, cells):
 
 
 def test_pieces_that_are_colors_are_discs():
-    svg = board_svg(BOARD, [parse_term("(cell 1 1 red)"), parse_term("(cell 2 2 x)")])
+    svg = board_svg(BOARD, [parse_term("(cell 1 1 red)"), parse_term("(cell 2 2 fox)")])
     (disc,) = elements(svg, "circle")
-    assert (disc.get("cx"), disc.get("cy")) == (str(SIDE * 1.5), str(SIDE * 2.0))
-    assert "x" in [element.text for element in elements(svg, "text")]
+    assert (disc.get("cx"), disc.get("cy")) == (f"{SIDE * 1.5:g}", f"{SIDE * 2:g}")
+    assert "fo" in [element.text for element in elements(svg, "text")]
 
 
 def test_names_of_the_rules_are_escaped():
