@@ -1,6 +1,6 @@
-"""Generated reference pages: the command line from click, the player options from their tables.
+"""Generated reference: the command line from click, player options from their tables, games from sheets.
 
-`python docs/reference_pages.py command-line` prints a page; the site builds both (docs/site.py).
+`python docs/reference_pages.py command-line` prints one of them; the site has them all (docs/site.py).
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import click
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from docs.links import ROOT
+from gdl.syntax.parser import decode
+from ggp.analysis.sheet_comment import read_comment
 from ggp.cli.main import app
 from ggp.players.options import PLAYERS, OptionRow, describe_options
 
@@ -91,6 +94,16 @@ def _option_tables(rows: Sequence[OptionRow]) -> Iterator[str]:
         yield ""
 
 
+def games_table() -> str:
+    """Every bundled sheet with title, roles, kind and known value, as its opening comment states them."""
+    rows = ["| game | title | roles | kind | value |", "|---|---|---|---|---|"]
+    for path in sorted((ROOT / "games").glob("*.kif")):
+        comment = read_comment(decode(path.read_bytes()))
+        words = (comment.title, *(comment.fields.get(key, "") for key in ("roles", "kind", "value")))
+        rows.append(f"| [`{path.stem}`](../../games/{path.name}) | {' | '.join(map(_escape, words))} |")
+    return "\n".join(rows)
+
+
 def _escape(text: str) -> str:
     """Text that means the same in a Markdown table cell."""
     for plain, escaped in (("|", "\\|"), ("<", "&lt;"), ("*", "\\*"), ("_", "\\_")):
@@ -103,4 +116,5 @@ def _code(text: str) -> str:
 
 
 if __name__ == "__main__":
-    print({"command-line": command_line_page, "player-options": player_options_page}[sys.argv[1]]())
+    writers = {"command-line": command_line_page, "player-options": player_options_page, "games": games_table}
+    print(writers[sys.argv[1]]())
