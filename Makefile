@@ -2,6 +2,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 TEST_PROCESSES ?= 2
+# Without bytecode, which some environments forbid, every process of the tests compiles all sources anew.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
 .PHONY: match serve test test-slow test-all lint docs play bench setup

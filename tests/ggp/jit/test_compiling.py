@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import time
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from ggp.jit.compiling import KEPT_VERSIONS, cache_folder, kernel_sources
 
 ROOT = PACKAGE.parent
 DECORATORS = {"kernel", "inlined", "piece", "stage", "intrinsic", "overload", "njit", "jit"}
+MAY_DECORATE = re.compile(rf"@.*\b({'|'.join(sorted(DECORATORS))})\b")
 
 
 @cache
@@ -31,6 +33,8 @@ def decorator_name(decorator: ast.expr) -> str:
 
 def defines_kernels(path: Path) -> bool:
     """Whether any function, wherever it stands in the file, is compiled."""
+    if not MAY_DECORATE.search(path.read_text(encoding="utf-8")):
+        return False  # most files: walking all their trees took a second of every start of the tests
     functions = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
     return any(
         decorator_name(decorator) in DECORATORS
