@@ -65,7 +65,7 @@ def command(
     """
     find_rules(file)  # before numpy is imported
 
-    from ggp.solver.saved import is_saved_solution
+    from ggp.solver.saved_header import is_saved_solution
 
     if is_saved_solution(file):
         _show_solution(file, is_json)

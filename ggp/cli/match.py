@@ -25,7 +25,7 @@ from ggp.match.player import Player, PlayerFaultError, PlayerSpecError
 from ggp.match.record import MatchRecord, write_record
 from ggp.match.referee import INTERRUPTED, NotStartedError, play_match
 from ggp.match.terms import STEP_LIMIT, MatchTerms, OnError
-from ggp.players.factory import make_player, require_kind
+from ggp.players.factory import make_player, require_kind, require_members, tablebase_spec
 
 if TYPE_CHECKING:
     from ggp.search.report import SearchReport
@@ -135,26 +135,21 @@ def _load(
     stated = stated_roles(program)
     if stated:  # before players import numba
         _require_seats(name, stated, specs)
-    chosen = [make_player(spec) for spec in specs]
+        for spec in specs:
+            require_members(spec, name, stated)
+    others = [] if tablebase is None else [tablebase_spec(tablebase)]
+    chosen = [make_player(spec) for spec in (*specs, *others)]
     if any(player.is_remote for player in chosen):
         _require_listeners(chosen)
     game = load_visibly(rules, engine, use_cache=use_cache)
     roles = _require_seats(game.name, game.roles, specs)
-    if tablebase is not None:
-        from ggp.players.tablebase import tablebase_spec
-
-        specs = (*specs, *[tablebase_spec(tablebase)] * (len(roles) - len(specs)))
-        chosen.append(make_player(tablebase_spec(tablebase)))
+    specs = (*specs, *others * (len(roles) - len(specs)))
     if any(spec.startswith("tablebase:") for spec in specs):
         from ggp.players.tablebase import require_tablebase_rules
 
         require_tablebase_rules(chosen, game)
-    if any(spec.startswith("alphabeta:") for spec in specs):
-        from ggp.players.alphabeta import AlphaBetaPlayer
-
-        for player in chosen:
-            if isinstance(player, AlphaBetaPlayer):
-                player.require_roles(game)
+    for spec in specs:
+        require_members(spec, game.name, game.roles)
     if not is_compiled(game) and any(player.needs_lanes for player in chosen):
         raise PlayerSpecError(f"{game.name} is not compiled: there is no search on lanes")
     return game, specs

@@ -102,7 +102,7 @@ def command(
         level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     if tablebase is not None:
-        from ggp.players.tablebase import tablebase_spec
+        from ggp.players.factory import tablebase_spec
 
         try:
             agent = tablebase_spec(tablebase, agent)

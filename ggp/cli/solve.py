@@ -326,7 +326,8 @@ def _retrograde(game: CompiledGame, limits: SolverLimits) -> Solution:
 
 def _solve_coalition(game: CompiledGame, options: SolveOptions) -> CoalitionSolution:
     from ggp.cli.solve_output import progress_line, show_progress
-    from ggp.solver.coalitions import parse_coalition, solve_coalition
+    from ggp.solver.coalitions import solve_coalition
+    from ggp.solver.members import parse_coalition
 
     assert options.coalition is not None
     try:

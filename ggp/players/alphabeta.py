@@ -19,14 +19,14 @@ from ggp.features.recognition import recognize_features
 from ggp.game import Game, GameError, Move, has_percepts
 from ggp.knowledge.book import Book
 from ggp.match.faults import Late
-from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
+from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.players.kept_knowledge import book_move, open_book
 from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
 from ggp.search.alphabeta.evaluation import find_estimate
 from ggp.search.alphabeta.multi_role import MultiRoleSearch
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
 from ggp.search.report import MoveReport, SearchReport
-from ggp.solver.coalitions import COALITION, parse_coalition
+from ggp.solver.members import parse_coalition
 
 _logger = logging.getLogger("ggp.players")
 ANALYSIS = 3.0
@@ -54,8 +54,6 @@ class AlphaBetaPlayer(Player):
         own            what users may choose
         weights        score the horizon by these; else `own.evaluation` says how to choose
         on_progress    called with the best move so far whenever it changes
-
-        Raises ValueError for a coalition that cannot be read.
         """
         self.own = own = own or AlphaBetaOptions()
         self.refinements = Refinements(**{each.name: getattr(own, each.name) for each in fields(Refinements)})
@@ -63,8 +61,6 @@ class AlphaBetaPlayer(Player):
         self.weights = weights
         self.evaluation_options = own.evaluation_options()
         self.evaluation = ""
-        if own.coalition not in (OWN_COALITION, NO_COALITION) and not COALITION.fullmatch(own.coalition):
-            raise ValueError(f"coalition must be own, none or numbers as in 1+3, not {own.coalition!r}")
         self.on_progress = on_progress
         self.last_result: SearchResult | None = None
         self._search: AlphaBeta | None = None
@@ -115,13 +111,6 @@ class AlphaBetaPlayer(Player):
     def needs_model(self) -> bool:
         """Whether the options ask for more than minimax: then the search in plain Python plays all games."""
         return len(self._members or ()) > 1 or self.own.opponent_error > 0
-
-    def require_roles(self, game: Game[Any]) -> None:
-        """Raise PlayerSpecError if the coalition names roles that `game` does not have."""
-        try:
-            self._find_members(game)
-        except ValueError as error:
-            raise PlayerSpecError(f"{game.name}: {error}") from None
 
     def _choose_evaluation(
         self, game: CompiledGame, search: AlphaBeta, deadline: float, *, has_time: bool

@@ -1,7 +1,9 @@
 """From what users write (`mcts:c=40`) to a player.
 
-    make_player     the player of a text: kind, options, and what it reports to
-    _MAKERS         kind → the function that makes it from its options
+    make_player        the player of a text: kind, options, and what it reports to
+    require_members    whether a player can act for the roles that its options name
+    tablebase_spec     the text of a player that plays from a file
+    _MAKERS            kind → the function that makes it from its options
 
 Modules of players that need numpy or numba are imported when one is made, after its options are known to be
 right: numba takes a second, and a mistake should cost less.
@@ -10,15 +12,18 @@ right: numba takes a second, and a mistake should cost less.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from ggp.game import Role
 from ggp.match.player import Player, PlayerSpecError
 from ggp.players.kept_knowledge import check_book
 from ggp.players.mcts import MctsPlayer, Progress, Reporting
 from ggp.players.options import (
+    NO_COALITION,
+    OWN_COALITION,
     PLAYERS,
     AlphaBetaOptions,
     MctsPlayerOptions,
@@ -30,6 +35,8 @@ from ggp.players.own import is_own_player, make_own_player
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from ggp.search.mcts.options import available_cores, check_weights, default_options
 from ggp.search.option_table import OptionError, refuse_unknown, take_options
+from ggp.solver.members import parse_coalition
+from ggp.solver.saved_header import SavedSolutionError, read_header
 
 if TYPE_CHECKING:
     from ggp.features.evaluation import LinearEvaluation
@@ -114,6 +121,37 @@ def require_kind(spec: str, *, refused: tuple[str, ...]) -> None:
         raise PlayerSpecError(_unknown(spec, allowed, with_http="http" not in refused))
 
 
+def require_members(spec: str, game_name: str, roles: Sequence[Role]) -> None:
+    """Raise PlayerSpecError if a player is to act for a coalition of roles that are not among `roles`.
+
+    >>> from gdl.terms import Symbol
+    >>> require_members("alphabeta:coalition=1+3", "duel", [Symbol("red"), Symbol("blue")])
+    Traceback (most recent call last):
+    ggp.match.player.PlayerSpecError: duel: coalition 1+3: expected numbers joined by +, of 1 red, 2 blue
+    """
+    kind, _, rest = spec.partition(":")
+    if kind != "alphabeta":
+        return
+    try:
+        coalition = take_options(AlphaBetaOptions(), split_options(rest)).coalition
+        if coalition not in (OWN_COALITION, NO_COALITION):
+            parse_coalition(coalition, roles)
+    except OptionError as error:
+        raise PlayerSpecError(f"player {spec!r}: {error}") from None
+    except ValueError as error:
+        raise PlayerSpecError(f"{game_name}: {error}") from None
+
+
+def tablebase_spec(path: Path, agent: str = "mcts") -> str:
+    """The player that plays from a saved solution, and all other games as `agent`. Raises PlayerSpecError."""
+    kind, _, options = agent.partition(":")
+    if kind != "mcts":
+        raise PlayerSpecError(f"a tablebase needs mcts for all other games, not {agent!r}")
+    if "," in str(path):
+        raise PlayerSpecError(f"the file name of a tablebase cannot contain a comma: {path}")
+    return ",".join(filter(None, (f"tablebase:file={path.resolve()}", options)))
+
+
 def _unknown(spec: str, kinds: tuple[str, ...], *, with_http: bool = True) -> str:
     http = " http://host:port;" if with_http else ""
     return (
@@ -160,10 +198,7 @@ def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
 
     from ggp.players.alphabeta import AlphaBetaPlayer
 
-    try:
-        return AlphaBetaPlayer(own, weights=weights, on_progress=links.on_progress)
-    except ValueError as error:
-        raise OptionError(str(error)) from None
+    return AlphaBetaPlayer(own, weights=weights, on_progress=links.on_progress)
 
 
 def _read_weights(path: str) -> LinearEvaluation:
@@ -193,7 +228,10 @@ def _make_tablebase(given: dict[str, str], links: Links) -> Player:
     if own.file is None:
         raise OptionError("tablebase needs file=PATH")
     other = _make_mcts(given, links, "tablebase")
-    Path(own.file).open("rb").close()  # a file that cannot be read is a mistake: see above
+    try:
+        read_header(Path(own.file))  # a file that is no solution is a mistake: see above
+    except SavedSolutionError as error:
+        raise OptionError(str(error)) from None
 
     from ggp.players.tablebase import TablebasePlayer
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from ggp.search.alphabeta.options import EvaluationOptions
 from ggp.search.mcts.options import FEATURE_KINDS, MOST_COUNTED, MOST_MEBIBYTES, default_options
-from ggp.search.option_table import TUNING, choice, number, rows_of, switch, text
+from ggp.search.option_table import TUNING, OptionError, choice, number, rows_of, switch, text
+from ggp.solver.members import is_coalition
 
 ALPHABETA_MARGIN_SECONDS = 0.2
 SOLVING_MARGIN_SECONDS = 0.3
@@ -157,8 +158,10 @@ class AlphaBetaOptions:
     )
 
     def __post_init__(self) -> None:
-        """Raises OptionError for an evaluation that there is not."""
+        """Raises OptionError for an evaluation that there is not, or a coalition that cannot be read."""
         self.evaluation_options()
+        if self.coalition not in (OWN_COALITION, NO_COALITION) and not is_coalition(self.coalition):
+            raise OptionError(f"coalition must be own, none or numbers as in 1+3, not {self.coalition!r}")
 
     def evaluation_options(self) -> EvaluationOptions:
         """How to evaluate the horizon."""

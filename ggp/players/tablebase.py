@@ -76,16 +76,6 @@ class TablebasePlayer(Player):
             self.other.stop(told)
 
 
-def tablebase_spec(path: Path, agent: str = "mcts") -> str:
-    """The player that plays from a saved solution, and all other games as `agent`. Raises PlayerSpecError."""
-    kind, _, options = agent.partition(":")
-    if kind != "mcts":
-        raise PlayerSpecError(f"a tablebase needs mcts for all other games, not {agent!r}")
-    if "," in str(path):
-        raise PlayerSpecError(f"the file name of a tablebase cannot contain a comma: {path}")
-    return ",".join(filter(None, (f"tablebase:file={path.resolve()}", options)))
-
-
 def require_tablebase_rules(players: Iterable[Player], game: Game[Any]) -> None:
     """Raise PlayerSpecError if a player has the solution of another game."""
     for player in players:

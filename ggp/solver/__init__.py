@@ -10,14 +10,39 @@ reachable      finds them, breadth first
 matrix_games   exact equilibria of one simultaneous stage
 stages         optimal moves in one state, given values
 solution       from states to values: `solve`
+members        how a coalition of roles is written
 coalitions     what a coalition of roles can be sure of
+saved_header   how a file with a solution begins
 saved          solutions in files: `Tablebase`
+
+Names are imported when they are first used, so that a mistake in a coalition or in a file is told before
+numba is imported.
 """
 
-from ggp.solver.limits import Progress, SolverError, SolverLimitError, SolverLimits, UnsolvableError
-from ggp.solver.reachable import reachable_states
-from ggp.solver.saved import SavedSolutionError, Tablebase, save_solution
-from ggp.solver.solution import Solution, solve, value_states
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ggp.solver.limits import Progress, SolverError, SolverLimitError, SolverLimits, UnsolvableError
+    from ggp.solver.reachable import reachable_states
+    from ggp.solver.saved import Tablebase, save_solution
+    from ggp.solver.saved_header import SavedSolutionError
+    from ggp.solver.solution import Solution, solve, value_states
+
+_HOME_OF = {
+    "Progress": "limits",
+    "SavedSolutionError": "saved_header",
+    "Solution": "solution",
+    "SolverError": "limits",
+    "SolverLimitError": "limits",
+    "SolverLimits": "limits",
+    "Tablebase": "saved",
+    "UnsolvableError": "limits",
+    "reachable_states": "reachable",
+    "save_solution": "saved",
+    "solve": "solution",
+    "value_states": "solution",
+}
 
 __all__ = [
     "Progress",
@@ -33,3 +58,10 @@ __all__ = [
     "solve",
     "value_states",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'ggp.solver' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"ggp.solver.{_HOME_OF[name]}"), name)
+    return value

@@ -15,7 +15,6 @@ Letters: N states, R roles, S sides (two, or one if nobody is left, and chance).
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -38,30 +37,7 @@ from ggp.solver.space import StateSpace
 from ggp.solver.stages import Stage, Worth, rate_stage
 
 GREATEST_GOAL = 100
-COALITION = re.compile(r"[1-9]\d{0,3}(\+[1-9]\d{0,3})*", re.ASCII)
-"""How a coalition is written: numbers of roles, from 1, joined by `+`."""
-
 _COALITION, _OTHERS = Symbol("coalition"), Symbol("others")
-
-
-def parse_coalition(text: str, roles: Sequence[Role]) -> frozenset[int]:
-    """The indices of the roles that `text` numbers from 1.
-
-    Raises ValueError for anything but numbers of players joined by `+`.
-
-    >>> roles = [Symbol("red"), Symbol("blue"), Symbol("green")]
-    >>> sorted(parse_coalition("1+3", roles))
-    [0, 2]
-    >>> parse_coalition("1+4", roles)
-    Traceback (most recent call last):
-    ValueError: coalition 1+4: expected numbers joined by +, of 1 red, 2 blue, 3 green
-    """
-    members = frozenset(int(part) - 1 for part in text.split("+")) if COALITION.fullmatch(text) else None
-    players = [r for r, role in enumerate(roles) if role != RANDOM_ROLE]
-    if not members or not members <= set(players):
-        numbered = ", ".join(f"{r + 1} {roles[r]}" for r in players)
-        raise ValueError(f"coalition {text}: expected numbers joined by +, of {numbered}")
-    return members
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ The file is a line naming the format, a line of JSON (what `ggp info` shows), an
 ascending order, and for each the values and the depth. It is memory-mapped, so opening it
 is free and a lookup touches a few pages. Nothing in it is executed.
 
-    SavedSolutionError    the file is not a saved solution, or belongs to other rules
+How it begins is read by `ggp.solver.saved_header`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,33 +24,14 @@ from ggp.files import writing
 from ggp.game import Fact, Game, Role
 from ggp.lanes.keys.codes import check_code, encode_states
 from ggp.lanes.keys.packing import StateCode
+from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header
 from ggp.solver.solution import Solution
 from ggp.solver.stages import Stage, Worth, rate_stage
 from ggp.solver.work_folder import describe_code, rules_digest
 
-MAGIC = b"ggp-solution 1\n"
 _ALIGNMENT = 64
 _DTYPES = {"keys": ("<u8",), "value": ("|u1", "<f8"), "depth": ("<u2",)}
 """Types of the arrays; any other is not mapped."""
-_HEADER: Mapping[str, Any] = {
-    "game": str,
-    "rules": str,
-    "roles": str,
-    "values": (int, float),
-    "concept": str,
-    "states": int,
-    "transitions": int,
-    "longest_line": int,
-    "sum": (int, float, type(None)),
-    "cyclic": int,
-    "endless": (int, float, type(None)),
-    "fluents": str,
-}
-_LISTS = ("roles", "values", "fluents")
-
-
-class SavedSolutionError(Exception):
-    """The file is not a saved solution, is incomplete, or belongs to other rules."""
 
 
 def save_solution(solution: Solution, path: str | Path) -> None:
@@ -107,20 +88,6 @@ def _header(solution: Solution) -> dict[str, Any]:
     }
 
 
-def is_saved_solution(path: str | Path) -> bool:
-    """Whether the file begins like a saved solution; False if there is no such file.
-
-    Nothing is read from a pipe, which would block until a writer appears.
-    """
-    try:
-        if not Path(path).is_file():
-            return False
-        with Path(path).open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except (OSError, ValueError):
-        return False
-
-
 class Tablebase:
     """A saved solution, opened. Safe to share between threads.
 
@@ -130,23 +97,19 @@ class Tablebase:
     def __init__(self, path: str | Path) -> None:
         """Raises OSError, SavedSolutionError."""
         self.path = Path(path)
-        with self.path.open("rb") as file:
-            if file.read(len(MAGIC)) != MAGIC:
-                raise SavedSolutionError(f"{path}: not a saved solution")
-            try:
-                self.header: Mapping[str, Any] = _checked_header(json.loads(file.readline()))
-                start = file.tell()
-                self._keys = self._array("keys", start)
-                self._value = self._array("value", start)
-                self._depth = self._array("depth", start)
-                coded = self.header["code"]
-                arrays = (np.array(coded[name], np.int32) for name in StateCode._fields[1:])
-                self._code = StateCode(int(coded["word_count"]), *arrays)
-                self._fluent = {text: f for f, text in enumerate(self.header["fluents"])}
-                check_code(self._code, len(self._fluent))
-                self._check_shapes()
-            except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-                raise SavedSolutionError(f"{path}: incomplete or damaged ({error})") from None
+        self.header, start = read_header(self.path)
+        try:
+            self._keys = self._array("keys", start)
+            self._value = self._array("value", start)
+            self._depth = self._array("depth", start)
+            coded = self.header["code"]
+            arrays = (np.array(coded[name], np.int32) for name in StateCode._fields[1:])
+            self._code = StateCode(int(coded["word_count"]), *arrays)
+            self._fluent = {text: f for f, text in enumerate(self.header["fluents"])}
+            check_code(self._code, len(self._fluent))
+            self._check_shapes()
+        except DAMAGED as error:
+            raise SavedSolutionError(f"{path}: incomplete or damaged ({error})") from None
 
     def require_rules(self, program: Program) -> None:
         """Raises SavedSolutionError unless the solution is of these rules."""
@@ -204,17 +167,3 @@ class Tablebase:
         expected = ((states, self._code.word_count), (states, len(self.header["roles"])), (states,))
         if (self._keys.shape, self._value.shape, self._depth.shape) != expected:
             raise ValueError("array shapes disagree")
-
-
-def _checked_header(header: Any) -> Mapping[str, Any]:
-    """`header` if all its entries have their types. Raises ValueError, KeyError, TypeError."""
-    if not isinstance(header, dict):
-        raise ValueError("no header")
-    for name, kind in _HEADER.items():
-        value = header[name]
-        items = value if isinstance(value, list) else [value]
-        if not all(isinstance(item, kind) for item in items) or isinstance(value, list) != (name in _LISTS):
-            raise ValueError(f"{name} is of another type")
-    if len(header["values"]) != len(header["roles"]):
-        raise ValueError("a role without its value")
-    return header

@@ -116,7 +116,10 @@ MISTAKES = (
     ["match", "tictactoe", "alphabeta:depth=deep"],
     ["match", "tictactoe", "alphabeta:evaluation=luck"],
     ["match", "tictactoe", "solving:speed=2"],
+    ["match", "tictactoe", "alphabeta:coalition=both"],
+    ["match", "tictactoe", "alphabeta:coalition=1+7", "random"],
     ["match", "tictactoe", "tablebase:file=nosuch"],
+    ["match", "tictactoe", "--tablebase", __file__],
     ["match", "tictactoe", "mcts", "http://localhost:1"],
     ["bench", "nosuch"],
     ["bench", "tictactoe", "--search", "--policy", "best"],
@@ -131,6 +134,8 @@ MISTAKES = (
     ["manage", "tictactoe", "localhost", "localhost", "localhost"],
     ["player", "--agent", "human"],
     ["player", "--agent", "solving:speed=2"],
+    ["player", "--agent", "alphabeta:coalition=both"],
+    ["player", "--tablebase", __file__],
     ["tournament", "nosuch.toml"],
 )
 

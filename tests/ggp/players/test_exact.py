@@ -12,11 +12,11 @@ from ggp.features.evaluation import LinearEvaluation
 from ggp.game import RANDOM_ROLE
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.players.alphabeta import AlphaBetaPlayer
-from ggp.players.factory import make_player
+from ggp.players.factory import make_player, tablebase_spec
 from ggp.players.options import AlphaBetaOptions
 from ggp.players.simple import RandomPlayer
 from ggp.players.solving import LinePlanner, SolvingPlayer
-from ggp.players.tablebase import TablebasePlayer, tablebase_spec
+from ggp.players.tablebase import TablebasePlayer
 from ggp.search.alphabeta.evaluation import TRIED
 from ggp.solver import save_solution, solve
 from tests.conftest import mostly_slow

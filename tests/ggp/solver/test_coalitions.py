@@ -10,9 +10,10 @@ from ggp.cli.main import app
 from ggp.engines.loading import load
 from ggp.game import RANDOM_ROLE
 from ggp.match.player import MatchSetup, PlayerFaultError, PlayerSpecError
-from ggp.players.factory import make_player
+from ggp.players.factory import make_player, require_members
 from ggp.solver import UnsolvableError
-from ggp.solver.coalitions import parse_coalition, solve_coalition
+from ggp.solver.coalitions import solve_coalition
+from ggp.solver.members import parse_coalition
 from tests.oracles import naive_solver
 
 ROUNDS = """
@@ -163,7 +164,7 @@ def test_alphabeta_plays_for_the_coalition_it_is_told():
     with pytest.raises(PlayerSpecError, match="own, none or numbers"):
         make_player("alphabeta:coalition=both")
     with pytest.raises(PlayerSpecError, match="of 1 a, 2 b"):
-        player.require_roles(game)
+        require_members("alphabeta:coalition=3", "take", game.roles)
 
 
 def test_sums_of_too_many_values_are_refused():

@@ -15,7 +15,7 @@ from ggp.solver import (
     save_solution,
     solve,
 )
-from ggp.solver.saved import MAGIC
+from ggp.solver.saved_header import MAGIC
 
 
 @pytest.fixture(scope="module")
