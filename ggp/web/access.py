@@ -54,6 +54,17 @@ class Access:
         """Whether a request that changes something comes from a page of this server."""
         return origin is not None and self.is_own_host(host) and origin.lower() == f"http://{host.lower()}"
 
+    def is_bearer(self, header: str | None) -> bool:
+        """Whether an Authorization header has the token.
+
+        Pages of other sites cannot send one: a browser asks for leave first, which this server never gives.
+
+        >>> Access("127.0.0.1", 8000, "secret").is_bearer("Bearer secret")
+        True
+        """
+        scheme, _, given = (header or "").partition(" ")
+        return scheme.lower() == "bearer" and self.is_token(given.strip())
+
     def is_token(self, given: str) -> bool:
         """Whether `given` is the token; takes equally long for every wrong one."""
         return secrets.compare_digest(given.encode(), self.token.encode())

@@ -12,6 +12,9 @@
     GET  /api/matches/ID/events                       server-sent events, the present state first
     POST /api/matches/ID/{view,play,undo,think,record,close}
     POST /api/sheet/{check,format,prove}              the workbench
+    POST /api/sheet/{validate,evaluate,picture}       for programs
+
+Programs send the token with each request, as `Authorization: Bearer TOKEN`.
 
 Errors are `{"error": sentence}` with a status: 400 the request, 403 token or origin, 404 no such thing,
 410 the process of the match has ended.
@@ -41,8 +44,19 @@ from ggp.web.stores import Stores, UnknownStoreError
 STATIC = PACKAGE / "web" / "static"
 _SWEEP_SECONDS = 30.0
 _KEEP_ALIVE_SECONDS = 15.0
-_PROOF_SECONDS = 60.0
 _PICTURE_SECONDS = 5.0
+_SHEET_REQUESTS: Mapping[str, float | None] = {
+    "check": None,
+    "format": None,
+    "prove": 60.0,
+    "validate": None,
+    "evaluate": 180.0,
+    "picture": _PICTURE_SECONDS,
+}
+"""What may be asked about a sheet, and seconds for the answer; None: as for everything else.
+
+Evaluations may have kernels to compile first.
+"""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -76,6 +90,7 @@ class WebServer:
         self.sessions = Sessions(limits, clock)
         self.stores = Stores(stores)
         self._pictures: dict[str, str] = {}
+        self._programs = ""
 
     def make_app(self) -> web.Application:
         """The application, ready to be run."""
@@ -133,6 +148,9 @@ class WebServer:
     async def _admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if not self.access.is_own_host(request.host):
             raise web.HTTPForbidden(text="this server does not answer to that name")
+        if self._is_program(request):
+            await self._begin_program_session()
+            return await handler(request)
         if request.method not in ("GET", "HEAD") and not self.access.is_own_origin(
             request.headers.get("Origin"), request.host
         ):
@@ -142,6 +160,16 @@ class WebServer:
         if not request.path.startswith("/static/"):
             self._session(request)
         return await handler(request)
+
+    def _is_program(self, request: web.Request) -> bool:
+        """Whether the request has the token itself; only the API may be asked so."""
+        header = request.headers.get("Authorization")
+        return request.path.startswith("/api/") and self.access.is_bearer(header)
+
+    async def _begin_program_session(self) -> None:
+        """Begin the session that all programs with the token share, unless there is one."""
+        if self.sessions.find(self._programs) is None:
+            self._programs = (await self.sessions.begin()).name
 
     @property
     def _cookie(self) -> str:
@@ -243,13 +271,18 @@ class WebServer:
         return web.json_response(await match.ask(do, arguments, self.limits.answer_seconds))
 
     async def ask_sheet(self, request: web.Request) -> web.Response:
-        """Check, format or prove a sheet."""
+        """Check, format, prove, evaluate or draw a sheet."""
         do = request.match_info["do"]
-        if do not in ("check", "format", "prove"):
+        if do not in _SHEET_REQUESTS:
             raise web.HTTPNotFound(text=f"nothing is known about {do!r}")
-        seconds = _PROOF_SECONDS if do == "prove" else self.limits.answer_seconds
+        seconds = _SHEET_REQUESTS[do] or self.limits.answer_seconds
         rules = _field(await _json(request), "rules", str)
-        return web.json_response(await self.sessions.ask_sheets(self._session(request), do, rules, seconds))
+        if do == "evaluate":
+            return web.json_response(await self.sessions.evaluate(rules, seconds))
+        found = await self.sessions.ask_sheets(self._session(request), do, rules, seconds)
+        if do == "picture":
+            return web.Response(text=found, content_type="image/svg+xml")
+        return web.json_response(found)
 
     async def events(self, request: web.Request) -> web.StreamResponse:
         """The events of a match, until the page goes."""
@@ -277,7 +310,8 @@ class WebServer:
         return response
 
     def _session(self, request: web.Request) -> Session:
-        session = self.sessions.find(request.cookies.get(self._cookie, ""))
+        name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
+        session = self.sessions.find(name)
         if session is None:
             raise web.HTTPForbidden(text="open the address with the token that `ggp serve` printed")
         return session

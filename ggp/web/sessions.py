@@ -105,6 +105,7 @@ class Sessions:
         self.limits = limits
         self._clock = clock
         self._sessions: dict[str, Session] = {}
+        self._evaluating = asyncio.Lock()
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -155,6 +156,19 @@ class Sessions:
                     await session.sheets.close()
                     session.sheets = None
                 raise
+
+    async def evaluate(self, rules: str, seconds: float) -> Any:
+        """Have a sheet evaluated in a process of its own, one at a time. Raises ChildError, OSError.
+
+        The process uses all cores, and the kernels of the search need more memory than a sheet.
+        """
+        async with self._evaluating:
+            link = ChildLink(SHEET_MODULE, self.limits.mebibytes)
+            await link.start()
+            try:
+                return await link.ask("evaluate", {"rules": rules}, seconds)
+            finally:
+                await link.close()
 
     async def end_idle(self) -> None:
         """End the sessions that nobody uses."""

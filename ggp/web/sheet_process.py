@@ -4,10 +4,13 @@ check     rules       findings, roles, and the initial state
 format    rules       the sheet, formatted
 prove     rules       findings of random matches and of all reachable states
 picture   rules       the initial state as an SVG document
+validate  rules       findings as `ggp validate --json` gives them, with what a repair needs
+evaluate  rules       figures of self-play: balance, depth and so on
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -21,12 +24,16 @@ from ggp.analysis.svg import svg_document, svg_text
 from ggp.engines.loading import load
 from ggp.game import GameError
 from ggp.player_server.child_end import LineQueue
+from ggp.validation.output import to_json
 from ggp.validation.sheet import validate
 from ggp.web.match_view import state_view
 from ggp.web.requests import Wire, answer, serve
 
 FINDING_LIMIT = 200
 PROOF_SECONDS = 10.0
+EVALUATION_SECONDS = 20.0
+EVALUATION_SIMULATIONS = 64
+EVALUATION_MATCHES = 64
 PICTURE_LINES = 9
 PICTURE_CHARACTERS = 32
 
@@ -100,6 +107,27 @@ def picture(rules: str) -> str:
     return svg_document(width, 20 * len(lines) + 14, texts, font="monospace")
 
 
+def examine(rules: str) -> Any:
+    """Findings as data for programs.
+
+    >>> examine("(role x) (legal x wait")["sheets"][0]["diagnostics"][0]["code"]
+    'GDL101'
+    """
+    return json.loads(to_json([validate(rules + "\n")]))
+
+
+def judge(rules: str) -> dict[str, Any]:
+    """Figures of a game, as `ggp evaluate --json` gives them."""
+    from ggp.engines.batches import require_compiled
+    from ggp.evaluation.evaluate import EvaluationTerms, evaluate
+
+    game = require_compiled(load(rules + "\n", engine="lanes", name="sheet"))
+    terms = EvaluationTerms(
+        simulations=EVALUATION_SIMULATIONS, matches=EVALUATION_MATCHES, seconds=EVALUATION_SECONDS
+    )
+    return evaluate(game, terms).to_dict()
+
+
 def run(lines: LineQueue, wire: Wire) -> None:
     """Answer requests in order."""
     methods: dict[str, Callable[..., Any]] = {
@@ -107,6 +135,8 @@ def run(lines: LineQueue, wire: Wire) -> None:
         "format": lambda rules: format_kif(rules),
         "prove": prove,
         "picture": picture,
+        "validate": examine,
+        "evaluate": judge,
     }
     while True:
         wire.send(answer(lines.wait(), methods))

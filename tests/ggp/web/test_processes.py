@@ -5,8 +5,9 @@ import json
 
 import pytest
 
+from ggp.engines.loading import find_own_rules
 from ggp.web.sessions import SessionLimits
-from tests.ggp.web.test_server import log_in, origin, talk
+from tests.ggp.web.test_server import TOKEN, log_in, origin, talk
 
 pytestmark = pytest.mark.slow
 
@@ -97,6 +98,26 @@ def test_endless_sheet_is_stopped_and_the_next_one_is_checked():
         assert (status, reply.count("(role x)")) == (200, 1)
 
     talk(conversation, limits=SessionLimits(answer_seconds=8.0))
+
+
+def test_programs_get_findings_figures_and_pictures():
+    async def ask(client, do, rules):
+        header = {"Authorization": f"Bearer {TOKEN}"}
+        return await client.post(f"/api/sheet/{do}", json={"rules": rules}, headers=header)
+
+    async def conversation(client, server):
+        nim = find_own_rules("nim").read_text(encoding="utf-8")
+        findings = await (await ask(client, "validate", "(role x) (legal x wait")).json()
+        assert findings["sheets"][0]["diagnostics"][0]["edits"][0]["newText"] == ")"
+        figures = await (await ask(client, "evaluate", nim)).json()
+        assert {"name", "value", "low", "high"} <= figures["figures"][0].keys()
+        assert {each["name"]: each["value"] for each in figures["figures"]}["balance"] == 0.0
+        refused = await ask(client, "evaluate", "(role x")
+        assert (refused.status, "GDL101" in (await refused.json())["error"]) == (400, True)
+        picture = await ask(client, "picture", nim)
+        assert (picture.content_type, "<svg" in await picture.text()) == ("image/svg+xml", True)
+
+    talk(conversation, limits=SessionLimits(answer_seconds=30.0))
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,27 @@ def test_token_never_leads_to_another_host():
     talk(conversation)
 
 
+def test_programs_send_the_token_with_each_request_and_share_a_session():
+    async def conversation(client, server):
+        for _ in range(2):
+            reply = await client.get("/api/games", headers={"Authorization": f"Bearer {TOKEN}"})
+            assert reply.status == 200
+        assert len(server.sessions) == 1
+        assert "Set-Cookie" not in reply.headers
+        for header in ("Bearer wrong", "Basic dG9rZW4=", TOKEN, ""):
+            assert (await client.get("/api/games", headers={"Authorization": header})).status == 403
+        # The token does not make up for a foreign Host, and other pages get no leave to send it.
+        rebound = {"Authorization": f"Bearer {TOKEN}", "Host": "rebound.example"}
+        assert (await client.get("/api/games", headers=rebound)).status == 403
+        asked = {"Origin": "http://evil.example", "Access-Control-Request-Headers": "authorization"}
+        assert (
+            "Access-Control-Allow-Origin" not in (await client.options("/api/games", headers=asked)).headers
+        )
+        assert (await client.get("/", headers={"Authorization": f"Bearer {TOKEN}"})).status == 403
+
+    talk(conversation)
+
+
 def test_foreign_host_is_refused_even_with_the_token():
     async def conversation(client, server):
         reply = await client.get(f"/?token={TOKEN}", headers={"Host": "rebound.example"})
