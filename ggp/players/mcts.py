@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ggp.knowledge.book import Book
     from ggp.players.equilibrium_play import EquilibriumPlay
     from ggp.players.exact_play import ExactPlay
+    from ggp.search.forest.determinized import DeterminizedSearch
     from ggp.search.mcts.reference.search import Search
     from ggp.search.mcts.search import LanesSearch
 
@@ -82,6 +83,7 @@ class MctsPlayer(Player):
         self._search: AnySearch | None = None
         self._exact: ExactPlay | None = None
         self._equilibrium: EquilibriumPlay | None = None
+        self._determinized: DeterminizedSearch | None = None
         self._book: Book | None = None
         self._tuned = ""
         self._root: Hashable = None
@@ -124,6 +126,9 @@ class MctsPlayer(Player):
         except (GameError, IndexError):  # no match to follow: over at once, or the rules are at fault
             pass
         search.close()
+        many = self._make_determinized(MatchSetup("prepare", game, game.roles[0], 0.0, 0.0, 0))
+        if many is not None and not game.is_terminal(state):
+            many.run({state: 1.0}, simulations=1)
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
@@ -180,7 +185,23 @@ class MctsPlayer(Player):
             # The match left the tree of the rules: over HTTP messages are lost.
             self._equilibrium = None
             self._begin_search(self.setup)
-        return super().choose_by_observations(deadline)
+        return self._choose_in_many_states(deadline) or super().choose_by_observations(deadline)
+
+    def _choose_in_many_states(self, deadline: float) -> Move | None:
+        """The best move on the average of the possible states; None if another search is to choose."""
+        legal = self.belief.position.legal
+        if self._determinized is None or len(self.belief.states) < 2 or len(legal) < 2:
+            return None
+        self._made = None
+        self._note(legal[0])
+        probabilities = self.belief.probabilities
+        until = None if self.simulations is not None else deadline - self.margin_seconds
+        self._determinized.run(probabilities, deadline=until, simulations=self.simulations)
+        report = self._determinized.report()
+        move = next((each.move for each in report.moves if each.move in legal), legal[0])
+        self.last_report = report
+        self._note(move)
+        return move
 
     def _begin_search(self, setup: MatchSetup) -> None:
         """Set up the search, and on lanes what proves next to it."""
@@ -192,6 +213,16 @@ class MctsPlayer(Player):
             from ggp.players.exact_play import ExactPlay
 
             self._exact = ExactPlay(setup, self._search, self.own)
+            self._determinized = self._make_determinized(setup)
+
+    def _make_determinized(self, setup: MatchSetup) -> DeterminizedSearch | None:
+        """The search of many possible states, for games with `sees`."""
+        if self.own.belief == "one" or self.kind == "reference" or not has_percepts(setup.game):
+            return None
+        from ggp.search.forest.determinized import DeterminizedSearch
+
+        game = cast("CompiledGame", setup.game)
+        return DeterminizedSearch(game, setup.role, seed=setup.seed, options=self.options)
 
     def _move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
         self.search.move_to(state, joint_move)
@@ -217,6 +248,11 @@ class MctsPlayer(Player):
         if tuned is None:
             return self.options
         return replace(self.options, policy=tuned.policy, exploration=tuned.exploration)
+
+    def _count_simulations(self) -> int:
+        """Simulations of the searches that are there now."""
+        many = 0 if self._determinized is None else self._determinized.simulation_count
+        return many + self.search.simulation_count
 
     def _make_search(self, setup: MatchSetup) -> AnySearch:
         from ggp.search.mcts.reference.search import Search
@@ -280,7 +316,7 @@ class MctsPlayer(Player):
         super().change_game(game)
         self._made = None
         if self._search is not None:
-            self._earlier_simulations += self._search.simulation_count
+            self._earlier_simulations += self._count_simulations()
             self._search.close()
             earlier = self._exact
             self._begin_search(self.setup)
@@ -292,7 +328,9 @@ class MctsPlayer(Player):
 
         The next `choose` finds the tree. Ends at most one slice of the search after `is_over()`.
         """
-        if self._search is None or not (self.has_head_start or self._made or self._search.simulation_count):
+        if self._search is None or self._determinized is not None:
+            return
+        if not (self.has_head_start or self._made or self._search.simulation_count):
             return
         self._is_pondering = True
         try:
@@ -319,9 +357,9 @@ class MctsPlayer(Player):
     def stop(self, told: tuple[Term, ...] | None) -> None:
         super().stop(told)
         if self._search is not None:
-            self.simulation_count = self._earlier_simulations + self._search.simulation_count
+            self.simulation_count = self._earlier_simulations + self._count_simulations()
             self._search.close()
-        self._search = self._exact = self._equilibrium = self._book = None
+        self._search = self._exact = self._equilibrium = self._determinized = self._book = None
 
     def _pass_on(self, report: SearchReport) -> None:
         if self.on_report is not None and not self._is_pondering:

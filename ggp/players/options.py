@@ -20,6 +20,7 @@ ALPHABETA_MARGIN_SECONDS = 0.2
 SOLVING_MARGIN_SECONDS = 0.3
 SOLVER_MEBIBYTES = 3072
 PROOF_MEBIBYTES = 512
+BELIEFS = ("many", "one")
 SEARCHES = ("auto", "lanes", "reference")
 OWN_COALITION, NO_COALITION = "own", "none"
 AUTO_BOOK, NO_BOOK = "auto", "off"
@@ -62,6 +63,12 @@ class MctsPlayerOptions:
         "Mebibytes for proofs, besides those of the tree.",
         least=16,
         most=MOST_MEBIBYTES,
+    )
+    belief: str = choice(
+        "belief",
+        "many",
+        "many: where roles do not see everything, search many possible states at once; one: a single one.",
+        BELIEFS,
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
     book: str = text("book", AUTO_BOOK, BOOK_HELP)

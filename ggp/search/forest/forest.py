@@ -159,12 +159,14 @@ class Forest:
         states: BoolArray,
         simulations: Sequence[int] | NDArray[np.int64],
         is_stopped: Callable[[], bool] | None = None,
+        *,
+        ticks: int = SLICE_TICKS,
     ) -> bool:
         """Search every state; whether all searches came to their end.
 
         states       bool[N, F], N at most `lane_count`, none of them terminal
         simulations  N numbers of playouts; fewer are made in trees whose root is proven
-        is_stopped   asked a few hundred times per second
+        is_stopped   asked after every `ticks`: a few hundred times per second unless told otherwise
         """
         count = len(states)
         if count > self.lane_count:
@@ -186,7 +188,7 @@ class Forest:
         self._count = count
         with announced_compilation():
             search_forest(engine.memory, self._roots, 0)
-        while not search_forest(engine.memory, self._roots, SLICE_TICKS):
+        while not search_forest(engine.memory, self._roots, ticks):
             if is_stopped is not None and is_stopped():
                 return False
         return True
