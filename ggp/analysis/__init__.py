@@ -9,6 +9,7 @@ figure_finder    recognizes figures, and maps, from the rules and the initial st
 picture          board, figures and remaining facts together
 board_pieces     what lies on a cell as SVG
 board_svg        the board as a picture
+board_animation  the states of a match as one SVG that plays
 state_view       a state to look at: text, SVG, notebook
 sheet_comment    title, rules in prose and fields of a sheet's opening comment
 info             traits and sizes of a game, from the rules and random playouts

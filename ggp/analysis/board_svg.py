@@ -73,6 +73,15 @@ class Grid:
         points = " ".join(f"{x + right:.1f},{y + below:.1f}" for right, below in rim)
         return f'<polygon points="{points}" {style}/>'
 
+    def empty_cells(self) -> list[str]:
+        """All cells without contents, in their colors."""
+        drawn = []
+        for cell in self.cells():
+            light = "#f7f3e8" if sum(cell) % 2 or self.board.row_shifts else "#ece5d3"
+            fill = "#777" if cell in self.board.holes else light
+            drawn.append(self.outline(cell, f'fill="{fill}" stroke="#999"'))
+        return drawn
+
     def names(self) -> list[str]:
         """The coordinates of rows and columns; columns that end above the last row have none."""
         firsts: dict[int, int] = {}
@@ -116,11 +125,7 @@ def board_svg(board: Board, facts: Iterable[Term]) -> str:
     facts = tuple(facts)
     grid = Grid(board)
     contents = board.contents(facts)
-    parts = grid.names()
-    for cell in grid.cells():
-        light = "#f7f3e8" if sum(cell) % 2 or board.row_shifts else "#ece5d3"
-        fill = "#777" if cell in board.holes else light
-        parts.append(grid.outline(cell, f'fill="{fill}" stroke="#999"'))
+    parts = [*grid.names(), *grid.empty_cells()]
     parts += [_content(grid, cell, stack) for cell, stack in contents.items()]
     y = grid.top + grid.height + 2.5 * LINE_HEIGHT
     lines = _lines(board, facts)

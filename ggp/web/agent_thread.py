@@ -19,12 +19,16 @@ from ggp.engines.loading import load
 from ggp.game import Game, GameError, Move, Role, has_percepts
 from ggp.match.player import MatchSetup, Player, PlayerError
 from ggp.players.factory import make_player
+from ggp.protocol.client import RemotePlayer
 from ggp.search.report import SearchReport
+from ggp.web.match_history import Step
 
 _SLICE_SECONDS = 0.4
 """Length of the pieces of an analysis, between which it can end."""
 _START_SECONDS = 1.0
 """What a player gets to start, kernels aside."""
+_REMOTE_START_SECONDS = 10.0
+"""The start clock of players over HTTP, which read the rules in it."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +78,31 @@ class AgentThread:
         self._players: dict[tuple[Role, str, bool], Player] = {}
         self._observed: dict[Role, int] = {}
         self._task: Task | None = None
+        self._match_id = f"web.{seed}.{time.time_ns()}"
         threading.Thread(target=self._run, daemon=True).start()
 
     def put(self, task: Task) -> None:
         """Ask for a search; tasks are done in order."""
         self._tasks.put(task)
+
+    def stop(self, step: Step | None, wait_seconds: float = 0.0) -> None:
+        """Tell the players over HTTP the last step of the match; None: it was aborted.
+
+        wait_seconds   how long to wait until they have heard it
+        """
+        requests = []
+        for (role, _, _), player in tuple(self._players.items()):
+            if isinstance(player, RemotePlayer) and self._game is not None:
+                told = None
+                if step is not None:
+                    percepts = step.percepts[self._game.roles.index(role)]
+                    told = percepts if has_percepts(self._game) else step.joint_move
+                requests.append(threading.Thread(target=player.stop, args=(told,), daemon=True))
+        for request in requests:
+            request.start()
+        deadline = time.monotonic() + wait_seconds
+        for request in requests:
+            request.join(max(0.0, deadline - time.monotonic()))
 
     def _run(self) -> None:
         while True:
@@ -136,8 +160,11 @@ class AgentThread:
             assert self._game is not None
             player = make_player(task.spec, on_report=self._pass_on)
             player.prepare(self._game)
-            setup = MatchSetup("web", self._game, task.role, _START_SECONDS, task.seconds, self._seed)
-            player.start(setup, time.monotonic() + _START_SECONDS)
+            start = _REMOTE_START_SECONDS if player.is_remote else _START_SECONDS
+            setup = MatchSetup(self._match_id, self._game, task.role, start, task.seconds, self._seed)
+            if player.is_remote:  # one that fails START is asked for moves all the same, as managers do
+                self._players[key] = player
+            player.start(setup, time.monotonic() + start)
             self._players[key] = player
         return self._players[key]
 

@@ -10,9 +10,12 @@ fastest engine in a thread of their own (`agent_thread`).
     undo                                  null
     think     seconds                     null; events `think` follow
     record                                the match as JSON of a match record
+    animation                             the match as an SVG that plays by itself
+    abort                                 null; players over HTTP are told that the match is over
 
-Seats are texts in role order: "person", or a player as `make_player` reads it. Events: `state` after every
-change, `think` while a search runs, `failed` if a search ended without a move.
+Seats are texts in role order: "person", or a player as `make_player` reads it; players over HTTP only if they
+run on this machine, so that the page is no way into other networks. Events: `state` after every change,
+`think` while a search runs, `failed` if a search ended without a move.
 """
 
 from __future__ import annotations
@@ -22,10 +25,12 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from gdl.syntax.parser import parse_term
+from ggp.analysis.board_animation import animated_svg
 from ggp.analysis.picture import Picture, find_picture
 from ggp.beliefs.observation import Observation
 from ggp.engines.loading import load
@@ -33,6 +38,7 @@ from ggp.game import RANDOM_ROLE, GameError, Role, has_percepts
 from ggp.match.record import MatchRecord, Step
 from ggp.player_server.child_end import LineQueue
 from ggp.players.factory import make_player
+from ggp.protocol.client import ABORT_SECONDS, RemotePlayer
 from ggp.web.agent_thread import AgentThread, Finding, Task
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_view import (
@@ -48,24 +54,44 @@ PERSON = "person"
 AGENTS = ("mcts", "alphabeta", "solving", "random", "legal")
 """Kinds of players that may take a seat: none that runs other code or reads files."""
 
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+ANIMATED_STEPS = 1000
+"""Most steps of a match that is drawn as an animation."""
+
 MOVE_SECONDS = (0.1, 600.0)
 ANALYSIS_SECONDS = 60.0
 PACE_SECONDS = 0.4
 """Least time between two steps that nobody chooses, so that one can follow them."""
 
 
+def is_remote(spec: str) -> bool:
+    """Whether a seat is taken by a player over HTTP."""
+    return spec.startswith("http://")
+
+
 def check_seat(spec: str) -> None:
     """Raise RequestError or PlayerSpecError unless `spec` may take a seat.
 
+    >>> check_seat("http://127.0.0.1:9147")
+    >>> check_seat("http://example.org:9147")
+    Traceback (most recent call last):
+    ggp.web.requests.RequestError: only players on this machine can take a seat: http://127.0.0.1:PORT
+
     >>> check_seat("human")
     Traceback (most recent call last):
-    ggp.web.requests.RequestError: 'human' cannot take a seat here: expected person, mcts, ...
+    ggp.web.requests.RequestError: 'human' cannot take a seat here: expected person, ...
     """
     kind, _, options = spec.partition(":")
     if spec == PERSON:
         return
+    if is_remote(spec):
+        make_player(spec)
+        if urlsplit(spec).hostname not in _LOOPBACK:
+            raise RequestError("only players on this machine can take a seat: http://127.0.0.1:PORT")
+        return
     if kind not in AGENTS:
-        raise RequestError(f"{spec!r} cannot take a seat here: expected person, {', '.join(AGENTS)}")
+        expected = ", ".join((PERSON, "http://127.0.0.1:PORT", *AGENTS))
+        raise RequestError(f"{spec!r} cannot take a seat here: expected {expected}")
     if any(part.strip().startswith(("weights", "file")) for part in options.split(",")):
         raise RequestError("players that read files cannot take a seat here")
     make_player(spec)
@@ -85,6 +111,7 @@ class BrowserMatch:
         self._is_changed = False
         self._next_pace = 0.0
         self._fault = ""
+        self._is_stopped = False
 
     @property
     def history(self) -> MatchHistory:
@@ -98,6 +125,8 @@ class BrowserMatch:
         for spec in seats:
             check_seat(spec)
         game = load(rules + "\n", engine="reasoner", name=name)
+        for spec in filter(is_remote, seats):
+            RemotePlayer(spec).require_listener()
         wanted = [role for role in game.roles if role != RANDOM_ROLE]
         if not seats:
             seats = [PERSON, *(["mcts"] * (len(wanted) - 1))]
@@ -148,6 +177,7 @@ class BrowserMatch:
             "seats": list(self._seats),
             "is_hidden": has_percepts(game),
             "is_replay": False,
+            "has_remote_players": any(map(is_remote, self._seats)),
         }
 
     @property
@@ -225,9 +255,12 @@ class BrowserMatch:
         self._is_changed = True
 
     def _undo_count(self) -> int:
-        """Steps back to the last choice of a person; 0 if there is none, or if going back would tell."""
+        """Steps back to the last choice of a person; 0 if there is none, or if going back would tell.
+
+        Players over HTTP cannot go back.
+        """
         history = self.history
-        if self._blind() is not None:
+        if self._blind() is not None or any(map(is_remote, self._seats)):
             return 0
         for count in range(1, len(history.steps) + 1):
             state = history.state(len(history.steps) - count)
@@ -261,6 +294,27 @@ class BrowserMatch:
             record.complete(goals)
         return record.to_json()
 
+    def animation(self) -> str:
+        """The match as an SVG document that plays by itself.
+
+        Raises RequestError if that would show what is hidden, and without a board.
+        """
+        history = self.history
+        if self._blind() is not None:
+            raise RequestError("the animation would show what the rules hide from you")
+        if self._picture.board is None:
+            raise RequestError("this game has no board to draw")
+        if len(history.steps) > ANIMATED_STEPS:
+            raise RequestError(f"the match has more than {ANIMATED_STEPS:,} steps")
+        states = [history.game.facts(history.state(step)) for step in range(len(history.steps) + 1)]
+        return animated_svg(self._picture.board, states)
+
+    def abort(self) -> None:
+        """End the match for players over HTTP, because the page has left it."""
+        if not self._is_stopped:
+            self._is_stopped = True
+            self._agents.stop(None, wait_seconds=ABORT_SECONDS)
+
     def _state_text(self, step: int) -> str:
         return f"( {' '.join(map(str, self.history.game.facts(self.history.state(step))))} )"
 
@@ -279,6 +333,7 @@ class BrowserMatch:
             return None
         if self._is_replay or self._fault or self._history.is_over:
             self._show_change()
+            self._stop_players()
             return None
         self._commit_forced()
         if len(self.history.committed) == len(self.history.game.roles):
@@ -296,6 +351,13 @@ class BrowserMatch:
         self._show_change()
         return None
 
+    def _stop_players(self) -> None:
+        """Tell players over HTTP the last step, once."""
+        if not self._is_stopped and any(map(is_remote, self._seats)):
+            self._is_stopped = True
+            steps = self.history.steps
+            self._agents.stop(steps[-1] if steps and not self._fault else None)
+
     def _commit_forced(self) -> None:
         """Commit what needs no thought: chance, and moves without an alternative."""
         history = self.history
@@ -305,8 +367,8 @@ class BrowserMatch:
             legal = history.legal(role)
             if role == RANDOM_ROLE:
                 history.commit(role, self._rng.choice(legal))
-            elif len(legal) == 1:
-                history.commit(role, legal[0])
+            elif len(legal) == 1 and not is_remote(self._seats[history.game.roles.index(role)]):
+                history.commit(role, legal[0])  # players over HTTP follow the match by being asked
 
     def _ask_agents(self) -> None:
         """Start the searches of the agents that have a choice."""
@@ -414,7 +476,7 @@ def run(lines: LineQueue, wire: Wire) -> None:
 
 
 def _methods(match: BrowserMatch) -> dict[str, Callable[..., Any]]:
-    names: Sequence[str] = ("open", "replay", "view", "snapshot", "play", "undo", "think", "record")
+    names = ("open", "replay", "view", "snapshot", "play", "undo", "think", "record", "animation", "abort")
     return {name: getattr(match, name) for name in names}
 
 

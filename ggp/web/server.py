@@ -10,7 +10,7 @@
                                                       a record; or store, run and match
     GET  /api/matches/ID                              what does not change during it
     GET  /api/matches/ID/events                       server-sent events, the present state first
-    POST /api/matches/ID/{view,play,undo,think,record,close}
+    POST /api/matches/ID/{view,play,undo,think,record,animation,close}
     POST /api/sheet/{check,format,prove}              the workbench
     POST /api/sheet/{validate,evaluate,picture}       for programs
 
@@ -66,6 +66,7 @@ _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
     "undo": {},
     "think": {"seconds": float},
     "record": {},
+    "animation": {},
 }
 """What a page may ask of a match: fields and their types."""
 

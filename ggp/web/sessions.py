@@ -14,6 +14,7 @@ from ggp.web.child_link import ChildError, ChildLink
 
 MATCH_MODULE = "ggp.web.match_process"
 SHEET_MODULE = "ggp.web.sheet_process"
+_ABORT_SECONDS = 2.0
 _FOLLOWER_EVENTS = 64
 """Events that wait for a slow page; then it is cut off and has to connect again."""
 
@@ -68,8 +69,11 @@ class OpenMatch:
         return await self.link.ask(do, arguments, seconds)
 
     async def close(self) -> None:
-        """End the process."""
+        """End the process; players over HTTP are told first."""
         if self.link is not None:
+            if self.about.get("has_remote_players"):
+                with contextlib.suppress(ChildError):
+                    await self.link.ask("abort", {}, _ABORT_SECONDS)
             await self.link.close()
 
 

@@ -1,7 +1,8 @@
 // The list of games; choosing one asks who plays and opens a match.
 import { element, find, request } from "./page.js";
 
-const AGENTS = ["person", "mcts", "alphabeta", "solving", "random", "legal"];
+const REMOTE = "over HTTP";
+const AGENTS = ["person", "mcts", "alphabeta", "solving", "random", "legal", REMOTE];
 let games = [];
 
 function mentions(game, words) {
@@ -48,7 +49,10 @@ async function askSeats(game) {
     const options = element("input", { name: "options", placeholder: "options, such as c=40", "aria-label": `options of ${role}` });
     kind.value = index ? "mcts" : "person";
     options.disabled = kind.value === "person";
-    kind.addEventListener("change", () => { options.disabled = kind.value === "person"; });
+    kind.addEventListener("change", () => {
+      options.disabled = kind.value === "person";
+      options.placeholder = kind.value === REMOTE ? "127.0.0.1:9147" : "options, such as c=40";
+    });
     return element("label", {}, role, kind, options);
   }));
   find("setup").onsubmit = (event) => { event.preventDefault(); start(game); };
@@ -60,6 +64,7 @@ async function start(game) {
   const seats = [...find("seats").children].map((row) => {
     const kind = row.querySelector("select").value;
     const options = row.querySelector("input").value.trim();
+    if (kind === REMOTE) return `http://${(options || "127.0.0.1:9147").replace("http://", "")}`;
     return options && kind !== "person" ? `${kind}:${options}` : kind;
   });
   const source = game.isOwn ? { rules: game.rules } : { game: game.name };

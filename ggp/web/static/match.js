@@ -221,7 +221,7 @@ function receive(event) {
     find("steps").hidden = about.is_hidden && persons;
     find("undo").disabled = !event.can_undo;
     for (const name of ["hint", "think"]) find(name).disabled = !event.person || about.is_hidden;
-    find("save").disabled = find("save-svg").disabled = about.is_hidden && persons;
+    for (const name of ["save", "save-svg", "save-animation"]) find(name).disabled = about.is_hidden && persons;
     if (wasLive) { shown = null; showPosition(event); } else showProgress();
   } else if (event.event === "think") showThought(event);
   else if (event.event === "failed") problem(`${event.role}: ${event.text}`);
@@ -313,6 +313,10 @@ find("step").addEventListener("input", (event) => goTo(Number(event.target.value
 find("save").addEventListener("click", async () => {
   const text = await ask("record");
   if (text) save(text, "application/json", `${about.name}.json`);
+});
+find("save-animation").addEventListener("click", async () => {
+  const text = await ask("animation");
+  if (text) save(text, "image/svg+xml", `${about.name}-match.svg`);
 });
 find("save-svg").addEventListener("click", () => {
   const text = boardFile();

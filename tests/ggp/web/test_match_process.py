@@ -1,6 +1,7 @@
 """A match of the browser, without its process: seats, steps, and what a person may see."""
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 
@@ -163,7 +164,7 @@ def test_agent_moves_when_its_search_ends_and_stale_searches_are_dropped():
     "spec",
     [
         "human",
-        "http://127.0.0.1:9147",
+        "http://192.0.2.1:9147",
         "agents.py:Greedy",
         "tablebase:file=x",
         "alphabeta:weights=/etc/passwd",
@@ -224,3 +225,21 @@ def test_nobody_is_asked_for_a_move_without_an_alternative():
     shown = [event for event in match._wire.events if event["event"] == "state"]
     assert [(event["step"], event["person"]) for event in shown] == [(1, "o"), (2, "x")]
     assert all(len(event["moves"]) > 1 for event in shown)
+
+
+def test_animation_shows_every_piece_of_the_match():
+    match = open_match("tictactoe", ["person", "person"])
+    for role, move in zip("xoxox", ["1 1", "2 1", "1 2", "2 2", "1 3"], strict=True):
+        play(match, role, f"(mark {move})")
+    drawing = ElementTree.fromstring(match.animation())
+    svg = "{http://www.w3.org/2000/svg}"
+    assert len(drawing.findall(f"{svg}g/{svg}animate")) == 5
+    begins = [node.get("keyTimes").split(";")[1] for node in drawing.iter(f"{svg}animate")]
+    assert begins == sorted(begins, key=float)
+    assert len(set(begins)) == 5
+
+
+def test_animation_is_off_where_it_would_show_what_is_hidden():
+    match = open_match("krieg_tictactoe", ["person", "legal"])
+    with pytest.raises(RequestError, match="hide"):
+        match.animation()
