@@ -8,10 +8,11 @@ from math import exp, log
 
 _WINDOW = 5
 _HORIZON = 1000
+_OUT_OF_REACH = 10**18
 
 
 def estimate_states(layer_ends: Sequence[int]) -> int | None:
-    """A rough forecast of the number of states; None while the layers show no trend.
+    """A rough forecast of the number of states, 10^18 at most; None while the layers show no trend.
 
     layer_ends   states found after 0, 1, 2, ... joint moves. The growth from layer to layer usually falls
                  steadily; the forecast continues the last few steps of that fall in a straight line.
@@ -33,6 +34,8 @@ def estimate_states(layer_ends: Sequence[int]) -> int | None:
         rate -= fall
         size *= exp(rate)
         total += size
+        if total > _OUT_OF_REACH:
+            return _OUT_OF_REACH
         if size < 1:
             break
     return int(total)

@@ -265,3 +265,7 @@ def test_estimate_follows_the_layers():
         estimate = estimate_states(ends[:known])
         assert estimate is not None
         assert 0.2 < estimate / ends[-1] < 5
+
+
+def test_estimate_of_growth_that_hardly_falls_is_finite():
+    assert estimate_states([1, 11, 111, 1_111, 11_110]) == 10**18
