@@ -40,7 +40,9 @@ def test_bundled_positions_are_many_and_of_many_kinds(positions):
     assert {"goofspiel", "dicerace", "eightpuzzle", "othello", "pentago"} <= positions.keys()
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "nim", "goofspiel", "dicerace", "eightpuzzle"])
+@pytest.mark.parametrize(
+    "name", ["tictactoe", "nim", pytest.param("goofspiel", marks=pytest.mark.slow), "dicerace", "eightpuzzle"]
+)
 def test_goals_of_bundled_positions_are_those_of_the_solver(name, positions):
     game = load(str(find_own_rules(name)), "lanes")
     solution = solve(game)

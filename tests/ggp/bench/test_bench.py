@@ -68,7 +68,7 @@ def ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_interrupted_benchmark_on_lanes_ends_at_once(threads, ctrl_c):
     game = load("tictactoe", "lanes")
     measure_lanes(lambda: game, seconds=0.01, words=1, calibration_seconds=1.0)  # compile

@@ -494,7 +494,9 @@ def test_properties_without_evidence_are_not_reported(ggp, tmp_path):
     assert "the longest match" not in out
 
 
-@pytest.mark.parametrize("name", ["ticTacToe", "connectFour", "gt_two_thirds_4p", "hanoi"])
+@pytest.mark.parametrize(
+    "name", ["ticTacToe", "connectFour", pytest.param("gt_two_thirds_4p", marks=pytest.mark.slow), "hanoi"]
+)
 def test_replay_follows_the_reference_traces(ggp, corpus_dir, name):
     sheet = corpus_dir / "open" / "games" / f"{name}.kif"
     trace = corpus_dir / "open" / "traces" / f"{name}.jsonl.gz"
