@@ -1,24 +1,33 @@
 """Measure the CPU time from rule text to first legal moves and first playouts, on both circuits.
 
-    python -m benchmarks.first_moves FOLDER... [--only NAME,…] [--slowest N]
+    python -m benchmarks.first_moves FOLDER... [--only NAME,…] [--slowest N] [--start]
 
 Nothing is cached but kernels. The quick way plays on the circuit as built; the finished one simplifies it
 first. CPU time is that of the main thread and of gringo, so that other processes hardly matter. Prints a
 Markdown table of medians, 90th percentiles and maxima, and the slowest sheets.
+
+With --start, from the text of a START to the first simulation of `mcts` in a process that has played before,
+for games whose circuits are cached, without proofs beside the search.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
+from contextlib import suppress
+from math import inf
 from pathlib import Path
 from time import thread_time
 
 from gdl.errors import GdlError
 from gdl.syntax.parser import parse
 from ggp.engines.compilation import build_circuit, game_on, simplify_circuit
+from ggp.engines.loading import load
+from ggp.match.player import MatchSetup
+from ggp.players.factory import make_player
 
 WAYS = ("quick, legal moves", "quick, playouts", "finished, legal moves", "finished, playouts")
+START_WAYS = ("the game of the cache", "the first simulation")
 
 
 def measure(path: Path) -> tuple[float, ...]:
@@ -50,24 +59,40 @@ def measure(path: Path) -> tuple[float, ...]:
     return tuple(found)
 
 
+def measure_start(path: Path) -> tuple[float, ...]:
+    """CPU seconds of START_WAYS for one sheet. Raises GdlError for sheets that do not compile."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    begin = thread_time()
+    game = load(text, "lanes", name=path.stem, quick=True)
+    loaded = thread_time() - begin
+    player = make_player("mcts:simulations=1,proof=off,head_start=off")
+    player.start(MatchSetup("start", game, game.roles[0], 0, 0, 0), inf)
+    player.choose(game.initial_state(), inf, None)
+    return loaded, thread_time() - begin
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--only", type=lambda text: text.split(","))
     parser.add_argument("--slowest", type=int, default=8)
+    parser.add_argument("--start", action="store_true")
     options = parser.parse_args()
+    ways, measured = (START_WAYS, measure_start) if options.start else (WAYS, measure)
     sheets = [path for folder in options.folders for path in sorted(folder.glob("*.kif"))]
     chosen = [path for path in sheets if not options.only or path.stem in options.only]
-    measure(chosen[0])  # loads kernels
+    for path in chosen if options.start else chosen[:1]:
+        with suppress(GdlError):
+            measured(path)  # loads kernels, and keeps circuits
     seconds: dict[Path, tuple[float, ...]] = {}
     for path in chosen:
         try:
-            seconds[path] = measure(path)
+            seconds[path] = measured(path)
         except GdlError as error:
             print(f"{path}: {str(error).splitlines()[0]}")
     print(f"{len(seconds)} sheets\n\n| CPU seconds | median | 90th percentile | maximum |")
     print("|---|---:|---:|---:|")
-    for column, name in enumerate(WAYS):
+    for column, name in enumerate(ways):
         values = sorted(each[column] for each in seconds.values())
         middle, high = statistics.median(values), values[int(0.9 * (len(values) - 1))]
         print(f"| {name} | {middle:.2f} | {high:.2f} | {values[-1]:.2f} |")
