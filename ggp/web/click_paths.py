@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gdl.program import arguments_of
-from gdl.terms import Term
+from gdl.terms import Symbol, Term
 from ggp.analysis.board import Axis, Board, Cell, argument_texts
 
 Path = tuple[frozenset[Cell], ...]
@@ -28,6 +28,7 @@ def click_paths(board: Board, moves: Sequence[Term]) -> list[Path]:
     [[[(0, 0)], [(1, 0)]], [[(1, 1)]], []]
     """
     keys = _cell_keys(board)
+    places = {words: frozenset([cell]) for words, cell in keys.items()}
     lines = _line_keys(board)
     groups: dict[tuple[str, int], list[int]] = {}
     texts = [_argument_words(move, board.layers[0].joint is not None) for move in moves]
@@ -39,7 +40,7 @@ def click_paths(board: Board, moves: Sequence[Term]) -> list[Path]:
         width = len(next(iter(keys)))
         for index in members:
             words = texts[index]
-            paths[index] = tuple(frozenset([keys[words[at : at + width]]]) for at in offsets) or (
+            paths[index] = tuple(places[words[at : at + width]] for at in offsets) or (
                 (lines[words[0]],) if length == 1 and words[0] in lines else ()
             )
     return paths
@@ -49,6 +50,8 @@ def _argument_words(move: Term, is_joint: bool) -> tuple[str, ...]:
     """The arguments of a move, those of nested terms included; cells such as `a1` split if `is_joint`."""
     words: list[str] = []
     pending = list(arguments_of(move))
+    if not is_joint and all(isinstance(term, Symbol) for term in pending):
+        return tuple(map(str, pending))  # amazons has 2,000 moves: most are as plain as this
     while pending:
         term = pending.pop(0)
         inner = arguments_of(term)

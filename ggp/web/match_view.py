@@ -60,11 +60,12 @@ def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str,
 def legal_moves_view(picture: Picture, legal: Sequence[Term]) -> list[dict[str, Any]]:
     """Every legal move: its text, what a person reads, and the cells to click for it."""
     paths = [()] * len(legal) if picture.board is None else click_paths(picture.board, legal)
+    names = {cells: [cell_name(cell) for cell in sorted(cells)] for path in paths for cells in path}
     return [
         {
             "move": str(move),
             "text": words_of(move),
-            "path": [[cell_name(cell) for cell in sorted(cells)] for cells in path],
+            "path": [names[cells] for cells in path],
         }
         for move, path in zip(legal, paths, strict=True)
     ]

@@ -1,0 +1,157 @@
+"""How fast the pages answer, how soon a click is on the board, and what updates cost.
+
+    python -m benchmarks.web_latency
+
+Starts the web server in this process and asks it as a browser does; matches run in processes of their own.
+Prints rows of a Markdown table: median, 95th percentile and worst of milliseconds, and the share of a core.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from aiohttp import ClientResponse, ClientSession, CookieJar
+from aiohttp.web import AppRunner, TCPSite
+
+from ggp.web.access import Access
+from ggp.web.server import WebServer
+from ggp.web.sessions import SessionLimits
+
+PORT = 8797
+ASKED = 40
+PATHS = ("/", "/workbench", "/api/games", "/api/games/othello/rules", "/api/games/othello/picture.svg")
+CLICKED = ("tictactoe", "hex_7x7", "othello", "breakthrough", "amazons")
+CLICKS = 20
+SEARCH_SECONDS = 20.0
+
+
+class Browser:
+    """One session with the server."""
+
+    def __init__(self, session: ClientSession, access: Access) -> None:
+        self._session, self._access = session, access
+        self._root = f"http://127.0.0.1:{access.port}"
+
+    async def get(self, path: str) -> ClientResponse:
+        """A page, read to its end."""
+        async with self._session.get(self._root + path) as response:
+            await response.read()
+            assert response.status == 200, (path, response.status)
+            return response
+
+    async def post(self, path: str, body: object) -> Any:
+        """The JSON that answers a request of a page."""
+        async with self._session.post(
+            self._root + path, json=body, headers={"Origin": self._root}
+        ) as response:
+            assert response.status == 200, (path, await response.text())
+            return await response.json()
+
+    def events(self, match: str) -> Any:
+        """The stream of a match's events."""
+        return self._session.get(f"{self._root}/api/matches/{match}/events")
+
+
+def row(what: str, seconds: list[float]) -> str:
+    """A row of the table."""
+    ordered = sorted(1000 * each for each in seconds)
+    high = ordered[int(0.95 * (len(ordered) - 1))]
+    return f"| {what} | {len(ordered)} | {statistics.median(ordered):.1f} | {high:.1f} | {ordered[-1]:.1f} |"
+
+
+async def timed(make: Callable[[], Awaitable[object]]) -> float:
+    """Seconds until `make` is done."""
+    begin = time.perf_counter()
+    await make()
+    return time.perf_counter() - begin
+
+
+async def measure_pages(browser: Browser) -> None:
+    """Pages and what they ask for; the first request of each, which draws pictures, is not counted."""
+    for path in PATHS:
+        await browser.get(path)
+        print(row(path, [await timed(partial(browser.get, path)) for _ in range(ASKED)]), flush=True)
+
+
+async def measure_clicks(browser: Browser, name: str) -> None:
+    """From the request of a click until its new state has come, with a person in every seat."""
+    seats = ["person", "person"]
+    opened = await browser.post("/api/matches", {"game": name, "seats": seats, "seconds": 1.0})
+    match, seconds = opened["id"], list[float]()
+    async with browser.events(match) as stream:
+        state = await next_state(stream)
+        while len(seconds) < CLICKS and not state["is_over"]:
+            move = state["moves"][len(state["moves"]) // 2]["move"]
+            begin = time.perf_counter()
+            body = {"step": state["step"], "role": state["person"], "move": move}
+            await browser.post(f"/api/matches/{match}/play", body)
+            state = await next_state(stream)
+            seconds.append(time.perf_counter() - begin)
+    await browser.post(f"/api/matches/{match}/close", {})
+    print(row(f"click in {name}", seconds), flush=True)
+
+
+async def next_state(stream: ClientResponse) -> dict[str, Any]:
+    """The next event `state`."""
+    async for line in stream.content:
+        if line.startswith(b"data: "):
+            event = json.loads(line[6:])
+            if event["event"] == "state":
+                return dict(event)
+    raise RuntimeError("the stream has ended")
+
+
+async def measure_updates(browser: Browser) -> None:
+    """CPU time of the server while a search sends its reports for `SEARCH_SECONDS`."""
+    opened = await browser.post(
+        "/api/matches", {"game": "connectfour", "seats": ["person", "person"], "seconds": 1.0}
+    )
+    match = opened["id"]
+    async with browser.events(match) as stream:
+        await next_state(stream)
+        await browser.post(f"/api/matches/{match}/think", {"seconds": SEARCH_SECONDS})
+        count, begin, cpu = 0, 0.0, 0.0
+        async for line in stream.content:
+            event = json.loads(line[6:]) if line.startswith(b"data: ") else {}
+            if event.get("event") != "think":
+                continue
+            if not count:  # the kernels are compiled by now
+                begin, cpu = time.perf_counter(), time.process_time()
+            count += 1
+            if event["is_done"]:
+                break
+        elapsed, used = time.perf_counter() - begin, time.process_time() - cpu
+    print(
+        f"\n{count} updates in {elapsed:.1f} s ({count / elapsed:.1f} per second) cost the server "
+        f"{100 * used / elapsed:.2f} % of a core, this program's reading included"
+    )
+
+
+async def main() -> None:
+    """Run the server and ask it."""
+    access = Access("127.0.0.1", PORT)
+    server = WebServer(access, SessionLimits())
+    runner = AppRunner(server.make_app(), access_log=None)
+    await runner.setup()
+    await TCPSite(runner, "127.0.0.1", PORT).start()
+    try:
+        async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as session:
+            browser = Browser(session, access)
+            await browser.get(f"/?token={access.token}")
+            print("| what | times | median ms | 95 % ms | worst ms |\n|---|---:|---:|---:|---:|")
+            await measure_pages(browser)
+            for name in CLICKED:
+                await measure_clicks(browser, name)
+            await measure_updates(browser)
+    finally:
+        await runner.cleanup()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
