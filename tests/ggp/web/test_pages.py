@@ -332,3 +332,30 @@ def test_hostile_sheet_leaves_the_page_alive(page, address):
     expect(page.locator("#findings .error").first).to_be_visible()
     page.locator("#rules").fill(text)
     expect(page.locator("#findings")).to_contain_text("No findings")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the extra e2e")
+    context = browser.new_context(color_scheme=scheme, bypass_csp=True)
+    context.set_default_timeout(WAIT_MS)
+    page = context.new_page()
+    page.goto(f"{address}/?token={TOKEN}")
+    found = {}
+
+    def examine(view, ready):
+        page.wait_for_selector(ready)
+        found[view] = [fault["id"] for fault in axe.Axe().run(page).response["violations"]]
+
+    examine("games", '[data-game="hex_5x5"]')
+    page.click('[data-game="hex_5x5"]')
+    examine("seats", "#seats select")
+    open_game(page, address, "hex_5x5", ["person", "person"])
+    examine("match", "#state .can")
+    page.goto(f"{address}/workbench")
+    examine("workbench", "#findings :first-child")
+    page.goto(f"{address}/tournament")
+    examine("tournament", "table tbody tr")
+    context.close()
+    assert not any(found.values()), found
+    assert list(found) == ["games", "seats", "match", "workbench", "tournament"]
