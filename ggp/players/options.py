@@ -234,7 +234,7 @@ class OptionRow:
 def describe_options(kind: str) -> list[OptionRow]:
     """The options of a kind of player, those of the group tuning last.
 
-    >>> describe_options("mcts")[7]
+    >>> next(row for row in describe_options("mcts") if row.name == "mixed")
     OptionRow(name='mixed', kind='switch', default='on', range='on or off', \
 help='Play mixed strategies where two roles choose at once.', group='')
     >>> describe_options("random")
