@@ -69,6 +69,9 @@ TO_A_DEPTH = {
     "+ first 4 moves only": replace(ALL, kept_moves=4),
     "+ first 8 moves only": replace(ALL, kept_moves=8),
     "+ singular extensions": replace(ALL, singular_extension=True),
+    "+ forced extensions": replace(ALL, forced_extension=True),
+    "+ quiescence 5": replace(ALL, quiescence=5),
+    "+ quiescence 10": replace(ALL, quiescence=10),
 }
 
 

@@ -152,6 +152,17 @@ class AlphaBetaOptions:
     singular_extension: bool = switch(
         "singular_extension", False, "Search a move much better than all others one ply deeper.", group=TUNING
     )
+    forced_extension: bool = switch(
+        "forced_extension", False, "Search a single move one ply deeper.", group=TUNING
+    )
+    quiescence: int = number(
+        "quiescence",
+        0,
+        "Search on at the horizon after moves that change the score by this many goal points; 0: never.",
+        least=0,
+        most=100,
+        group=TUNING,
+    )
     aspiration: int = number(
         "aspiration",
         0,

@@ -17,7 +17,7 @@ from ggp.lanes.keys.packing import StateCode
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, AlphaBetaMemory, make_memory
 from ggp.search.alphabeta.kernels.distance import no_formula
-from ggp.search.alphabeta.refinements import Estimate, Refinements
+from ggp.search.alphabeta.refinements import SCALE, Estimate, Refinements
 from ggp.search.alphabeta.transposition import slot_count
 
 _SAMPLED_STATES = 40
@@ -59,6 +59,8 @@ def with_estimate(memory: AlphaBetaMemory, refinements: Refinements, estimate: E
         (arrays.LATE_MOVE_REDUCTION, refinements.late_move_reduction),
         (arrays.KEPT_MOVES, refinements.kept_moves),
         (arrays.SINGULAR_EXTENSION, refinements.singular_extension),
+        (arrays.FORCED_EXTENSION, refinements.forced_extension),
+        (arrays.QUIESCENCE, refinements.quiescence * SCALE),
         (arrays.GOAL_WEIGHT, estimate.goal_weight),
         (arrays.MOBILITY_WEIGHT, estimate.mobility_weight),
         (arrays.NULL_SCORE, estimate.null_score),

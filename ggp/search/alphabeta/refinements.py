@@ -34,6 +34,11 @@ class Refinements:
     late_move_reduction   moves from the fourth on are first searched two plies less deep
     kept_moves            search at most this many moves of each node; 0: all
     singular_extension    a move much better than all others is searched one ply deeper
+    forced_extension      a single move is searched one ply deeper
+    quiescence            at the horizon, moves that change the static score by at least this many goal points
+                          are searched one ply deeper, as long as there are such moves; 0: none
+
+    Extensions end at twice the depth.
     """
 
     transpositions: bool = True
@@ -49,6 +54,8 @@ class Refinements:
     late_move_reduction: bool = False
     kept_moves: int = 0
     singular_extension: bool = False
+    forced_extension: bool = False
+    quiescence: int = 0
 
 
 PLAIN = Refinements(

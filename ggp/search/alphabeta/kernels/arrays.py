@@ -41,14 +41,16 @@ RESOLVED = 255
     LATE_MOVE_REDUCTION,
     KEPT_MOVES,
     SINGULAR_EXTENSION,
+    FORCED_EXTENSION,
+    QUIESCENCE,
     GOAL_WEIGHT,
     MOBILITY_WEIGHT,
     HAS_WEIGHTS,
     NODE_LIMIT,
     NULL_SCORE,
     DISTANCE_WEIGHT,
-) = range(15)
-OPTIONS = 15
+) = range(17)
+OPTIONS = 17
 
 # Indices of AlphaBetaMemory.counter.
 # PAUSED: 1 + the ply at which a stopped search resumes; 0: begin at the root.
@@ -73,6 +75,8 @@ NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = rang
 
 # How the current child is searched.
 FULL, SCOUT, REDUCED, VERIFYING = range(4)
+# Which children are searched one ply deeper.
+NO_MOVE, TABLE_MOVE, EVERY_MOVE = range(3)
 # Bounds of table entries.
 EMPTY, EXACT, LOWER, UPPER = range(4)
 
@@ -89,7 +93,7 @@ class Frames(NamedTuple):
     mode       how it is searched: FULL, SCOUT, REDUCED or VERIFYING
     is_open    1: a score that counts comes from the horizon, so nothing is proven
     table_move, excluded  the transposition table's move or -1; a move left out or -1
-    extension  plies added to the table move's depth
+    extension  which children are searched one ply deeper: NO_MOVE, TABLE_MOVE or EVERY_MOVE
     """
 
     place: Ints

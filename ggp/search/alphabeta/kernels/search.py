@@ -47,6 +47,8 @@ _KILLER_RANK = 1 << 46
 _HISTORY_LIMIT = 1 << 24
 _SINGULAR_MARGIN = 300
 _SINGULAR_FROM = 4
+# Extensions end at this multiple of the depth asked for.
+_MOST_EXTENDED = 2
 _REDUCED_FROM = 4
 _UNREDUCED_MOVES = 3
 # Two plies: one would let the other side move at the horizon, which many estimates cannot judge alike.
@@ -156,12 +158,41 @@ def _push(memory: AlphaBetaMemory, ply: Index, place: Index, depth: Index, alpha
 
 
 @inlined
+def _may_extend(memory: AlphaBetaMemory, ply: Index) -> bool:
+    """Whether a node this deep may be extended; not in a search to the end, nor without limit."""
+    frames = memory.frames
+    return bool(
+        0 < ply < _MOST_EXTENDED * frames.depth[0]
+        and frames.depth[ply] < c.MOST_PLIES
+        and ply + 1 < c.MOST_PLIES
+    )
+
+
+@inlined
+def _extension(memory: AlphaBetaMemory, ply: Index, child: Index) -> Any:
+    """Plies added to the search of `child`.
+
+    At the horizon a child is extended if the move changes the static score by the margin of the quiescence
+    search: a capture, say, which may be answered.
+    """
+    frames = memory.frames
+    if frames.extension[ply] == c.EVERY_MOVE:
+        return 1
+    if frames.extension[ply] == c.TABLE_MOVE:
+        return int(memory.move[child] == frames.table_move[ply])
+    margin = memory.option[c.QUIESCENCE]
+    if margin > 0 and frames.depth[ply] <= 1 and _may_extend(memory, ply):
+        change = np.int64(memory.score[child]) - np.int64(memory.score[frames.place[ply]])
+        return int(abs(change) >= margin)
+    return 0
+
+
+@inlined
 def _push_child(memory: AlphaBetaMemory, ply: Index, depth: Index, low: Index, high: Index) -> None:
-    """Push the current child, with the window from its mover's point of view; extend the table's move."""
+    """Push the current child, with the window from its mover's point of view and its extension."""
     frames = memory.frames
     child = frames.child[ply]
-    if frames.extension[ply] and memory.move[child] == frames.table_move[ply]:
-        depth += 1
+    depth += _extension(memory, ply, child)
     if memory.mover[child] != memory.mover[frames.place[ply]]:
         low, high = -high, -low
     _push(memory, ply + 1, child, depth, low, high)
@@ -175,7 +206,7 @@ def _clear_frame(memory: AlphaBetaMemory, ply: Index) -> None:
     frames.tried[ply] = 0
     frames.is_open[ply] = 0
     frames.table_move[ply] = -1
-    frames.extension[ply] = 0
+    frames.extension[ply] = c.NO_MOVE
     frames.mode[ply] = c.FULL
 
 
@@ -208,10 +239,10 @@ def _may_be_singular(memory: AlphaBetaMemory, ply: Index, data: np.uint64) -> bo
     return bool(
         memory.option[c.SINGULAR_EXTENSION] != 0
         and data != np.uint64(0)
-        and 0 < ply < 2 * frames.depth[0]
-        and ply + 1 < c.MOST_PLIES
+        and _may_extend(memory, ply)
         and frames.excluded[ply] < 0
-        and _SINGULAR_FROM <= frames.depth[ply] < c.MOST_PLIES
+        and frames.extension[ply] == c.NO_MOVE
+        and frames.depth[ply] >= _SINGULAR_FROM
         and known >= frames.depth[ply] - 3
         and known != c.RESOLVED
         and entry_bound(data) != c.UPPER
@@ -249,6 +280,9 @@ def _enter_node(
     frames.children[ply] = count
     _rank_children(memory, ply, np.int64(memory.mover[place]))
     counter[c.DEEPEST] = max(counter[c.DEEPEST], ply)
+    if memory.option[c.FORCED_EXTENSION] and count == 1 and _may_extend(memory, ply):
+        frames.extension[ply] = c.EVERY_MOVE
+        counter[c.EXTENSIONS] += 1
     if _may_be_singular(memory, ply, data):
         # Singular-extension test: do all other moves fail low by the margin?
         frames.mode[ply] = c.VERIFYING
@@ -316,7 +350,8 @@ def _try_children(memory: AlphaBetaMemory, ply: Index) -> Any:
         if 0 <= memory.move[child] == frames.excluded[ply]:
             continue
         is_terminal = memory.end[child] != c.NO_SCORE
-        if is_terminal or left <= 1 or ply + 1 >= c.MOST_PLIES:
+        is_horizon = left - 1 + _extension(memory, ply, child) <= 0 or ply + 1 >= c.MOST_PLIES
+        if is_terminal or is_horizon:
             score = np.int64(memory.end[child] if is_terminal else memory.score[child])
             is_open = np.int64(not is_terminal)
             memory.counter[c.HORIZON] += is_open
@@ -338,7 +373,7 @@ def _receive_score(memory: AlphaBetaMemory, ply: Index, score: Index, is_open: I
     if frames.mode[ply] == c.VERIFYING:
         frames.mode[ply] = c.FULL
         if score <= frames.alpha0[ply + 1]:
-            frames.extension[ply] = 1
+            frames.extension[ply] = c.TABLE_MOVE
             memory.counter[c.EXTENSIONS] += 1
         return NEXT
     if memory.mover[frames.child[ply]] != memory.mover[frames.place[ply]]:
@@ -373,7 +408,7 @@ def search_tree(
     entries from deeper searches may stand for parts of that tree, which only brings v closer to the game's
     value. If frames.is_open[0] is 0, no score that counts came from the horizon, and the same holds for the
     game's value: it is proven. Ordering (table move, killers, history, static order) may change how many
-    nodes are searched, never the bound. Late-move reductions, kept moves and singular extensions change
+    nodes are searched, never the bound. Late-move reductions, kept moves, extensions and quiescence change
     which tree is searched while there is a horizon, and nothing in a search to the end.
 
     Afterwards frames.best_move[0] is the best move, -1 without one. If counter[STOP] or counter[FAULT] is

@@ -79,26 +79,40 @@ def test_no_refinement_changes_the_value(name, refinement):
             assert (result.goal, result.is_proven) == (solution.worth(state).values[0], True)
 
 
-def limited_minimax(game, state, depth, estimate):
-    """The definition: goals of terminal states, the estimate at the horizon, for the first role."""
-    if game.is_terminal(state):
-        return 100 * game.goal(state, game.roles[0])
+def mover_of(game, state):
     moves = [game.legal_moves(state, role) for role in game.roles]
-    mover = 0 if len(moves[0]) > 1 or len(moves[-1]) == 1 else 1
-    if depth == 0:
-        goal = game.goal(state, game.roles[0])
-        score = estimate.null_score + estimate.goal_weight * (100 * goal - estimate.null_score) // 100
-        score += (1 - 2 * mover) * estimate.mobility_weight * len(moves[mover])
-        return min(max(score, 1), 9999)
-    values = [
-        limited_minimax(
-            game,
-            game.next_state(state, (move, *moves[1][:1]) if mover == 0 else (moves[0][0], move)),
-            depth - 1,
-            estimate,
-        )
-        for move in moves[mover]
-    ]
+    return 0 if len(moves[0]) > 1 or len(moves[-1]) == 1 else 1
+
+
+def static_score(game, state, estimate):
+    """The score at the horizon for the first role; goals of terminal states."""
+    goal = game.goal(state, game.roles[0])
+    if game.is_terminal(state):
+        return 100 * goal
+    mover = mover_of(game, state)
+    score = estimate.null_score + estimate.goal_weight * (100 * goal - estimate.null_score) // 100
+    mobility = estimate.mobility_weight * len(game.legal_moves(state, game.roles[mover]))
+    return min(max(score + (1 - 2 * mover) * mobility, 1), 9999)
+
+
+def limited_minimax(game, state, depth, estimate, settings=PLAIN, ply=0, most_plies=None):
+    """The definition, with extensions: the score of a state that is not terminal, for the first role."""
+    most_plies = 2 * depth if most_plies is None else most_plies
+    moves = [game.legal_moves(state, role) for role in game.roles]
+    mover = mover_of(game, state)
+    may_extend = 0 < ply < most_plies
+    is_forced = settings.forced_extension and len(moves[mover]) == 1
+    values = []
+    for move in moves[mover]:
+        child = game.next_state(state, (move, *moves[1][:1]) if mover == 0 else (moves[0][0], move))
+        static = static_score(game, child, estimate)
+        change = abs(static - static_score(game, state, estimate))
+        is_unquiet = 0 < 100 * settings.quiescence <= change and depth == 1
+        left = depth - 1 + (may_extend and (is_forced or is_unquiet))
+        if game.is_terminal(child) or left == 0:
+            values.append(static)
+        else:
+            values.append(limited_minimax(game, child, left, estimate, settings, ply + 1, most_plies))
     return max(values) if mover == 0 else min(values)
 
 
@@ -114,6 +128,19 @@ def test_limited_search_is_limited_minimax(name, depth):
         assert search.search(state, depth=depth).goal == expected / 100
 
 
+@pytest.mark.parametrize("extension", [{"forced_extension": True}, {"quiescence": 3}])
+def test_extended_search_is_extended_minimax(extension):
+    game = load("othello_4x4", "lanes")
+    estimate = Estimate(goal_weight=30, mobility_weight=7)
+    found = []
+    for settings in (replace(PLAIN, **extension), PLAIN):
+        search = AlphaBeta(game, settings, estimate)
+        found.append([search.search(state, depth=3).goal for state in random_states(game, 12)])
+    settings = replace(PLAIN, **extension)
+    expected = [limited_minimax(game, s, 3, estimate, settings) / 100 for s in random_states(game, 12)]
+    assert found[0] == expected != found[1]
+
+
 def test_bound_of_deepening_is_the_depth_asked_for():
     game = load("connectfour", "lanes")
     result = AlphaBeta(game, mebibytes=4).search(game.initial_state(), depth=5)
@@ -123,7 +150,13 @@ def test_bound_of_deepening_is_the_depth_asked_for():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"late_move_reduction": True}, {"kept_moves": 3}, {"singular_extension": True}, {"aspiration": 3}],
+    [
+        {"late_move_reduction": True},
+        {"kept_moves": 3},
+        {"singular_extension": True},
+        {"forced_extension": True, "quiescence": 5},
+        {"aspiration": 3},
+    ],
 )
 def test_selective_search_takes_a_win_in_three(settings):
     game = load("connectfour", "lanes")
@@ -210,7 +243,14 @@ def test_selective_search_saves_nodes(name, depth, settings):
     assert nodes[1] < 0.7 * nodes[0]
 
 
-@pytest.mark.parametrize("settings", [{"late_move_reduction": True}, {"singular_extension": True}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"late_move_reduction": True},
+        {"singular_extension": True},
+        {"forced_extension": True, "quiescence": 5},
+    ],
+)
 @pytest.mark.parametrize("name", ["tictactoe", "othello_4x4", "nim"])
 def test_reductions_and_extensions_prove_true_values(name, settings):
     solution = solved(name)
@@ -220,9 +260,10 @@ def test_reductions_and_extensions_prove_true_values(name, settings):
         assert (result.goal, result.is_proven) == (solution.worth(state).values[0], True)
 
 
-def test_singular_extensions_are_limited():
+@pytest.mark.parametrize("extension", [{"singular_extension": True}, {"forced_extension": True}])
+def test_extensions_are_limited(extension):
     game = load("checkers", "lanes")
-    search = AlphaBeta(game, Refinements(singular_extension=True), mebibytes=4)
+    search = AlphaBeta(game, Refinements(**extension), mebibytes=4)
     result = search.search(game.initial_state(), depth=7, node_limit=500_000)
     assert result.depth == 7
     assert search.counter[arrays.DEEPEST] <= 3 * 7
