@@ -20,17 +20,21 @@ That takes games in which one role chooses at a time while the other one has a s
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.circuit.cache import GameCache, cache_folder
 from ggp.circuit.circuit import (
     FALSE_LITERAL,
     TRUE_LITERAL,
@@ -39,6 +43,7 @@ from ggp.circuit.circuit import (
     with_outputs,
     without_dead_gates,
 )
+from ggp.circuit.file import CompilationReport, CompiledCircuit, encode
 from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.simplify.plan import simplify
 from ggp.circuit.tables import Phase, circuit_of
@@ -78,7 +83,8 @@ def decisive_game(game: CompiledGame) -> CompiledGame | None:
     """`game` in which immediate wins must be taken, and immediate losses avoided.
 
     States and moves are those of `game`. None if `watch_ends` finds the game unsuitable, no role wins by a
-    move of its own, or the circuit is or gets too large. Made once per game.
+    move of its own, or the circuit is or gets too large. Made once per game, and kept in the cache of
+    compiled games: a second of work that every match would begin with.
     """
     with _LOCK:
         if game not in _KNOWN:
@@ -87,8 +93,36 @@ def decisive_game(game: CompiledGame) -> CompiledGame | None:
 
 
 def _make_decisive(game: CompiledGame) -> CompiledGame | None:
+    """The game on a circuit from the cache of compiled games, or made and kept there."""
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
-    watched = watch_ends(game) if circuit.literal_count <= LARGEST else None
+    if circuit.literal_count > LARGEST:
+        _logger.info("%s: decisive-move pruning disabled (the circuit is large)", game.name)
+        return None
+    cache = GameCache(cache_folder())
+    digest = hashlib.sha256(encode(CompiledCircuit(circuit, CompilationReport()))).hexdigest()
+    variant = f"decisive {_code_key()} {digest}"
+    kept = cache.load(game.program, variant)
+    if kept is None or kept.circuit.terms != circuit.terms:
+        narrowed = _narrowed(game, circuit)
+        if narrowed is None:
+            return None
+        kept = CompiledCircuit(narrowed, CompilationReport())
+        cache.store(game.program, kept, variant)
+    return game_on(kept.circuit, game.program, game.name)
+
+
+@functools.cache
+def _code_key() -> str:
+    """Hash of this module's text, which decides what is made; nothing if modules are not files."""
+    try:
+        return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _narrowed(game: CompiledGame, circuit: Circuit) -> Circuit | None:
+    """The circuit of `game` with legality narrowed, simplified; None where that is not worth its gates."""
+    watched = watch_ends(game)
     narrowed = None
     if watched is not None and watched.winning:
         most = GROWTH_WHILE_BUILT * circuit.literal_count + SPARE_WHILE_BUILT
@@ -96,7 +130,7 @@ def _make_decisive(game: CompiledGame) -> CompiledGame | None:
     if narrowed is None or narrowed.literal_count > max(SMALL, GROWTH * circuit.literal_count):
         _logger.info("%s: decisive-move pruning disabled (game or circuit not suitable)", game.name)
         return None
-    return game_on(simplify(narrowed, stages=STAGES, seconds=SIMPLIFY_SECONDS), game.program, game.name)
+    return simplify(narrowed, stages=STAGES, seconds=SIMPLIFY_SECONDS)
 
 
 class WatchedEnds(NamedTuple):

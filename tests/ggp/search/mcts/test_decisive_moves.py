@@ -8,6 +8,7 @@ import pytest
 import ggp
 from ggp.circuit.tables import circuit_of, tabulate
 from ggp.engines.compiled import CompiledGame
+from ggp.search.mcts import decisive_moves as module
 from ggp.search.mcts.decisive_moves import decisive_circuit, decisive_game, watch_ends
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.reference.search import Search
@@ -190,3 +191,27 @@ def test_search_wins_at_once_and_follows_an_opponent_who_does_not():
     search.run(simulations=50)
     assert str(search.best_move()) == "(mark 3 3)"
     assert [move.visits for move in search.report().moves if str(move.move) != "(mark 3 3)"] == []
+
+
+def test_the_circuit_is_made_once_and_kept_with_the_compiled_games(monkeypatch, tmp_path):
+    monkeypatch.setenv("GGP_CACHE", str(tmp_path))
+    narrow, made = module._narrowed, []
+
+    def counting(*arguments):
+        made.append(arguments)
+        return narrow(*arguments)
+
+    monkeypatch.setattr(module, "_narrowed", counting)
+    games = [ggp.load("tictactoe", "lanes") for _ in range(3)]
+    before = set(tmp_path.iterdir())
+    first, second = (decisive_game(game) for game in games[:2])
+    assert len(made) == 1
+    state = first.initial_state()
+    for _ in range(6):
+        joint_move = tuple(first.legal_moves(state, role)[0] for role in first.roles)
+        assert joint_move == tuple(second.legal_moves(state, role)[0] for role in second.roles)
+        state = first.next_state(state, joint_move)
+    (kept,) = set(tmp_path.iterdir()) - before
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert decisive_game(games[2]) is not None
+    assert len(made) == 2
