@@ -49,6 +49,7 @@ def test_alternatives_keep_the_place_of_their_rule():
 
 
 @given(programs)
+@pytest.mark.slow
 def test_normal_form_is_stable(program):
     plain = normalize(program)
     assert all(isinstance(part, Literal) for rule in plain.rules for part in rule.body)

@@ -70,6 +70,7 @@ def test_hard_sheet_plays_as_the_reasoner_plays_it(text):
     check_match(text, seed=1, steps=8)
 
 
+@pytest.mark.slow
 def test_armies_play_as_the_reasoner_plays_them():
     check_match(hard_sheets.armies(), seed=1, steps=2)
 

@@ -160,6 +160,7 @@ def test_negation_in_a_cycle_of_rules_is_rejected():
         reasoner_for("(role r) (<= p (not q)) (<= q (not p))")
 
 
+@pytest.mark.slow
 def test_long_bodies_and_long_chains_compile():
     count = 60
     body = " ".join(f"(true (p{i} ?x{i})) (distinct ?x{i} none)" for i in range(count))

@@ -84,6 +84,7 @@ def test_redundant_rules_change_nothing(seed):
         assert derive(shorter, given) == derive(program, given)
 
 
+@pytest.mark.slow
 def test_random_programs_have_dead_and_redundant_rules():
     programs = [normalize(random_program(seed)) for seed in range(150)]
     assert sum(bool(infer_all(program.rules).misfits) for program in programs) > 15

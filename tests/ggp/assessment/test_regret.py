@@ -88,6 +88,7 @@ def test_a_missing_move_counts_as_a_random_one(positions, tmp_path, monkeypatch)
     assert report.total.mean == pytest.approx(report.total.chance)
 
 
+@pytest.mark.slow
 def test_http_players_are_asked_by_rules_that_begin_in_the_position(positions):
     nim = {PILES: positions[PILES][:2]}
 

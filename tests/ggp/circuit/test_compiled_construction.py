@@ -75,7 +75,14 @@ def test_random_rules_build_the_same_circuit(seed, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("breakthrough", marks=pytest.mark.slow), "checkers", "peg", "reversi", "tron_10x10"]
+    "name",
+    [
+        pytest.param("breakthrough", marks=pytest.mark.slow),
+        pytest.param("checkers", marks=pytest.mark.slow),
+        "peg",
+        "reversi",
+        "tron_10x10",
+    ],
 )
 def test_real_sheets_build_and_factor_the_same(name, corpus_dir, monkeypatch):
     program = ground(parse_file(corpus_dir / "open" / "games" / f"{name}.kif"))

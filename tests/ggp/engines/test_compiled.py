@@ -23,7 +23,14 @@ from tests.ggp.percept_games import COIN
 from tests.oracles.random_programs import random_rules
 
 SHEETS = ("tictactoe", "nim", "rockpaperscissors", "goofspiel", "kuhn_poker", "maze", "othello_4x4")
-TRACES = ("buttons", "ticTacToe", "roshambo2", "gt_two_thirds_4p", "queens08ug", "point_grab")
+TRACES = (
+    "buttons",
+    "ticTacToe",
+    "roshambo2",
+    pytest.param("gt_two_thirds_4p", marks=pytest.mark.slow),
+    "queens08ug",
+    "point_grab",
+)
 FAULTY = """
 (role left) (role right) (init (n 0)) (step 0 1) (step 1 2)
 (<= (legal ?r (count ?y)) (role ?r) (true (n ?x)) (step ?x ?y))

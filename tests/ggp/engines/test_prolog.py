@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(missing_prolog() is not None, reason=str(missing
 
 SHEETS = [
     "ticTacToe",
-    "hex",
+    pytest.param("hex", marks=pytest.mark.slow),
     "connectFourSimultaneous",
     "queens08ug",
     "nonogram_5x5_1",

@@ -88,6 +88,7 @@ def test_a_coin_toss_has_neither_agency_nor_depth():
     assert found["balance"].value == 1.0
 
 
+@pytest.mark.slow
 def test_skill_decides_connect_four():
     found = measured("connectfour", simulations=128, matches=128)
     assert found["depth"].low > 0.5
@@ -154,6 +155,7 @@ def test_drama_is_how_far_the_winner_was_behind():
     assert changes.value == 1.0  # twice, and never
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_figures():
     first, second, other = (measured("connectfour_3p", seed=seed).figures for seed in (1, 1, 2))
     assert first == second != other

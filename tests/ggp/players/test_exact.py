@@ -93,7 +93,7 @@ def test_every_win_that_is_offered_is_taken(name, tmp_path):
             assert play(game, players, from_state=state)[place] == 100
 
 
-@pytest.mark.parametrize("plies", mostly_slow([1, 3, 5, 7, 9], 3))
+@pytest.mark.parametrize("plies", mostly_slow([1, 3, 5, 7, 9], 5))
 def test_wins_of_connect_four_are_taken_however_far_they_are(plies, tmp_path):
     solution = solved("connectfour_4x4")
     game = solution.game

@@ -104,7 +104,9 @@ def test_undo_returns_to_the_last_own_choice():
     assert len(record.steps) == len(record.moves) + 1
 
 
-@pytest.mark.parametrize("spec", ["mcts:simulations=200", "alphabeta:depth=3"])
+@pytest.mark.parametrize(
+    "spec", ["mcts:simulations=200", pytest.param("alphabeta:depth=3", marks=pytest.mark.slow)]
+)
 def test_undo_takes_moves_back_from_searching_players_too(spec):
     game = load("tictactoe", "lanes")
     answers = ["mark 2 2", "undo", "mark 1 1", *["1"] * 9]

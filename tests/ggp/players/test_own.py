@@ -175,6 +175,7 @@ def test_counted_conditions_take_classes_whatever_their_file_is_called(folder):
     assert [agent.player for agent in plan.agents] == ["mcts_agents.py:Last", "legal"]
 
 
+@pytest.mark.slow
 def test_http_player_plays_by_a_class(folder):
     check_options(PlayerOptions(search=SearchOptions(agent="agents.py:Last")))
     with pytest.raises(PlayerSpecError, match="no class Lost"):

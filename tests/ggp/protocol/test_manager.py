@@ -65,6 +65,7 @@ def assert_complete(record, game):
     assert record.goals == [game.goal(state, role) for role in game.roles]
 
 
+@pytest.mark.slow
 def test_manage_match_plays_two_real_players():
     async def scenario():
         async with running_player() as first, running_player(name="Second") as second:
@@ -432,6 +433,7 @@ def test_remote_player_raises_faults():
     assert caught.value.fault == Illegal("(((")
 
 
+@pytest.mark.slow
 def test_manager_waits_for_players_that_prepare():
     async def scenario():
         lines = []

@@ -338,6 +338,7 @@ def test_collect_takes_any_order(tmp_path, store):
     assert collect(run.plan, matches).pairs == collect(run.plan, reversed(matches)).pairs
 
 
+@pytest.mark.slow
 def test_ten_thousand_matches_are_reported(tmp_path, store):
     agents = dict.fromkeys("abcde", "random")
     run = fill(store, small_plan(tmp_path, agents=agents, repetitions=500), lambda task: [100, 0])

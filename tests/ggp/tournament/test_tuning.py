@@ -106,6 +106,7 @@ def test_one_role_compares_its_goals(strengths):
     assert len(strengths[0][0]) == 1  # each plays alone
 
 
+@pytest.mark.slow
 def test_matches_are_played_by_the_searches_that_are_compared(tmp_path):
     """One real comparison, at few simulations."""
     game = load("tictactoe", "lanes")

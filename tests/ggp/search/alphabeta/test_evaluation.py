@@ -102,6 +102,7 @@ def test_learning_from_games_explains_their_goals():
     assert weights.constant[0] == pytest.approx(-100, abs=15)
 
 
+@pytest.mark.slow
 def test_result_depends_on_the_seed_only():
     first, again = (found("connectfour_4x4", games=32) for _ in range(2))
     assert first[0] == again[0]

@@ -247,6 +247,7 @@ def test_learning_gets_its_share_of_the_clock(monkeypatch, is_searching, seconds
     assert search.options.policy == "fast"
 
 
+@pytest.mark.slow
 def test_search_against_the_clock_learns_before_it_searches():
     game = compiled("breakthrough_small")
     search = LanesSearch(

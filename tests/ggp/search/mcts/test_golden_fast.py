@@ -21,7 +21,8 @@ def test_lanes_agree_with_the_reference_in_the_placement_form(name, policy):
 
 
 @pytest.mark.parametrize(
-    ("name", "simulations"), [("breakthrough_small", 150), ("minichess", 40), ("checkers", 25)]
+    ("name", "simulations"),
+    [("breakthrough_small", 150), pytest.param("minichess", 40, marks=pytest.mark.slow), ("checkers", 25)],
 )
 def test_lanes_agree_with_the_reference_in_the_capture_form(name, simulations):
     options = fast(feature_kind="pieces")
