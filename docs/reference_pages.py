@@ -1,4 +1,4 @@
-"""Generated reference: the command line from click, player options from their tables, games from sheets.
+"""Generated reference: commands from click, player options and diagnostics from tables, games from sheets.
 
 `python docs/reference_pages.py command-line` prints one of them; the site has them all (docs/site.py).
 """
@@ -19,6 +19,16 @@ from gdl.syntax.parser import decode
 from ggp.analysis.sheet_comment import read_comment
 from ggp.cli.main import app
 from ggp.players.options import PLAYERS, OptionRow, describe_options
+from ggp.validation.explanations import EXPLANATIONS
+from ggp.validation.output import CODES
+
+GROUPS = {
+    "GDL1": "Reading",
+    "GDL2": "Restrictions of the language",
+    "GDL3": "Warnings",
+    "GDL4": "Found by playing",
+}
+"""Headings of the diagnostics by the beginning of their codes."""
 
 
 def command_line_page() -> str:
@@ -104,6 +114,17 @@ def games_table() -> str:
     return "\n".join(rows)
 
 
+def diagnostics_list() -> str:
+    """Every diagnostic with its title and explanation, grouped, as Markdown."""
+    sections: list[str] = []
+    for prefix, heading in GROUPS.items():
+        sections.append(f"## {heading}\n")
+        for code, title in CODES.items():
+            if code.startswith(prefix):
+                sections += [f"### {code}: {title}\n", f"{EXPLANATIONS[code]}\n"]
+    return "\n".join(sections)
+
+
 def _escape(text: str) -> str:
     """Text that means the same in a Markdown table cell."""
     for plain, escaped in (("|", "\\|"), ("<", "&lt;"), ("*", "\\*"), ("_", "\\_")):
@@ -116,5 +137,10 @@ def _code(text: str) -> str:
 
 
 if __name__ == "__main__":
-    writers = {"command-line": command_line_page, "player-options": player_options_page, "games": games_table}
+    writers = {
+        "command-line": command_line_page,
+        "player-options": player_options_page,
+        "games": games_table,
+        "diagnostics": diagnostics_list,
+    }
     print(writers[sys.argv[1]]())

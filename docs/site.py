@@ -1,7 +1,7 @@
 """Hooks of the documentation site, called by mkdocs (see mkdocs.yml).
 
-They add the files outside docs/, the generated reference pages and the table of games, and rewrite links from
-places in the repository to places on the site.
+They add the files outside docs/ and the generated reference pages and lists, and rewrite links from places in
+the repository to places on the site.
 """
 
 from __future__ import annotations
@@ -17,10 +17,14 @@ from mkdocs.structure.pages import Page
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from docs.links import GENERATED, ROOT, outside_files, rewrite, site_path
-from docs.reference_pages import command_line_page, games_table, player_options_page
+from docs.reference_pages import command_line_page, diagnostics_list, games_table, player_options_page
 
 WRITERS = dict(zip(GENERATED, (command_line_page, player_options_page), strict=True))
-GAMES_PAGE, TABLE_PLACE = "docs/reference/games.md", "<!-- table of games -->"
+LISTS = {
+    "docs/reference/games.md": ("<!-- table of games -->", games_table),
+    "docs/reference/diagnostics.md": ("<!-- diagnostics -->", diagnostics_list),
+}
+"""What is generated inside a page, and the line that it replaces."""
 _repository_path: dict[str, str] = {}
 
 
@@ -58,10 +62,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Insert the table of games, and rewrite links for the site."""
+    """Insert generated lists, and rewrite links for the site."""
     path = _repository_path[page.file.src_uri]
-    if path == GAMES_PAGE:
-        before, place, after = markdown.partition(TABLE_PLACE)
-        assert place, f"{GAMES_PAGE} has no line {TABLE_PLACE}"
-        markdown = f"{before}{games_table()}{after}"
+    if path in LISTS:
+        place, writer = LISTS[path]
+        before, found, after = markdown.partition(place)
+        assert found, f"{path} has no line {place}"
+        markdown = f"{before}{writer()}{after}"
     return rewrite(path, markdown)

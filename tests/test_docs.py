@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from docs.links import GENERATED, ROOT, pages, prose_lines, resolve, targets
-from docs.reference_pages import command_line_page, player_options_page
+from docs.reference_pages import command_line_page, diagnostics_list, player_options_page
 from ggp.cli.main import app
 from ggp.players.options import PLAYERS, describe_options
+from ggp.validation.output import CODES
 from tests.test_layers import FLOORS
 
 TESTED_ELSEWHERE = ("docs/guides/writing-games.md", "docs/api.md")
@@ -196,6 +197,12 @@ def test_generated_pages_name_every_command_and_option() -> None:
     for kind in PLAYERS:
         assert f"\n## {kind}\n" in options_page
         assert all(f"\n| `{row.name}` |" in options_page for row in describe_options(kind))
+
+
+def test_generated_diagnostics_explain_every_code() -> None:
+    listed = diagnostics_list()
+    for code, title in CODES.items():
+        assert re.search(rf"^### {code}: {re.escape(title)}\n\n\S", listed, re.MULTILINE)
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:

@@ -4,11 +4,11 @@
 (`require_valid`). `validate` finds everything that can be found without playing: the errors of `check`,
 broken restrictions of the language that still leave the game playable, and warnings.
 
-The message of a diagnostic is in the file that lists its code; what `--explain` shows is in
-docs/reference/diagnostics.md:
+The message of a diagnostic is in the file that lists its code:
 
     checks         the list of all checks, and the functions that run them
-    codes          `CODES`: the title of every code; docs/reference/diagnostics.md explains each
+    codes          `CODES`: the title of every code
+    explanations   what `ggp validate --explain CODE` shows below the title
     sheet          what the checks share about one sheet, computed on demand
     inference      which constants may occur where, and which rules that rules out
     structure      GDL201 GDL202 GDL203 GDL204 GDL213 GDL214 GDL215 GDL319 GDL321 GDL327 GDL329

@@ -2,7 +2,7 @@
 
 A diagnostic's message is written by the check that finds it: the table in `gdl.validation` names the file of
 every code (`gdl.syntax` for GDL1xx, `gdl.normalize` for GDL210 and GDL211). The longer text that
-`ggp validate --explain CODE` shows is the code's section of docs/reference/diagnostics.md.
+`ggp validate --explain CODE` shows is in `gdl.validation.explanations`.
 """
 
 from __future__ import annotations

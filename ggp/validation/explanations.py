@@ -1,20 +1,46 @@
-"""Entries of docs/reference/diagnostics.md, for `ggp validate --explain`."""
+"""Explanations of all diagnostics: those found by playing, and those of `gdl`."""
 
 from __future__ import annotations
 
-import re
+import textwrap
+from collections.abc import Mapping
 
-from ggp.files import PACKAGE
+from gdl.validation.explanations import EXPLANATIONS as STATIC_EXPLANATIONS
+from ggp.validation.output import CODES
 
-PLACES = (PACKAGE.parent / "docs" / "reference" / "diagnostics.md", PACKAGE / "diagnostics.md")
-"""Next to the sources, or in the installed package."""
+EXPLANATIONS: Mapping[str, str] = {
+    **STATIC_EXPLANATIONS,
+    "GDL401": (
+        "A match was not over after `--step-limit` steps, or can return to an earlier state and so continue "
+        "forever. Count the steps in a fact, and let `terminal` hold at the last."
+    ),
+    "GDL402": (
+        "In a live state some role has no legal move. Give idle roles a move such as `noop`, or make the "
+        "state terminal."
+    ),
+    "GDL403": (
+        "In a terminal state every role except `random` has exactly one goal, a whole number from 0 to 100."
+    ),
+    "GDL404": "`base` must list every fact that may ever hold.",
+    "GDL405": "`input` must list every move that may ever be legal.",
+    "GDL406": (
+        "The role gets 100 in no match, even if all help: the game is not weakly winnable (2008, well-formed "
+        "games). Only `--prove` finds this."
+    ),
+    "GDL407": "In some state the rules derive terms without end.",
+}
+_WIDTH = 100
 
 
 def explanation(code: str) -> str | None:
-    """The entry for a diagnostic code, including its heading; None if there is none."""
-    page = next((path for path in PLACES if path.is_file()), None)
-    if page is None:
+    """Text of `ggp validate --explain CODE`: the title and the wrapped explanation; None for unknown codes.
+
+    >>> print(explanation("gdl106"))
+    GDL106: empty list
+    `()` has no meaning in GDL; a term without arguments is `(name)`.
+    """
+    code = code.upper()
+    if code not in CODES:
         return None
-    text = page.read_text(encoding="utf-8")
-    found = re.search(rf"^### ({re.escape(code.upper())}: .*?)(?=^#|\Z)", text, re.MULTILINE | re.DOTALL)
-    return found.group(1).strip() if found else None
+    text = textwrap.fill(EXPLANATIONS[code], _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return f"{code}: {CODES[code]}\n{text}"

@@ -27,7 +27,7 @@ CODES: Mapping[str, str] = {
     "GDL406": "role that can never win",
     "GDL407": "rules that cannot be evaluated",
 }
-"""Diagnostics that need playing or exploring; docs/reference/diagnostics.md explains them."""
+"""Titles of the diagnostics that need playing or exploring; `ggp.validation.explanations` explains them."""
 
 CLAIMS = {
     "GDL401": "every match ends",
