@@ -15,7 +15,7 @@ import numpy as np
 import ggp
 from ggp.beliefs.observation import Observation
 from ggp.engines.batches import require_compiled
-from ggp.search.information_sets import InformationSetSearch
+from ggp.search.information_sets.search import InformationSetSearch
 from ggp.solver.cfr import SequenceForm, information_set, make_state_graph, respond, sequence_form
 from ggp.solver.cfr.minimization import uniform_strategy
 
@@ -23,7 +23,7 @@ from ggp.solver.cfr.minimization import uniform_strategy
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("game", help="a game of two roles and constant sum")
-    parser.add_argument("--simulations", nargs="+", type=int, default=[0, 100, 1000, 10000])
+    parser.add_argument("--simulations", nargs="+", type=int, default=[0, 100, 1000, 10000, 100000])
     parser.add_argument("--seeds", type=int, default=8)
     arguments = parser.parse_args()
     game = require_compiled(ggp.load(arguments.game))
@@ -34,7 +34,7 @@ def main() -> None:
         search = InformationSetSearch(game, seed=seed)
         for i, simulations in enumerate(sorted(arguments.simulations)):
             began = time.process_time()
-            search.run(simulations - search.simulation_count)
+            search.run(simulations=simulations - search.simulation_count)
             searching += time.process_time() - began
             gains[seed, i] = gain(form, search)
     for i, simulations in enumerate(sorted(arguments.simulations)):
