@@ -12,10 +12,10 @@ import numpy as np
 
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
+from ggp.evaluation.coverage import coverage
 from ggp.evaluation.figures import DEFINITIONS, UNEQUAL, Figure, exact
 from ggp.evaluation.measuring import (
     BEST_GOAL,
-    coverage,
     of_equal_searches,
     of_random_matches,
     players_of,
@@ -129,6 +129,8 @@ class _Evaluator:
         report: Callable[[str, int, int], None] | None,
     ) -> None:
         self.game, self.terms, self.report = game, terms, report
+        # loads the kernels; on a machine that has none yet, compiling them would use up the budget
+        self_play(game, 0 if has_percepts(game) else 1, 1, step_limit=1)
         self.begin = time.monotonic()
         self.deadline = self.begin + terms.seconds
         self.players = players_of(game)
@@ -153,7 +155,7 @@ class _Evaluator:
         """Everything, in the order in which it tells most."""
         terms, found = self.terms, self.found
         random = self.play("random matches", np.zeros((terms.playouts, len(self.game.roles)), np.int64))
-        found.put([*of_random_matches(self.game, random), coverage(self.game, self.parts)])
+        found.put([*of_random_matches(self.game, random), *coverage(self.game, self.parts)])
         if time.monotonic() > self.deadline:
             found.figures = [each for each in found.figures if each.name != "completion"]
             found.notes.append("random matches did not end within the budget, so completion is unknown")
@@ -168,7 +170,7 @@ class _Evaluator:
                 self.climb()
             else:
                 found.notes.append("one role: no balance and no opponents of half the strength")
-        found.put([coverage(self.game, self.parts)])
+        found.put(coverage(self.game, self.parts))
 
     def fit(self, random: SelfPlay) -> None:
         """Play fewer matches, and then with fewer playouts, if the budget would not carry all of them.
@@ -177,7 +179,6 @@ class _Evaluator:
         """
         length = float(random.length.mean()) if len(random.length) else 1.0
         options = MctsOptions(step_limit=self.terms.step_limit)
-        self_play(self.game, 1, 1, options=options, step_limit=1)  # loads the kernels
         begin = time.monotonic()
         self_play(self.game, self.simulations, PROBED, options=options, step_limit=1)
         of_all = (time.monotonic() - begin) / PROBED * length * self.matches * COMPARISONS

@@ -59,17 +59,6 @@ def of_random_matches(game: Game[Any], found: SelfPlay) -> list[Figure]:
     return figures
 
 
-def coverage(game: CompiledGame, parts: list[SelfPlay]) -> Figure:
-    """The share of all moves of the players that some match made; more matches can only add to it."""
-    made = count = 0
-    for r in players_of(game):
-        numbers = np.unique(np.concatenate([part.moves[:, :, r].ravel() for part in parts]))
-        made += int((numbers >= 0).sum())
-        count += len(game.moves[r])
-    matches = sum(len(part.length) for part in parts)
-    return Figure("coverage", made / max(count, 1), made / max(count, 1), 1.0, matches, RANDOM)
-
-
 def of_equal_searches(game: Game[Any], found: SelfPlay) -> list[Figure]:
     """What matches between equal searches tell: balance, draws, length, drama."""
     players = players_of(game)

@@ -42,6 +42,7 @@ class SelfPlay:
     moves        int32[N, P, R], counted within the role (`game.moves[r]`); -1 after the end
     choices      int32[N, P, R]: legal moves
     value        float64[N, P, R]: the mean goal that the search expected of the move; NaN where it made none
+    held         bool[N, F]: fluents that held in some state of the match, numbered as `game.terms.fluents`
 
     >>> import ggp
     >>> found = self_play(ggp.load("tictactoe"), 100, 8)
@@ -55,6 +56,7 @@ class SelfPlay:
     moves: Int32Array
     choices: Int32Array
     value: Float64Array
+    held: BoolArray
 
     def __repr__(self) -> str:
         return f"<SelfPlay: {len(self.length)} matches, {int(self.is_finished.sum())} finished>"
@@ -168,6 +170,7 @@ class _Part:
         self._rng = np.random.default_rng((context.seed & (2**64 - 1), first))
         self._first_move = game.tables.first_move
         self._states = np.repeat(game.unpack(game.initial_state())[None], count, axis=0)
+        self._held = self._states.copy()
         is_chance = np.array([role == RANDOM_ROLE for role in game.roles])
         self._is_random = is_chance | (simulations == 0)
         self._is_running = np.ones(count, np.bool_)
@@ -197,7 +200,7 @@ class _Part:
             if self._steps
             else (np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.zeros(shape))
         )
-        return SelfPlay(self._is_finished, self._goals, self._length, moves, choices, value)
+        return SelfPlay(self._is_finished, self._goals, self._length, moves, choices, value, self._held)
 
     def _look(self, running: Int64Array) -> BoolArray:
         """End the matches that are over; bool[M, N]: the legal moves of all that were running."""
@@ -239,7 +242,8 @@ class _Part:
         lanes.set_states(self._states[running].T)
         lanes.set_moves(selected)
         lanes.settle(Phase.LEGAL, Phase.NEXT)
-        self._states[running] = lanes.read(game.lane_tables.next, count).T
+        self._states[running] = following = lanes.read(game.lane_tables.next, count).T
+        self._held[running] |= following
         self._length[running] += 1
         self._keep(running, chosen, choices, value)
         return True

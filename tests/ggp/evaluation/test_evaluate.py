@@ -9,10 +9,11 @@ from click.testing import CliRunner
 
 import ggp
 from ggp.cli.evaluate import command
+from ggp.evaluation.coverage import coverage
 from ggp.evaluation.evaluate import EvaluationTerms, evaluate
 from ggp.evaluation.figures import DEFINITIONS, EXACT, RANDOM
 from ggp.evaluation.measuring import balance_of, course_of
-from ggp.search.forest.self_play import SelfPlay
+from ggp.search.forest.self_play import SelfPlay, self_play
 
 TERMS = EvaluationTerms(simulations=64, matches=64, playouts=128, step_limit=60)
 
@@ -113,6 +114,32 @@ def test_spoiled_rules_are_found_out():
     assert endless["best_goal"].value == 0.0
 
 
+DEAD_CORNER = """
+    (role a) (number 1) (number 2) (number 3) (init (left 2)) (fewer 2 1) (fewer 1 0)
+    (<= (init (cell ?x ?y blank)) (number ?x) (number ?y))
+    (<= (legal a (mark ?x ?y)) (true (cell ?x ?y blank)) (or (distinct ?x 3) (distinct ?y 3)))
+    (<= (legal a (erase ?x ?y)) (true (cell ?x ?y gone)))
+    (<= (next (cell ?x ?y mark)) (does a (mark ?x ?y)))
+    (<= (next (cell ?x ?y ?c)) (true (cell ?x ?y ?c)) (not (does a (mark ?x ?y))))
+    (<= (next (left ?m)) (true (left ?n)) (fewer ?n ?m))
+    (<= terminal (true (left 0))) (goal a 100)
+"""
+"""Nobody can mark cell 3 3, nor erase any."""
+
+
+def test_what_no_match_uses_is_counted():
+    found = measured(DEAD_CORNER)
+    assert found["coverage"].value == 1.0  # of the eight moves that can ever be legal
+    assert found["relation_coverage"].value == 3 / 4  # cell, left, mark, not erase
+    assert found["cell_coverage"].value == 8 / 9
+    assert found["fluent_coverage"].value == 1.0
+    assert found["cell_coverage"].high == 1.0 > found["cell_coverage"].low
+    few = coverage(game := ggp.load("connectfour", engine="lanes"), [self_play(game, 0, 1, step_limit=1)])
+    used = {figure.name: figure.value for figure in few}
+    assert used["coverage"] == 2 / 16
+    assert used["cell_coverage"] == 1 / 42
+
+
 def test_hidden_information_is_not_searched():
     found = measured("kuhn_poker")
     assert {figure.source for figure in found.figures} == {RANDOM}
@@ -149,6 +176,7 @@ def test_drama_is_how_far_the_winner_was_behind():
         np.zeros(shape, np.int32),
         np.full(shape, 2, np.int32),
         value,
+        np.zeros((2, 0), np.bool_),
     )
     drama, changes = course_of(found, [0, 1])
     assert drama.value == pytest.approx((30 / 50 + 0) / 2)  # the first match: 60, 20, 70 for its winner
