@@ -95,7 +95,7 @@ def kind_of(term: Term) -> tuple[str, int]:
 
 
 def cells_used(game: CompiledGame, held: NDArray[np.bool_]) -> tuple[int, int]:
-    """On how many cells of the board something new came to lie, and how many there are; (0, 0) without one."""
+    """Cells of the board on which something new came to lie, and all of them; (0, 0) without a board."""
     board = find_board(game.program, game.facts(game.initial_state()))
     cells, used = set(), set()
     is_new = held & ~game.tables.initial.astype(np.bool_)

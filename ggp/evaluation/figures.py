@@ -33,8 +33,8 @@ DEFINITIONS = {
     "agency": ("share of joint moves at which some player has a choice", "GAVEL 2024, agency"),
     "coverage": ("share of the moves of the rules that some match has made", "GAVEL 2024, coverage"),
     "relation_coverage": (
-        "share of the relations of facts and moves in the rules, such as cell and mark, of which some held or "
-        "was made",
+        "share of the relations of facts and moves in the rules, such as cell and mark, of which some fact "
+        "held or some move was made",
         "GAVEL 2024, coverage",
     ),
     "fluent_coverage": (

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.confidence_intervals import mean_interval, wilson_interval
-from ggp.engines.compiled import CompiledGame
 from ggp.evaluation.figures import EQUAL, RANDOM, UNEQUAL, Figure
 from ggp.game import RANDOM_ROLE, Game
 from ggp.search.forest.self_play import SelfPlay
