@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ggp.knowledge.book import Book
     from ggp.players.equilibrium_play import EquilibriumPlay
     from ggp.players.exact_play import ExactPlay
+    from ggp.players.set_play import SetPlay
     from ggp.search.forest.determinized import DeterminizedSearch
     from ggp.search.mcts.reference.search import Search
     from ggp.search.mcts.search import LanesSearch
@@ -84,6 +85,7 @@ class MctsPlayer(Player):
         self._exact: ExactPlay | None = None
         self._equilibrium: EquilibriumPlay | None = None
         self._determinized: DeterminizedSearch | None = None
+        self._sets: SetPlay | None = None
         self._book: Book | None = None
         self._tuned = ""
         self._root: Hashable = None
@@ -142,7 +144,11 @@ class MctsPlayer(Player):
             return
         self._begin_search(setup)
         self._move_to(setup.game.initial_state(), None)
-        if self.simulations is not None:
+        self._sets = self._make_sets(setup)
+        if self._sets is not None:
+            if self.has_head_start:
+                self._search_sets(self._sets, deadline)
+        elif self.simulations is not None:
             self.search.warm_up()
         elif not self.has_head_start:
             self.search.warm_up(deadline - self.margin_seconds)
@@ -174,6 +180,8 @@ class MctsPlayer(Player):
         super().observe(observation, deadline)
         if self._equilibrium is not None:
             self._equilibrium.observe(observation)
+        if self._sets is not None:
+            self._sets.observe(observation)
 
     def choose_by_observations(self, deadline: float) -> Move:
         drawn = None if self._equilibrium is None else self._equilibrium.draw()
@@ -185,7 +193,28 @@ class MctsPlayer(Player):
             # The match left the tree of the rules: over HTTP messages are lost.
             self._equilibrium = None
             self._begin_search(self.setup)
-        return self._choose_in_many_states(deadline) or super().choose_by_observations(deadline)
+        return (
+            self._choose_in_sets(deadline)
+            or self._choose_in_many_states(deadline)
+            or super().choose_by_observations(deadline)
+        )
+
+    def _choose_in_sets(self, deadline: float) -> Move | None:
+        """A move by the search over information sets; None where that has hardly been."""
+        if self._sets is None or len(self.belief.position.legal) < 2 or not self._sets.is_known:
+            return None
+        self._search_sets(self._sets, deadline)
+        drawn = self._sets.draw()
+        if drawn is None:
+            return None
+        self._made = None
+        move, self.last_report = drawn
+        self._note(move)
+        return move
+
+    def _search_sets(self, play: SetPlay, deadline: float) -> None:
+        until = None if self.simulations is not None else deadline - self.margin_seconds
+        play.run(simulations=self.simulations, deadline=until)
 
     def _choose_in_many_states(self, deadline: float) -> Move | None:
         """The best move on the average of the possible states; None if another search is to choose."""
@@ -214,6 +243,14 @@ class MctsPlayer(Player):
 
             self._exact = ExactPlay(setup, self._search, self.own)
             self._determinized = self._make_determinized(setup)
+
+    def _make_sets(self, setup: MatchSetup) -> SetPlay | None:
+        """The search over information sets, for games with `sees`."""
+        if self.own.belief != "sets" or self._determinized is None:
+            return None
+        from ggp.players.set_play import SetPlay
+
+        return SetPlay(setup, mebibytes=self.options.memory_mebibytes)
 
     def _make_determinized(self, setup: MatchSetup) -> DeterminizedSearch | None:
         """The search of many possible states, for games with `sees`."""
@@ -358,8 +395,11 @@ class MctsPlayer(Player):
         super().stop(told)
         if self._search is not None:
             self.simulation_count = self._earlier_simulations + self._count_simulations()
+            if self._sets is not None:
+                self.simulation_count += self._sets.simulation_count
             self._search.close()
         self._search = self._exact = self._equilibrium = self._determinized = self._book = None
+        self._sets = None
 
     def _pass_on(self, report: SearchReport) -> None:
         if self.on_report is not None and not self._is_pondering:

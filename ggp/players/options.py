@@ -20,7 +20,7 @@ ALPHABETA_MARGIN_SECONDS = 0.2
 SOLVING_MARGIN_SECONDS = 0.3
 SOLVER_MEBIBYTES = 3072
 PROOF_MEBIBYTES = 512
-BELIEFS = ("many", "one")
+BELIEFS = ("many", "sets", "one")
 SEARCHES = ("auto", "lanes", "reference")
 OWN_COALITION, NO_COALITION = "own", "none"
 AUTO_BOOK, NO_BOOK = "auto", "off"
@@ -67,7 +67,8 @@ class MctsPlayerOptions:
     belief: str = choice(
         "belief",
         "many",
-        "many: where roles do not see everything, search many possible states at once; one: a single one.",
+        "Where roles do not see everything: many: search many possible states at once; one: a single one; "
+        "sets: information sets while the match is in those that were searched, then many.",
         BELIEFS,
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")

@@ -1,7 +1,8 @@
 """Search over information sets in plain Python: the readable twin of `ggp.search.information_sets.search`.
 
 It simulates one match after the other, by the `Game` protocol, with the same counter-based draws, and learns
-from a batch when all its matches are over. So it builds the same statistics, up to rounding.
+from a batch when all its matches are over. So it builds the same statistics, up to rounding,
+in games whose roles have at most 256 moves; in wider ones batches on lanes are smaller.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from ggp.beliefs.observation import Observation, observe_step
 from ggp.game import RANDOM_ROLE, Game, Move, Role
 from ggp.search.information_sets.draws import draws
-from ggp.search.information_sets.search import EXPLORATION, batch_size
+from ggp.search.information_sets.search import DEEPEST, EXPLORATION, batch_size
 from ggp.search.information_sets.set_table import MIDDLE_GOAL
 
 History = tuple[Observation, ...]
@@ -117,7 +118,8 @@ class PlainInformationSetSearch:
         """Simulate this many matches; the roles learn in turn. Raises GameError if the rules are at fault."""
         end = self.simulation_count + simulations
         while self.simulation_count < end:
-            count = min(batch_size(self.simulation_count), end - self.simulation_count)
+            size = batch_size(self.simulation_count, moves=1)
+            count = min(size, end - self.simulation_count)
             first = self.simulation_count
             matches = [self._simulate(number) for number in range(first, first + count)]
             for match in matches:
@@ -162,6 +164,7 @@ class PlainInformationSetSearch:
         """The move of the role with this index; a choice in a known set is noted."""
         moves = self._game.legal_moves(state, self._game.roles[index])
         (point,) = draws(self._seed, np.array([match.number]), step, index).tolist()
+        match.is_inside[index] &= step < DEEPEST
         place = self._known_set(match, index, moves)
         if place is None:
             return moves[_drawn([1.0] * len(moves), point)]

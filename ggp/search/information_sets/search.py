@@ -39,20 +39,27 @@ EXPLORATION = 0.6
 """How often the role whose regrets are learned tries a move at random."""
 STEP_LIMIT = 1000
 """Joint moves after which a simulation ends without being learned from."""
+DEEPEST = 100
+"""Steps after which no sets are kept: each of them takes memory in every lane."""
 LEAST_BATCH = 32
 MOST_BATCH = 512
 _BATCH_SHARE = 64
+_MOST_CELLS = 1 << 17
+"""Cells of the arrays that a batch keeps of one role's choices in a step: games of strangers may be wide."""
 
 BoolArray = NDArray[np.bool_]
 
 
-def batch_size(simulation_count: int) -> int:
+def batch_size(simulation_count: int, moves: int) -> int:
     """Simulations of the next batch: a 64th of those made so far, within limits.
 
-    >>> batch_size(0), batch_size(6400), batch_size(10**6)
-    (32, 100, 512)
+    moves   the most moves of any role: the arrays of a batch have a place for each of them
+
+    >>> batch_size(0, 9), batch_size(6400, 9), batch_size(10**6, 9), batch_size(10**6, 5000)
+    (32, 100, 512, 26)
     """
-    return min(MOST_BATCH, max(LEAST_BATCH, simulation_count // _BATCH_SHARE))
+    affordable = max(1, _MOST_CELLS // moves)
+    return min(affordable, MOST_BATCH, max(LEAST_BATCH, simulation_count // _BATCH_SHARE))
 
 
 @dataclass(frozen=True)
@@ -144,6 +151,7 @@ class InformationSetSearch:
         share = mebibytes / max(1, len(self._learners))
         self._tables = {int(i): SetTable(len(game.moves[i]), share) for i in self._learners}
         self._new: dict[int, list[tuple[UInt64Array, BoolArray]]] = {i: [] for i in self._tables}
+        self._widest = max(map(len, game.moves))
         self._legal = np.split(game.legal_literals, self._first_move[1:-1])
         self._terminal = np.array([game.lane_tables.terminal], np.int32)
         self._initial = game.unpack(game.initial_state())
@@ -168,18 +176,19 @@ class InformationSetSearch:
     ) -> None:
         """Simulate so many matches, or until `deadline` (`time.monotonic()` seconds) or `is_stopped()`.
 
-        Raises ValueError without any end.
+        The batch under way at that time is lost. Raises ValueError without any end.
         """
         if simulations is None and deadline is None and is_stopped is None:
             raise ValueError("a search needs an end")
+
+        def is_over() -> bool:
+            late = deadline is not None and time.monotonic() >= deadline
+            return late or (is_stopped is not None and is_stopped())
+
         end = None if simulations is None else self.simulation_count + simulations
-        while end is None or self.simulation_count < end:
-            if deadline is not None and time.monotonic() >= deadline:
-                break
-            if is_stopped is not None and is_stopped():
-                break
-            count = batch_size(self.simulation_count)
-            self._run_batch(count if end is None else min(count, end - self.simulation_count))
+        while (end is None or self.simulation_count < end) and not is_over():
+            count = batch_size(self.simulation_count, self._widest)
+            self._run_batch(count if end is None else min(count, end - self.simulation_count), is_over)
 
     def average_strategy(self, role: Role, observations: Iterable[Observation]) -> dict[Move, float]:
         """The average strategy of `role` after `observations`; empty where the search has no statistics."""
@@ -204,12 +213,20 @@ class InformationSetSearch:
         kinds = ("regret", "weight", "total", "tries", "is_legal")
         return {kind: np.array(getattr(table, kind)[row], np.float64) for kind in kinds}
 
-    def _run_batch(self, count: int) -> None:
-        """Simulate `count` matches, then learn from all of them."""
+    def _run_batch(self, count: int, is_over: Callable[[], bool]) -> None:
+        """Simulate `count` matches, then learn from all of them; from none if `is_over()` comes first."""
         most = self._lanes.lane_count
         first, end = self.simulation_count, self.simulation_count + count
         numbers = [np.arange(start, min(start + most, end)) for start in range(first, end, most)]
-        passes = [self._simulate(each) for each in numbers]
+        passes = [self._simulate(each, is_over) for each in numbers]
+        if all(each is not None for each in passes):
+            self._learn_batch([each for each in passes if each is not None])
+            self.simulation_count = end
+        for parts in self._new.values():
+            parts.clear()
+
+    def _learn_batch(self, passes: list[_Pass]) -> None:
+        """Learn from all passes, then add the sets that were new."""
         baselines = [self._baselines(each) for each in passes]
         for each, baseline in zip(passes, baselines, strict=True):
             self._learn(each, baseline)
@@ -219,16 +236,16 @@ class InformationSetSearch:
             if parts:
                 keys, legal = zip(*parts, strict=True)
                 self._tables[role].add(np.concatenate(keys), np.concatenate(legal))
-            parts.clear()
-        self.simulation_count = end
 
-    def _simulate(self, number: Int64Array) -> _Pass:
-        """One match in each lane."""
+    def _simulate(self, number: Int64Array, is_over: Callable[[], bool]) -> _Pass | None:
+        """One match in each lane; None if `is_over()` comes first."""
         learner = self._learners[number % len(self._learners)]
         found = _Pass(number, learner, self._initial, len(self._game.roles))
         for step in range(STEP_LIMIT):
             if not len(found.simulation) or not self._step(found, step):
                 break
+            if is_over():
+                return None
         return found
 
     def _step(self, found: _Pass, step: int) -> bool:
@@ -283,6 +300,8 @@ class InformationSetSearch:
         Its decisions in known sets are added to `found`.
         """
         number = found.number[found.simulation]
+        if step >= DEEPEST:
+            found.is_inside[role] = False
         row = self._rows(found, role, is_legal)
         is_known = row != UNKNOWN
         is_own = is_known & (found.learner[found.simulation] == role)

@@ -48,3 +48,21 @@ def test_counted_matches_repeat(name):
     assert first.is_completed
     assert not any(first.fault_count(seat) for seat in range(len(game.roles)))
     assert first.moves == second.moves
+
+
+def test_sets_are_played_where_they_were_searched():
+    game = load("wire_cutting", "lanes")
+    player = make_player("mcts:simulations=2000,memory=16,proof=off,belief=sets")
+    player.start(MatchSetup("test", game, game.roles[0], 60.0, 60.0, seed=1), time.monotonic() + 60)
+    player.observe(Observation(parse_term("noop"), ()), time.monotonic() + 60)
+    assert player.choose_by_observations(time.monotonic() + 60) == parse_term("ask")
+    assert player.last_report.mode == "sets"
+    player.stop(None)
+    assert player.simulation_count == 4000
+
+
+def test_many_states_are_searched_where_sets_are_hardly_known():
+    _, report, player = answer(",belief=sets")  # without a start clock
+    assert report.mode == "determinized"
+    assert report.playouts == 400
+    player.stop(None)

@@ -111,3 +111,16 @@ def test_statistics_stay_within_their_memory():
 def test_a_search_without_an_end_is_refused():
     with pytest.raises(ValueError, match="needs an end"):
         InformationSetSearch(load("kuhn_poker", "lanes")).run()
+
+
+def test_a_search_ends_within_a_batch():
+    search = InformationSetSearch(load("battleship", "lanes"), seed=1)
+    asked = []
+    search.run(is_stopped=lambda: asked.append(1) or len(asked) > 5)
+    assert (search.simulation_count, search.set_count) == (0, 0)
+
+
+def test_sets_deep_in_a_match_are_not_kept(monkeypatch):
+    monkeypatch.setattr("ggp.search.information_sets.search.DEEPEST", 2)
+    _, search = searched("kuhn_poker", 500)
+    assert search.set_count == 3  # the first player's: the second one chooses in the third step
