@@ -24,6 +24,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.env.actions import Actions, Turns
 from ggp.env.kernels import (
     HOLD,
+    LIVE,
     NOBODY,
     RESTART,
     WORK,
@@ -201,10 +202,14 @@ class Environment:
             initial=np.where(game.tables.initial, ~np.uint64(0), np.uint64(0)),
             reward_of=reward_of,
             is_joint=int(turns.is_joint),
+            first_acts=np.zeros(len(actions.agents), np.uint64),
+            first_legal=np.zeros((len(actions.agents), actions.count), np.uint64),
         )
+        self._begins_alike = False
         self._called: set[tuple[str, int]] = set()
         self._scratch: dict[int, list[Scratch]] = {}
-        self._buffers: list[tuple[Batch, Readings]] = []
+        self._buffers: list[EnvState] = []
+        self._jobs: tuple[tuple[int, bool] | None, list[StepRules]] = (None, [])
         self._pool = ThreadPoolExecutor(settings.threads) if settings.threads > 1 else None
 
     @property
@@ -253,14 +258,29 @@ class Environment:
         if count < 1:
             raise ValueError(f"num_envs is at least 1, not {count}")
         sequence = np.random.SeedSequence((self.settings.seed if seed is None else seed) & (2**64 - 1))
-        batch, readings = self._new_arrays(count)
+        state = self._new_state(count)
+        batch, readings = state.batch, state.readings
+        assert readings is not None
         batch.seed[:] = sequence.generate_state(count, np.uint64)
+        self._begins_alike = False
         with self._announcement("init", count):
             self._run(
                 count,
                 lambda scratch, rules: begin_blocks(self._tables, self._env, batch, readings, scratch, rules),
             )
-        return self._state(batch, readings)
+        if self._env.chance == NOBODY and not self.settings.skip_forced:
+            self._note_first_choice(state)
+        return state
+
+    def _note_first_choice(self, state: EnvState) -> None:
+        """Keep who acts in a new game and what is legal there, so that later ones need not be settled."""
+        agents = self.num_players
+        flags = words_of(state.batch.flags)[: 1 + agents, 0] & np.uint64(1)
+        self._env.first_acts[:] = np.uint64(0) - flags[1:]
+        legal = state.legal_action_mask[0].astype(np.uint64)
+        # Where agents act in turn the mask is of the one who acts, and only its row is read.
+        self._env.first_legal[:] = np.uint64(0) - legal.reshape(-1, self.num_actions)
+        self._begins_alike = bool(flags[LIVE])
 
     def step(
         self, state: EnvState, actions: ArrayLike, *, copy: bool = True, out: EnvState | None = None
@@ -278,10 +298,13 @@ class Environment:
         given = self._checked(state, actions)
         count = len(state)
         if out is not None:
-            batch, readings = _arrays_of(out, state)
+            following = _checked_out(out, state)
         else:
-            batch, readings = self._new_arrays(count) if copy else self._next_buffer(state)
-        batch.seed[:] = state.batch.seed
+            following = self._new_state(count) if copy else self._next_buffer(count)
+        batch, readings = following.batch, following.readings
+        assert readings is not None
+        if self._env.chance != NOBODY:
+            batch.seed[:] = state.batch.seed
         batch.steps[:] = state.batch.steps
         with self._announcement("step", count):
             self._run(
@@ -290,7 +313,7 @@ class Environment:
                     self._tables, self._env, state.batch, batch, readings, scratch, given, rules
                 ),
             )
-        return self._state(batch, readings)
+        return following
 
     def state_of(self, state: EnvState, index: int) -> PackedState:
         """The state of one environment, as `CompiledGame` has it."""
@@ -340,10 +363,9 @@ class Environment:
         blocks = -(-count // (64 * words))
         threads = min(self.settings.threads, blocks)
         scratches = self._scratches(words, threads)
-        limit = NO_LIMIT if self.settings.max_steps is None else self.settings.max_steps
-        ends = [blocks * i // threads for i in range(threads + 1)]
-        switches = int(self.settings.auto_reset), int(self.settings.skip_forced)
-        jobs = [StepRules(first, end, limit, *switches) for first, end in pairwise(ends)]
+        if self._jobs[0] != (count, self._begins_alike):
+            self._jobs = (count, self._begins_alike), self._split(blocks, threads)
+        jobs = self._jobs[1]
         if self._pool is None or threads == 1:
             conflicts = [kernel(scratches[0], jobs[0])]
         else:
@@ -352,6 +374,13 @@ class Environment:
             raise ActionError(
                 f"{self.game.name}: two agents choose at once; make the environment with simultaneous=True"
             )
+
+    def _split(self, blocks: int, threads: int) -> list[StepRules]:
+        """The share of each thread."""
+        limit = NO_LIMIT if self.settings.max_steps is None else self.settings.max_steps
+        ends = [blocks * i // threads for i in range(threads + 1)]
+        switches = int(self.settings.auto_reset), int(self.settings.skip_forced), int(self._begins_alike)
+        return [StepRules(first, end, limit, *switches) for first, end in pairwise(ends)]
 
     def _scratches(self, words: int, threads: int) -> list[Scratch]:
         known = self._scratch.setdefault(words, [])
@@ -393,23 +422,23 @@ class Environment:
             np.empty(count, np.int32),
             np.empty((count, agents), np.float32),
             np.empty((count, agents), np.int32),
-            np.empty(count, np.uint8),
-            np.empty(count, np.uint8),
+            np.empty(count + _PADDING, np.uint8),
+            np.empty(count + _PADDING, np.uint8),
         )
         return batch, readings
 
-    def _next_buffer(self, state: EnvState) -> tuple[Batch, Readings]:
-        """Arrays that are not those of `state`, used in turn."""
-        count = len(state)
-        if self._buffers and len(self._buffers[0][0].steps) != count:
+    def _next_buffer(self, count: int) -> EnvState:
+        """A state whose arrays are not those of the last two, used in turn."""
+        if self._buffers and len(self._buffers[0]) != count:
             self._buffers.clear()
         while len(self._buffers) < _BUFFERS:
-            self._buffers.append(self._new_arrays(count))
+            self._buffers.append(self._new_state(count))
         self._buffers.append(self._buffers.pop(0))
         return self._buffers[-1]
 
-    def _state(self, batch: Batch, readings: Readings) -> EnvState:
-        count = len(batch.steps)
+    def _new_state(self, count: int) -> EnvState:
+        """A state of `count` environments, yet to be written."""
+        batch, readings = self._new_arrays(count)
         agents = self.num_players
         mask_shape = (count, agents, self.num_actions) if self.is_joint else (count, self.num_actions)
         return EnvState(
@@ -417,8 +446,8 @@ class Environment:
             observation=readings.observation[:-_PADDING].reshape(count, *self.observation_shape),
             legal_action_mask=readings.mask[:-_PADDING].view(np.bool_).reshape(mask_shape),
             rewards=readings.reward,
-            terminated=readings.terminated.view(np.bool_),
-            truncated=readings.truncated.view(np.bool_),
+            terminated=readings.terminated[:-_PADDING].view(np.bool_),
+            truncated=readings.truncated[:-_PADDING].view(np.bool_),
             goals=readings.goal,
             step_count=batch.steps,
             batch=batch,
@@ -426,11 +455,11 @@ class Environment:
         )
 
 
-def _arrays_of(out: EnvState, state: EnvState) -> tuple[Batch, Readings]:
-    """The arrays of `out` for the step after `state`. Raises ValueError."""
+def _checked_out(out: EnvState, state: EnvState) -> EnvState:
+    """`out`, if its arrays can be those of the step after `state`. Raises ValueError."""
     if out.readings is None or len(out) != len(state) or out.batch is state.batch:
         raise ValueError("out is another state of as many environments, made by init or step of this one")
-    return out.batch, out.readings
+    return out
 
 
 __all__ = [

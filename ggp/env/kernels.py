@@ -27,11 +27,12 @@ from ggp.jit.rows import (
     get_word,
     literal,
     load,
+    lowest_bit,
     store,
     word_count,
 )
 from ggp.jit.spread import spread_8, spread_64
-from ggp.lanes.bits import clear_lane, has_lane, literal_in_lane, set_lane
+from ggp.lanes.bits import has_lane, literal_in_lane, set_lane
 from ggp.lanes.indices import transpose_bits
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.settle import settle_apart
@@ -80,6 +81,8 @@ class EnvTables(NamedTuple):
     initial       uint64[F]: all bits or none
     reward_of     float32[*]: reward for each goal of `LaneTables`
     is_joint      1 where agents act at once, so that actions are int32[N, A]
+    first_acts    uint64[A], first_legal uint64[A, M]: all bits or none, who acts in the initial state and
+                  which of its actions are legal; read if `StepRules.begins_alike`
     """
 
     agent_role: Int32Array
@@ -93,6 +96,8 @@ class EnvTables(NamedTuple):
     initial: NDArray[np.uint64]
     reward_of: NDArray[np.float32]
     is_joint: int
+    first_acts: NDArray[np.uint64]
+    first_legal: NDArray[np.uint64]
 
 
 class Batch(NamedTuple):
@@ -113,13 +118,13 @@ class Batch(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """What agents read. Bytes are padded by 64 behind the end, so that whole vectors can be stored.
+    """What agents read. Bytes are padded by 64 behind the end, so that whole vectors can be stored there.
 
     observation   uint8[N*K + 64], or [N*V*K + 64] if agents act at once
     mask   uint8[N*M + 64], or [N*A*M + 64] if agents act at once
     current       int32[N]: the agent that acts, NOBODY if several do or the game is over
     reward        float32[N, A]; goal   int32[N, A]: of games that ended in this step, else NO_GOAL
-    terminated, truncated   uint8[N]
+    terminated, truncated   uint8[N + 64]
     """
 
     observation: NDArray[np.uint8]
@@ -147,13 +152,17 @@ class Scratch(NamedTuple):
 
 
 class StepRules(NamedTuple):
-    """How to step: blocks first .. end - 1; steps after which a game is truncated; switches 0 or 1."""
+    """How to step: blocks first .. end - 1; steps after which a game is truncated; switches 0 or 1.
+
+    begins_alike   every game begins with the choice that `EnvTables.first_acts` and `first_legal` tell
+    """
 
     first: int
     end: int
     max_steps: int
     is_resetting: int
     skips_forced: int
+    begins_alike: int
 
 
 @inlined
@@ -196,6 +205,13 @@ def _lanes_of(batch: Batch, block: Index) -> tuple[Index, Index]:
 
 
 @inlined
+def _environments_of(batch: Batch, block: Index, w: Index) -> tuple[Index, Index]:
+    """The first environment of word `w` of a block, and how many of its lanes have one; 0 or less: none."""
+    first = 64 * (word_count(batch.flags) * block + w)
+    return first, min(64, batch.steps.shape[0] - first)
+
+
+@inlined
 def _put_actions(
     tables: LaneTables, env: EnvTables, old: Batch, scratch: Scratch, actions: Int32Array, block: Index
 ) -> None:
@@ -211,25 +227,38 @@ def _put_actions(
         store(mask, WORK + 2 * agents + a, fill(value, np.uint64(0)))
     store(mask, HELD, fill(value, np.uint64(0)))
     store(mask, RESTARTED, fill(value, np.uint64(0)))
-    start, count = _lanes_of(old, block)
-    for lane in range(count):
-        if actions[start + lane, 0] <= HOLD:
-            if actions[start + lane, 0] == HOLD:
-                set_lane(mask, HELD, lane)
-                continue
-            if actions[start + lane, 0] == RESTART:
-                set_lane(mask, RESTARTED, lane)
-                continue
-        if not has_lane(old.flags, flags + LIVE, lane):
-            continue
+    for w in range(word_count(mask)):
+        start, members = _environments_of(old, block, w)
+        others = 0
+        for lane in range(members):
+            others += actions[start + lane, 0] <= HOLD
+        if others > 0:
+            _hold_or_restart(scratch, actions, start, members, w)
+        free = get_word(old.flags, flags + LIVE, w) & ~(
+            get_word(mask, HELD, w) | get_word(mask, RESTARTED, w)
+        )
         for a in range(agents):
-            action = np.int64(actions[start + lane, a if env.is_joint != 0 else 0])
-            if not has_lane(mask, WORK + a, lane):
-                if env.is_joint == 0 or action == NO_CHOICE:
-                    continue
-                set_lane(mask, WORK + a, lane)
-            if not _put_action(tables, env, value, a, action, lane):
-                set_lane(mask, WORK + 2 * agents + a, lane)
+            bits = free if env.is_joint != 0 else free & get_word(mask, WORK + a, w)
+            while bits != 0:
+                lane = lowest_bit(bits)
+                bits &= bits - np.uint64(1)
+                action = np.int64(actions[start + lane, a if env.is_joint != 0 else 0])
+                if env.is_joint != 0:
+                    if action == NO_CHOICE and not has_lane(mask, WORK + a, 64 * w + lane):
+                        continue
+                    set_lane(mask, WORK + a, 64 * w + lane)
+                if not _put_action(tables, env, value, a, action, 64 * w + lane):
+                    set_lane(mask, WORK + 2 * agents + a, 64 * w + lane)
+
+
+@inlined
+def _hold_or_restart(scratch: Scratch, actions: Int32Array, start: Index, members: Index, w: Index) -> None:
+    """Find the HELD and RESTARTED lanes of word `w`."""
+    for lane in range(members):
+        if actions[start + lane, 0] == HOLD:
+            set_lane(scratch.mask, HELD, 64 * w + lane)
+        elif actions[start + lane, 0] == RESTART:
+            set_lane(scratch.mask, RESTARTED, 64 * w + lane)
 
 
 @inlined
@@ -422,12 +451,17 @@ def _find_ended(
     over = literal(scratch.value, np.int64(tables.terminal)) | load(mask, BAD) | load(mask, STUCK)
     store(mask, ENDED, over & live)
     store(mask, OVER, ~live)
-    start, count = _lanes_of(batch, block)
-    for lane in range(count):
-        if not has_lane(mask, OVER, lane):
-            batch.steps[start + lane] += 1
-            if batch.steps[start + lane] >= rules.max_steps:
-                set_lane(mask, ENDED, lane)
+    for w in range(word_count(mask)):
+        start, members = _environments_of(batch, block, w)
+        playing = ~get_word(mask, OVER, w)
+        late = 0
+        for lane in range(members):
+            batch.steps[start + lane] += np.int32((playing >> np.uint64(lane)) & np.uint64(1))
+            late += batch.steps[start + lane] >= rules.max_steps
+        if late > 0:
+            for lane in range(members):
+                if batch.steps[start + lane] >= rules.max_steps and not has_lane(mask, OVER, 64 * w + lane):
+                    set_lane(mask, ENDED, 64 * w + lane)
 
 
 @inlined
@@ -440,26 +474,42 @@ def _give_rewards(
     """
     value, mask = scratch.value, scratch.mask
     agents = env.agent_role.shape[0]
-    flags = block * (2 + agents)
-    start, count = _lanes_of(batch, block)
-    for lane in range(count):
-        n = start + lane
-        ended = has_lane(mask, ENDED, lane)
-        is_bad = has_lane(mask, BAD, lane)
-        is_over = literal_in_lane(value, np.int64(tables.terminal), lane) and not is_bad
-        if ended and (is_bad or is_over):
-            set_lane(batch.flags, flags + 1 + agents, lane)
-        has_ended_well = has_lane(batch.flags, flags + 1 + agents, lane)
-        readings.terminated[n] = has_ended_well
-        readings.truncated[n] = not has_ended_well and (ended or has_lane(mask, OVER, lane))
-        for a in range(agents):
-            readings.reward[n, a] = 0.0
-            readings.goal[n, a] = NO_GOAL
-            if ended and is_bad:
-                is_guilty = has_lane(mask, WORK + 2 * agents + a, lane)
-                readings.reward[n, a] = -1.0 if is_guilty else agents - 1.0
-            elif ended and is_over:
-                _give_goal(tables, env, value, readings, n, a, lane)
+    by_rules = block * (2 + agents) + 1 + agents
+    ended = load(mask, ENDED)
+    over = load(mask, BAD) | literal(value, np.int64(tables.terminal))
+    store(batch.flags, by_rules, load(batch.flags, by_rules) | (ended & over))
+    for w in range(word_count(mask)):
+        start, members = _environments_of(batch, block, w)
+        if members <= 0:
+            break
+        for n in range(start, start + members):
+            for a in range(agents):
+                readings.reward[n, a] = 0.0
+                readings.goal[n, a] = NO_GOAL
+        well = get_word(batch.flags, by_rules, w)
+        spread_64(readings.terminated, start, well)
+        spread_64(readings.truncated, start, (get_word(mask, ENDED, w) | get_word(mask, OVER, w)) & ~well)
+        bits = get_word(mask, ENDED, w) & well
+        while bits != 0:
+            lane = lowest_bit(bits)
+            bits &= bits - np.uint64(1)
+            _give_reward(tables, env, scratch, readings, start + lane, 64 * w + lane)
+
+
+@inlined
+def _give_reward(
+    tables: LaneTables, env: EnvTables, scratch: Scratch, readings: Readings, n: Index, lane: Index
+) -> None:
+    """The rewards of environment `n`, whose game ended in this step by the rules or by an illegal action."""
+    mask = scratch.mask
+    agents = env.agent_role.shape[0]
+    is_bad = has_lane(mask, BAD, lane)
+    for a in range(agents):
+        if is_bad:
+            is_guilty = has_lane(mask, WORK + 2 * agents + a, lane)
+            readings.reward[n, a] = -1.0 if is_guilty else agents - 1.0
+        else:
+            _give_goal(tables, env, scratch.value, readings, n, a, lane)
 
 
 @inlined
@@ -480,23 +530,54 @@ def _write_rows(
     """target[n*count + k] = the bit that row k has in the lane of environment n.
 
     Stores of eight bytes may reach into the row of the next environment, which is written later; only the
-    last one of a block, whose neighbor may be another thread's, is written byte by byte.
+    last one of a block, whose neighbor may be another thread's, is written byte by byte. So the last rows,
+    of which there may be fewer than 64, come first.
     """
-    rows, bits = scratch.rows, scratch.block
-    words = word_count(rows)
-    for w in range(words):
-        start = 64 * (words * block + w)
-        members = min(64, total - start)
-        for chunk in range((count - 1) // 64, -1, -1):
-            width = min(64, count - 64 * chunk)
-            for i in range(width):
-                bits[i] = get_word(rows, 64 * chunk + i, w)
-            for i in range(width, 64):
-                bits[i] = np.uint64(0)
-            transpose_bits(bits)
-            for lane in range(members):
-                is_last = w == words - 1 and lane == 63
-                _write_bits(bits[lane], target, (start + lane) * count + 64 * chunk, width, is_last)
+    last = 64 * ((count - 1) // 64)
+    spacing = 8
+    while spacing < count - last:
+        spacing *= 2
+    words = word_count(scratch.rows)
+    for group in range(0, words, 64 // spacing):
+        end = min(words, group + 64 // spacing)
+        _write_last_rows(scratch, last, count, (group, end), target, total, 64 * words * block)
+        for w in range(group, end):
+            for first in range(0, last, 64):
+                for i in range(64):
+                    scratch.block[i] = get_word(scratch.rows, first + i, w)
+                transpose_bits(scratch.block)
+                start = 64 * (words * block + w)
+                for lane in range(min(64, total - start)):
+                    spread_64(target, (start + lane) * count + first, scratch.block[lane])
+
+
+@inlined
+def _write_last_rows(
+    scratch: Scratch,
+    first: Index,
+    count: Index,
+    words: tuple[Index, Index],
+    target: NDArray[np.uint8],
+    total: Index,
+    start: Index,
+) -> None:
+    """`_write_rows` of rows first .. count-1, at most 64, for words[0] .. words[1] - 1 in one transposition.
+
+    Each word gets its share of 64 bits, in which the rows must fit. start: that of the first lane.
+    """
+    bits = scratch.block
+    width = count - first
+    spacing = 64 // (words[1] - words[0])
+    for w in range(words[0], words[1]):
+        for i in range(width):
+            bits[(w - words[0]) * spacing + i] = get_word(scratch.rows, first + i, w)
+    transpose_bits(bits)
+    for w in range(words[0], words[1]):
+        shift = np.uint64((w - words[0]) * spacing)
+        for lane in range(min(64, total - start - 64 * w)):
+            is_last = w == word_count(scratch.rows) - 1 and lane == 63
+            place = (start + 64 * w + lane) * count + first
+            _write_bits(bits[lane] >> shift, target, place, width, is_last)
 
 
 @inlined
@@ -564,6 +645,27 @@ def _write_mask(
 
 
 @inlined
+def _write_current(env: EnvTables, batch: Batch, readings: Readings, block: Index) -> None:
+    """The agent that acts in each lane, if it is one."""
+    flags = block * (2 + env.agent_role.shape[0])
+    for w in range(word_count(batch.flags)):
+        start, members = _environments_of(batch, block, w)
+        one = np.uint64(0)
+        several = np.uint64(0)
+        for a in range(env.agent_role.shape[0]):
+            acts = get_word(batch.flags, flags + 1 + a, w)
+            several |= one & acts
+            one |= acts
+        for n in range(start, start + members):
+            readings.current[n] = NOBODY
+        for a in range(env.agent_role.shape[0]):
+            acts = get_word(batch.flags, flags + 1 + a, w) & ~several
+            for lane in range(members):
+                is_acting = np.int32((acts >> np.uint64(lane)) & np.uint64(1))
+                readings.current[start + lane] += is_acting * np.int32(a - NOBODY)
+
+
+@inlined
 def _write_block(
     tables: LaneTables, env: EnvTables, scratch: Scratch, batch: Batch, readings: Readings, block: Index
 ) -> None:
@@ -580,15 +682,7 @@ def _write_block(
     store(batch.flags, flags + LIVE, live)
     for a in range(agents):
         store(batch.flags, flags + 1 + a, load(mask, WORK + a) & live)
-    start, count = _lanes_of(batch, block)
-    for lane in range(count):
-        who = NOBODY
-        acting = 0
-        for a in range(agents):
-            if has_lane(batch.flags, flags + 1 + a, lane):
-                who = a
-                acting += 1
-        readings.current[start + lane] = who if acting == 1 else NOBODY
+    _write_current(env, batch, readings, block)
     _write_observation(env, scratch, readings, batch.steps.shape[0], block)
     _write_mask(tables, env, scratch, readings, batch.steps.shape[0], block)
 
@@ -607,15 +701,41 @@ def _begin_games(
         store(scratch.memory, i, load(scratch.memory, i) & ~ended)
     agents = env.agent_role.shape[0]
     flags = block * (2 + agents)
-    start, count = _lanes_of(batch, block)
-    for lane in range(count):
-        if has_lane(mask, ENDED, lane):
-            batch.steps[start + lane] = 0
-            clear_lane(batch.flags, flags + 1 + agents, lane)
+    store(batch.flags, flags + 1 + agents, load(batch.flags, flags + 1 + agents) & ~ended)
+    for w in range(word_count(mask)):
+        start, _ = _environments_of(batch, block, w)
+        bits = get_word(mask, ENDED, w)
+        while bits != 0:
+            batch.steps[start + lowest_bit(bits)] = 0
+            bits &= bits - np.uint64(1)
+    if rules.begins_alike != 0:
+        _offer_first_choice(tables, env, scratch, ended)
+        return
     settle_apart(tables, value, 0, 2)
     _read_choices(tables, env, scratch)
     store(mask, MOVED, ended)
     _move_without_choice(tables, env, scratch, batch, rules, block)
+
+
+@inlined
+def _offer_first_choice(tables: LaneTables, env: EnvTables, scratch: Scratch, lanes: Row) -> None:
+    """In `lanes`, who acts in the initial state and its legal actions: all that is read before the next step.
+
+    In most steps a game of the block begins anew, and settling it once more for that would cost half a step.
+    """
+    value, mask = scratch.value, scratch.mask
+    for a in range(env.agent_role.shape[0]):
+        acts = fill(value, env.first_acts[a]) & lanes
+        store(mask, WORK + a, (load(mask, WORK + a) & ~lanes) | acts)
+        if env.is_joint == 0 and env.first_acts[a] == 0:
+            continue
+        for k in range(env.action_count):
+            if env.slot[a, k] >= 0:
+                legal = np.int64(tables.slot_literal[env.slot[a, k]])
+                bits = env.first_legal[a, k] ^ (np.uint64(0) - np.uint64(legal & 1))
+                if legal > 1:
+                    x = fill(value, bits) & lanes
+                    store(value, legal >> 1, (load(value, legal >> 1) & ~lanes) | x)
 
 
 @kernel

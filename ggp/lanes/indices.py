@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import inlined, kernel
+from ggp.jit.compiling import inlined, kernel, piece
 from ggp.jit.rows import Index, Rows, any_lane, fill, get_word, load, store, word_count
 from ggp.lanes.layout import LaneTables
 
@@ -20,23 +20,28 @@ NO_MOVE = -1
 
 
 @inlined
+def _swap_halves(block: NDArray[np.uint64], width: Index, low: np.uint64) -> None:
+    """Swap two opposite quarters of each square of 2*width bits; `low` has the bits of its lower half."""
+    shift = np.uint64(width)
+    for first in range(0, 64, 2 * width):
+        for i in range(first, first + width):
+            swapped = ((block[i] >> shift) ^ block[i + width]) & low
+            block[i] = block[i] ^ (swapped << shift)
+            block[i + width] = block[i + width] ^ swapped
+
+
+@piece
 def transpose_bits(block: NDArray[np.uint64]) -> None:
-    """Transpose 64x64 bits in place (Hacker's Delight 7-3).
+    """Transpose 64x64 bits in place (Hacker's Delight 7-3), eight words at a time where they lie together.
 
     Bit j of word i becomes bit i of word j.
     """
-    width = 32
-    mask = np.uint64(0x0000_0000_FFFF_FFFF)
-    while width != 0:
-        shift = np.uint64(width)
-        i = 0
-        while i < 64:
-            swapped = ((block[i] >> shift) ^ block[i | width]) & mask
-            block[i] = block[i] ^ (swapped << shift)
-            block[i | width] = block[i | width] ^ swapped
-            i = ((i | width) + 1) & ~width
-        width >>= 1
-        mask = mask ^ (mask << np.uint64(width))
+    _swap_halves(block, 32, np.uint64(0x0000_0000_FFFF_FFFF))
+    _swap_halves(block, 16, np.uint64(0x0000_FFFF_0000_FFFF))
+    _swap_halves(block, 8, np.uint64(0x00FF_00FF_00FF_00FF))
+    _swap_halves(block, 4, np.uint64(0x0F0F_0F0F_0F0F_0F0F))
+    _swap_halves(block, 2, np.uint64(0x3333_3333_3333_3333))
+    _swap_halves(block, 1, np.uint64(0x5555_5555_5555_5555))
 
 
 @inlined

@@ -364,3 +364,24 @@ def test_percepts_agree_with_the_game():
 def test_unknown_settings_are_refused():
     with pytest.raises(TypeError, match="autoreset"):
         make("tictactoe", autoreset=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "choices"),
+    [("tictactoe", {}), ("tictactoe", {"observation": "board"}), ("rockpaperscissors", {}), ("tron", {})],
+)
+def test_new_games_need_not_be_settled(name, choices):
+    """Games that begin with the first choice as it was kept go on as those that are settled anew."""
+    fast, slow = (make(name, 70, auto_reset=True, max_steps=9, **choices) for _ in range(2))
+    slow._note_first_choice = lambda state: None
+    states = [fast.init(), slow.init()]
+    assert fast._begins_alike and not slow._begins_alike
+    rng = np.random.default_rng(0)
+    begun = 0
+    for _ in range(25):
+        actions = random_actions(states[1], rng)
+        states = [env.step(state, actions) for env, state in zip((fast, slow), states, strict=True)]
+        begun += int((states[1].terminated | states[1].truncated).sum())
+        for field in ("current_player", "observation", "legal_action_mask", "rewards", "goals", "step_count"):
+            np.testing.assert_array_equal(getattr(states[0], field), getattr(states[1], field), field)
+    assert begun > 70
