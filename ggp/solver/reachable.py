@@ -20,7 +20,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.codes import encode_states, make_code
-from ggp.lanes.keys.table import KeyTable, fill_table
+from ggp.lanes.keys.key_table import KeyTable, fill_table
 from ggp.solver.chunk import Chunk
 from ggp.solver.estimate import estimate_states
 from ggp.solver.kernels.expand import (

@@ -25,7 +25,7 @@ from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Game, Role
 from ggp.jit.compiling import announced_compilation
-from ggp.lanes.keys.table import find_states
+from ggp.lanes.keys.key_table import find_states
 from ggp.solver.chunk import Chunk
 from ggp.solver.kernels.backup import ENDLESS, back_up, improve, improve_depth
 from ggp.solver.kernels.expand import UNKNOWN

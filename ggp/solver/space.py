@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.lanes.keys.codes import encode_states
+from ggp.lanes.keys.key_table import find_states
 from ggp.lanes.keys.packing import StateCode
-from ggp.lanes.keys.table import find_states
 from ggp.solver.chunk import Chunk
 from ggp.solver.work_folder import WorkFolder
 

@@ -2,6 +2,7 @@
 
 A group of n facts of which at most one holds (the content of a cell, the player in control) needs
 ceil(log2(n + 1)) bits instead of n. Disjoint groups are chosen greedily, those that save most first.
+Keys are hashed in `ggp.lanes.keys.hashing`.
 """
 
 from __future__ import annotations

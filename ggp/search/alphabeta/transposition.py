@@ -1,7 +1,7 @@
 """Size of the transposition table.
 
-The table itself is `ggp.search.alphabeta.kernels.table`: pairs of slots with whole keys, so that proofs
-are never confused.
+The table itself is `ggp.search.alphabeta.kernels.transposition_table`: pairs of slots with whole keys, so
+that proofs are never confused.
 """
 
 from __future__ import annotations

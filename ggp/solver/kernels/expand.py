@@ -31,8 +31,9 @@ from ggp.jit.rows import (
     words_of,
 )
 from ggp.lanes.bits import has_lane, set_lane
+from ggp.lanes.keys.hashing import Words
+from ggp.lanes.keys.key_table import KeyTable, number_states
 from ggp.lanes.keys.packing import StateCode, decode_planes, encode_planes, load_keys, store_keys
-from ggp.lanes.keys.table import KeyTable, Words, number_states
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.row_loops import clear_moves, several_true
 from ggp.lanes.settle import settle_phases

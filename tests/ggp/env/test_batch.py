@@ -375,7 +375,8 @@ def test_new_games_need_not_be_settled(name, choices):
     fast, slow = (make(name, 70, auto_reset=True, max_steps=9, **choices) for _ in range(2))
     slow._note_first_choice = lambda state: None
     states = [fast.init(), slow.init()]
-    assert fast._begins_alike and not slow._begins_alike
+    assert fast._begins_alike
+    assert not slow._begins_alike
     rng = np.random.default_rng(0)
     begun = 0
     for _ in range(25):

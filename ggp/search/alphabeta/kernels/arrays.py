@@ -128,7 +128,7 @@ class AlphaBetaMemory(NamedTuple):
                               for role 0, its rank, the moves of its mover
     killer                    int64[2*Y]
     history                   int64[M]
-    table_key, table_data     uint64[S*D], uint64[S]; see `ggp.search.alphabeta.kernels.table`
+    table_key, table_data     uint64[S*D], uint64[S]; see `ggp.search.alphabeta.kernels.transposition_table`
     weight                    int32[F+1]: static score of each fluent for role 0, and the constant
     formula, degree           the goals as a formula, used with `DISTANCE_WEIGHT`; float64[parts*L], scratch
     """

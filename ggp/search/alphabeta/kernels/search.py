@@ -28,7 +28,7 @@ from ggp.lanes.layout import LaneTables
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.children import make_children
-from ggp.search.alphabeta.kernels.table import (
+from ggp.search.alphabeta.kernels.transposition_table import (
     entry_bound,
     entry_depth,
     entry_move,

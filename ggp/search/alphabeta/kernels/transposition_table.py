@@ -12,7 +12,7 @@ import numpy as np
 
 from ggp.jit.compiling import inlined
 from ggp.jit.rows import Index
-from ggp.lanes.keys.table import hash_of
+from ggp.lanes.keys.hashing import hash_of
 from ggp.search.alphabeta.kernels.arrays import HITS, PROBES, STORED, AlphaBetaMemory
 
 _OFFSET = 1 << 15
