@@ -238,17 +238,34 @@ def _put_actions(
             get_word(mask, HELD, w) | get_word(mask, RESTARTED, w)
         )
         for a in range(agents):
-            bits = free if env.is_joint != 0 else free & get_word(mask, WORK + a, w)
-            while bits != 0:
-                lane = lowest_bit(bits)
-                bits &= bits - np.uint64(1)
-                action = np.int64(actions[start + lane, a if env.is_joint != 0 else 0])
-                if env.is_joint != 0:
-                    if action == NO_CHOICE and not has_lane(mask, WORK + a, 64 * w + lane):
-                        continue
-                    set_lane(mask, WORK + a, 64 * w + lane)
-                if not _put_action(tables, env, value, a, action, 64 * w + lane):
-                    set_lane(mask, WORK + 2 * agents + a, 64 * w + lane)
+            acts = free if env.is_joint != 0 else free & get_word(mask, WORK + a, w)
+            _put_actions_of(tables, env, scratch, actions, a, w, acts, start)
+
+
+@inlined
+def _put_actions_of(
+    tables: LaneTables,
+    env: EnvTables,
+    scratch: Scratch,
+    actions: Int32Array,
+    agent: Index,
+    w: Index,
+    lanes: np.uint64,
+    start: Index,
+) -> None:
+    """Select the actions of one agent in `lanes` of word `w`, whose first environment is `start`."""
+    mask = scratch.mask
+    wrong = WORK + 2 * env.agent_role.shape[0] + agent
+    while lanes != 0:
+        lane: Index = 64 * w + lowest_bit(lanes)
+        lanes &= lanes - np.uint64(1)
+        action = np.int64(actions[start + lane - 64 * w, agent if env.is_joint != 0 else 0])
+        if env.is_joint != 0:
+            if action == NO_CHOICE and not has_lane(mask, WORK + agent, lane):
+                continue
+            set_lane(mask, WORK + agent, lane)
+        if not _put_action(tables, env, scratch.value, agent, action, lane):
+            set_lane(mask, wrong, lane)
 
 
 @inlined
