@@ -1,6 +1,7 @@
 """Margins: how long before a clock ends the HTTP player sends its answer.
 
-The margin covers the way of the answer to the manager. Margins of players (`ggp.players.options`) are added.
+The margin covers the way of the answer to the manager. Half of it is given up for a legal move when only a
+guess could be sent. Margins of players (`ggp.players.options`) are added.
 """
 
 from __future__ import annotations
@@ -53,6 +54,15 @@ def answer_deadline(
     if chosen_seconds is None:
         chosen_seconds = margin.local_seconds if _is_local(peer) else margin.remote_seconds
     return arrival + clock_seconds - min(chosen_seconds, LARGEST_SHARE * clock_seconds)
+
+
+def latest_deadline(arrival: float, clock_seconds: float, deadline: float) -> float:
+    """Until when to wait for a legal move if none is known at `deadline`: half of the margin is left.
+
+    >>> latest_deadline(100.0, 10.0, 109.0)
+    109.5
+    """
+    return (deadline + arrival + clock_seconds) / 2
 
 
 def _is_local(peer: str) -> bool:

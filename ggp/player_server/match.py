@@ -272,6 +272,7 @@ class PlayerMatch:
             play.is_searched |= isinstance(event, Decision) or event.is_searched
             with contextlib.suppress(ProtocolError):
                 play.best = parse_term(event.move)
+                play.has_move.set()
         if play.is_final:
             play.decided.set()
 
@@ -299,9 +300,16 @@ class PlayerMatch:
     # --- PLAY -----------------------------------------------------------------------------------
 
     async def play(
-        self, message: Play, deadline: float, is_peer_gone: Callable[[], bool] = lambda: False
+        self,
+        message: Play,
+        deadline: float,
+        latest: float,
+        is_peer_gone: Callable[[], bool] = lambda: False,
     ) -> Answer:
-        """The answer to `message`: a legal move, by `deadline`. A repeated message gets its first answer."""
+        """The answer to `message`: a legal move, by `deadline`. A repeated message gets its first answer.
+
+        latest   until when to wait for a legal move if none is known at `deadline`
+        """
         self.last_heard = time.monotonic()
         self._is_peer_gone = is_peer_gone
         self._is_start_abandoned = lambda: False
@@ -309,7 +317,7 @@ class PlayerMatch:
             return (await asyncio.shield(self._pending[1])).repeated()
         if self._answered is not None and self._is_repetition(message, self._answered[0]):
             return self._answered[1].repeated()
-        task = asyncio.create_task(self._answer(message, deadline))
+        task = asyncio.create_task(self._answer(message, deadline, latest))
         self._pending = (message, task)
         try:
             answer = await asyncio.shield(task)
@@ -335,7 +343,7 @@ class PlayerMatch:
             return True
         return self._own_index is not None and message.terms[self._own_index :][:1] != (self._last_answer,)
 
-    async def _answer(self, message: Play, deadline: float) -> Answer:
+    async def _answer(self, message: Play, deadline: float, latest: float) -> Answer:
         own_move = message.last_move or self._last_answer
         play = self._current = PendingPlay(ticket=len(self._play_requests))
         request = PlayRequest(
@@ -351,17 +359,41 @@ class PlayerMatch:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(deadline):
                 position = await asyncio.shield(advancing)
-                known = position and self._answers.get((position.step, position.state))
-                if position and known:
-                    return Answer(self._spell(known), "known", position.step)
-                if position is None or len(position.legal) > 1:
+                if not self._known_answer(position) and (position is None or len(position.legal) > 1):
                     await self._wait_for_move(play, position, begin, deadline)
+        if play.best is None:
+            await self._wait_for_legal_move(play, advancing, latest)
         self._keep(advancing)
         position = advancing.result() if advancing.done() else None
+        known = self._known_answer(position)
+        if position and known:
+            return Answer(self._spell(known), "known", position.step)
         move, how = self._choose(play, position)
         self._last_answer = move
         report = play.report if how in ("decided", "best so far") else None
         return Answer(self._spell(move), how, None if position is None else position.step, report)
+
+    def _known_answer(self, position: KnownPosition | None) -> Move | None:
+        """The move already sent in `position`, if any."""
+        return None if position is None else self._answers.get((position.step, position.state))
+
+    async def _wait_for_legal_move(
+        self, play: PendingPlay, advancing: asyncio.Task[KnownPosition | None], latest: float
+    ) -> None:
+        """Wait until the position or a move of the worker is known, so that nothing has to be guessed.
+
+        An illegal move is as bad as a late one, and half of the margin is often enough.
+        """
+        has_move = asyncio.create_task(play.has_move.wait())
+        try:
+            async with asyncio.timeout_at(latest):
+                await asyncio.wait({advancing, has_move}, return_when=asyncio.FIRST_COMPLETED)
+                if advancing.done() and advancing.result() is None and self._has_search:
+                    await has_move
+        except TimeoutError:
+            pass
+        finally:
+            has_move.cancel()
 
     async def _advance(self, message: Play, own_move: Move | None, deadline: float) -> KnownPosition | None:
         """Let the state process follow the match one PLAY further; None if it failed."""
@@ -455,6 +487,7 @@ class PlayerMatch:
         # A PLAY that is still being answered need not wait for its clock.
         if self._current is not None:
             self._current.decided.set()
+            self._current.has_move.set()
 
     async def close(self) -> None:
         """Release everything, after `stop`."""

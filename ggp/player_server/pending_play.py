@@ -21,6 +21,7 @@ class PendingPlay:
     short         the move of the state process's short search
     report        how the worker's search stood at the latest event, as JSON-able data
     decided       set when nothing better will come from the worker
+    has_move      set when the worker has sent a move, or the match has ended
     """
 
     ticket: int
@@ -30,6 +31,7 @@ class PendingPlay:
     short: Move | None = None
     report: dict[str, Any] | None = None
     decided: asyncio.Event = field(default_factory=asyncio.Event)
+    has_move: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ggp.player_server.http_listener import HttpListener, HttpRequest, HttpResponse, RequestLimits
-from ggp.player_server.margins import PLAY_MARGIN, START_MARGIN, answer_deadline
+from ggp.player_server.margins import PLAY_MARGIN, START_MARGIN, answer_deadline, latest_deadline
 from ggp.player_server.match import PlayerMatch, SearchOptions, StartError
 from ggp.player_server.message_reader import MessageReader, TooMuch
 from ggp.player_server.state_link import StatePool
@@ -218,7 +218,8 @@ class PlayerServer:
         deadline = answer_deadline(
             request.arrival, match.play_clock_seconds, PLAY_MARGIN, self.options.margin_seconds, request.peer
         )
-        answer = await match.play(message, deadline, request.is_peer_gone)
+        latest = latest_deadline(request.arrival, match.play_clock_seconds, deadline)
+        answer = await match.play(message, deadline, latest, request.is_peer_gone)
         if self.options.on_answer is not None and answer.how != "repeated":
             seconds = time.monotonic() - request.arrival
             self.options.on_answer(

@@ -1,0 +1,64 @@
+"""What a match of the HTTP player sends when its processes are late."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from gdl.terms import Symbol
+from ggp.player_server.match import PlayerMatch, SearchOptions
+from ggp.player_server.pending_play import Answer, KnownPosition
+from ggp.player_server.worker_messages import BestMove
+from ggp.protocol.messages import Play, Start
+
+BEFORE = {"step": 0, "state": 0, "legal": ["early", "other"], "is_cut": False, "note": ""}
+NOW = {"step": 1, "state": 1, "legal": ["now"], "is_cut": False, "note": ""}
+
+
+class LateStates:
+    """A state process that replies after the deadline, or never."""
+
+    def __init__(self, *, never: bool) -> None:
+        self.never = never
+
+    async def ask(self, request: str, **values: Any) -> Any:
+        await (asyncio.Event().wait() if self.never else asyncio.sleep(0.01))
+        return NOW
+
+
+class SilentWorker:
+    """A search process that takes requests and sends nothing."""
+
+    def send(self, request: object) -> None:
+        """Take a request."""
+
+
+def late_answer(*, has_states: bool, worker_move: str | None, wait_seconds: float) -> Answer:
+    """The answer to a PLAY at whose deadline nothing is known, neither the state nor a move of the worker."""
+
+    async def play() -> Answer:
+        start = Start("m", Symbol("x"), "(role x)", 1.0, 1.0)
+        match: Any = PlayerMatch(start, SearchOptions(seed=1), None, None, "")  # type: ignore[arg-type]
+        match._states, match._worker = LateStates(never=not has_states), SilentWorker()
+        match._position = KnownPosition.read(BEFORE)
+        if worker_move is not None:
+            event = BestMove(0, worker_move, is_searched=False)
+            asyncio.get_running_loop().call_later(0.01, match._receive, match._worker, event)
+        now = time.monotonic()
+        answer: Answer = await match.play(Play("m", (Symbol("early"),)), now, now + wait_seconds)
+        return answer
+
+    return asyncio.run(play())
+
+
+@pytest.mark.parametrize(("has_states", "worker_move"), [(True, None), (False, "now")])
+def test_late_position_or_worker_saves_from_guessing(has_states: bool, worker_move: str | None) -> None:
+    answer = late_answer(has_states=has_states, worker_move=worker_move, wait_seconds=60.0)
+    assert (answer.text, answer.how == "guess") == ("now", False)
+
+
+def test_guess_is_sent_when_nothing_arrives() -> None:
+    assert late_answer(has_states=False, worker_move=None, wait_seconds=0.02).how == "guess"
