@@ -69,6 +69,7 @@ class SolveOptions:
     begin: float
     histories: int | None = None
     coalition: str | None = None
+    is_correlated: bool = False
 
     @property
     def deadline(self) -> float | None:
@@ -98,6 +99,12 @@ class SolveOptions:
     "--coalition",
     metavar="ROLES",
     help="Find what these roles can be sure of together: their numbers, as in 1+3.",
+)
+@click.option(
+    "--correlated",
+    "is_correlated",
+    is_flag=True,
+    help="Use a correlated equilibrium where three or more roles choose at once and no pure one exists.",
 )
 @click.option("--states", type=Count(1), help="Give up if there are more states.")
 @click.option("--save", type=OutputFile(is_replaced=True), help="Write the solution to this file.")
@@ -145,6 +152,7 @@ def command(
     seconds: float | None,
     mebibytes: int,
     coalition: str | None,
+    is_correlated: bool,
     states: int | None,
     save: Path | None,
     work: Path | None,
@@ -184,11 +192,13 @@ def command(
         method = RETROGRADE
     elif method == AUTO and has_percepts(game):
         method = CFR
+    if is_correlated and (coalition is not None or method not in (AUTO, RETROGRADE)):
+        raise click.UsageError("--correlated needs retrograde, and no --coalition")
     if player is not None and (method != CFR or not has_percepts(game)):
         raise click.UsageError("--against is for games with hidden information (`sees`) and needs cfr")
     _compile_kernels(method, has_seconds=seconds is not None)
     options = SolveOptions(
-        method, seconds, mebibytes, states, save, work, time.monotonic(), histories, coalition
+        method, seconds, mebibytes, states, save, work, time.monotonic(), histories, coalition, is_correlated
     )
     try:
         if method in (CFR, ORACLE):
@@ -267,7 +277,7 @@ def _solve(game: CompiledGame, options: SolveOptions) -> Solution | RootValue:
     fallback = search_method(game) if options.method == AUTO and options.save is None else None
     limits = _limits(options)
     if fallback is None:
-        return _retrograde(game, limits)
+        return _retrograde(game, limits, options)
     if options.seconds is not None:
         limits = replace(limits, deadline=options.begin + options.seconds / 2)
     return _retrograde_or_search(game, limits, options, fallback)
@@ -306,7 +316,9 @@ def _retrograde_or_search(
 
     most = ESTIMATE_ERROR * (limits.mebibytes << 20) // BYTES_PER_STATE
     try:
-        return _retrograde(game, replace(limits, estimated_states=most, estimate_from=STATES_BEFORE_ESTIMATE))
+        return _retrograde(
+            game, replace(limits, estimated_states=most, estimate_from=STATES_BEFORE_ESTIMATE), options
+        )
     except SolverLimitError as error:
         click.echo(
             f"{game.name}: {error}; using {fallback} for the value of the initial state alone"
@@ -316,12 +328,17 @@ def _retrograde_or_search(
     return _search(game, options)
 
 
-def _retrograde(game: CompiledGame, limits: SolverLimits) -> Solution:
+def _retrograde(game: CompiledGame, limits: SolverLimits, options: SolveOptions) -> Solution:
     from ggp.cli.solve_output import progress_line, show_progress
     from ggp.solver import solve
 
     with progress_line() as is_shown:
-        return solve(game, limits, report=show_progress if is_shown else None)
+        return solve(
+            game,
+            limits,
+            report=show_progress if is_shown else None,
+            is_correlated=options.is_correlated,
+        )
 
 
 def _solve_coalition(game: CompiledGame, options: SolveOptions) -> CoalitionSolution:

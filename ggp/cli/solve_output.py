@@ -14,6 +14,7 @@ from ggp.search.root_value import RootProgress, RootValue
 from ggp.solver import Progress, Solution
 from ggp.solver.coalitions import CoalitionSolution
 from ggp.solver.estimate import estimate_states
+from ggp.solver.solution import CORRELATED
 from ggp.solver.stages import ENDLESS, RatedMove
 
 
@@ -139,6 +140,8 @@ def solution_text(solution: Solution) -> str:
             for rated in moves
         )
         lines.append(f"  best moves of {role}: {', '.join(shown)}")
+    if solution.concept == CORRELATED:
+        lines.append("  where it is correlated, the probabilities of one role's moves are marginals")
     depth = int(solution.depth[0])
     lines.append(
         "  optimal play need not end"

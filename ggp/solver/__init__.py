@@ -8,6 +8,7 @@ work_folder    where an enumeration is kept on disk
 space          the reachable states and their transitions
 reachable      finds them, breadth first
 matrix_games   exact equilibria of one simultaneous stage
+correlated     correlated equilibria of stages of three and more roles
 stages         optimal moves in one state, given values
 solution       from states to values: `solve`
 members        how a coalition of roles is written

@@ -25,7 +25,7 @@ from ggp.game import Fact, Game, Role
 from ggp.lanes.keys.codes import check_code, encode_states
 from ggp.lanes.keys.packing import StateCode
 from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header
-from ggp.solver.solution import Solution
+from ggp.solver.solution import CORRELATED, Solution
 from ggp.solver.stages import Stage, Worth, rate_stage
 from ggp.solver.work_folder import describe_code, rules_digest
 
@@ -128,7 +128,12 @@ class Tablebase:
 
     def stage(self, game: Game[Any], state: Any) -> Stage:
         """The optimal moves in a state of `game`, on any engine; see `rate_stage`."""
-        return rate_stage(game, state, lambda successor: self.worth(game.facts(successor)))
+        return rate_stage(
+            game,
+            state,
+            lambda successor: self.worth(game.facts(successor)),
+            is_correlated=self.header["concept"] == CORRELATED,
+        )
 
     def values(self) -> dict[Role, float]:
         """Role → its value in the initial state."""

@@ -4,7 +4,8 @@ one role                                the best goal that can be reached
 one role has a choice at a time         backward induction; with two roles and constant sum the minimax value
 a `random` role                         expectations (floating point)
 several choose at once, constant sum    matrix games by linear programming (floating point), mixed strategies
-several choose at once otherwise        a pure equilibrium of each stage, else a mixed one of two players
+several choose at once otherwise        a pure equilibrium of each stage, else a mixed one of two players, or
+                                        by option a correlated one of more
 cycles                                  bounds that meet, or what endless play is worth (one role, or two
                                         with constant sum, without chance)
 """
@@ -27,6 +28,7 @@ from ggp.game import RANDOM_ROLE, Game, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import find_states
 from ggp.solver.chunk import Chunk
+from ggp.solver.correlated import correlated_equilibrium
 from ggp.solver.kernels.backup import ENDLESS, back_up, improve, improve_depth
 from ggp.solver.kernels.expand import UNKNOWN
 from ggp.solver.kernels.matrix import (
@@ -42,7 +44,7 @@ from ggp.solver.limits import Progress, SolverLimitError, SolverLimits, Unsolvab
 from ggp.solver.matrix_games import NoEquilibriumFoundError, solve_bimatrix
 from ggp.solver.reachable import reachable_states
 from ggp.solver.space import StateSpace
-from ggp.solver.stages import Stage, Worth, rate_stage
+from ggp.solver.stages import Stage, Worth, rate_stage, rounded
 
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.float64]
 
@@ -56,6 +58,7 @@ EXPECTATION = "expectation over chance"
 MATRIX = "minimax in mixed strategies (matrix games)"
 EQUILIBRIUM = "a pure equilibrium in every simultaneous stage"
 MIXED_EQUILIBRIUM = "an equilibrium in every simultaneous stage, mixed where no pure one exists"
+CORRELATED = "an equilibrium in every simultaneous stage, correlated where no pure one of three roles exists"
 
 
 @dataclass(repr=False)
@@ -129,13 +132,15 @@ class Solution:
 
     def stage(self, state: PackedState) -> Stage:
         """The optimal moves in a state that is not terminal; see `rate_stage`."""
-        return rate_stage(self.game, state, self.worth)
+        return rate_stage(self.game, state, self.worth, is_correlated=self.concept == CORRELATED)
 
 
 class _Valuation:
     """Values one state space; see `solve`. `roles` are those that its moves and goals belong to."""
 
-    def __init__(self, space: StateSpace, roles: Sequence[Role], limits: SolverLimits) -> None:
+    def __init__(
+        self, space: StateSpace, roles: Sequence[Role], limits: SolverLimits, *, is_correlated: bool = False
+    ) -> None:
         self.space = space
         self.limits = limits
         self.roles = len(roles)
@@ -144,6 +149,8 @@ class _Valuation:
         self.depth = np.zeros(space.state_count, np.uint16)
         self.cyclic = 0
         self.endless: float | None = None
+        self.is_correlated = is_correlated
+        self.correlated_stages = 0
         self.sum = constant_sum(space, self.players)
 
     def run(self) -> tuple[Values, str]:
@@ -251,10 +258,12 @@ class _Valuation:
             return value, EXPECTATION
         if not report[MATRICES] or (is_constant and not report[PURE]):
             return value, MATRIX
+        if self.correlated_stages:
+            return value, CORRELATED
         return value, MIXED_EQUILIBRIUM if by_hand else EQUILIBRIUM
 
     def _solve_stage(self, chunk: Chunk, place: int, value: NDArray[np.float64]) -> None:
-        """A stage without pure equilibrium, two players choosing."""
+        """A stage without pure equilibrium."""
         counts = chunk.move_count[place]
         end = int(chunk.move_count[place:].astype(np.int64).prod(axis=1)[1:].sum())
         size = int(counts.astype(np.int64).prod())
@@ -262,19 +271,17 @@ class _Valuation:
         payoff = np.empty((size, self.roles), np.float64)
         joints = expected_payoffs(chunk, place, self.chance, first, value, payoff)
         choosing = [r for r in self.players if counts[r] > 1]
-        if len(choosing) != 2:
+        if len(choosing) != 2 and not self.is_correlated:
             raise UnsolvableError("a stage of three or more players has no equilibrium in pure strategies")
-        row, column = choosing
-        shape = (int(counts[row]), int(counts[column]))
-        matrices = [
-            [[Fraction(worth) for worth in line] for line in payoff[:joints, r].reshape(shape)]
-            for r in choosing
-        ]
+        moves = [int(counts[r]) for r in choosing]
         try:
-            found = solve_bimatrix(*matrices)
+            if len(choosing) == 2:
+                weights = _mixed_weights(payoff[:joints, choosing], moves)
+            else:
+                weights = _correlated_weights(payoff[:joints, choosing], moves)
+                self.correlated_stages += 1
         except NoEquilibriumFoundError as error:
             raise UnsolvableError(str(error)) from None
-        weights = np.outer([float(p) for p in found.row], [float(p) for p in found.column]).reshape(-1)
         value[chunk.first + place] = weights @ payoff[:joints]
         successors = self.depth[chunk.edge[first : first + size]]
         self.depth[chunk.first + place] = min(int(successors.max()) + 1, ENDLESS - 1)
@@ -284,6 +291,19 @@ class _Valuation:
             raise SolverLimitError("stopped before all states were valued")
         if self.limits.deadline is not None and time.monotonic() > self.limits.deadline:
             raise SolverLimitError("time was up after all states were found, before they were valued")
+
+
+def _mixed_weights(payoff: NDArray[np.float64], moves: list[int]) -> NDArray[np.float64]:
+    """Probabilities of the joint moves of two players; payoff[joint, player]."""
+    matrices = [[[Fraction(worth) for worth in line] for line in each.reshape(moves)] for each in payoff.T]
+    found = solve_bimatrix(*matrices)
+    return np.outer([float(p) for p in found.row], [float(p) for p in found.column]).reshape(-1)
+
+
+def _correlated_weights(payoff: NDArray[np.float64], moves: list[int]) -> NDArray[np.float64]:
+    """The same for three and more players."""
+    exact = [[rounded(float(worth)) for worth in joint] for joint in payoff]
+    return np.array([float(p) for p in correlated_equilibrium(exact, moves)])
 
 
 def constant_sum(space: StateSpace, players: list[int]) -> int | None:
@@ -303,8 +323,12 @@ def solve(
     *,
     start: PackedState | None = None,
     report: Callable[[Progress], None] | None = None,
+    is_correlated: bool = False,
 ) -> Solution:
     """Find all states of `game` reachable from `start` (None: the initial state), and their values.
+
+    With `is_correlated`, stages of three and more roles without a pure equilibrium get a correlated one
+    (see `ggp.solver.correlated`); without it they raise UnsolvableError.
 
     >>> import ggp
     >>> solution = ggp.solve(ggp.load("nim"))
@@ -316,7 +340,9 @@ def solve(
     game = require_compiled(game)
     require_perfect_information(game)
     limits = limits or SolverLimits()
-    solution = value_states(reachable_states(game, limits, start=start, report=report), limits)
+    solution = value_states(
+        reachable_states(game, limits, start=start, report=report), limits, is_correlated=is_correlated
+    )
     if limits.work_folder is not None and solution.space.folder is not None:
         solution.space.folder.clear()
     return solution
@@ -330,14 +356,16 @@ def require_perfect_information(game: CompiledGame) -> None:
         )
 
 
-def value_states(space: StateSpace, limits: SolverLimits | None = None) -> Solution:
-    """The value of every state of `space`; the goals in `space` are filled in.
+def value_states(
+    space: StateSpace, limits: SolverLimits | None = None, *, is_correlated: bool = False
+) -> Solution:
+    """The value of every state of `space`; the goals in `space` are filled in. See `solve`.
 
     Raises SolverLimitError after the deadline, UnsolvableError if there is no method.
     """
     require_perfect_information(space.game)
     start = time.perf_counter()
-    valuation = _Valuation(space, space.game.roles, limits or SolverLimits())
+    valuation = _Valuation(space, space.game.roles, limits or SolverLimits(), is_correlated=is_correlated)
     with _announced(space):
         value, concept = valuation.run()
     return Solution(

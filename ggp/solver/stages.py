@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
 from ggp.game import RANDOM_ROLE, Game, Move, Role
+from ggp.solver.correlated import correlated_equilibrium, marginals
 from ggp.solver.limits import UnsolvableError
 from ggp.solver.matrix_games import Equilibrium, NoEquilibriumFoundError, solve_bimatrix, solve_zero_sum
 
@@ -47,12 +48,13 @@ class Stage:
     best_moves: dict[Role, tuple[RatedMove, ...]]
 
 
-def rate_stage(game: Game[Any], state: Hashable, lookup: Lookup) -> Stage:
+def rate_stage(game: Game[Any], state: Hashable, lookup: Lookup, *, is_correlated: bool = False) -> Stage:
     """The optimal moves of every role in a state that is not terminal.
 
     If one role has a choice: all moves that give it its best goal, with probability 1 for the first, which
     ends the game soonest if the role gets more than 50, else latest. If several have a choice: an
-    equilibrium (a minimax strategy if the sum is constant).
+    equilibrium (a minimax strategy if the sum is constant). With `is_correlated`, where three or more have no
+    pure one: each role's share of a correlated one, which is an equilibrium only if one party draws for all.
     Raises KeyError if a successor is unknown, UnsolvableError if no equilibrium is found.
     """
     legal = [game.legal_moves(state, role) for role in game.roles]
@@ -70,7 +72,7 @@ def rate_stage(game: Game[Any], state: Hashable, lookup: Lookup) -> Stage:
         return _one_chooses(game, choosing[0], expected)
     if len(choosing) == 2:
         return _two_choose(game, choosing[0], choosing[1], legal, expected)
-    return _many_choose(game, choosing, legal, expected)
+    return _many_choose(game, choosing, legal, expected, is_correlated=is_correlated)
 
 
 def _expected(game: Game[Any], state: Hashable, moves: list[tuple[Move, ...]], lookup: Lookup) -> Worth:
@@ -93,6 +95,11 @@ def _one_chooses(game: Game[Any], mover: int, expected: dict[tuple[Move, ...], W
     return Stage({game.roles[mover]: rated})
 
 
+def rounded(goal: float) -> Fraction:
+    """The simplest fraction within the precision of values, so that equal goals stay equal."""
+    return Fraction(goal).limit_denominator(_PRECISION)
+
+
 def _two_choose(
     game: Game[Any],
     row: int,
@@ -102,7 +109,7 @@ def _two_choose(
 ) -> Stage:
     def payoff(a: Move, b: Move, role: int) -> Fraction:
         joint = tuple(a if r == row else b if r == column else moves[0] for r, moves in enumerate(legal))
-        return Fraction(expected[joint].values[role]).limit_denominator(_PRECISION)
+        return rounded(expected[joint].values[role])
 
     rows = [[payoff(a, b, row) for b in legal[column]] for a in legal[row]]
     columns = [[payoff(a, b, column) for b in legal[column]] for a in legal[row]]
@@ -140,8 +147,10 @@ def _many_choose(
     choosing: list[int],
     legal: list[tuple[Move, ...]],
     expected: dict[tuple[Move, ...], Worth],
+    *,
+    is_correlated: bool,
 ) -> Stage:
-    """The pure equilibrium with the greatest sum, of those the first."""
+    """The pure equilibrium with the greatest sum, of those the first; else the shares of a correlated one."""
 
     def is_stable(joint: tuple[Move, ...]) -> bool:
         return all(
@@ -151,8 +160,40 @@ def _many_choose(
         )
 
     stable = [joint for joint in expected if is_stable(joint)]
+    if not stable and is_correlated:
+        return _correlated(game, choosing, legal, expected)
     if not stable:
         raise UnsolvableError("a stage of three or more players has no equilibrium in pure strategies")
     best = max(stable, key=lambda joint: sum(expected[joint].values))
     worth = expected[best]
     return Stage({game.roles[r]: (RatedMove(best[r], worth.values[r], worth.depth, 1.0),) for r in choosing})
+
+
+def _correlated(
+    game: Game[Any],
+    choosing: list[int],
+    legal: list[tuple[Move, ...]],
+    expected: dict[tuple[Move, ...], Worth],
+) -> Stage:
+    """Each role's share of a correlated equilibrium."""
+    moves = [len(legal[r]) for r in choosing]
+    # `expected` has its joint moves in the order of `product`: roles that do not choose have one move in it.
+    payoff = [[rounded(worth.values[r]) for r in choosing] for worth in expected.values()]
+    try:
+        mix = correlated_equilibrium(payoff, moves)
+    except NoEquilibriumFoundError as error:
+        raise UnsolvableError(str(error)) from None
+    goals = [
+        float(sum((p * joint[k] for p, joint in zip(mix, payoff, strict=True)), Fraction(0)))
+        for k in range(len(choosing))
+    ]
+    return Stage(
+        {
+            game.roles[r]: tuple(
+                RatedMove(move, goal, 0, float(share))
+                for move, share in sorted(zip(legal[r], shares, strict=True), key=lambda each: -each[1])
+                if share > TOLERANCE
+            )
+            for r, shares, goal in zip(choosing, marginals(mix, moves), goals, strict=True)
+        }
+    )
