@@ -7,6 +7,7 @@ import contextlib
 import signal
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,21 @@ from rich.console import Console
 
 from ggp.cli.live_view import MatchView, result_view
 from ggp.cli.loading_status import load_visibly
-from ggp.cli.options import Clock, OutputFile, Seconds, engine_option
+from ggp.cli.options import Clock, OutputFile, Seconds, engine_option, page_port_option
 from ggp.engines.loading import read_program, stated_roles
 from ggp.game import Game
 from ggp.match.record import MatchRecord, write_record
+from ggp.match.referee import Moment, Watcher
 from ggp.match.terms import MatchTerms, OnError
 from ggp.protocol.messages import printable
 
 
 @dataclass(frozen=True)
 class ManagerOptions:
-    """The arguments of `ggp manage`; addresses are in role order."""
+    """The arguments of `ggp manage`; addresses are in role order.
+
+    page_port   of the page that shows the match, 0 for a free one; None: no page
+    """
 
     rules: str
     addresses: tuple[str, ...]
@@ -34,6 +39,7 @@ class ManagerOptions:
     record: Path | None = None
     engine: str = "auto"
     wait_seconds: float = 120.0
+    page_port: int | None = None
 
 
 @click.command("manage")
@@ -63,6 +69,10 @@ class ManagerOptions:
     type=Seconds(0, 86400),
     help="Wait at most this long for players that are busy, such as those that are still compiling.",
 )
+@click.option(
+    "--page", "has_page", is_flag=True, help="Show the match in the browser, on this machine, until Ctrl-C."
+)
+@page_port_option
 @click.option("--match-id", default="", help="Match id.  [default: game name and time]")
 @engine_option
 def command(
@@ -75,6 +85,8 @@ def command(
     on_error: OnError,
     seed: int,
     wait_seconds: float,
+    has_page: bool,
+    page_port: int,
     match_id: str,
     engine: str,
 ) -> None:
@@ -93,7 +105,10 @@ def command(
     try:
         if roles := stated_roles(program):  # before numba is imported
             require_address_each(name, roles, addresses)
-        sys.exit(run_manager(ManagerOptions(rules, addresses, terms, scramble, record, engine, wait_seconds)))
+        port = page_port if has_page else None
+        sys.exit(
+            run_manager(ManagerOptions(rules, addresses, terms, scramble, record, engine, wait_seconds, port))
+        )
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
@@ -103,6 +118,24 @@ def run_manager(options: ManagerOptions) -> int:
 
     Raises GdlError, OSError and ValueError if it cannot start.
     """
+    if options.page_port is None:
+        return _run_match(options, None)
+    from ggp.web.live_page import LivePage, MomentFeed, PageError
+
+    try:
+        with LivePage(options.page_port, _say) as page:
+            _say(f"page: {page.address}")
+            feed = MomentFeed(partial(page.send, 1))
+            status = _run_match(options, feed)
+            if feed.has_begun:
+                _say("the page stays until Ctrl-C")
+                page.wait_until_interrupted()
+            return status
+    except PageError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _run_match(options: ManagerOptions, watch: Watcher | None) -> int:
     from ggp.protocol.manager import NobodyThereError, check_match_id, take_seats, wait_until_available
 
     console = Console(highlight=False)
@@ -121,7 +154,7 @@ def run_manager(options: ManagerOptions) -> int:
         return 1
     try:
         with MatchView(console, game) as view:
-            asyncio.run(_play(game, options, view, records))
+            asyncio.run(_play(game, options, _both(view, watch), records))
     except (asyncio.CancelledError, KeyboardInterrupt):
         console.print("interrupted; the players were notified")
     finally:
@@ -151,9 +184,19 @@ def _say(line: str) -> None:
     click.echo(printable(line), err=True)
 
 
-async def _play(
-    game: Game[Any], options: ManagerOptions, view: MatchView, records: list[MatchRecord]
-) -> None:
+def _both(first: Watcher, second: Watcher | None) -> Watcher:
+    """A watcher that shows each moment to two."""
+    if second is None:
+        return first
+
+    def watch(moment: Moment) -> None:
+        first(moment)
+        second(moment)
+
+    return watch
+
+
+async def _play(game: Game[Any], options: ManagerOptions, watch: Watcher, records: list[MatchRecord]) -> None:
     from ggp.protocol.manager import manage_match
 
     task = asyncio.current_task()
@@ -167,6 +210,6 @@ async def _play(
         options.addresses,
         options.terms,
         scramble=options.scramble,
-        watch=view,
+        watch=watch,
         record=records.append,
     )

@@ -106,3 +106,7 @@ engine_option = click.option(
     help=f"Engine for the rules: {', '.join(ENGINES)}.",
 )
 no_cache_option = click.option("--no-cache", is_flag=True, help="Ignore the cache and recompile.")
+
+page_port_option = click.option(
+    "--page-port", default=0, type=Count(0, 65535), help="Port of the page.  [default: a free one]"
+)

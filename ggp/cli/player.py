@@ -7,16 +7,19 @@ import json
 import logging
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ggp.cli.options import Count, InputFile, Seconds
+from ggp.cli.options import Count, InputFile, Seconds, page_port_option
 from ggp.match.player import PlayerSpecError
 from ggp.player_server.margins import MOST_MARGIN_SECONDS, PLAY_MARGIN, START_MARGIN
 from ggp.player_server.match import SearchOptions
-from ggp.player_server.server import PlayerOptions, run_player
+from ggp.player_server.server import PlayerOptions, check_options, run_player
+
+_log = logging.getLogger("ggp.player")
 
 
 @click.command("player")
@@ -70,6 +73,10 @@ from ggp.player_server.server import PlayerOptions, run_player
     help="Answer web pages of this origin (http://example.org), or * for all.  [default: none]",
 )
 @click.option("--ponder", is_flag=True, help="Search while the other players think.")
+@click.option(
+    "--page", "has_page", is_flag=True, help="Show the running matches in the browser, on this machine."
+)
+@page_port_option
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object per answered move.")
 @click.option(
     "--seed", type=int, help="Random seed; makes searches with a fixed number of simulations reproducible."
@@ -93,6 +100,8 @@ def command(
     memory: int,
     allowed_origins: tuple[str, ...],
     ponder: bool,
+    has_page: bool,
+    page_port: int,
     is_json: bool,
     seed: int | None,
     log_level: str,
@@ -120,9 +129,21 @@ def command(
         on_answer=_print_json if is_json else None,
     )
     try:
-        sys.exit(run_player(options))
+        sys.exit(_run_with_page(options, page_port) if has_page else run_player(options))
     except (PlayerSpecError, ValueError) as error:
         raise click.UsageError(str(error)) from None
+
+
+def _run_with_page(options: PlayerOptions, port: int) -> int:
+    from ggp.web.live_page import LivePage, PageError
+
+    check_options(options)
+    try:
+        with LivePage(port, _log.warning) as page:
+            click.echo(f"page: {page.address}", err=True)
+            return run_player(replace(options, on_event=page.send))
+    except PageError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _print_json(answer: Mapping[str, Any]) -> None:

@@ -36,6 +36,9 @@ from ggp.protocol.messages import Play, ProtocolError, Start, Stop, parse_term, 
 
 log = logging.getLogger("ggp.player")
 
+Watch = Callable[[Mapping[str, Any]], None]
+"""Told what becomes known of a match, as JSON-able data; see `PlayerMatch`."""
+
 _MAX_RESTARTS = 3
 """How many times a worker that died is replaced in one match."""
 
@@ -77,18 +80,30 @@ class StartError(Exception):
 
 
 class PlayerMatch:
-    """A match from START to STOP or ABORT."""
+    """A match from START to STOP or ABORT.
+
+    manager   address of the host that sent START
+    watch     called in the event loop with events: `open` when the rules are known, `wait` before and after
+              an answer, `step` when the state process has followed a PLAY, `think` while the worker searches,
+              `stop`. What this player is told, and no more
+    """
 
     def __init__(
-        self, message: Start, options: SearchOptions, states: StatePool, workers: WorkerPool, manager: str
+        self,
+        message: Start,
+        options: SearchOptions,
+        states: StatePool,
+        workers: WorkerPool,
+        manager: str,
+        watch: Watch = lambda event: None,
     ) -> None:
-        """manager: address of the host that sent START."""
         self.match_id = message.match_id
         self.role = message.role
         self.manager = manager
         self.play_clock_seconds = message.play_clock_seconds
         self.last_heard = time.monotonic()
         self._message = message
+        self._watch = watch
         self._options = options
         self._seed = random.SystemRandom().getrandbits(62) if options.seed is None else options.seed
         self._rng = random.Random(self._seed)
@@ -212,6 +227,8 @@ class PlayerMatch:
         self._spellings = loaded["spellings"]
         self._own_index = loaded["own_index"]
         self._position = KnownPosition.read(loaded["position"])
+        about = {"name": self.match_id, "role": str(self.role), "seats": [self._options.agent]}
+        self._watch({"event": "open", "rules": self._message.rules, **about})
 
     def _make_start_request(self, deadline: float) -> StartRequest:
         return StartRequest(
@@ -275,6 +292,10 @@ class PlayerMatch:
                 play.has_move.set()
         if play.is_final:
             play.decided.set()
+        if play.report is not None and not isinstance(event, BestMove):
+            move = None if play.best is None else str(play.best)
+            thought = {"role": str(self.role), "report": play.report, "is_done": play.is_final, "move": move}
+            self._watch({"event": "think", **thought})
 
     def _replace_worker(self) -> None:
         """Start another worker, which catches up with the match from the requests so far."""
@@ -354,6 +375,7 @@ class PlayerMatch:
         )
         self._play_requests.append(request)
         self._worker.send(request)
+        self._watch({"event": "wait", "roles": [str(self.role)]})
         begin = time.monotonic()
         advancing = asyncio.create_task(self._advance(message, own_move, deadline))
         with contextlib.suppress(TimeoutError):
@@ -365,6 +387,7 @@ class PlayerMatch:
             await self._wait_for_legal_move(play, advancing, latest)
         self._keep(advancing)
         position = advancing.result() if advancing.done() else None
+        self._watch({"event": "wait", "roles": []})
         known = self._known_answer(position)
         if position and known:
             return Answer(self._spell(known), "known", position.step)
@@ -414,7 +437,13 @@ class PlayerMatch:
         if position.note:
             note = printable(position.note)
             log.warning("match %s step %d: %s", self.match_id, position.step, note)
+        self._watch_step(position.step, message.terms, own_move)
         return position
+
+    def _watch_step(self, step: int, terms: tuple[Term, ...] | None, own_move: Move | None) -> None:
+        if terms is not None:
+            own = None if own_move is None else str(own_move)
+            self._watch({"event": "step", "step": step, "terms": _texts(terms), "own_move": own})
 
     async def _wait_for_move(
         self, play: PendingPlay, position: KnownPosition | None, begin: float, deadline: float
@@ -481,6 +510,10 @@ class PlayerMatch:
         """End the match; the worker gets a moment to finish. Returns at once."""
         self._is_closed = True
         terms = None if message is None else _texts(message.terms)
+        if message is not None:
+            self._watch_step(self.step + 1, message.terms, message.last_move or self._last_answer)
+        note = "The match was aborted" if message is None else "The match is over"
+        self._watch({"event": "stop", "note": note})
         self._releasing = asyncio.create_task(self._workers.give_back(self._worker, terms))
         if self._states is not None:
             self._state_pool.give_back(self._states)

@@ -14,6 +14,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ggp.player_server.http_listener import HttpListener, HttpRequest, HttpResponse, RequestLimits
@@ -55,6 +56,9 @@ class PlayerOptions:
         Web pages that may use the player, as `http://example.org`; `*` for all.
     on_answer
         Called in the event loop with every move that is sent, as JSON-able data.
+    on_event
+        Called in the event loop with the number of a match, counted from 1, and each event of it
+        (`ggp.player_server.match.PlayerMatch`). It must not wait.
     """
 
     host: str = "127.0.0.1"
@@ -68,6 +72,7 @@ class PlayerOptions:
     limits: RequestLimits = field(default_factory=RequestLimits)
     allowed_origins: tuple[str, ...] = ()
     on_answer: Callable[[Mapping[str, Any]], None] | None = None
+    on_event: Callable[[int, Mapping[str, Any]], None] | None = None
 
 
 class PlayerServer:
@@ -79,6 +84,7 @@ class PlayerServer:
         self.is_preparing = False
         self.matches: dict[str, PlayerMatch] = {}
         self._replacing: set[str] = set()
+        self._match_count = 0
         origins = OriginRules(options.host, options.allowed_origins)
         self._listener = HttpListener(self._handle, options.limits, origins)
         self._reader = MessageReader()
@@ -209,7 +215,10 @@ class PlayerServer:
         return "ready", note or "instead of the match with this id"
 
     def _new_match(self, message: Start, request: HttpRequest) -> PlayerMatch:
-        return PlayerMatch(message, self.options.search, self._states, self._workers, request.host)
+        self._match_count += 1
+        on_event = self.options.on_event
+        watch = partial(on_event, self._match_count) if on_event is not None else lambda event: None
+        return PlayerMatch(message, self.options.search, self._states, self._workers, request.host, watch)
 
     async def _play(self, message: Play, request: HttpRequest) -> tuple[str, str]:
         match = self.matches.get(message.match_id.lower())

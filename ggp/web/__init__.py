@@ -12,6 +12,10 @@ requests          the child's end: requests in, replies and events out
 match_process     one match: seats, moves, agents
 match_history     the states of a match, and the moves committed for the next
 agent_thread      the searches of a match
+match_export      a match as a record or an animation
+followed_match    one match that a manager or a player of this machine plays elsewhere
+live_page         the running matches of a manager or a player: events for live_server
+live_server       their page
 match_view        one state of a match as JSON; what the rules hide stays hidden
 click_paths       which cells to click for a move
 board_markup      a board as SVG with cells that can be clicked

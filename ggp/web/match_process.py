@@ -30,16 +30,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gdl.syntax.parser import parse_term
-from ggp.analysis.board_animation import animated_svg
 from ggp.analysis.picture import Picture, find_picture
 from ggp.beliefs.observation import Observation
 from ggp.engines.loading import load
 from ggp.game import RANDOM_ROLE, GameError, Role, has_percepts
-from ggp.match.record import MatchRecord, Step
+from ggp.match.record import MatchRecord
 from ggp.player_server.child_end import LineQueue
 from ggp.players.factory import make_player
 from ggp.protocol.client import ABORT_SECONDS, RemotePlayer
 from ggp.web.agent_thread import AgentThread, Finding, Task
+from ggp.web.match_export import animation_text, record_text
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_view import (
     legal_moves_view,
@@ -55,9 +55,6 @@ AGENTS = ("mcts", "alphabeta", "solving", "random", "legal")
 """Kinds of players that may take a seat: none that runs other code or reads files."""
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-ANIMATED_STEPS = 1000
-"""Most steps of a match that is drawn as an animation."""
-
 MOVE_SECONDS = (0.1, 600.0)
 ANALYSIS_SECONDS = 60.0
 PACE_SECONDS = 0.4
@@ -176,6 +173,7 @@ class BrowserMatch:
             "roles": [str(role) for role in game.roles],
             "seats": list(self._seats),
             "is_hidden": has_percepts(game),
+            "is_blind": self._blind() is not None,
             "is_replay": False,
             "has_remote_players": any(map(is_remote, self._seats)),
         }
@@ -282,41 +280,22 @@ class BrowserMatch:
         """The match as the JSON text of a record. Raises RequestError if it holds what is hidden."""
         if self._blind() is not None:
             raise RequestError("the record would show what the rules hide from you")
-        history, game = self.history, self.history.game
-        record = MatchRecord(
-            "web", game.name, tuple(map(str, game.roles)), 0, round(self._seconds), self._seats, self._text
-        )
-        record.add_step(Step((), self._state_text(0)))
-        for number, step in enumerate(history.steps, start=1):
-            record.add_step(Step(tuple(map(str, step.joint_move)), self._state_text(number)))
-        goals = history.goals()
-        if goals is not None:
-            record.complete(goals)
-        return record.to_json()
+        return record_text(self.history, self._text, self._seats, self._seconds)
 
     def animation(self) -> str:
         """The match as an SVG document that plays by itself.
 
         Raises RequestError if that would show what is hidden, and without a board.
         """
-        history = self.history
         if self._blind() is not None:
             raise RequestError("the animation would show what the rules hide from you")
-        if self._picture.board is None:
-            raise RequestError("this game has no board to draw")
-        if len(history.steps) > ANIMATED_STEPS:
-            raise RequestError(f"the match has more than {ANIMATED_STEPS:,} steps")
-        states = [history.game.facts(history.state(step)) for step in range(len(history.steps) + 1)]
-        return animated_svg(self._picture.board, states)
+        return animation_text(self.history, self._picture)
 
     def abort(self) -> None:
         """End the match for players over HTTP, because the page has left it."""
         if not self._is_stopped:
             self._is_stopped = True
             self._agents.stop(None, wait_seconds=ABORT_SECONDS)
-
-    def _state_text(self, step: int) -> str:
-        return f"( {' '.join(map(str, self.history.game.facts(self.history.state(step))))} )"
 
     def fail(self, text: str) -> None:
         """The rules are at fault: nobody can move any more."""

@@ -95,12 +95,12 @@ class WebServer:
 
     def make_app(self) -> web.Application:
         """The application, ready to be run."""
-        app = web.Application(middlewares=[self._guard], client_max_size=self.limits.sheet_bytes)
-        app.cleanup_ctx.append(self._run_sweeper)
-        app.router.add_get("/", _page("games"))
-        app.router.add_get("/match/{id}", _page("match"))
-        app.router.add_get("/workbench", _page("workbench"))
-        app.router.add_get("/tournament", _page("tournament"))
+        app = web.Application(middlewares=[self.guard], client_max_size=self.limits.sheet_bytes)
+        app.cleanup_ctx.append(self.run_sweeper)
+        app.router.add_get("/", page("games"))
+        app.router.add_get("/match/{id}", page("match"))
+        app.router.add_get("/workbench", page("workbench"))
+        app.router.add_get("/tournament", page("tournament"))
         app.router.add_static("/static", STATIC)
         app.router.add_get("/api/games", self.games)
         app.router.add_get("/api/games/{name}/rules", self.rules)
@@ -115,7 +115,9 @@ class WebServer:
         app.router.add_post("/api/sheet/{do}", self.ask_sheet)
         return app
 
-    async def _run_sweeper(self, app: web.Application) -> AsyncIterator[None]:
+    async def run_sweeper(self, app: web.Application) -> AsyncIterator[None]:
+        """End idle sessions while the application runs, and all at its end."""
+
         async def sweep() -> None:
             while True:
                 await asyncio.sleep(_SWEEP_SECONDS)
@@ -127,7 +129,7 @@ class WebServer:
         await self.sessions.close()
 
     @web.middleware
-    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Answer only what may be answered; turn errors into sentences."""
         try:
             response = await self._admit(request, handler)
@@ -180,7 +182,7 @@ class WebServer:
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
         """Exchange the token for a cookie, so that it leaves the address bar."""
         if not self.access.is_token(request.query["token"]):
-            raise web.HTTPForbidden(text="wrong token: open the address that `ggp serve` printed last")
+            raise web.HTTPForbidden(text="wrong token: open the address that was printed last")
         session = self.sessions.find(request.cookies.get(self._cookie, "")) or await self.sessions.begin()
         response = web.Response(status=302, headers={"Location": f"/{request.path.lstrip('/')}"})
         response.set_cookie(self._cookie, session.name, httponly=True, samesite="Strict", path="/")
@@ -314,11 +316,12 @@ class WebServer:
         name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
         session = self.sessions.find(name)
         if session is None:
-            raise web.HTTPForbidden(text="open the address with the token that `ggp serve` printed")
+            raise web.HTTPForbidden(text="open the address with the token that was printed at the start")
         return session
 
     def _find(self, request: web.Request) -> OpenMatch:
-        match = self._session(request).matches.get(request.match_info["id"])
+        name = request.match_info["id"]
+        match = self._session(request).matches.get(name) or self.sessions.shared.get(name)
         if match is None:
             raise web.HTTPNotFound(text="this match has ended")
         return match
@@ -357,7 +360,9 @@ def read_rules(name: str) -> str:
     raise web.HTTPNotFound(text="there is no game of this name")
 
 
-def _page(name: str) -> Handler:
+def page(name: str) -> Handler:
+    """The handler of the page `name`, a file of `static`."""
+
     async def answer(request: web.Request) -> web.StreamResponse:
         return web.FileResponse(STATIC / f"{name}.html")
 
@@ -392,7 +397,11 @@ async def run_server(
     access: Access, limits: SessionLimits, stores: Sequence[Path], on_ready: Callable[[], None]
 ) -> None:
     """Serve until cancelled. Raises OSError if the port is taken."""
-    app = WebServer(access, limits, stores).make_app()
+    await run_app(WebServer(access, limits, stores).make_app(), access, on_ready)
+
+
+async def run_app(app: web.Application, access: Access, on_ready: Callable[[], None]) -> None:
+    """Serve `app` until cancelled. Raises OSError if the port is taken."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:

@@ -103,11 +103,14 @@ class Sessions:
     """All sessions of a server.
 
     clock   seconds, for idle times
+
+    `shared` are matches that every session may watch; their processes are started and ended elsewhere.
     """
 
     def __init__(self, limits: SessionLimits, clock: Callable[[], float]) -> None:
         self.limits = limits
         self._clock = clock
+        self.shared: dict[str, OpenMatch] = {}
         self._sessions: dict[str, Session] = {}
         self._evaluating = asyncio.Lock()
 

@@ -83,6 +83,7 @@ function showChoice() {
 function statusText() {
   if (!isLive()) return `Position after step ${shown} of ${live.step}`;
   if (live.fault) return `The rules are at fault: ${live.fault}`;
+  if (live.note) return live.note;
   if (live.is_over) return `${live.outcome.charAt(0).toUpperCase()}${live.outcome.slice(1)}`;
   if (about.is_replay) return "The record ends here, before the game is over";
   if (live.person) return `${live.person}, it is your move`;
@@ -93,7 +94,7 @@ function statusText() {
 function showPosition(state) {
   const place = find("state");
   const focused = document.activeElement?.dataset?.cell;
-  if (about.is_hidden && !state.board && !state.lines) place.replaceChildren(percepts());
+  if (about.is_blind) place.replaceChildren(percepts());
   else showState(place, state, about.roles);
   find("status").textContent = statusText();
   find("step").max = live.step;
@@ -110,15 +111,16 @@ function showPosition(state) {
 function percepts() {
   const rows = live.percepts.map((seen, index) => element("li", {},
     element("strong", {}, live.history[index].find((move) => move !== null) ?? ""), " ",
-    element("span", { class: "faint" }, seen.length ? `you see: ${seen.join("; ")}` : "you see nothing")));
-  return element("div", { class: "card" }, element("h2", {}, "What you know"),
-    element("p", { class: "faint" }, "The rules hide the state from you: you see your own moves and these percepts."), element("ol", {}, ...rows));
+    element("span", { class: "faint" }, `${about.own_role ? "sees" : "you see"}${seen.length ? `: ${seen.join("; ")}` : " nothing"}`)));
+  const whose = about.own_role ? `${about.own_role} knows` : "you know";
+  return element("div", { class: "card" }, element("h2", {}, `What ${whose}`),
+    element("p", { class: "faint" }, "The rules hide the state: shown are own moves, and what was seen after each."), element("ol", {}, ...rows));
 }
 
 async function goTo(step) {
   step = Math.max(0, Math.min(live.step, step));
   clicks = [];
-  if (step === live.step || about.is_hidden && live.percepts.length) { shown = null; return showPosition(live); }
+  if (step === live.step || about.is_blind) { shown = null; return showPosition(live); }
   const view = await ask("view", { step });
   if (view) { shown = step; showPosition(view); }
 }
@@ -218,10 +220,10 @@ function receive(event) {
     live = event;
     const persons = about.seats.includes("person") && !about.is_replay;
     find("choice").hidden = !persons;
-    find("steps").hidden = about.is_hidden && persons;
+    find("steps").hidden = about.is_blind;
     find("undo").disabled = !event.can_undo;
     for (const name of ["hint", "think"]) find(name).disabled = !event.person || about.is_hidden;
-    for (const name of ["save", "save-svg", "save-animation"]) find(name).disabled = about.is_hidden && persons;
+    for (const name of ["save", "save-svg", "save-animation"]) find(name).disabled = about.is_blind;
     if (wasLive) { shown = null; showPosition(event); } else showProgress();
   } else if (event.event === "think") showThought(event);
   else if (event.event === "failed") problem(`${event.role}: ${event.text}`);
@@ -327,9 +329,10 @@ try {
   about = await request(api);
   document.title = about.name;
   find("title").textContent = about.name;
-  find("seats").textContent = about.roles.map((role, index) => `${role}: ${about.seats[index] ?? ""}`).join("   ");
+  find("seats").textContent = about.roles.map((role, index) => about.seats[index] ? `${role}: ${about.seats[index]}` : role).join("   ");
   fillRows([]);
-  if (about.is_hidden && about.seats.includes("person")) find("thought").hidden = true;
+  if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
+  if (about.is_live) find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
   follow();
 } catch (error) {
   find("status").textContent = error.status === 404 ? "This match has ended." : error.message;

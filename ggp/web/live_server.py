@@ -1,0 +1,217 @@
+"""The page of matches that this machine plays elsewhere: `python -m ggp.web.live_server PORT`.
+
+`live_page` starts it for `ggp manage --page` and `ggp player --page`, and writes to its standard input, one
+JSON object a line. `match` is the number of a match, `event` one of
+
+    open    rules, name, seats, role        as in `followed_match`
+    step    step, terms, own_move           the same
+    wait    roles                           the same
+    think   role, report, is_done, move     how a search stands
+    stop    note                            the match is over
+
+It answers with one line, `{"address": ...}` or `{"error": ...}`, and ends with its input. Pages only look: no
+request reaches the match itself. The process has the lowest priority, so that it takes no time from a search.
+
+    GET  /, /match/NUMBER, /static/FILE             pages
+    GET  /api/live                                  the matches, newest first
+    GET  /api/matches/NUMBER[/events]               as in `server`
+    POST /api/matches/NUMBER/{view,record,animation}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import math
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+from aiohttp import web
+
+from ggp.player_server.child_end import LineQueue, limit_memory, take_stdin, take_stdout
+from ggp.web.access import Access
+from ggp.web.child_link import ChildError, ChildLink
+from ggp.web.server import STATIC, WebServer, page, run_app
+from ggp.web.sessions import OpenMatch, SessionLimits
+
+FOLLOW_MODULE = "ggp.web.followed_match"
+KEPT_MATCHES = 8
+"""Matches that can be looked at; the oldest that is over goes first."""
+
+WAITING_EVENTS = 2000
+"""Events of one match that wait for its process; beyond that the page gives the match up."""
+
+_STEP_SECONDS = 60.0
+_MEBIBYTES = 2048
+_NICENESS = 19
+_LIMITS = SessionLimits(sessions=16, mebibytes=1024, idle_seconds=math.inf)
+
+
+class LiveMatch:
+    """A followed match: its process, and the events that wait for it.
+
+    on_open   called once the rules are loaded
+    """
+
+    def __init__(self, number: int, opening: Mapping[str, Any], on_open: Callable[[OpenMatch], None]) -> None:
+        self.match = OpenMatch(str(number))
+        self._on_open = on_open
+        self.is_over = False
+        self._opening = dict(opening)
+        self._events: asyncio.Queue[dict[str, Any]] = asyncio.Queue(WAITING_EVENTS)
+        self._task = asyncio.create_task(self._run())
+
+    def put(self, event: dict[str, Any]) -> None:
+        """Take an event. One that cannot keep up loses its search reports first, and then ends."""
+        self.is_over = self.is_over or event["event"] == "stop"
+        if event["event"] == "think" and self._events.qsize() > WAITING_EVENTS // 2 and not event["is_done"]:
+            return
+        try:
+            self._events.put_nowait(event)
+        except asyncio.QueueFull:
+            self._task.cancel()
+
+    async def _run(self) -> None:
+        match = self.match
+        match.link = ChildLink(FOLLOW_MODULE, _LIMITS.mebibytes, match.receive)
+        try:
+            await match.link.start()
+            match.about = await match.ask("open", self._opening, _STEP_SECONDS)
+            match.receive(await match.ask("snapshot", {}, _STEP_SECONDS))
+            self._on_open(match)
+            while True:
+                await self._pass_on(await self._events.get())
+        except (ChildError, OSError):
+            self.is_over = True
+        except asyncio.CancelledError:
+            self.is_over = True
+            raise
+        finally:
+            match.receive({"event": "gone"})
+            await match.link.close()
+
+    async def _pass_on(self, event: dict[str, Any]) -> None:
+        kind = event.pop("event")
+        if kind != "think":
+            await self.match.ask(kind, event, _STEP_SECONDS)
+            return
+        step = 0 if self.match.state is None else self.match.state["step"]
+        self.match.receive({"event": "think", "step": step, "is_yours": False, **event})
+        goal = event["report"].get("expectation")
+        if event["is_done"] and goal is not None:
+            await self.match.ask("expect", {"role": event["role"], "goal": goal}, _STEP_SECONDS)
+
+    async def close(self) -> None:
+        """End the process."""
+        self._task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
+
+
+class LiveServer:
+    """The handlers, and the matches by number.
+
+    access   see there
+    """
+
+    def __init__(self, access: Access) -> None:
+        self._server = WebServer(access, _LIMITS)
+        self._matches: dict[int, LiveMatch] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def make_app(self) -> web.Application:
+        """The application, ready to be run."""
+        server = self._server
+        app = web.Application(middlewares=[server.guard])
+        app.cleanup_ctx.extend((server.run_sweeper, self._end_matches))
+        app.router.add_get("/", page("live"))
+        app.router.add_get("/match/{id}", page("match"))
+        app.router.add_static("/static", STATIC)
+        app.router.add_get("/api/live", self.matches)
+        app.router.add_get("/api/matches/{id}", server.match)
+        app.router.add_get("/api/matches/{id}/events", server.events)
+        app.router.add_post("/api/matches/{id}/{do:view|record|animation}", server.ask_match)
+        return app
+
+    async def _end_matches(self, app: web.Application) -> AsyncIterator[None]:
+        yield
+        await asyncio.gather(*(match.close() for match in self._matches.values()), return_exceptions=True)
+
+    def take(self, line: bytes) -> None:
+        """Take an event; call it in the event loop."""
+        event = json.loads(line)
+        number = event.pop("match")
+        if event["event"] == "open":
+            del event["event"]
+            self._make_room()
+            self._matches[number] = LiveMatch(number, event, self._show)
+        elif number in self._matches:
+            self._matches[number].put(event)
+
+    def _show(self, match: OpenMatch) -> None:
+        self._server.sessions.shared[match.name] = match
+
+    def _make_room(self) -> None:
+        while len(self._matches) >= KEPT_MATCHES:
+            oldest = min(self._matches, key=lambda number: (not self._matches[number].is_over, number))
+            match = self._matches.pop(oldest)
+            self._server.sessions.shared.pop(match.match.name, None)
+            task = asyncio.create_task(match.close())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    async def matches(self, request: web.Request) -> web.Response:
+        """Number, name, role, step and end of every match, the newest first."""
+        newest = sorted(self._matches.items(), reverse=True)
+        return web.json_response([_summary(match) for _, match in newest if match.match.about])
+
+
+def _summary(match: LiveMatch) -> dict[str, Any]:
+    about, state = match.match.about, match.match.state or {}
+    return {
+        "id": match.match.name,
+        "name": about.get("name", ""),
+        "role": about.get("own_role"),
+        "step": state.get("step", 0),
+        "text": state.get("outcome") or state.get("note") or ("over" if match.is_over else "running"),
+    }
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    lines, stream = LineQueue(take_stdin()), take_stdout()
+    limit_memory(_MEBIBYTES)
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    access = Access("127.0.0.1", int(sys.argv[1]))
+
+    def say(message: Mapping[str, str]) -> None:
+        stream.write(json.dumps(message).encode() + b"\n")
+        stream.flush()
+
+    try:
+        asyncio.run(_serve(access, lines, say))
+    except OSError as error:
+        say({"error": f"cannot listen on {access.host}:{access.port}: {error.strerror or error}"})
+
+
+async def _serve(access: Access, lines: LineQueue, say: Callable[[Mapping[str, str]], None]) -> None:
+    server, loop = LiveServer(access), asyncio.get_running_loop()
+
+    def receive() -> None:
+        while True:
+            loop.call_soon_threadsafe(server.take, lines.wait())
+
+    def begin() -> None:
+        say({"address": access.address})
+        threading.Thread(target=receive, daemon=True).start()
+
+    await run_app(server.make_app(), access, begin)
+
+
+if __name__ == "__main__":
+    main()

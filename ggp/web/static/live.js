@@ -1,0 +1,33 @@
+// The matches of a running player or manager, the newest first; a page that waits for one goes there.
+import { element, find, request } from "./page.js";
+
+const POLL_MS = 1000;
+let shown = "";
+let hasWaited = false;
+
+function showMatches(matches) {
+  const now = JSON.stringify(matches);
+  if (now === shown) return;
+  shown = now;
+  const focused = document.activeElement?.getAttribute("href");
+  find("matches-box").hidden = !matches.length;
+  find("matches").replaceChildren(...matches.map((match) => element("tr", {},
+    element("td", {}, element("a", { href: `/match/${match.id}` }, match.name || `match ${match.id}`)),
+    element("td", {}, match.role ?? ""), element("td", { class: "number" }, String(match.step)), element("td", {}, match.text))));
+  if (focused) find("matches").querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
+}
+
+async function follow() {
+  try {
+    const matches = await request("/api/live");
+    if (matches.length && hasWaited) { location.href = `/match/${matches[0].id}`; return; }
+    hasWaited = !matches.length;
+    showMatches(matches);
+    find("message").textContent = matches.length ? "" : "Waiting for a match …";
+  } catch (error) {
+    find("message").textContent = error.status ? error.message : "The program that plays has ended.";
+  }
+  setTimeout(follow, POLL_MS);
+}
+
+follow();

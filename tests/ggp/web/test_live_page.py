@@ -1,0 +1,171 @@
+"""The page of matches that a manager or a player runs: it shows what they know, and never acts."""
+
+import asyncio
+import json
+import urllib.error
+import urllib.request
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer, unused_port
+
+import ggp
+from ggp.web.access import Access
+from ggp.web.followed_match import FollowedMatch
+from ggp.web.live_page import LivePage, MomentFeed, PageError
+from ggp.web.live_server import LiveServer
+from ggp.web.requests import RequestError
+from ggp.web.server import read_rules
+from tests.ggp.wire import post, running_player
+
+TOKEN = "token-of-this-test"
+RULES = """(role a) (role b) (legal a x) (legal a y) (legal b x) (init s) (<= (next (done ?m)) (does a ?m))
+(<= terminal (not (true s))) (<= (goal a 100) (true (done y))) (goal b 0)"""
+HIDING = RULES + " (<= (sees b mine) (does b x)) (<= (sees a (secret ?m)) (does a ?m))"
+
+
+def followed(rules, role):
+    events = []
+    match = FollowedMatch(events.append)
+    return match, match.open(rules, "trial", ["me"] if role else ["p", "q"], role), events
+
+
+def test_followed_match_shows_state_moves_and_outcome():
+    match, about, events = followed(RULES, None)
+    assert (about["is_blind"], about["seats"]) == (False, ["p", "q"])
+    match.wait(["a"])
+    assert events[-1]["waiting"] == ["a"]
+    match.expect("a", 40.0)
+    match.step(1, ["y", "x"], None)
+    assert events[-1]["history"] == [["y", "x"]]
+    assert events[-1]["values"] == [[40.0, None]]
+    assert (events[-1]["outcome"], events[-1]["waiting"]) == ("a wins", [])
+    assert json.loads(match.record())["moves"] == [["y", "x"]]
+
+
+def test_followed_match_counts_a_step_once_and_says_when_it_is_lost():
+    match, _, events = followed(RULES, "b")
+    match.step(1, ["z", "x"], None)
+    assert events[-1]["step"] == 0
+    assert "do not fit the rules" in events[-1]["note"]
+    other, about, events = followed(read_rules("tictactoe"), "o")
+    assert about["seats"] == ["", "me"]
+    for _ in range(2):
+        other.step(1, ["(mark 1 1)", "noop"], None)
+    assert len(events) == 1
+    other.step(3, ["(mark 1 2)", "noop"], None)
+    assert "do not fit the rules" in events[-1]["note"]
+
+
+def test_page_of_a_player_shows_its_percepts_and_moves_and_nothing_else():
+    match, about, events = followed(HIDING, "b")
+    assert about["is_blind"]
+    match.step(1, ["mine"], "x")
+    state = events[-1]
+    assert (state["history"], state["percepts"]) == ([[None, "x"]], [["mine"]])
+    assert {"board", "lines", "facts"}.isdisjoint(state)
+    assert (state["goals"], state["outcome"], state["is_over"]) == (None, "", False)
+    assert "secret" not in json.dumps(events)
+    for forbidden in (lambda: match.view(0), match.record, match.animation):
+        with pytest.raises(RequestError, match="hide"):
+            forbidden()
+
+
+def test_page_of_a_manager_shows_everything():
+    match, about, _ = followed(HIDING, None)
+    match.step(1, ["y", "x"], None)
+    assert (about["is_hidden"], about["is_blind"]) == (True, False)
+    assert match.view(1)["facts"] == ["done y"]
+
+
+@asynccontextmanager
+async def live_server():
+    port = unused_port()
+    server = LiveServer(Access("127.0.0.1", port, TOKEN))
+    client = TestClient(TestServer(server.make_app(), port=port))
+    await client.start_server()
+    try:
+        yield server, client, {"Origin": f"http://127.0.0.1:{port}"}
+    finally:
+        await client.close()
+
+
+def told(server, event, **fields):
+    server.take(json.dumps({"match": 1, "event": event, **fields}).encode())
+
+
+def test_live_server_follows_a_match_and_nobody_can_act_in_it():
+    async def conversation():
+        async with live_server() as (server, client, origin):
+            assert (await client.get("/api/live")).status == 403
+            assert (await client.get(f"/?token={TOKEN}")).status == 200
+            assert await (await client.get("/api/live")).json() == []
+            told(server, "open", rules=RULES, name="trial", seats=["p", "q"], role=None)
+            told(server, "step", step=1, terms=["y", "x"], own_move=None)
+            told(server, "stop", note="")
+            while (found := await (await client.get("/api/live")).json()) in ([],) or not found[0]["step"]:
+                await asyncio.sleep(0.05)
+            assert found == [{"id": "1", "name": "trial", "role": None, "step": 1, "text": "a wins"}]
+            stream = await client.get("/api/matches/1/events")
+            assert json.loads((await stream.content.readline())[6:])["outcome"] == "a wins"
+            asked = await client.post("/api/matches/1/view", json={"step": 0}, headers=origin)
+            assert (await asked.json())["facts"] == ["s"]
+            for act in ("play", "undo", "think", "close", "step", "stop"):
+                assert (await client.post(f"/api/matches/1/{act}", json={}, headers=origin)).status == 404
+            assert (await client.post("/api/matches", json={"game": "nim"}, headers=origin)).status in (
+                404,
+                405,
+            )
+            foreign = await client.post(
+                "/api/matches/1/record", json={}, headers={"Origin": "http://evil.example"}
+            )
+            assert foreign.status == 403
+
+    asyncio.run(conversation())
+
+
+def test_page_starts_takes_events_and_ends_with_its_match():
+    complaints = []
+    with LivePage(0, complaints.append) as page:
+        game = ggp.load(RULES, engine="reasoner")
+        feed = MomentFeed(lambda event: page.send(1, event))
+        ggp.play_match(game, [ggp.make_player("legal"), ggp.make_player("legal")], watch=feed)
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        browser.open(page.address)
+        port = int(page.address.split(":")[2].split("/")[0])
+        found = []
+        while not found or found[0]["step"] == 0:
+            found = json.load(browser.open(f"http://127.0.0.1:{port}/api/live"))
+        assert found[0]["step"] == 1
+        with pytest.raises(PageError, match="cannot listen"), LivePage(port, complaints.append):
+            pass
+    with pytest.raises(urllib.error.URLError):
+        browser.open(page.address)
+    page.send(1, {"event": "stop", "note": ""})
+    assert complaints == []
+
+
+def test_player_tells_its_page_what_it_knows_of_a_match():
+    events = []
+
+    async def scenario():
+        async with running_player(on_event=lambda number, event: events.append((number, event))) as server:
+            assert await post(server.port, f"(START M b ({HIDING}) 5 5)") == "ready"
+            assert await post(server.port, "(PLAY M 0 NIL NIL)") == "x"
+            assert await post(server.port, "(STOP M 1 x (mine))") == "done"
+
+    asyncio.run(scenario())
+    assert {number for number, _ in events} == {1}
+    match, about = None, {}
+    sent = []
+    for _, event in events:
+        arguments = dict(event)
+        kind = arguments.pop("event")
+        if kind == "open":
+            match = FollowedMatch(sent.append)
+            about = match.open(**arguments)
+        elif kind != "think":
+            getattr(match, kind)(**arguments)
+    assert (about["own_role"], about["is_blind"], about["seats"]) == ("b", True, ["", "legal"])
+    assert [state["waiting"] for state in sent[:2]] == [["b"], []]
+    assert (sent[-1]["percepts"], sent[-1]["note"]) == ([["mine"]], "The match is over")
