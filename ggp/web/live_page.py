@@ -129,12 +129,11 @@ class MomentFeed:
     """A watcher of a match that passes what it is shown on to a page: the whole match, nothing hidden.
 
     >>> import ggp
-    >>> feed = MomentFeed(lambda event: print(event["event"], event.get("terms", event.get("note", ""))))
+    >>> events = []
     >>> game = ggp.load("(role x) (legal x go) (init a) (<= terminal (not (true a))) (goal x 100)")
-    >>> _ = ggp.play_match(game, [ggp.make_player("legal")], watch=feed)
-    open
-    step ['go']
-    stop
+    >>> _ = ggp.play_match(game, [ggp.make_player("legal")], watch=MomentFeed(events.append))
+    >>> [event["event"] for event in events], events[2]["terms"]
+    (['open', 'wait', 'step', 'wait', 'stop'], ['go'])
     """
 
     def __init__(self, send: Callable[[Mapping[str, Any]], None]) -> None:
