@@ -120,13 +120,18 @@ def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | Non
 
 
 def _kept_lines(game: Game[Any]) -> list[str]:
-    """What is kept for the game and used by players: its opening book and tuned options."""
-    from ggp.players.kept_knowledge import open_book, tuned_options
+    """What is kept for the game and used by players: its opening book, tuned options and trial matches."""
+    from ggp.players.kept_knowledge import kept_trial, open_book, tuned_options
     from ggp.players.options import AUTO_BOOK
 
     book, tuned = open_book(game, AUTO_BOOK, is_counted=False), tuned_options(game)
     lines = [] if book is None else [f"opening book of {len(book.moves):,} positions"]
-    return lines if tuned is None else [*lines, f"mcts is tuned to {tuned}"]
+    if tuned is not None:
+        lines.append(f"mcts is tuned to {tuned}")
+    trial = kept_trial(game)
+    if trial is not None:
+        lines.append(f"trial matches of alpha-beta against the tree of mcts: {trial}")
+    return lines
 
 
 def _draw(place: Path, program: Program, compiled: CompiledCircuit | None) -> list[str]:

@@ -25,17 +25,20 @@ MOST_EXPLORATION = 10_000.0
 
 @dataclass(frozen=True)
 class TunedOptions:
-    """What tuning chooses: the policy and C of UCT.
+    """What tuning chooses: the policy and C of UCT, and whether alpha-beta chooses the moves instead.
 
     >>> str(TunedOptions("mast", 20.0))
     'policy=mast,c=20'
+    >>> str(TunedOptions(has_alphabeta=True))
+    'policy=uniform,c=40,alphabeta=on'
     """
 
     policy: str = "uniform"
     exploration: float = 40.0
+    has_alphabeta: bool = False
 
     def __str__(self) -> str:
-        return f"policy={self.policy},c={self.exploration:g}"
+        return f"policy={self.policy},c={self.exploration:g}{',alphabeta=on' if self.has_alphabeta else ''}"
 
 
 @dataclass
@@ -133,7 +136,8 @@ def _comparison(content: Mapping[str, Any]) -> Comparison:
 
 def _options(content: Mapping[str, Any]) -> TunedOptions:
     (policy,) = _policies([content["policy"]])
-    return TunedOptions(policy, _number(content["exploration"], MOST_EXPLORATION))
+    exploration = _number(content["exploration"], MOST_EXPLORATION)
+    return TunedOptions(policy, exploration, content.get("has_alphabeta") is True)
 
 
 def _policies(names: Any) -> list[str]:

@@ -108,6 +108,11 @@ class AlphaBetaPlayer(Player):
         return parse_coalition(self.own.coalition, game.roles)
 
     @property
+    def search(self) -> AlphaBeta | None:
+        """Alpha-beta itself, if it can search this match; else `MultiRoleSearch` plays."""
+        return self._search
+
+    @property
     def needs_model(self) -> bool:
         """Whether the options ask for more than minimax: then the search in plain Python plays all games."""
         return len(self._members or ()) > 1 or self.own.opponent_error > 0

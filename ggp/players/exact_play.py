@@ -58,11 +58,10 @@ class ExactPlay:
         if self._prover is not None and earlier._prover is not None:
             self._prover.solution = earlier._prover.solution
 
-    def begin(self, state: PackedState, deadline: float) -> None:
-        """Use the start clock: solve the game if that can be done in it, else search."""
+    def solve(self, state: PackedState, deadline: float) -> None:
+        """Solve the game in the start clock, if a forecast says that this can be done."""
         if self._prover is not None:
             self._prover.solve(state, deadline, is_patient=True)
-        self.think(state, deadline)
 
     def think(
         self,

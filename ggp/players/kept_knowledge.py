@@ -1,4 +1,4 @@
-"""What is kept about a game, as a match uses it: its opening book and tuned options.
+"""What is kept about a game, as a match uses it: its opening book, tuned options and trial matches.
 
 A file that cannot be used is worth a warning, never a match.
 """
@@ -13,6 +13,8 @@ from typing import Any
 from ggp.game import Game, Move
 from ggp.knowledge.book import FILE_NAME, Book, BookMove
 from ggp.knowledge.folder import KnowledgeFileError, find_kept_file
+from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
+from ggp.knowledge.trial import Trial
 from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
@@ -64,6 +66,20 @@ def tuned_options(game: Game[Any]) -> TunedOptions | None:
         _logger.warning("%s: playing with default options: %s", game.name, error)
         return None
     return None if tuning.best == TunedOptions() else tuning.best
+
+
+def kept_trial(game: Game[Any]) -> Trial | None:
+    """The trial matches of alpha-beta in earlier start clocks of this game; None if there were none."""
+    try:
+        path = find_kept_file(game.program, TRIAL_FILE_NAME)
+        if path is None:
+            return None
+        trial = Trial.load(path)
+        trial.require_rules(game.program)
+    except (OSError, KnowledgeFileError) as error:
+        _logger.warning("%s: trial matches begin anew: %s", game.name, error)
+        return None
+    return trial
 
 
 def book_move(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ggp.beliefs.observation import Observation
     from ggp.engines.compiled import CompiledGame
     from ggp.knowledge.book import Book
+    from ggp.players.alphabeta import AlphaBetaPlayer
     from ggp.players.equilibrium_play import EquilibriumPlay
     from ggp.players.exact_play import ExactPlay
     from ggp.players.set_play import SetPlay
@@ -87,6 +88,7 @@ class MctsPlayer(Player):
         self._determinized: DeterminizedSearch | None = None
         self._sets: SetPlay | None = None
         self._book: Book | None = None
+        self._alphabeta: AlphaBetaPlayer | None = None
         self._tuned = ""
         self._root: Hashable = None
 
@@ -110,6 +112,10 @@ class MctsPlayer(Player):
                 prepare_valuation()
             if self.own.is_proving:
                 prepare_proving(cast("CompiledGame", game))
+            if self._may_use_alphabeta(game):
+                from ggp.search.alphabeta.evaluation import prepare_evaluations
+
+                prepare_evaluations()
             if self.own.is_proving and has_percepts(game):
                 from ggp.players.equilibrium_play import prepare_equilibria
 
@@ -137,7 +143,7 @@ class MctsPlayer(Player):
         self.best_move = self.last_report = self._made = None
         self._earlier_simulations = 0
         self._equilibrium = self._find_equilibrium(deadline)
-        self._book = None
+        self._book = self._alphabeta = None
         if not has_percepts(setup.game):
             self._book = open_book(setup.game, self.own.book, is_counted=self.simulations is not None)
         if self._equilibrium is not None:
@@ -153,9 +159,32 @@ class MctsPlayer(Player):
         elif not self.has_head_start:
             self.search.warm_up(deadline - self.margin_seconds)
         elif self._exact is not None:
-            self._exact.begin(cast("bytes", self._root), deadline - self.margin_seconds)
+            self._exact.solve(cast("bytes", self._root), deadline - self.margin_seconds)
+            self._begin_alphabeta(setup, deadline - self.margin_seconds)
+            if self._alphabeta is None:
+                self._exact.think(cast("bytes", self._root), deadline - self.margin_seconds)
         else:
             self.search.run(deadline=deadline - self.margin_seconds)
+
+    def _may_use_alphabeta(self, game: Game[Any]) -> bool:
+        """Whether alpha-beta may come to choose the moves; only where the user left the search open."""
+        if self.own.alphabeta == "off" or self.simulations is not None or self.kind == "reference":
+            return False
+        if not is_compiled(game) or len(game.roles) != 2:
+            return False
+        return self.own.alphabeta == "on" or (self._may_tune and self.own.is_proving and self.has_head_start)
+
+    def _begin_alphabeta(self, setup: MatchSetup, deadline: float) -> None:
+        """Let alpha-beta choose the moves, if that is asked for, tuned, or found out in the start clock."""
+        if not self._may_use_alphabeta(setup.game) or (self._exact is not None and self._exact.is_solved):
+            return
+        from ggp.players.alphabeta_play import begin_alphabeta, may_play
+
+        if may_play(setup.game):
+            tuned = self._tuned_options(setup.game)
+            is_certain = self.own.alphabeta == "on" or (tuned is not None and tuned.has_alphabeta)
+            rival = None if is_certain else self._options_for(setup.game)
+            self._alphabeta = begin_alphabeta(setup, self.margin_seconds, deadline, rival)
 
     def _find_equilibrium(self, deadline: float) -> EquilibriumPlay | None:
         """The equilibrium of a game with hidden information, if a part of the start clock suffices.
@@ -275,16 +304,21 @@ class MctsPlayer(Player):
 
     def _options_for(self, game: Game[Any]) -> MctsOptions:
         """The options of the search, with those that were tuned for the game; sets `_tuned`."""
-        is_default = (self.options.policy, self.options.exploration) == (
-            TunedOptions().policy,
-            TunedOptions().exploration,
-        )
-        may_tune = self.own.is_tuned and is_default and self.simulations is None
-        tuned = tuned_options(game) if may_tune else None
+        tuned = self._tuned_options(game)
         self._tuned = "" if tuned is None else str(tuned)
         if tuned is None:
             return self.options
         return replace(self.options, policy=tuned.policy, exploration=tuned.exploration)
+
+    def _tuned_options(self, game: Game[Any]) -> TunedOptions | None:
+        """What `ggp tune` kept for the game, if these options leave the choice open."""
+        return tuned_options(game) if self._may_tune else None
+
+    @property
+    def _may_tune(self) -> bool:
+        chosen, default = self.options, TunedOptions()
+        is_default = (chosen.policy, chosen.exploration) == (default.policy, default.exploration)
+        return self.own.is_tuned and is_default and self.simulations is None
 
     def _count_simulations(self) -> int:
         """Simulations of the searches that are there now."""
@@ -332,6 +366,9 @@ class MctsPlayer(Player):
         if known is not None:
             move, self.last_report = known
             self._note(move)
+        elif len(legal) > 1 and (found := self._alphabeta_move(state, deadline, joint_move)) is not None:
+            move, self.last_report = found
+            self._note(move)
         elif len(legal) > 1:
             self._think(deadline - self.margin_seconds)
             if self._exact is not None:
@@ -344,6 +381,16 @@ class MctsPlayer(Player):
         self._made = (state, move)
         return move
 
+    def _alphabeta_move(
+        self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None
+    ) -> tuple[Move, SearchReport] | None:
+        """The move of alpha-beta where it is to choose and can."""
+        if self._alphabeta is None or self._alphabeta.search is None:
+            return None
+        move = self._alphabeta.choose(state, deadline, joint_move)
+        report = self._alphabeta.last_report
+        return None if report is None else (move, cast("SearchReport", report))
+
     def _book_move(self, state: Hashable, deadline: float) -> tuple[Move, SearchReport] | None:
         if self._book is None or (self._exact is not None and self._exact.is_solved):
             return None
@@ -351,7 +398,7 @@ class MctsPlayer(Player):
 
     def change_game(self, game: Game[Any]) -> None:
         super().change_game(game)
-        self._made = None
+        self._made = self._alphabeta = None
         if self._search is not None:
             self._earlier_simulations += self._count_simulations()
             self._search.close()
@@ -365,7 +412,7 @@ class MctsPlayer(Player):
 
         The next `choose` finds the tree. Ends at most one slice of the search after `is_over()`.
         """
-        if self._search is None or self._determinized is not None:
+        if self._search is None or self._determinized is not None or self._alphabeta is not None:
             return
         if not (self.has_head_start or self._made or self._search.simulation_count):
             return
@@ -399,7 +446,7 @@ class MctsPlayer(Player):
                 self.simulation_count += self._sets.simulation_count
             self._search.close()
         self._search = self._exact = self._equilibrium = self._determinized = self._book = None
-        self._sets = None
+        self._sets = self._alphabeta = None
 
     def _pass_on(self, report: SearchReport) -> None:
         if self.on_report is not None and not self._is_pondering:

@@ -20,6 +20,7 @@ ALPHABETA_MARGIN_SECONDS = 0.2
 SOLVING_MARGIN_SECONDS = 0.3
 SOLVER_MEBIBYTES = 3072
 PROOF_MEBIBYTES = 512
+ALPHABETA_USES = ("auto", "on", "off")
 BELIEFS = ("many", "sets", "one")
 SEARCHES = ("auto", "lanes", "reference")
 OWN_COALITION, NO_COALITION = "own", "none"
@@ -70,6 +71,13 @@ class MctsPlayerOptions:
         "Where roles do not see everything: many: search many possible states at once; one: a single one; "
         "sets: information sets while the match is in those that were searched, then many.",
         BELIEFS,
+    )
+    alphabeta: str = choice(
+        "alphabeta",
+        "auto",
+        "Let alpha-beta choose the moves of two roles: on, off, or auto: where it wins matches against the"
+        " tree, in `ggp tune` or in start clocks. Never in counted searches; auto: nor with a policy or C.",
+        ALPHABETA_USES,
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
     book: str = text("book", AUTO_BOOK, BOOK_HELP)

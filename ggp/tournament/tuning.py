@@ -4,7 +4,8 @@ The champion begins as the default. Each candidate plays it until the sequential
 `ggp.tournament.stopping` decides that it is 50 Elo better, and takes its place, or that it is not better;
 first the policies, then C with the best policy. Matches are counted and seeded, so that they can be resumed.
 A policy with slower playouts gets fewer of them, in proportion to its measured speed: what is compared is
-play at equal time.
+play at equal time. Last comes alpha-beta, by the clock: with a few milliseconds a move it wins games that
+the tree wins with more.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ggp.match.referee import INTERRUPTED, play_match
 from ggp.match.terms import MatchTerms, derived_seed
 from ggp.players.mcts import MctsPlayer
 from ggp.players.options import NO_BOOK, MctsPlayerOptions
+from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.mcts.options import default_options
 from ggp.search.one_state import search_state
 from ggp.tournament.plan import Until
@@ -35,6 +37,8 @@ MEBIBYTES = 256
 """For the tree of each player."""
 CLOCK_SECONDS = 3600.0
 """Counted searches must never be cut short."""
+START_SECONDS, MOVE_SECONDS = 4.0, 0.1
+"""Clocks of matches with alpha-beta, on one thread."""
 
 
 class TuningError(Exception):
@@ -85,9 +89,9 @@ def tune(
     if not tuning.rates:
         rates = {policy: rating(game, policy) for policy in POLICIES}
         tuning.rates = {policy: rate for policy, rate in rates.items() if rate}
-    count = len(tuning.rates) - 1 + len(EXPLORATIONS)
+    count = len(tuning.rates) - 1 + len(EXPLORATIONS) + int(can_search(game))
     tuning.best = TunedOptions()
-    for number, challenger in enumerate(_challengers(tuning), 1):
+    for number, challenger in enumerate(_challengers(game, tuning), 1):
         comparison = _comparison(tuning, challenger)
         while not comparison.verdict:
             done = len(comparison.scores)
@@ -105,14 +109,28 @@ def tune(
     tuning.is_finished = True
 
 
-def _challengers(tuning: Tuning) -> Iterator[TunedOptions]:
-    """The policies, then the best of them with other C; `tuning.best` changes meanwhile."""
+def _challengers(game: CompiledGame, tuning: Tuning) -> Iterator[TunedOptions]:
+    """The policies, the best of them with other C, then alpha-beta; `tuning.best` changes meanwhile."""
     for policy in tuning.rates:
         if policy != TunedOptions().policy:
             yield TunedOptions(policy)
     policy = tuning.best.policy
     for exploration in EXPLORATIONS:
         yield TunedOptions(policy, exploration)
+    if can_search(game):
+        yield replace(tuning.best, has_alphabeta=True)
+
+
+def can_search(game: CompiledGame) -> bool:
+    """Whether alpha-beta can search the game."""
+    initial = game.initial_state()
+    if len(game.roles) != 2 or game.is_terminal(initial):
+        return False
+    try:
+        AlphaBeta(game, mebibytes=1).search(initial, depth=1)
+    except AlphaBetaError:
+        return False
+    return True
 
 
 def _comparison(tuning: Tuning, challenger: TunedOptions) -> Comparison:
@@ -136,21 +154,26 @@ def _play_repetition(game: CompiledGame, tuning: Tuning, comparison: Comparison,
     """The challenger's mean score, 0..1, over matches with it in every seat."""
     purpose = f"{comparison.challenger}/{comparison.champion}/{number}"
     seed = derived_seed(tuning.seed, purpose)
-    challenger = _player_maker(tuning, comparison.challenger)
-    champion = _player_maker(tuning, comparison.champion)
+    is_timed = comparison.challenger.has_alphabeta
+    challenger = _player_maker(tuning, comparison.challenger, is_timed=is_timed)
+    champion = _player_maker(tuning, comparison.champion, is_timed=is_timed)
+    terms = MatchTerms(CLOCK_SECONDS, CLOCK_SECONDS, seed, match_id="tuning")
+    if is_timed:
+        terms = replace(terms, start_clock_seconds=START_SECONDS, play_clock_seconds=MOVE_SECONDS)
     seats, scores = _seats(game), []
     for seat in seats:
-        goals = _goals(game, {r: challenger if r == seat else champion for r in seats}, seed)
-        others = [goals[r] for r in seats if r != seat] or [_goals(game, {seat: champion}, seed)[seat]]
+        goals = _goals(game, {r: challenger if r == seat else champion for r in seats}, terms)
+        others = [goals[r] for r in seats if r != seat] or [_goals(game, {seat: champion}, terms)[seat]]
         scores.append((goals[seat] - fmean(others) + 100) / 200)
     return fmean(scores)
 
 
-def _player_maker(tuning: Tuning, options: TunedOptions) -> Callable[[], Player]:
+def _player_maker(tuning: Tuning, options: TunedOptions, *, is_timed: bool) -> Callable[[], Player]:
     share = tuning.rates[options.policy] / tuning.rates[TunedOptions().policy]
     own = MctsPlayerOptions(
-        simulations=max(1, round(tuning.simulations * share)),
-        is_proving=False,
+        simulations=None if is_timed else max(1, round(tuning.simulations * share)),
+        alphabeta="on" if options.has_alphabeta else "off",
+        is_proving=is_timed,
         book=NO_BOOK,
         is_tuned=False,
     )
@@ -166,10 +189,9 @@ def _player_maker(tuning: Tuning, options: TunedOptions) -> Callable[[], Player]
     return lambda: MctsPlayer(own, search)
 
 
-def _goals(game: CompiledGame, makers: dict[int, Callable[[], Player]], seed: int) -> list[int]:
+def _goals(game: CompiledGame, makers: dict[int, Callable[[], Player]], terms: MatchTerms) -> list[int]:
     """The goals of one match. Raises TuningError if it is aborted, KeyboardInterrupt."""
     players: list[Any] = [makers[r]() if r in makers else None for r in range(len(game.roles))]
-    terms = MatchTerms(CLOCK_SECONDS, CLOCK_SECONDS, seed, match_id="tuning")
     record = play_match(game, players, replace(terms, all_must_start=True))
     if record.fault == INTERRUPTED:
         raise KeyboardInterrupt

@@ -6,6 +6,7 @@ games against each other, and the best one stays.
 
 from __future__ import annotations
 
+import functools
 import logging
 import math
 import random
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.loading import find_own_rules, load
 from ggp.features.recognition import recognize_features
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels.distance import GoalFormula
@@ -29,7 +31,7 @@ from ggp.search.alphabeta.learning import (
     has_kinds,
     search_speed,
 )
-from ggp.search.alphabeta.options import AUTO, EvaluationOptions
+from ggp.search.alphabeta.options import AUTO, PARTS, EvaluationOptions
 from ggp.search.alphabeta.search import AlphaBeta, Estimate, Refinements
 from ggp.search.alphabeta.self_play import compare
 
@@ -89,6 +91,16 @@ def find_estimate(
     guess = guess if guess in estimates else next(iter(estimates))
     best = _best_of(game, estimates, guess, images, seed, deadline, is_timed)
     return best, estimates[best]
+
+
+@functools.cache
+def prepare_evaluations() -> None:
+    """Compile the kernels that find an evaluation or load them from the cache, before any clock starts."""
+    game = load(find_own_rules("tictactoe"), "lanes")
+    assert isinstance(game, CompiledGame)
+    search = AlphaBeta(game, mebibytes=TABLE_MEBIBYTES)
+    search.search(game.initial_state(), depth=1)
+    find_estimate(game, EvaluationOptions("+".join(PARTS), games=1), search.images)
 
 
 def _estimate(parts: list[str], formula: GoalFormula | None, weights: NDArray[np.int32] | None) -> Estimate:

@@ -2,9 +2,11 @@
 
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import find_own_rules, load
+from ggp.search.alphabeta.evaluation import prepare_evaluations
 from ggp.search.proving.prover import prepare_proving
 
 if __name__ == "__main__":
     game = load(find_own_rules("tictactoe"), "lanes")
     assert isinstance(game, CompiledGame)
     prepare_proving(game)
+    prepare_evaluations()

@@ -27,16 +27,17 @@ def strengths(monkeypatch):
     """Matches are won by the stronger options, without being played."""
     played = []
 
-    def goals(game, makers, seed):
+    def goals(game, makers, terms):
         players = {r: make() for r, make in makers.items()}
-        played.append((players, seed))
-        strength = {r: strength_of(player.options) for r, player in players.items()}
+        played.append((players, terms))
+        strength = {r: strength_of(player) for r, player in players.items()}
         top = max(strength.values())
         best = [r for r in strength if strength[r] == top]
         return [100 // len(best) if r in best else 0 for r in range(len(game.roles))]
 
-    def strength_of(options):
-        return (options.policy == "mast") * 10 + (options.exploration == 80)
+    def strength_of(player):
+        policy, exploration = player.options.policy, player.options.exploration
+        return (player.own.alphabeta == "on") * 100 + (policy == "mast") * 10 + (exploration == 80)
 
     monkeypatch.setattr(tuning_module, "_goals", goals)
     return played
@@ -47,22 +48,27 @@ def test_the_best_candidate_wins_and_the_others_stop_early(strengths):
     tuning = Tuning.empty(game, 900, 5)
     seen = []
     tune(game, tuning, most=200, report=seen.append, rating=equal_rates)
-    assert tuning.best == TunedOptions("mast", 80.0)
+    assert tuning.best == TunedOptions("mast", 80.0, has_alphabeta=True)
     assert tuning.is_finished
     assert [(str(each.challenger), each.is_better) for each in tuning.comparisons] == [
         ("policy=mast,c=40", True),
         ("policy=rave,c=40", False),
         ("policy=mast,c=20", False),
         ("policy=mast,c=80", True),
+        ("policy=mast,c=80,alphabeta=on", True),
     ]
     assert all(len(each.scores) < 200 for each in tuning.comparisons)
-    assert seen[0] == TuningProgress(1, 4, TunedOptions("mast"), 0, 200)
+    assert seen[0] == TuningProgress(1, 5, TunedOptions("mast"), 0, 200)
     # Equal time: a third of the speed, a third of the simulations; the challenger in both seats, one seed.
-    (first, seed), (second, other_seed) = strengths[:2]
+    (first, terms), (second, other_terms) = strengths[:2]
     assert [first[0].simulations, first[1].simulations] == [300, 900]
     assert [second[0].simulations, second[1].simulations] == [900, 300]
     assert first[0].options.policy == "mast"
-    assert seed == other_seed
+    assert terms.seed == other_terms.seed
+    # Alpha-beta is compared by the clock, against a tree that proves as it does in a match.
+    last, terms = strengths[-1]
+    assert [(player.simulations, player.own.is_proving) for player in last.values()] == [(None, True)] * 2
+    assert (terms.start_clock_seconds, terms.play_clock_seconds) == (4.0, 0.1)
 
 
 def test_interrupted_tuning_resumes_with_the_same_result(strengths, monkeypatch, tmp_path):
@@ -91,7 +97,7 @@ def test_interrupted_tuning_resumes_with_the_same_result(strengths, monkeypatch,
 
 
 def test_undecided_comparisons_end_and_change_nothing(monkeypatch):
-    monkeypatch.setattr(tuning_module, "_goals", lambda game, makers, seed: [50, 50])
+    monkeypatch.setattr(tuning_module, "_goals", lambda game, makers, terms: [50, 50])
     game = load("tictactoe", "lanes")
     tuning = Tuning.empty(game, 900, 5)
     tune(game, tuning, most=8, rating=equal_rates)
@@ -194,7 +200,7 @@ def test_the_command_keeps_what_was_found_before_ctrl_c(strengths, tmp_path, mon
     assert "(so far)" in capsys.readouterr().out
     left[0] = 10**6
     app.main(["tune", "tictactoe"], standalone_mode=False)
-    assert "tictactoe: mcts plays with policy=mast,c=80\n" in capsys.readouterr().out
+    assert "tictactoe: mcts plays with policy=mast,c=80,alphabeta=on\n" in capsys.readouterr().out
     with pytest.raises(Exception, match="--restart begins again"):
         app.main(["tune", "tictactoe", "--seed", "9"], standalone_mode=False)
     app.main(["tune", "tictactoe", "--seed", "9", "--restart"], standalone_mode=False)

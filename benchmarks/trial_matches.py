@@ -1,0 +1,67 @@
+"""Trial matches of alpha-beta against the tree of `mcts`, as in a start clock, at several lengths of a move.
+
+    python -m benchmarks.trial_matches othello minichess --milliseconds 4 16 64
+
+Prints a table; matches end after `--seconds` for each game and length, whatever the score. Alpha-beta finds
+its evaluation beforehand, in `--start-clock` seconds. The tree has one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+from typing import cast
+
+import ggp
+from ggp.engines.compiled import CompiledGame
+from ggp.knowledge.trial import Trial
+from ggp.match.player import MatchSetup
+from ggp.players.alphabeta_play import make_alphabeta
+from ggp.players.trial_matches import TrialMatches
+from ggp.search.alphabeta.evaluation import prepare_evaluations
+from ggp.search.mcts.options import default_options
+
+
+class EndlessTrial(Trial):
+    """Matches are played until the time is up."""
+
+    @property
+    def is_over(self) -> bool:
+        return False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("games", nargs="+")
+    parser.add_argument("--milliseconds", type=float, nargs="+", default=[4, 16, 64], help="for each move")
+    parser.add_argument("--seconds", type=float, default=20.0, help="for each length of a move")
+    parser.add_argument("--start-clock", type=float, default=4.0, help="seconds to find an evaluation")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    prepare_evaluations()
+    print("| game | ms a move | won | lost | drawn | evaluation |\n|---|---|---|---|---|---|")
+    for name in given.games:
+        for milliseconds in given.milliseconds:
+            print(row(name, milliseconds, given), flush=True)
+
+
+def row(name: str, milliseconds: float, given: argparse.Namespace) -> str:
+    """One line of the table."""
+    game = cast("CompiledGame", ggp.load(name, engine="lanes"))
+    player = make_alphabeta(0.0)
+    setup = MatchSetup("trial", game, game.roles[0], given.start_clock, 1.0, given.seed)
+    player.prepare(game)
+    player.start(setup, time.monotonic() + given.start_clock)
+    if player.search is None:
+        return f"| {name} | {milliseconds:g} | alpha-beta does not apply | | | |"
+    options = replace(default_options(), threads=1)
+    matches = TrialMatches(game, player.search, options, seed=given.seed, move_seconds=milliseconds / 1000)
+    trial = EndlessTrial.empty(game)
+    matches.play(trial, time.monotonic() + given.seconds)
+    counts = f"{trial.won} | {trial.lost} | {trial.drawn}"
+    return f"| {name} | {milliseconds:g} | {counts} | {player.evaluation} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Trial matches of alpha-beta against the tree of `mcts` in one game, counted from match to match.
+
+The sequential probability ratio test (Wald, 1945) ends them: alpha-beta wins half of the decided matches
+against it wins `EXPECTED_SHARE` of them, each mistaken in one case of twenty. Draws say nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from gdl.program import Program
+from ggp.game import Game
+from ggp.knowledge.folder import KnowledgeFileError, read_knowledge, write_knowledge
+
+FORMAT = "ggp-trial 1"
+FILE_NAME = "trial.json"
+EXPECTED_SHARE = 0.85
+"""Of matches won where alpha-beta should play: who is the stronger is rarely a close race."""
+ERROR = 0.05
+MOST_MATCHES = 200
+"""Undecided after so many: the tree plays."""
+
+
+@dataclass
+class Trial:
+    """Matches that alpha-beta won, lost and drew.
+
+    rules   digest of the rules
+
+    >>> trial = Trial("chess", "d1", won=5)
+    >>> trial.is_over, trial.is_won
+    (False, False)
+    >>> trial.won += 1
+    >>> str(trial), trial.is_over, trial.is_won
+    ('6 won, 0 lost, 0 drawn', True, True)
+    """
+
+    game: str
+    rules: str
+    won: int = 0
+    lost: int = 0
+    drawn: int = 0
+
+    @classmethod
+    def empty(cls, game: Game[Any]) -> Trial:
+        """A trial that has not begun."""
+        from ggp.solver.work_folder import rules_digest
+
+        return cls(game.name, rules_digest(game.program))
+
+    @property
+    def evidence(self) -> float:
+        """Logarithm of the likelihood ratio: above 0, alpha-beta seems to be the stronger."""
+        return self.won * math.log(2 * EXPECTED_SHARE) + self.lost * math.log(2 * (1 - EXPECTED_SHARE))
+
+    @property
+    def is_won(self) -> bool:
+        """Whether alpha-beta is to choose the moves."""
+        return self.evidence >= math.log((1 - ERROR) / ERROR)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more matches are needed."""
+        is_lost = self.evidence <= math.log(ERROR / (1 - ERROR))
+        return self.is_won or is_lost or self.won + self.lost + self.drawn >= MOST_MATCHES
+
+    def __str__(self) -> str:
+        return f"{self.won} won, {self.lost} lost, {self.drawn} drawn"
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trial:
+        """Read what `save` wrote. Raises OSError, KnowledgeFileError."""
+        content = read_knowledge(path, FORMAT)
+        game, rules = content.get("game"), content.get("rules")
+        won, lost, drawn = content.get("won"), content.get("lost"), content.get("drawn")
+        if not isinstance(game, str) or not isinstance(rules, str):
+            raise KnowledgeFileError(f"{path}: incomplete or damaged (a text is missing)")
+        if not all(type(each) is int and 0 <= each <= MOST_MATCHES for each in (won, lost, drawn)):
+            raise KnowledgeFileError(f"{path}: incomplete or damaged (a number is out of range)")
+        return cls(game, rules, cast("int", won), cast("int", lost), cast("int", drawn))
+
+    def save(self, path: Path) -> None:
+        """Write atomically. Raises OSError."""
+        write_knowledge(path, {"format": FORMAT, **asdict(self)})
+
+    def require_rules(self, program: Program) -> None:
+        """Raise KnowledgeFileError unless it is of these rules."""
+        from ggp.solver.work_folder import rules_digest
+
+        if self.rules != rules_digest(program):
+            raise KnowledgeFileError(f"trial matches of other rules ({self.game})")

@@ -1,0 +1,92 @@
+"""Alpha-beta within `mcts`: whether it is to choose the moves of a match instead of the tree.
+
+Which of the two is the stronger depends on the game (results/alphabeta.md). What `ggp tune` found is used;
+else both play trial matches in the start clock, counted from match to match until they are decided.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any, cast
+
+from ggp.engines.compiled import CompiledGame
+from ggp.game import RANDOM_ROLE, Game, has_percepts, is_compiled
+from ggp.knowledge.folder import KnowledgeFileError, kept_file
+from ggp.knowledge.trial import FILE_NAME, Trial
+from ggp.match.player import MatchSetup
+from ggp.players.alphabeta import AlphaBetaPlayer
+from ggp.players.kept_knowledge import kept_trial
+from ggp.players.options import NO_BOOK, AlphaBetaOptions
+from ggp.players.trial_matches import TrialMatches
+from ggp.search.alphabeta.search import AlphaBetaError
+from ggp.search.mcts.options import MctsOptions
+
+MARGIN_SECONDS = 0.02
+"""Alpha-beta looks at the clock a little less often than the tree does."""
+LEAST_SECONDS = 6.0
+"""What must be left of the start clock for trial matches."""
+LEARNING_SHARE, TRIAL_SHARE = 0.4, 0.9
+"""By when the evaluation is found, and by when trial matches end, in parts of what is left."""
+
+_logger = logging.getLogger("ggp.players")
+
+
+def may_play(game: Game[Any]) -> bool:
+    """Whether the game is of a kind that alpha-beta may be able to search: two roles and no chance.
+
+    >>> import ggp
+    >>> may_play(ggp.load("tictactoe", engine="reasoner"))
+    False
+    """
+    return (
+        is_compiled(game)
+        and len(game.roles) == 2
+        and RANDOM_ROLE not in game.roles
+        and not has_percepts(game)
+    )
+
+
+def make_alphabeta(margin_seconds: float) -> AlphaBetaPlayer:
+    """The player, without a book: its owner has read that."""
+    return AlphaBetaPlayer(AlphaBetaOptions(margin_seconds=max(margin_seconds, MARGIN_SECONDS), book=NO_BOOK))
+
+
+def begin_alphabeta(
+    setup: MatchSetup, margin_seconds: float, deadline: float, rival: MctsOptions | None
+) -> AlphaBetaPlayer | None:
+    """Alpha-beta, ready to choose the moves of the match; None if the tree is to do that.
+
+    deadline   time.monotonic() seconds of the start clock; trial matches leave a part of it
+    rival      options of the tree to win trial matches against; None: there is no question
+    """
+    player = make_alphabeta(margin_seconds)
+    trial = None if rival is None else kept_trial(setup.game) or Trial.empty(setup.game)
+    if rival is None or trial is None or trial.is_won:
+        player.start(setup, deadline)
+        return player if player.search is not None else None
+    now = time.monotonic()
+    left = deadline - now
+    if trial.is_over or left < LEAST_SECONDS:
+        return None
+    player.start(setup, now + LEARNING_SHARE * left)
+    if player.search is None:
+        return None
+    game = cast("CompiledGame", setup.game)
+    try:
+        TrialMatches(game, player.search, rival, seed=setup.seed).play(trial, now + TRIAL_SHARE * left)
+    except AlphaBetaError as error:
+        _logger.info("%s: alpha-beta does not apply: %s", game.name, error)
+        return None
+    _logger.info("%s: alpha-beta (%s) against the tree: %s", game.name, player.evaluation, trial)
+    _keep(game, trial)
+    return player if trial.is_won else None
+
+
+def _keep(game: CompiledGame, trial: Trial) -> None:
+    try:
+        place = kept_file(game.program, FILE_NAME)
+        if place is not None:
+            trial.save(place)
+    except (OSError, KnowledgeFileError) as error:
+        _logger.warning("%s: trial matches are not kept: %s", game.name, error)

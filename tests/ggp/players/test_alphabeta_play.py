@@ -1,0 +1,185 @@
+"""Alpha-beta within `mcts`: when it chooses the moves, and the trial matches that decide."""
+
+import json
+import time
+
+import pytest
+
+from ggp.cli.main import app
+from ggp.engines.loading import load
+from ggp.knowledge.folder import KnowledgeFileError, kept_file
+from ggp.knowledge.trial import FILE_NAME, MOST_MATCHES, Trial
+from ggp.knowledge.tuned import TunedOptions, Tuning
+from ggp.match.player import MatchSetup
+from ggp.players import alphabeta_play, trial_matches
+from ggp.players.factory import make_player
+from ggp.players.trial_matches import TrialMatches
+from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.mcts.options import MctsOptions
+
+
+@pytest.fixture
+def game(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    return load("connectfour", "lanes")
+
+
+def mode_of_first_move(spec, game, *, start_seconds=0.3):
+    """What chose the first move: `SearchReport.mode`."""
+    player = make_player(spec)
+    begin = time.monotonic()
+    player.start(MatchSetup("m", game, game.roles[0], start_seconds, 0.1, 1), begin + start_seconds)
+    try:
+        move = player.choose(game.initial_state(), time.monotonic() + 0.1, None)
+        assert move in game.legal_moves(game.initial_state(), game.roles[0])
+        return player.last_report.mode
+    finally:
+        player.stop(None)
+
+
+def keep_trial(game, **counts):
+    trial = Trial.empty(game)
+    for name, count in counts.items():
+        setattr(trial, name, count)
+    trial.save(kept_file(game.program, FILE_NAME))
+
+
+def test_alphabeta_chooses_where_that_is_asked_for(game):
+    assert mode_of_first_move("mcts:alphabeta=on", game) == "alphabeta"
+    assert mode_of_first_move("mcts", game) == "lanes"
+
+
+def test_alphabeta_chooses_where_it_was_tuned_or_has_won_its_trial(game):
+    keep_trial(game, won=6)
+    assert mode_of_first_move("mcts", game) == "alphabeta"
+    for spec in (
+        "mcts:alphabeta=off",
+        "mcts:c=30",
+        "mcts:tuned=off",
+        "mcts:proof=off",
+        "mcts:simulations=20",
+    ):
+        assert mode_of_first_move(spec, game) == "lanes", spec
+    keep_trial(game, won=6, lost=2)
+    assert mode_of_first_move("mcts", game) == "lanes"
+    tuning = Tuning.empty(game, 900, 5)
+    tuning.best = TunedOptions(has_alphabeta=True)
+    tuning.save(kept_file(game.program, "tuned.json"))
+    assert mode_of_first_move("mcts", game) == "alphabeta"
+
+
+def test_games_that_alphabeta_cannot_search_are_left_to_the_tree(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    game = load("tron", "lanes")  # roles choose at once
+    keep_trial(game, won=6)
+    assert mode_of_first_move("mcts:alphabeta=on", game) in ("lanes", "mixed")
+
+
+@pytest.mark.parametrize(("score", "mode"), [("won", "alphabeta"), ("lost", "lanes")])
+def test_a_trial_in_the_start_clock_decides_and_is_kept(game, monkeypatch, score, mode):
+    played = []
+
+    def play(self, trial, deadline):
+        played.append(deadline)
+        setattr(trial, score, getattr(trial, score) + 3)
+
+    monkeypatch.setattr(TrialMatches, "play", play)
+    monkeypatch.setattr(alphabeta_play, "LEAST_SECONDS", -1000.0)  # however busy the machine is
+    modes = [mode_of_first_move("mcts", game) for _ in range(3)]
+    # Three lost decide; three won do not yet, and are counted on in the next match.
+    assert modes == ([mode] * 3 if score == "lost" else ["lanes", mode, mode])
+    assert len(played) == (1 if score == "lost" else 2)
+
+
+def test_there_is_no_trial_in_a_short_start_clock(game, monkeypatch):
+    monkeypatch.setattr(TrialMatches, "play", lambda *_: pytest.fail("there is no time for this"))
+    assert mode_of_first_move("mcts", game) == "lanes"
+
+
+class FirstMove:
+    """A tree that always finds the first legal move."""
+
+    def __init__(self, game, role, **options):
+        self.game, self.role = game, role
+
+    def move_to(self, state, joint_move):
+        self.state = state
+
+    def run(self, deadline):
+        """Needs no time."""
+
+    def best_move(self):
+        return self.game.legal_moves(self.state, self.role)[0]
+
+    def close(self):
+        """Has nothing to close."""
+
+
+def test_trial_matches_are_played_until_the_trial_is_over(monkeypatch):
+    monkeypatch.setattr(trial_matches, "LanesSearch", FirstMove)
+    monkeypatch.setattr(trial_matches, "random_opening", lambda game, rng: game.initial_state())
+    game = load("tictactoe", "lanes")
+    trial = Trial("tictactoe", "digest")
+    matches = TrialMatches(game, AlphaBeta(game, mebibytes=1), MctsOptions(), seed=1)
+    matches.play(trial, time.monotonic() + 600)
+    assert (trial.won, trial.lost, trial.is_won) == (6, 0, True)
+
+
+def test_trial_matches_are_played_by_the_tree():
+    game = load("tictactoe", "lanes")
+    trial = Trial("tictactoe", "digest", drawn=MOST_MATCHES - 3)
+    options = MctsOptions(threads=1)
+    matches = TrialMatches(game, AlphaBeta(game, mebibytes=1), options, seed=1, move_seconds=0.003)
+    matches.play(trial, time.monotonic() + 600)
+    assert trial.won + trial.lost + trial.drawn == MOST_MATCHES
+
+
+def test_a_trial_match_that_the_deadline_cuts_short_is_not_counted():
+    game = load("tictactoe", "lanes")
+    trial, now = Trial("tictactoe", "digest"), iter(range(100))
+    matches = TrialMatches(
+        game, AlphaBeta(game, mebibytes=1), MctsOptions(threads=1), seed=1, clock=lambda: next(now)
+    )
+    matches.play(trial, 3.0)
+    assert (trial.won, trial.lost, trial.drawn) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("won", "lost", "drawn", "is_over", "is_won"),
+    [
+        (5, 0, 0, False, False),
+        (6, 0, 0, True, True),
+        (7, 1, 0, False, False),
+        (8, 1, 0, True, True),
+        (0, 2, 9, False, False),
+        (1, 3, 0, True, False),
+        (0, 0, MOST_MATCHES, True, False),
+    ],
+)
+def test_the_sequential_test_decides(won, lost, drawn, is_over, is_won):
+    trial = Trial("game", "digest", won, lost, drawn)
+    assert (trial.is_over, trial.is_won) == (is_over, is_won)
+
+
+@pytest.mark.parametrize(
+    "change", [{"won": -1}, {"won": "6"}, {"rules": None}, {"rules": "other"}, {"format": "x"}]
+)
+def test_damaged_trials_begin_anew(change, game, caplog):
+    keep_trial(game, won=6)
+    place = kept_file(game.program, FILE_NAME)
+    content = json.loads(place.read_text())
+    assert Trial.load(place) == Trial(content["game"], content["rules"], won=6)
+    place.write_text(json.dumps(content | change))
+    with pytest.raises(KnowledgeFileError):
+        Trial.load(place).require_rules(game.program)
+    assert mode_of_first_move("mcts", game) == "lanes"
+    assert "trial matches begin anew" in caplog.text
+
+
+def test_info_says_how_the_trial_went(game, capsys):
+    keep_trial(game, won=4, lost=1)
+    app.main(["info", "connectfour", "--seconds", "0.1"], standalone_mode=False)
+    assert (
+        "trial matches of alpha-beta against the tree of mcts: 4 won, 1 lost, 0 drawn"
+        in capsys.readouterr().out
+    )
