@@ -100,7 +100,7 @@ def draw_gallery() -> str:
         board = find_picture(game.program, game.facts(game.initial_state())).board
         assert board is not None, name
         facts = game.facts(state_after(game, steps, SEED))
-        drawing = board_svg(board, [fact for fact in facts if board.place(fact) is not None])
+        drawing = board_svg(board, [fact for fact in facts if board.shows(fact)])
         row, column = divmod(number, COLUMNS)
         x, y = column * TILE, row * (TILE + NAME_HEIGHT)
         place = f'<svg x="{x + 6}" y="{y + 6}"'

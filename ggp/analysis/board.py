@@ -12,6 +12,7 @@ from functools import cached_property
 
 from gdl.program import arguments_of
 from gdl.terms import Term
+from ggp.analysis.walls import Wall, WallFamily
 
 EMPTY = "."
 """Text of a blank cell: one that holds nothing, or what most cells hold initially."""
@@ -82,6 +83,7 @@ class Board:
     outside     places that are not drawn at all, such as those around a star
     row_shifts  on a board of hexagons, half cells by which each row lies to the right; empty: squares
     blocks      cells across and down of the blocks of which the board consists; 0: none
+    walls       fluents that name walls between cells
     """
 
     layers: tuple[Layer, ...]
@@ -92,6 +94,7 @@ class Board:
     outside: frozenset[Cell] = frozenset()
     row_shifts: tuple[int, ...] = ()
     blocks: tuple[int, int] = (0, 0)
+    walls: tuple[WallFamily, ...] = ()
 
     @property
     def across(self) -> Axis:
@@ -108,6 +111,22 @@ class Board:
             if placed is not None:
                 return index, *placed
         return None
+
+    def shows(self, fact: Term) -> bool:
+        """Whether a fact is drawn: as the content of a cell, or as a wall."""
+        return self.place(fact) is not None or any(family.find(fact) is not None for family in self.walls)
+
+    def standing_walls(self, facts: Iterable[Term]) -> frozenset[Wall]:
+        """The walls of a state."""
+        found = {family.find(fact) for fact in facts for family in self.walls} if self.walls else set()
+        width, height = len(self.across.values), len(self.down.values)
+        return frozenset(
+            wall
+            for wall in found
+            if wall is not None
+            and -wall.is_upright <= wall.column < width
+            and wall.is_upright - 1 <= wall.row < height
+        )
 
     def contents(self, facts: Iterable[Term]) -> dict[Cell, tuple[Values, ...]]:
         """The contents of each cell that is not blank, top layer first."""
@@ -140,14 +159,17 @@ def draw(board: Board, facts: Iterable[Term]) -> list[str]:
     >>> draw(board, [parse_term("(cell a 2 x)")])
     ['2 x .', '1 . .', '  a b']
     """
+    facts = tuple(facts)
     cells = {cell: board.label(stack[0]) for cell, stack in board.contents(facts).items()}
-    return ["".join(text for text, _ in line) for line in layout(board, cells)]
+    return ["".join(text for text, _ in line) for line in layout(board, cells, board.standing_walls(facts))]
 
 
-def layout(board: Board, cells: Mapping[Cell, str]) -> list[list[tuple[str, Cell | None]]]:
+def layout(
+    board: Board, cells: Mapping[Cell, str], walls: frozenset[Wall] = frozenset()
+) -> list[list[tuple[str, Cell | None]]]:
     """The drawing as lines of text pieces, each with its cell.
 
-    Pieces of the frame and gaps have None.
+    Pieces of the frame, gaps and walls have None.
     """
     columns, rows = board.across.values, board.down.values
     names = [value[-1] for value in columns]
@@ -157,6 +179,8 @@ def layout(board: Board, cells: Mapping[Cell, str]) -> list[list[tuple[str, Cell
     lines: list[list[tuple[str, Cell | None]]] = []
     previous = None
     for row in order:
+        above = row if board.is_upward else row - 1
+        lines += _level_walls(board, walls, above, (margin, width))
         if previous is not None and board.is_gap(1, previous, row):
             lines.append([])
         previous = row
@@ -165,11 +189,15 @@ def layout(board: Board, cells: Mapping[Cell, str]) -> list[list[tuple[str, Cell
             shift = board.row_shifts[row] - min(board.row_shifts)
             line.append((" " * ((width + 1) * shift // 2), None))
         for column in range(len(columns)):
-            line.append((_gap(board, column), None))
+            gap = _gap(board, column)
+            line.append((gap[:-1] + "|" if Wall(column - 1, row, True) in walls else gap, None))
             blank = HOLE if (column, row) in board.holes else EMPTY
             blank = " " if (column, row) in board.outside else blank
             line.append((cells.get((column, row), blank).rjust(width), (column, row)))
+        if Wall(len(columns) - 1, row, True) in walls:
+            line.append(("|", None))
         lines.append(line)
+    lines += _level_walls(board, walls, order[-1] - board.is_upward, (margin, width))
     if board.row_shifts and board.outside:
         return lines  # no column stands above its name
     footer: list[tuple[str, Cell | None]] = [(" " * margin, None)]
@@ -180,6 +208,24 @@ def layout(board: Board, cells: Mapping[Cell, str]) -> list[list[tuple[str, Cell
         footer.append((_gap(board, column) + name.rjust(width), None))
     lines.append(footer)
     return lines
+
+
+def _level_walls(
+    board: Board, walls: frozenset[Wall], row: int, widths: tuple[int, int]
+) -> list[list[tuple[str, Cell | None]]]:
+    """A line with the walls between `row` and the next one; none if there are none.
+
+    widths   of the names of rows and of the cells
+    """
+    columns = range(len(board.across.values))
+    standing = [Wall(column, row, False) in walls for column in columns]
+    if not any(standing):
+        return []
+    margin, width = widths
+    texts = [
+        _gap(board, column) + ("-" if is_wall else " ") * width for column, is_wall in enumerate(standing)
+    ]
+    return [[(" " * margin + "".join(texts), None)]]
 
 
 def legend(board: Board, facts: Iterable[Term]) -> list[tuple[str, str]]:

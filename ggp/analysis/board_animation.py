@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias, TypeVar
 
 from gdl.terms import Term
-from ggp.analysis.board import Board, Cell, Values
+from ggp.analysis.board import Board
 from ggp.analysis.board_pieces import stack_markup
 from ggp.analysis.board_svg import SIDE, Grid
 from ggp.analysis.svg import svg_document
@@ -13,8 +14,10 @@ from ggp.analysis.svg import svg_document
 HELD_FRAMES = 4
 """How many frames the last state is shown for before the match begins again."""
 
-_Run = tuple[Cell, tuple[Values, ...], int, int]
-"""What lies on a cell from one frame to another, that one excluded."""
+_Place = TypeVar("_Place")
+_Content = TypeVar("_Content")
+_Run: TypeAlias = tuple[_Place, _Content, int, int]
+"""What is at a place from one frame to another, that one excluded."""
 
 
 def animated_svg(board: Board, states: Sequence[Iterable[Term]], frame_seconds: float = 0.8) -> str:
@@ -33,24 +36,26 @@ def animated_svg(board: Board, states: Sequence[Iterable[Term]], frame_seconds: 
     grid = Grid(board)
     parts = [*grid.names(), *grid.empty_cells()]
     count = len(states) + HELD_FRAMES
-    for cell, stack, begin, end in _runs(board, states, count):
+    shown = [tuple(facts) for facts in states]
+    for cell, stack, begin, end in _runs([board.contents(facts) for facts in shown], count):
         piece = stack_markup(board, stack, *grid.middle(cell))
         parts.append(f"<g>{piece}{_shown(begin, end, count, frame_seconds)}</g>")
+    for wall, _, begin, end in _runs([dict.fromkeys(board.standing_walls(facts)) for facts in shown], count):
+        parts.append(f"<g>{grid.wall(wall)}{_shown(begin, end, count, frame_seconds)}</g>")
     return svg_document(grid.left + grid.width + SIDE / 2, grid.top + grid.height + SIDE, parts)
 
 
-def _runs(board: Board, states: Sequence[Iterable[Term]], count: int) -> list[_Run]:
-    runs: list[_Run] = []
-    open_runs: dict[Cell, tuple[tuple[Values, ...], int]] = {}
-    for frame, facts in enumerate(states):
-        contents = board.contents(facts)
-        for cell, (stack, begin) in list(open_runs.items()):
-            if contents.get(cell) != stack:
-                runs.append((cell, stack, begin, frame))
-                del open_runs[cell]
-        for cell, stack in contents.items():
-            open_runs.setdefault(cell, (stack, frame))
-    return runs + [(cell, stack, begin, count) for cell, (stack, begin) in open_runs.items()]
+def _runs(frames: Sequence[Mapping[_Place, _Content]], count: int) -> list[_Run[_Place, _Content]]:
+    runs: list[_Run[_Place, _Content]] = []
+    open_runs: dict[_Place, tuple[_Content, int]] = {}
+    for frame, contents in enumerate(frames):
+        for place, (content, begin) in list(open_runs.items()):
+            if place not in contents or contents[place] != content:
+                runs.append((place, content, begin, frame))
+                del open_runs[place]
+        for place, content in contents.items():
+            open_runs.setdefault(place, (content, frame))
+    return runs + [(place, content, begin, count) for place, (content, begin) in open_runs.items()]
 
 
 def _shown(begin: int, end: int, count: int, frame_seconds: float) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 
 from gdl.program import Literal, Program, arguments_of
@@ -18,6 +19,7 @@ from gdl.terms import Compound, Symbol, Term
 from ggp.analysis.board import EMPTY, Axis, Board, Layer, Values, argument_texts
 from ggp.analysis.board_shape import shaped
 from ggp.analysis.fluent_domains import fluent_domains
+from ggp.analysis.wall_finder import families_of_walls, wall_arguments, walled_values
 
 AXIS_LIMIT = 26
 """Maximum number of values on one axis of a board."""
@@ -38,11 +40,12 @@ def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
     ('cell', (('b',),))
     """
     domains = fluent_domains(program)
-    successors = _successor_relations(program)
+    successors = successor_relations(program)
+    walled = _walled(domains, facts)
     candidates: list[tuple[int, Layer]] = []
     for (name, arity), values in domains.items():
         own_facts = [fact for fact in facts if fact.name == name and len(arguments_of(fact)) == arity]
-        layer = _find_layer(program, name, values, own_facts, successors)
+        layer = _find_layer(program, name, values, own_facts, (successors, walled))
         if layer is not None:
             candidates.append((len(own_facts), layer))
     if not candidates:
@@ -62,7 +65,20 @@ def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
         ),
     )
     named_cells = () if main.joint is None else domains[main.name, main.arity][main.joint]
-    return shaped(board, program, named_cells)
+    board = shaped(board, program, named_cells)
+    return replace(board, walls=families_of_walls(board, domains))
+
+
+def _walled(
+    domains: Mapping[tuple[str, int], Sequence[frozenset[str]]], facts: Sequence[Term]
+) -> frozenset[str]:
+    """The coordinates of the cells of a maze, as far as its walls tell."""
+    for (name, arity), values in domains.items():
+        at = wall_arguments(name, values)
+        own = [fact for fact in facts if fact.name == name and len(arguments_of(fact)) == arity]
+        if at is not None and at[2] >= 0 and own:
+            return frozenset().union(*walled_values(own, at))
+    return frozenset()
 
 
 def _cell_count(layer: Layer) -> int:
@@ -110,14 +126,17 @@ def _find_layer(
     name: str,
     domains: Sequence[frozenset[str]],
     own_facts: Sequence[Term],
-    successors: Sequence[Mapping[str, str]],
+    known: tuple[Sequence[Mapping[str, str]], frozenset[str]],
 ) -> Layer | None:
-    """The fluent family name/len(domains) as a layer, or None if it has no two coordinates."""
+    """The fluent family name/len(domains) as a layer, or None if it has no two coordinates.
+
+    known   successor relations, and the coordinates of cells with walls
+    """
     arity = len(domains)
     joint = _joint_position(domains)
     domains = _split_domains(domains, joint)
     facts = [argument_texts(arguments_of(fact), joint) for fact in own_facts]
-    orders = _orders(domains, facts, successors)
+    orders = _orders(domains, facts, *known)
     keys = _key_positions(orders, len(domains), facts)
     unordered = None
     if keys is None and facts and len(domains) > 3:
@@ -144,6 +163,7 @@ def _orders(
     domains: Sequence[frozenset[str]],
     facts: Sequence[Sequence[str]],
     successors: Sequence[Mapping[str, str]],
+    walled: frozenset[str],
 ) -> dict[int, Values]:
     """Arguments that can be coordinates, with their values in order."""
     orders: dict[int, Values] = {}
@@ -154,6 +174,8 @@ def _orders(
             seen = ordered({fact[position] for fact in facts}, successors)
             if seen is not None and _is_gapless(seen):
                 order = seen
+        if order is not None and len(order) > AXIS_LIMIT and walled <= domain:
+            order = tuple(value for value in order if value in walled)
         if order is not None and 2 <= len(order) <= AXIS_LIMIT:
             orders[position] = order
     return orders
@@ -277,7 +299,7 @@ def _blank(layer: Layer, facts: Iterable[Term]) -> Values | None:
     return content if 2 * count >= counts.total() else None
 
 
-def _successor_relations(program: Program) -> list[Mapping[str, str]]:
+def successor_relations(program: Program) -> list[Mapping[str, str]]:
     """Possible orders: binary relations of facts that map values one to one."""
     relations: list[Mapping[str, str]] = []
     for predicate, rules in program.by_predicate.items():

@@ -9,6 +9,7 @@ from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, Values, legend
 from ggp.analysis.board_pieces import is_pictured, stack_markup
 from ggp.analysis.svg import svg_document, svg_text
+from ggp.analysis.walls import Wall
 
 SIDE = 44
 """Pixels of a cell, and of a margin."""
@@ -82,6 +83,21 @@ class Grid:
             drawn.append(self.outline(cell, f'fill="{fill}" stroke="#999"'))
         return drawn
 
+    def walls(self, facts: Iterable[Term]) -> list[str]:
+        """The walls of a state."""
+        return [self.wall(wall) for wall in sorted(self.board.standing_walls(facts))]
+
+    def wall(self, wall: Wall) -> str:
+        """A wall, as a line between cells."""
+        column, row, is_upright = wall
+        x, y = self.corner((max(column, 0), max(row, 0)))
+        if is_upright:
+            x += SIDE if column >= 0 else 0
+        else:
+            y += SIDE if (row >= 0) is not self.board.is_upward else 0
+        style = 'class="wall" stroke="#5a4632" stroke-width="5" stroke-linecap="round"'
+        return f'<path d="M{x:g} {y:g}{"v" if is_upright else "h"}{SIDE}" {style}/>'
+
     def names(self) -> list[str]:
         """The coordinates of rows and columns; columns that end above the last row have none."""
         firsts: dict[int, int] = {}
@@ -127,6 +143,7 @@ def board_svg(board: Board, facts: Iterable[Term]) -> str:
     contents = board.contents(facts)
     parts = [*grid.names(), *grid.empty_cells()]
     parts += [_content(grid, cell, stack) for cell, stack in contents.items()]
+    parts += grid.walls(facts)
     y = grid.top + grid.height + 2.5 * LINE_HEIGHT
     lines = _lines(board, facts)
     parts += [svg_text(4, y + LINE_HEIGHT * number, line) for number, line in enumerate(lines)]
@@ -145,7 +162,7 @@ def _content(grid: Grid, cell: Cell, stack: Sequence[Values]) -> str:
 def _lines(board: Board, facts: tuple[Term, ...]) -> list[str]:
     """Lines of limited length: the legend, then the facts off the board."""
     key = "  ".join(f"{label} = {name}" for label, name in legend(board, facts) if not is_pictured((name,)))
-    rest = [str(fact) for fact in facts if board.place(fact) is None]
+    rest = [str(fact) for fact in facts if not board.shows(fact)]
     lines, line = [key] if key else [], ""
     for text in rest:
         if line and len(line) + len(text) > LINE_CHARACTERS:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import permutations, product
 
-from gdl.program import Formula, Literal, Program, arguments_of
+from gdl.program import Formula, Literal, Predicate, Program, arguments_of
 from gdl.terms import Compound, Term
 from ggp.analysis.board import Board, Layer
-from ggp.analysis.board_finder import AXIS_LIMIT, ordered
+from ggp.analysis.board_finder import AXIS_LIMIT, ordered, successor_relations
 from ggp.analysis.figures import (
     Counters,
     Figure,
@@ -93,37 +93,59 @@ def find_map(program: Program, facts: Sequence[Term]) -> Board | None:
     >>> sorted(board.holes)
     [(0, 2), (1, 0), (1, 2)]
     """
+    found: list[tuple[bool, Board]] = []
     for (name, arity), values in fluent_domains(program).items():
-        orders = [ordered(domain) if domain else None for domain in values]
         own = [tuple(map(str, arguments_of(fact))) for fact in facts if _is_of(fact, name, arity)]
         if arity != 2 or len(own) != 1:
             continue
-        across, down = orders
-        if across is None or down is None or min(len(across), len(down)) < 3:
+        orders = [ordered(domain, successor_relations(program)) or () for domain in values]
+        named = _cells(program, own[0], set(product(orders[0], orders[1])))
+        if named is None:
             continue
-        if max(len(across), len(down)) > AXIS_LIMIT:
+        relation, cells = named
+        across, down = (
+            tuple(value for value in order if value in {cell[side] for cell in cells})
+            for side, order in enumerate(orders)
+        )
+        if not 3 <= min(len(across), len(down)) <= max(len(across), len(down)) <= AXIS_LIMIT:
             continue
-        cells = _cells(program, own[0], set(product(across, down)))
-        if cells is not None:
-            places = set(product(range(len(across)), range(len(down))))
-            present = {(across.index(column), down.index(row)) for column, row in cells}
-            layer = Layer(name, 2, axis_of(0, across), axis_of(1, down))
-            return Board((layer,), True, (None,), {name: name[0]}, frozenset(places - present))
-    return None
+        places = set(product(range(len(across)), range(len(down))))
+        present = {(across.index(column), down.index(row)) for column, row in cells}
+        layer = Layer(name, 2, axis_of(0, across), axis_of(1, down))
+        holes = frozenset(places - present)
+        board = Board((layer,), True, (None,), {name: name[0]}, holes)
+        found.append((_meet(program, name, relation), board))
+    return max(found, key=lambda each: each[0])[1] if found else None
 
 
 def _cells(
     program: Program, start: tuple[str, ...], grid: set[tuple[str, str]]
-) -> set[tuple[str, str]] | None:
-    """The first relation of facts that has `start` and at least half of `grid`, from edge to edge."""
+) -> tuple[Predicate, set[tuple[str, str]]] | None:
+    """The first relation of facts that has `start` and lies in `grid`, with half of the cells it spans.
+
+    The cells may have further arguments, such as a section of the map; a sum, which has one for all pairs of
+    numbers, is no map.
+    """
     for predicate, rules in program.by_predicate.items():
-        if predicate.arity != 2 or any(rule.body for rule in rules):
+        if predicate.arity not in (2, 3) or any(rule.body for rule in rules):
             continue
-        pairs = {(str(left), str(right)) for rule in rules for left, right in [arguments_of(rule.head)]}
-        spans = all({pair[side] for pair in pairs} == {cell[side] for cell in grid} for side in (0, 1))
-        if spans and start in pairs and pairs <= grid and 2 * len(pairs) >= len(grid):
-            return pairs
+        pairs = {(str(left), str(right)) for rule in rules for left, right in [arguments_of(rule.head)[:2]]}
+        spanned = len({column for column, _ in pairs}) * len({row for _, row in pairs})
+        is_map = predicate.arity == 2 or len(pairs) < spanned
+        if is_map and start in pairs and pairs <= grid and 2 * len(pairs) >= spanned:
+            return predicate, pairs
     return None
+
+
+def _meet(program: Program, name: str, relation: Predicate) -> bool:
+    """Whether a rule asks for a fact of the fluent `name` and a cell of `relation` in the same place."""
+    for rule in program.rules:
+        literals = [part for part in rule.body if isinstance(part, Literal)]
+        asked = [arguments_of(part.atom)[0] for part in literals if part.atom.name == "true"]
+        places = [arguments_of(fact) for fact in asked if _is_of(fact, name, 2)]
+        if any(part.predicate == relation and arguments_of(part.atom)[:2] in places for part in literals):
+            return True
+    return False
 
 
 def _is_of(fact: Term, name: str, arity: int) -> bool:

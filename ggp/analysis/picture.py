@@ -45,7 +45,7 @@ class Picture:
         labels = {cell: self.board.label(stack[0]) for cell, stack in stacks.items()}
         marked = frozenset() if before is None else self.changed_cells(before, facts)
         lines = []
-        for pieces in layout(self.board, labels):
+        for pieces in layout(self.board, labels, self.board.standing_walls(facts)):
             line: Line = []
             for text, cell in pieces:
                 if cell in stacks:
@@ -91,9 +91,7 @@ class Picture:
 
     def _split(self, facts: Iterable[Term]) -> tuple[list[tuple[Figure, list[Term]]], list[Term]]:
         board = self.board
-        return split_facts(
-            (fact for fact in facts if board is None or board.place(fact) is None), self.figures
-        )
+        return split_facts((fact for fact in facts if board is None or not board.shows(fact)), self.figures)
 
 
 def _bracketed(line: Line, cells: Sequence[Cell | None], marked: frozenset[Cell]) -> Line:

@@ -39,7 +39,8 @@ def board_markup(board: Board, facts: Iterable[Term], changed: Iterable[Cell] = 
     4
     """
     grid = Grid(board, _MARGIN, 4)
-    contents, marked = board.contents(tuple(facts)), frozenset(changed)
+    facts = tuple(facts)
+    contents, marked = board.contents(facts), frozenset(changed)
     width, height = grid.width + _MARGIN + 4, grid.height + _MARGIN + 4
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board" width="{2 * width:g}" '
@@ -47,6 +48,7 @@ def board_markup(board: Board, facts: Iterable[Term], changed: Iterable[Cell] = 
         'role="group" aria-label="board">'
     ]
     parts += [_cell(grid, cell, contents.get(cell, ()), is_changed=cell in marked) for cell in grid.cells()]
+    parts += grid.walls(facts)
     return "\n".join([*parts, '<g class="names">', *grid.names(), "</g></svg>"])
 
 

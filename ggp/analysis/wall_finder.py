@@ -1,0 +1,87 @@
+"""Recognize walls between the cells of a board from the names and values of fluents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from gdl.program import arguments_of
+from gdl.terms import Term
+from ggp.analysis.board import Axis, Board
+from ggp.analysis.walls import COMPASS, WallFamily
+
+
+def named_side(name: str) -> str:
+    """The point of the compass with which the name of a fluent ends; empty without one.
+
+    >>> named_side("blockednorth"), named_side("wall")
+    ('north', '')
+    """
+    return next((side for side in COMPASS if name.endswith(side)), "")
+
+
+def wall_arguments(name: str, values: Sequence[frozenset[str]]) -> tuple[int, int, int] | None:
+    """The arguments of a family with these values: two coordinates and a direction, or -1 for that.
+
+    >>> wall_arguments("wall", [frozenset("12"), frozenset("12"), frozenset(["east", "north"])])
+    (0, 1, 2)
+    >>> wall_arguments("step", [frozenset("12")])
+    """
+    if len(values) == 2 and named_side(name):
+        return 0, 1, -1
+    directions = [index for index, domain in enumerate(values) if domain and domain <= set(COMPASS)]
+    if len(values) != 3 or len(directions) != 1:
+        return None
+    first, second = (index for index in range(3) if index != directions[0])
+    return first, second, directions[0]
+
+
+def families_of_walls(
+    board: Board, domains: Mapping[tuple[str, int], Sequence[frozenset[str]]]
+) -> tuple[WallFamily, ...]:
+    """The families, among fluents with these values, that name walls on `board`."""
+    if board.row_shifts or len(board.across.positions) != 1 or len(board.down.positions) != 1:
+        return ()
+    columns, rows = _places(board.across), _places(board.down)
+    is_down_first = board.down.positions[0] < board.across.positions[0]
+    on_board = {(layer.name, layer.arity) for layer in board.layers}
+    families = []
+    for (name, arity), values in domains.items():
+        at = None if (name, arity) in on_board else wall_arguments(name, values)
+        if at is not None:
+            at = (at[1], at[0], at[2]) if is_down_first else at
+            if values[at[0]] and values[at[0]] <= columns.keys() and values[at[1]] <= rows.keys():
+                side = "" if at[2] >= 0 else named_side(name)
+                families.append(WallFamily(name, arity, columns, rows, at, board.is_upward, side))
+    return tuple(families)
+
+
+def _places(axis: Axis) -> dict[str, int]:
+    """The values of an axis by number, and those before and after them."""
+    texts = [value[-1] for value in axis.values]
+    places = {text: number for number, text in enumerate(texts)}
+    if all(text.isdigit() for text in texts):
+        places[str(int(texts[0]) - 1)], places[str(int(texts[-1]) + 1)] = -1, len(texts)
+    return places
+
+
+def walled_values(facts: Iterable[Term], at: tuple[int, int, int]) -> tuple[set[str], set[str]]:
+    """The columns and the rows of the cells that walls name, without those that only border on cells.
+
+    A map often has walls at the east of column 0, where no cells are.
+
+    >>> from gdl.syntax.parser import parse_term
+    >>> facts = [parse_term("(wall 0 1 east)"), parse_term("(wall 1 0 north)"), parse_term("(wall 1 1 east)")]
+    >>> walled_values(facts, (0, 1, 2))
+    ({'1'}, {'1'})
+    """
+    columns: dict[str, set[bool]] = {}
+    rows: dict[str, set[bool]] = {}
+    for fact in facts:
+        texts = [str(argument) for argument in arguments_of(fact)]
+        is_upright = texts[at[2]] in ("east", "west")
+        columns.setdefault(texts[at[0]], set()).add(is_upright)
+        rows.setdefault(texts[at[1]], set()).add(is_upright)
+    return (
+        {value for value, found in columns.items() if found != {True} or len(columns) == 1},
+        {value for value, found in rows.items() if found != {False} or len(rows) == 1},
+    )
