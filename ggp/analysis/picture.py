@@ -55,10 +55,19 @@ class Picture:
             lines.append(_bracketed(line, [cell for _, cell in pieces], marked))
         return lines
 
-    def figure_lines(self, facts: Iterable[Term], *, is_over: bool = False) -> list[Line]:
+    @property
+    def lattice(self) -> Lines | None:
+        """The figure of lines between dots, if there is one."""
+        return next((figure for figure in self.figures if isinstance(figure, Lines)), None)
+
+    def figure_lines(
+        self, facts: Iterable[Term], *, is_over: bool = False, has_lattice: bool = True
+    ) -> list[Line]:
         """The figures; when the match is over, it is nobody's turn."""
         lines: list[Line] = []
         for figure, own in self._split(facts)[0]:
+            if isinstance(figure, Lines) and not has_lattice:
+                continue
             is_shown = not is_over if isinstance(figure, Turn) else own or isinstance(figure, Lines)
             lines += figure.lines(own) if is_shown else []
         return lines

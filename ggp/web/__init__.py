@@ -19,6 +19,7 @@ live_server       their page
 match_view        one state of a match as JSON; what the rules hide stays hidden
 click_paths       which cells to click for a move
 board_markup      a board as SVG with cells that can be clicked
+lines_markup      lines between dots as SVG that can be clicked
 stores            the tournaments that `--store` names: runs, reports, records
 sheet_process     findings, format and first state of a rule sheet
 static            pages, one ES module and one stylesheet each

@@ -16,6 +16,7 @@ from ggp.game import Game, Role
 from ggp.match.outcome import outcome_text
 from ggp.web.board_markup import board_markup, cell_name
 from ggp.web.click_paths import click_paths
+from ggp.web.lines_markup import line_path, lines_markup
 from ggp.web.match_history import MatchHistory
 
 FACT_LIMIT = 400
@@ -33,15 +34,22 @@ def state_view(
     >>> view["board"], view["lines"][0][0]["text"], view["facts"]
     ('', 'a  1  ', [])
     """
-    changed = frozenset() if before is None else picture.changed_cells(before, facts)
     rest = [words_of(fact) for fact in picture.rest(facts)]
     return {
-        "board": "" if picture.board is None else board_markup(picture.board, facts, changed),
+        "board": _board(picture, facts, before),
         "key": [list(pair) for pair in picture.key(facts)],
-        "lines": [_line(line) for line in picture.figure_lines(facts, is_over=is_over)],
+        "lines": [_line(line) for line in picture.figure_lines(facts, is_over=is_over, has_lattice=False)],
         "facts": rest[:FACT_LIMIT],
         "facts_left_out": max(0, len(rest) - FACT_LIMIT),
     }
+
+
+def _board(picture: Picture, facts: Sequence[Term], before: Sequence[Term] | None) -> str:
+    """The board, or the lines between dots, as SVG; empty without either."""
+    if picture.board is not None:
+        changed = frozenset() if before is None else picture.changed_cells(before, facts)
+        return board_markup(picture.board, facts, changed)
+    return "" if picture.lattice is None else lines_markup(picture.lattice, facts, before or ())
 
 
 def _line(line: Line) -> list[dict[str, Any]]:
@@ -59,16 +67,19 @@ def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str,
 
 def legal_moves_view(picture: Picture, legal: Sequence[Term]) -> list[dict[str, Any]]:
     """Every legal move: its text, what a person reads, and the cells to click for it."""
-    paths = [()] * len(legal) if picture.board is None else click_paths(picture.board, legal)
-    names = {cells: [cell_name(cell) for cell in sorted(cells)] for path in paths for cells in path}
     return [
-        {
-            "move": str(move),
-            "text": words_of(move),
-            "path": [names[cells] for cells in path],
-        }
-        for move, path in zip(legal, paths, strict=True)
+        {"move": str(move), "text": words_of(move), "path": path}
+        for move, path in zip(legal, _clicks(picture, legal), strict=True)
     ]
+
+
+def _clicks(picture: Picture, legal: Sequence[Term]) -> list[list[list[str]]]:
+    """For each move the names of what to click, in order; each click may go to any of several."""
+    if picture.board is None:
+        return [[] if picture.lattice is None else line_path(picture.lattice, move) for move in legal]
+    paths = click_paths(picture.board, legal)
+    names = {cells: [cell_name(cell) for cell in sorted(cells)] for path in paths for cells in path}
+    return [[names[cells] for cells in path] for path in paths]
 
 
 def moves_view(history: MatchHistory, person: Role | None) -> list[list[str | None]]:

@@ -329,7 +329,7 @@ try {
   about = await request(api);
   document.title = about.name;
   find("title").textContent = about.name;
-  find("seats").textContent = about.roles.map((role, index) => about.seats[index] ? `${role}: ${about.seats[index]}` : role).join("   ");
+  find("seats").textContent = about.roles.map((role, index) => about.seats[index] ? `${role}: ${about.seats[index]}` : role).join(" · ");
   fillRows([]);
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
   if (about.is_live) find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));

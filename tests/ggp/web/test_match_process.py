@@ -66,6 +66,25 @@ def test_two_persons_play_to_the_end():
     assert end["board"].count('class="cell') == 9
 
 
+def test_lines_between_dots_are_drawn_by_clicks():
+    match = open_match("dotsandboxes", ["person", "person"])
+    shown = match.snapshot()
+    assert len(shown["moves"]) == 24
+    assert all(len(move["path"]) == 1 for move in shown["moves"])
+    assert shown["board"].count('class="wall"') == 0
+    move = next(move for move in shown["moves"] if move["path"] == [["upright 3,0"]])
+    assert move["move"] == "(draw (upright 4 1))"
+    play(match, "first", move["move"])
+    after = match.snapshot()
+    line = next(part for part in after["board"].split("<g") if 'data-cell="upright 3,0"' in part)
+    assert 'class="wall"' in line
+    assert "changed" in line
+    assert '"box"' not in after["board"]
+    for move in ("(across 3 1)", "(across 3 2)", "(upright 3 1)"):
+        play(match, match.snapshot()["person"], f"(draw {move})")
+    assert match.snapshot()["board"].count('"box"') == 1
+
+
 @pytest.mark.slow
 def test_every_bundled_game_opens_and_offers_every_legal_move():
     for each in known_games():

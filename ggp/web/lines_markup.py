@@ -1,0 +1,105 @@
+"""Lines between dots as SVG for a page: every line that can be drawn is an element that can be clicked.
+
+Lines carry `data-cell`, as the cells of `board_markup` do: `level 0,1`, `upright 2,0`, by column and row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from xml.sax.saxutils import quoteattr
+
+from gdl.program import arguments_of
+from gdl.terms import Compound, Term
+from ggp.analysis.figures import LineFamily, Lines
+from ggp.analysis.svg import svg_text
+
+_PITCH = 64
+"""Pixels from dot to dot."""
+_MARGIN = 30
+_HALF = 11
+"""Half the width of what can be clicked."""
+
+_Place = tuple[int, int]
+
+
+def line_path(lines: Lines, move: Term) -> list[list[str]]:
+    """What to click for a move that names a line as a term, as `(draw (across 1 2))` does; else nothing.
+
+    >>> from gdl.syntax.parser import parse_term
+    >>> from ggp.analysis.board import Axis
+    >>> one, two = (("1",),), (("1",), ("2",))
+    >>> level = LineFamily("drawn", "h", Axis((0,), one), Axis((1,), two))
+    >>> lines = Lines(level, LineFamily("drawn", "v", Axis((0,), two), Axis((1,), one)))
+    >>> [line_path(lines, parse_term(text)) for text in ("(draw (v 2 1))", "noop")]
+    [[['upright 1,0']], []]
+    """
+    for kind, family in (("level", lines.level), ("upright", lines.upright)):
+        for argument in arguments_of(move):
+            place = family.find(Compound(family.fluent, (argument,))) if family.functor else None
+            if place is not None:
+                return [[_name(kind, place)]]
+    return []
+
+
+def _name(kind: str, place: _Place) -> str:
+    return f"{kind} {place[0]},{place[1]}"
+
+
+def lines_markup(lines: Lines, facts: Sequence[Term], before: Sequence[Term] = ()) -> str:
+    """The state `facts` as an SVG element; boxes with four sides are filled.
+
+    before   the facts of the state before: lines that are new since are marked
+    """
+    level, upright = _drawn(lines.level, facts), _drawn(lines.upright, facts)
+    old = _drawn(lines.level, before), _drawn(lines.upright, before)
+    columns, rows = len(lines.upright.across.values), len(lines.level.down.values)
+    width, height = (_MARGIN * 2 + _PITCH * (count - 1) for count in (columns, rows))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="board" width="{2 * width}" '
+        f'viewBox="0 0 {width} {height}" role="group" aria-label="board">'
+    ]
+    for column, row in product(range(columns - 1), range(rows - 1)):
+        if {(column, row), (column, row + 1)} <= level and {(column, row), (column + 1, row)} <= upright:
+            x, y = _dot((column, row + 1), rows)
+            parts.append(f'<rect class="box" x="{x}" y="{y}" width="{_PITCH}" height="{_PITCH}"/>')
+    spans = (product(range(columns - 1), range(rows)), product(range(columns), range(rows - 1)))
+    for kind, span, drawn, known in zip(("level", "upright"), spans, (level, upright), old, strict=True):
+        new = drawn - known if before else set()
+        parts += [_line(kind, place, rows, (place in drawn, place in new)) for place in span]
+    for place in product(range(columns), range(rows)):
+        x, y = _dot(place, rows)
+        parts.append(f'<circle class="post" cx="{x}" cy="{y}" r="5"/>')
+    names = [
+        svg_text(8, _dot((0, row), rows)[1] + 4, text[-1]) for row, text in enumerate(lines.level.down.values)
+    ]
+    for column, text in enumerate(lines.upright.across.values):
+        names.append(svg_text(_dot((column, 0), rows)[0], height - 6, text[-1], "middle"))
+    return "\n".join([*parts, '<g class="names">', *names, "</g></svg>"])
+
+
+def _drawn(family: LineFamily, facts: Iterable[Term]) -> set[_Place]:
+    return {place for fact in facts if (place := family.find(fact)) is not None}
+
+
+def _dot(place: _Place, rows: int) -> _Place:
+    """The pixels of a dot; the first row is at the bottom."""
+    return _MARGIN + _PITCH * place[0], _MARGIN + _PITCH * (rows - 1 - place[1])
+
+
+def _line(kind: str, place: _Place, rows: int, state: tuple[bool, bool]) -> str:
+    """A line, or the place for one. state: whether it is drawn, and whether it is new."""
+    is_drawn, is_new = state
+    x, y = _dot(place, rows)
+    is_level = kind == "level"
+    right, up = (_PITCH, 0) if is_level else (0, _PITCH)
+    left, top = (x, y - _HALF) if is_level else (x - _HALF, y - up)
+    size = f'width="{right or 2 * _HALF}" height="{up or 2 * _HALF}"'
+    kinds = "cell line changed" if is_new else "cell line"
+    label = f"{_name(kind, place)}: {'drawn' if is_drawn else 'empty'}"
+    stroke = f'<path class="wall" d="M{x} {y}l{right} {-up}" stroke-width="6"/>' if is_drawn else ""
+    return (
+        f'<g class="{kinds}" data-cell="{_name(kind, place)}" aria-label={quoteattr(label)}>'
+        f'<rect class="square" x="{left}" y="{top}" {size} rx="6"/>{stroke}'
+        f'<circle class="dot" cx="{x + right / 2:g}" cy="{y - up / 2:g}" r="6"/></g>'
+    )
