@@ -12,6 +12,8 @@ from ggp.player_server.child_process import ChildProcess
 _ENDED = "stopped: the process has ended, most often because the rules need too much memory"
 _LINE_BYTES = 16 * 1024 * 1024
 
+OnEvent = Callable[[dict[str, Any], str], None]
+
 
 class ChildError(Exception):
     """The request failed; the text says why and is shown to the person.
@@ -32,12 +34,10 @@ class ChildLink:
 
     module      what it runs
     mebibytes   limit of its memory
-    on_event    called in the event loop with every event; once with `{"event": "gone"}` at the end
+    on_event    called in the event loop with every event and its JSON; at the end with `{"event": "gone"}`
     """
 
-    def __init__(
-        self, module: str, mebibytes: int, on_event: Callable[[dict[str, Any]], None] = lambda event: None
-    ) -> None:
+    def __init__(self, module: str, mebibytes: int, on_event: OnEvent = lambda event, text: None) -> None:
         self._on_event = on_event
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._number = 0
@@ -77,7 +77,7 @@ class ChildLink:
     def _receive(self, line: bytes) -> None:
         message = json.loads(line)
         if "number" not in message:
-            self._on_event(message)
+            self._on_event(message, line.decode().strip())
             return
         future = self._waiting.get(message["number"])
         if future is None or future.done():
@@ -92,7 +92,7 @@ class ChildLink:
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(ChildError(_ENDED, is_gone=True))
-        self._on_event({"event": "gone"})
+        self._on_event({"event": "gone"}, '{"event": "gone"}')
 
     async def close(self) -> None:
         """Kill the process and wait until it has gone."""

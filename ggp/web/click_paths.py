@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gdl.program import arguments_of
-from gdl.terms import Symbol, Term
+from gdl.terms import Compound, Term
 from ggp.analysis.board import Axis, Board, Cell, argument_texts
 
 Path = tuple[frozenset[Cell], ...]
@@ -50,7 +50,7 @@ def _argument_words(move: Term, is_joint: bool) -> tuple[str, ...]:
     """The arguments of a move, those of nested terms included; cells such as `a1` split if `is_joint`."""
     words: list[str] = []
     pending = list(arguments_of(move))
-    if not is_joint and all(isinstance(term, Symbol) for term in pending):
+    if not is_joint and Compound not in set(map(type, pending)):
         return tuple(map(str, pending))  # amazons has 2,000 moves: most are as plain as this
     while pending:
         term = pending.pop(0)

@@ -12,6 +12,9 @@ from ggp.game import Game, JointMove, Move, Role, goals_or_none
 STEP_LIMIT = 5_000
 """Joint moves of a match; then it is over without a result. Bounds the memory of a match."""
 
+KEPT_LEGAL = 12
+"""How many answers to `MatchHistory.legal` are kept."""
+
 
 @dataclass
 class Step:
@@ -43,6 +46,7 @@ class MatchHistory:
     steps: list[Step] = field(default_factory=list)
     committed: dict[Role, Move] = field(default_factory=dict)
     expected: dict[Role, float | None] = field(default_factory=dict)
+    _legal: dict[tuple[int, Role], tuple[Hashable, tuple[Move, ...]]] = field(default_factory=dict)
 
     def state(self, step: int | None = None) -> Hashable:
         """The state after `step` joint moves; None: the last one."""
@@ -59,9 +63,18 @@ class MatchHistory:
         """Whether the match has met `STEP_LIMIT`."""
         return len(self.steps) >= STEP_LIMIT
 
-    def legal(self, role: Role) -> tuple[Move, ...]:
-        """The legal moves of `role` in the last state. Raises NoLegalMoveError."""
-        return self.game.legal_moves(self.state(), role)
+    def legal(self, role: Role, steps_back: int = 0) -> tuple[Move, ...]:
+        """The legal moves of `role` in the last state, or in one before. Raises NoLegalMoveError.
+
+        Those of the last states are kept: a click asks for thousands of moves several times.
+        """
+        state = self.state(len(self.steps) - steps_back)
+        key = (id(state), role)
+        if key not in self._legal:
+            while len(self._legal) >= KEPT_LEGAL:
+                del self._legal[next(iter(self._legal))]
+            self._legal[key] = state, self.game.legal_moves(state, role)
+        return self._legal[key][1]
 
     def goals(self) -> list[int | None] | None:
         """Goals in role order; None while the match runs or if it was cut."""

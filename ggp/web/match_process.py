@@ -261,8 +261,7 @@ class BrowserMatch:
         if self._blind() is not None or any(map(is_remote, self._seats)):
             return 0
         for count in range(1, len(history.steps) + 1):
-            state = history.state(len(history.steps) - count)
-            if any(len(history.game.legal_moves(state, role)) > 1 for role in self._persons()):
+            if any(len(history.legal(role, count)) > 1 for role in self._persons()):
                 return count
         return 0
 

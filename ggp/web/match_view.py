@@ -78,7 +78,8 @@ def _clicks(picture: Picture, legal: Sequence[Term]) -> list[list[list[str]]]:
     if picture.board is None:
         return [[] if picture.lattice is None else line_path(picture.lattice, move) for move in legal]
     paths = click_paths(picture.board, legal)
-    names = {cells: [cell_name(cell) for cell in sorted(cells)] for path in paths for cells in path}
+    clicked = {cells for path in paths for cells in path}
+    names = {cells: [cell_name(cell) for cell in sorted(cells)] for cells in clicked}
     return [[names[cells] for cells in path] for path in paths]
 
 

@@ -5,6 +5,7 @@ A request has a number and the name of what to do; its reply has the same number
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 from collections.abc import Callable, Mapping
@@ -66,6 +67,7 @@ def serve(mebibytes: int, make: Callable[[LineQueue, Wire], None]) -> None:
     """Run `make` on this process's lines, under a memory limit; the process ends with it."""
     lines, wire = LineQueue(take_stdin()), Wire(take_stdout())
     limit_memory(mebibytes)
+    gc.freeze()  # what is imported stays: going through it all takes longer than a click may
     try:
         make(lines, wire)
     except (MemoryError, OSError):

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
+import gc
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -292,9 +292,9 @@ class WebServer:
         match = self._find(request)
         response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream"})
         await response.prepare(request)
-        follower: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        follower: asyncio.Queue[str | None] = asyncio.Queue()
         if match.state is not None:
-            follower.put_nowait(match.state)
+            follower.put_nowait(match.state_text)
         match.followers.add(follower)
         try:
             while True:
@@ -305,7 +305,7 @@ class WebServer:
                     continue
                 if event is None:
                     break
-                await response.write(f"data: {json.dumps(event)}\n\n".encode())
+                await response.write(f"data: {event}\n\n".encode())
         except (ConnectionError, asyncio.CancelledError):
             pass
         finally:
@@ -406,6 +406,7 @@ async def run_app(app: web.Application, access: Access, on_ready: Callable[[], N
     await runner.setup()
     try:
         await web.TCPSite(runner, access.host, access.port).start()
+        gc.freeze()  # what is imported stays: going through it all takes longer than a click may
         on_ready()
         await asyncio.Event().wait()
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -43,24 +44,29 @@ class SessionLimits:
 
 @dataclass(eq=False)
 class OpenMatch:
-    """A match, its process, the last state, and the pages that follow it."""
+    """A match, its process, the last state as data and as JSON, and the pages that follow it."""
 
     name: str
     link: ChildLink | None = None
     about: dict[str, Any] = field(default_factory=dict)
     state: dict[str, Any] | None = None
-    followers: set[asyncio.Queue[dict[str, Any] | None]] = field(default_factory=set)
+    state_text: str = ""
+    followers: set[asyncio.Queue[str | None]] = field(default_factory=set)
 
-    def receive(self, event: dict[str, Any]) -> None:
-        """Pass an event on to every page."""
+    def receive(self, event: dict[str, Any], text: str = "") -> None:
+        """Pass an event on to every page.
+
+        text   the event as JSON, if it is known: that of 2,000 moves takes long to write
+        """
+        text = text or json.dumps(event)
         if event["event"] == "state":
-            self.state = event
+            self.state, self.state_text = event, text
         for follower in tuple(self.followers):
             if follower.qsize() >= _FOLLOWER_EVENTS:
                 self.followers.discard(follower)
                 follower.put_nowait(None)
             else:
-                follower.put_nowait(event)
+                follower.put_nowait(text)
 
     async def ask(self, do: str, arguments: Mapping[str, Any], seconds: float) -> Any:
         """Ask the process. Raises ChildError."""
@@ -143,7 +149,7 @@ class Sessions:
         try:
             await match.link.start()
             match.about = await match.ask(do, arguments, self.limits.answer_seconds)
-            match.state = await match.ask("snapshot", {}, self.limits.answer_seconds)
+            match.receive(await match.ask("snapshot", {}, self.limits.answer_seconds))
         except (ChildError, OSError):
             session.matches.pop(match.name, None)
             await match.close()

@@ -262,3 +262,18 @@ def test_animation_is_off_where_it_would_show_what_is_hidden():
     match = open_match("krieg_tictactoe", ["person", "legal"])
     with pytest.raises(RequestError, match="hide"):
         match.animation()
+
+
+def test_legal_moves_are_those_of_the_state_also_after_undo():
+    match = open_match("tictactoe", ["person", "person"])
+    history, game = match.history, match.history.game
+    for cells in (["1 1", "2 2"], ["3 3", "1 1", "2 2"]):
+        while history.steps:
+            match.undo()
+            run_on(match)
+        for cell in cells:
+            play(match, match.snapshot()["person"], f"(mark {cell})")
+            for back in range(len(history.steps) + 1):
+                state = history.state(len(history.steps) - back)
+                for role in game.roles:
+                    assert history.legal(role, back) == game.legal_moves(state, role)
