@@ -120,12 +120,15 @@ def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | Non
 
 
 def _kept_lines(game: Game[Any]) -> list[str]:
-    """What is kept for the game and used by players: its opening book, tuned options and trial matches."""
-    from ggp.players.kept_knowledge import kept_trial, open_book, tuned_options
-    from ggp.players.options import AUTO_BOOK
+    """What is kept for the game and used by players: its book, endings, tuned options and trial matches."""
+    from ggp.players.kept_knowledge import kept_trial, open_book, open_endings, tuned_options
+    from ggp.players.options import AUTO_BOOK, AUTO_ENDINGS
 
     book, tuned = open_book(game, AUTO_BOOK, is_counted=False), tuned_options(game)
+    endings = open_endings(game, AUTO_ENDINGS, is_counted=False)
     lines = [] if book is None else [f"opening book of {len(book.moves):,} positions"]
+    if endings is not None:
+        lines.append(f"table of {endings.state_count:,} endings: {endings.tablebase.header.get('part')}")
     if tuned is not None:
         lines.append(f"mcts is tuned to {tuned}")
     trial = kept_trial(game)
@@ -243,12 +246,16 @@ def _show_solution(file: str, is_json: bool) -> None:
     from ggp.solver.saved import Tablebase
 
     header = Tablebase(file).header
-    shown = {
-        key: header[key] for key in ("game", "values", "concept", "states", "transitions", "longest_line")
-    }
-    shown["values"] = dict(zip(header["roles"], header["values"], strict=True))
+    keys = ("game", "part", "values", "concept", "states", "transitions", "longest_line")
+    shown = {key: header[key] for key in keys if key in header}
+    if "part" not in shown:
+        shown["values"] = dict(zip(header["roles"], header["values"], strict=True))
     if is_json:
         click.echo(json.dumps(shown | {"rules": header["rules"]}))
+        return
+    if "part" in shown:
+        click.echo(f"endings of {shown['game']}: {shown['part']}\n  by {shown['concept']}")
+        click.echo(f"  {shown['states']:,} states")
         return
     values = ", ".join(f"{role} {value:g}" for role, value in shown["values"].items())
     click.echo(f"solution of {shown['game']}: {values}\n  by {shown['concept']}")

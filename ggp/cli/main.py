@@ -32,6 +32,7 @@ COMMANDS = {
     "bench": "Measure the speed of an engine or of the tree search.",
     "solve": "Solve a game: its value and the best moves.",
     "book": "Build an opening book by long searches of the first plies.",
+    "endings": "Solve positions with few pieces or few empty cells, for players.",
     "tune": "Find the options of the tree search that are best for a game.",
     "learn": "Train a linear evaluation by self-play.",
     "features": "Show the board features of a game and their learned weights.",

@@ -3,6 +3,7 @@
 folder    where it is kept, and JSON files that are checked when they are read
 book      an opening book: moves found by long searches of the first plies
 tuned     options of `mcts` that won in self-play
+endings   exact values of positions with few pieces or few empty cells, in the format of `ggp.solver.saved`
 
-`ggp book` and `ggp tune` write them; `mcts` reads both, `alphabeta` the book.
+`ggp book`, `ggp tune` and `ggp endings` write them; `mcts` reads all, `alphabeta` not the options.
 """

@@ -14,6 +14,8 @@ from typing import Any
 from gdl.program import Program
 from ggp.files import make_private_folder, user_data_folder, writing
 
+ENDINGS_FILE_NAME = "endings.solution"
+"""A table of endings, in the format of saved solutions: see `ggp.solver.endings`."""
 MOST_BYTES = 64 << 20
 """Larger files are refused before they are read."""
 
@@ -30,6 +32,14 @@ def kept_file(program: Program, name: str) -> Path | None:
     from ggp.solver.work_folder import rules_digest
 
     return folder / "games" / rules_digest(program) / name
+
+
+def prepare_kept_file(program: Program, name: str) -> Path | None:
+    """The same, in a private folder that exists. Raises OSError."""
+    path = kept_file(program, name)
+    if path is not None:
+        make_private_folder(path.parent)
+    return path
 
 
 def find_kept_file(program: Program, name: str) -> Path | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import random
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import fields
@@ -20,12 +21,14 @@ from ggp.game import Game, GameError, Move, has_percepts
 from ggp.knowledge.book import Book
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
-from ggp.players.kept_knowledge import book_move, open_book
+from ggp.players.kept_knowledge import book_move, open_book, open_endings
 from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
+from ggp.players.tablebase import ending_move
 from ggp.search.alphabeta.evaluation import find_estimate
 from ggp.search.alphabeta.multi_role import MultiRoleSearch
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
 from ggp.search.report import MoveReport, SearchReport
+from ggp.solver.endings import EndingTable
 from ggp.solver.members import parse_coalition
 
 _logger = logging.getLogger("ggp.players")
@@ -66,6 +69,7 @@ class AlphaBetaPlayer(Player):
         self._search: AlphaBeta | None = None
         self._members: frozenset[int] | None = None
         self._book: Book | None = None
+        self._endings: EndingTable | None = None
 
     def prepare(self, game: Game[Any]) -> None:
         """Compile the kernels of the search or load them from the cache, before any clock starts."""
@@ -76,11 +80,13 @@ class AlphaBetaPlayer(Player):
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
         self._search = None
+        self._rng = random.Random(setup.seed)
         game = setup.game
-        self._book = None
+        self._book = self._endings = None
         if self.own.coalition == OWN_COALITION and not self.own.opponent_error and not has_percepts(game):
             is_counted = self.own.nodes is not None or self.own.depth is not None
             self._book = open_book(game, self.own.book, is_counted=is_counted)
+            self._endings = open_endings(game, self.own.endings, is_counted=is_counted)
         try:
             self._members = self._find_members(game)
         except ValueError as error:
@@ -91,6 +97,8 @@ class AlphaBetaPlayer(Player):
         try:
             search = AlphaBeta(game, self.refinements, self._given_estimate(game))
             search.forget()
+            if self._endings is not None and self._endings.known is not None:
+                search.use_known_goals(self._endings.known, self._endings.goal_sum)
             search.search(game.initial_state(), depth=1)
             now = time.monotonic()
             if self.weights is None:
@@ -147,7 +155,8 @@ class AlphaBetaPlayer(Player):
         if len(legal) == 1:
             return legal[0]
         end = deadline - self.margin_seconds
-        known = book_move(self._book, self.setup, state, end)
+        known = ending_move(self._endings, self.setup, state, self._rng)
+        known = known or book_move(self._book, self.setup, state, end)
         if known is not None:
             move, self.last_report = known
             return move

@@ -47,20 +47,22 @@ def may_play(game: Game[Any]) -> bool:
     )
 
 
-def make_alphabeta(margin_seconds: float) -> AlphaBetaPlayer:
-    """The player, without a book: its owner has read that."""
-    return AlphaBetaPlayer(AlphaBetaOptions(margin_seconds=max(margin_seconds, MARGIN_SECONDS), book=NO_BOOK))
+def make_alphabeta(margin_seconds: float, endings: str) -> AlphaBetaPlayer:
+    """The player, without a book: its owner has read that. endings: its option of that name."""
+    margin = max(margin_seconds, MARGIN_SECONDS)
+    return AlphaBetaPlayer(AlphaBetaOptions(margin_seconds=margin, book=NO_BOOK, endings=endings))
 
 
 def begin_alphabeta(
-    setup: MatchSetup, margin_seconds: float, deadline: float, rival: MctsOptions | None
+    setup: MatchSetup, margin_seconds: float, deadline: float, rival: MctsOptions | None, *, endings: str
 ) -> AlphaBetaPlayer | None:
     """Alpha-beta, ready to choose the moves of the match; None if the tree is to do that.
 
     deadline   time.monotonic() seconds of the start clock; trial matches leave a part of it
     rival      options of the tree to win trial matches against; None: there is no question
+    endings    option of the player: its table of endings
     """
-    player = make_alphabeta(margin_seconds)
+    player = make_alphabeta(margin_seconds, endings)
     trial = None if rival is None else kept_trial(setup.game) or Trial.empty(setup.game)
     if rival is None or trial is None or trial.is_won:
         player.start(setup, deadline)

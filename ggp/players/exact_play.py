@@ -17,6 +17,7 @@ from dataclasses import replace
 from ggp.engines.compiled import PackedState
 from ggp.game import Move
 from ggp.match.player import MatchSetup
+from ggp.players.kept_knowledge import open_endings
 from ggp.players.options import MctsPlayerOptions
 from ggp.players.tablebase import chosen_move, stage_report
 from ggp.search.mcts.mixed_root import root_matrix
@@ -40,7 +41,8 @@ class ExactPlay:
         self._prover: Prover | None = None
         if own.is_proving:
             role_index = search.game.roles.index(setup.role)
-            self._prover = Prover(search.game, role_index, mebibytes=own.proof_mebibytes)
+            endings = open_endings(search.game, own.endings, is_counted=own.simulations is not None)
+            self._prover = Prover(search.game, role_index, mebibytes=own.proof_mebibytes, endings=endings)
             self._prover.prepare()
 
     @property
@@ -76,6 +78,8 @@ class ExactPlay:
             self._search.run(deadline=deadline, simulations=simulations, is_stopped=is_stopped)
             return
         if prover.solution is not None or self._search.game.is_terminal(state):
+            return
+        if prover.stage(state) is not None:
             return
         prover.move_to(state)
         if simulations is not None:

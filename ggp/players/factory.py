@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ggp.game import Role
 from ggp.match.player import Player, PlayerSpecError
-from ggp.players.kept_knowledge import check_book
+from ggp.players.kept_knowledge import check_book, check_endings
 from ggp.players.mcts import MctsPlayer, Progress, Reporting
 from ggp.players.options import (
     NO_COALITION,
@@ -187,6 +187,7 @@ def _make_mcts(given: dict[str, str], links: Links, kind: str = "mcts") -> MctsP
     if options.weights is not None:
         check_weights(options.weights)
     check_book(own.book)
+    check_endings(own.endings)
     return MctsPlayer(own, options, on_progress=links.on_progress, on_report=links.on_report)
 
 
@@ -194,6 +195,7 @@ def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
     own = take_options(AlphaBetaOptions(), given)
     refuse_unknown(given, *option_tables("alphabeta"))
     check_book(own.book)
+    check_endings(own.endings)
     weights = None if own.weights is None else _read_weights(own.weights)
 
     from ggp.players.alphabeta import AlphaBetaPlayer

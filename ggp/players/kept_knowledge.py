@@ -1,4 +1,4 @@
-"""What is kept about a game, as a match uses it: its opening book, tuned options and trial matches.
+"""What is kept about a game, as a match uses it: its opening book, endings, tuned options and trial matches.
 
 A file that cannot be used is worth a warning, never a match.
 """
@@ -8,19 +8,25 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Hashable
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from ggp.game import Game, Move
 from ggp.knowledge.book import FILE_NAME, Book, BookMove
-from ggp.knowledge.folder import KnowledgeFileError, find_kept_file
+from ggp.knowledge.folder import ENDINGS_FILE_NAME, KnowledgeFileError, find_kept_file
 from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
 from ggp.knowledge.trial import Trial
 from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
-from ggp.players.options import AUTO_BOOK, NO_BOOK
+from ggp.players.options import AUTO_BOOK, AUTO_ENDINGS, NO_BOOK, NO_ENDINGS
 from ggp.search.option_table import OptionError
 from ggp.search.report import MoveReport, SearchReport
+from ggp.solver.saved_header import SavedSolutionError, read_header
+
+if TYPE_CHECKING:
+    from ggp.solver.endings import EndingTable
 
 _logger = logging.getLogger("ggp.players")
 
@@ -52,6 +58,43 @@ def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
         return None
     _logger.info("%s: opening book with %d positions", game.name, len(book.moves))
     return book
+
+
+def check_endings(option: str) -> None:
+    """Raise OSError or OptionError if the option names a file that is no solution."""
+    if option not in (AUTO_ENDINGS, NO_ENDINGS):
+        try:
+            read_header(Path(option))
+        except SavedSolutionError as error:
+            raise OptionError(str(error)) from None
+
+
+def open_endings(game: Game[Any], option: str, *, is_counted: bool) -> EndingTable | None:
+    """The table that the option `endings` means for this game; None without one.
+
+    is_counted   the moves must not depend on what this machine has kept
+    """
+    path: Any = None if option in (AUTO_ENDINGS, NO_ENDINGS) else option
+    try:
+        if option == AUTO_ENDINGS and not is_counted:
+            path = find_kept_file(game.program, ENDINGS_FILE_NAME)
+        if path is None:
+            return None
+        stat = Path(path).stat()
+        found = _read_endings(str(path), (stat.st_mtime_ns, stat.st_size), cast("Hashable", game))
+    except (OSError, SavedSolutionError, MemoryError) as error:
+        _logger.warning("%s: playing without a table of endings: %s", game.name, error)
+        return None
+    _logger.info("%s: table of %d endings", game.name, found.state_count)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _read_endings(path: str, stamp: tuple[int, int], game: Any) -> EndingTable:
+    """The table in a file of this stamp, read once for all who play a game: it may be large."""
+    from ggp.solver.endings import EndingTable
+
+    return EndingTable(path, game)
 
 
 def tuned_options(game: Game[Any]) -> TunedOptions | None:

@@ -184,7 +184,9 @@ class MctsPlayer(Player):
             tuned = self._tuned_options(setup.game)
             is_certain = self.own.alphabeta == "on" or (tuned is not None and tuned.has_alphabeta)
             rival = None if is_certain else self._options_for(setup.game)
-            self._alphabeta = begin_alphabeta(setup, self.margin_seconds, deadline, rival)
+            self._alphabeta = begin_alphabeta(
+                setup, self.margin_seconds, deadline, rival, endings=self.own.endings
+            )
 
     def _find_equilibrium(self, deadline: float) -> EquilibriumPlay | None:
         """The equilibrium of a game with hidden information, if a part of the start clock suffices.

@@ -25,8 +25,13 @@ BELIEFS = ("many", "sets", "one")
 SEARCHES = ("auto", "lanes", "reference")
 OWN_COALITION, NO_COALITION = "own", "none"
 AUTO_BOOK, NO_BOOK = "auto", "off"
+AUTO_ENDINGS, NO_ENDINGS = "auto", "off"
 BOOK_HELP = (
     "Opening book: off, a file of `ggp book`, or auto: the one kept for the game, except in counted searches."
+)
+ENDINGS_HELP = (
+    "Table of endings: off, a file of `ggp endings`, or auto: the one kept for the game, except in counted"
+    " searches."
 )
 MOST_SIMULATIONS = 10**12
 MOST_SECONDS = 604_800.0
@@ -81,6 +86,7 @@ class MctsPlayerOptions:
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
     book: str = text("book", AUTO_BOOK, BOOK_HELP)
+    endings: str = text("endings", AUTO_ENDINGS, ENDINGS_HELP)
     is_tuned: bool = switch(
         "tuned",
         True,
@@ -128,6 +134,7 @@ class AlphaBetaOptions:
         most=1.0,
     )
     book: str = text("book", AUTO_BOOK, BOOK_HELP)
+    endings: str = text("endings", AUTO_ENDINGS, ENDINGS_HELP)
     transpositions: bool = switch("transpositions", True, "Remember positions.", group=TUNING)
     order_by_table: bool = switch(
         "order_by_table", True, "Search the remembered best move first.", group=TUNING

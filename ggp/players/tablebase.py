@@ -14,6 +14,7 @@ from ggp.match.faults import WrongTablebase
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.search.report import MoveReport, SearchReport
 from ggp.solver import SavedSolutionError, SolverError, Tablebase
+from ggp.solver.endings import EndingTable
 from ggp.solver.stages import Stage
 
 _logger = logging.getLogger("ggp.players")
@@ -84,6 +85,15 @@ def require_tablebase_rules(players: Iterable[Player], game: Game[Any]) -> None:
                 player.tablebase.require_rules(game.program)
             except SavedSolutionError as error:
                 raise PlayerSpecError(f"{error}, not of {game.name}") from None
+
+
+def ending_move(
+    endings: EndingTable | None, setup: MatchSetup, state: Hashable, rng: random.Random
+) -> tuple[Move, SearchReport] | None:
+    """An optimal move of the player's role if the table knows one."""
+    stage = None if endings is None else endings.stage(setup.game, state)
+    move = None if stage is None else chosen_move(stage, setup, rng)
+    return None if stage is None or move is None else (move, stage_report(stage, setup.role))
 
 
 def chosen_move(stage: Stage, setup: MatchSetup, rng: random.Random) -> Move | None:

@@ -1,5 +1,7 @@
 """reachable_states: all reachable states of a game, each once, and all transitions between them.
 
+`closed_states` begins at other states than the initial one and finds a set that no move leaves.
+
 Breadth-first from the initial state: states are numbered as they are found, the frontier is a stretch of
 numbers, and each pass of lanes expands a few hundred of them. Transitions are kept in chunks, the
 numbers of the successors in order; chunks that exceed the memory limit go to disk.
@@ -9,9 +11,9 @@ from __future__ import annotations
 
 import mmap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.codes import encode_states, make_code
-from ggp.lanes.keys.key_table import KeyTable, fill_table
+from ggp.lanes.keys.key_table import ABSENT, KeyTable, fill_table, find_states
 from ggp.solver.chunk import Chunk
 from ggp.solver.estimate import estimate_states
 from ggp.solver.kernels.expand import (
@@ -66,6 +68,34 @@ def reachable_states(
     the latter only if a role may have more moves than can be counted.
     """
     return _Enumeration(game, limits or SolverLimits(), start, report, is_lenient=is_lenient).run()
+
+
+def closed_states(
+    game: CompiledGame,
+    batches: Iterable[NDArray[np.bool_]],
+    limits: SolverLimits | None = None,
+    *,
+    report: Callable[[Progress], None] | None = None,
+) -> StateSpace:
+    """Find the states of `batches` and every state that legal play can reach from them.
+
+    No move leads out of the set, so that its values are those of the whole game.
+
+    batches   bool[B, F] each, taken one after the other; the first is not empty. Where a limit ends the work,
+              the set is that of the batches finished until then
+    Raises SolverLimitError if that is none, UnsolvableError as `reachable_states` does.
+    """
+    assert limits is None or limits.work_folder is None
+    return _Enumeration(game, limits or SolverLimits(), None, report, is_lenient=False).run_batches(batches)
+
+
+class _Extent(NamedTuple):
+    """How far an enumeration is when no state is left to expand."""
+
+    states: int
+    chunks: int
+    layers: int
+    backward: int
 
 
 class _Enumeration:
@@ -126,6 +156,50 @@ class _Enumeration:
         finally:
             if self.folder is not None and self.limits.work_folder is not None:
                 self._save_checkpoint(self.folder)
+        return self._space()
+
+    def run_batches(self, batches: Iterable[NDArray[np.bool_]]) -> StateSpace:
+        """See `closed_states`."""
+        self.layer_ends = []
+        closed: _Extent | None = None
+        try:
+            for batch in batches:
+                self._add(encode_states(self.code, batch))
+                self._expand_all()
+                backward = int(self.expansion.counter[BACKWARD])
+                closed = _Extent(self.states, len(self.chunks), len(self.layer_ends), backward)
+        except (SolverLimitError, MemoryError):
+            if closed is None:
+                raise
+            self._cut(closed)
+        return self._space()
+
+    def _add(self, keys: NDArray[np.uint64]) -> None:
+        """Number those states that are new, as a layer of their own."""
+        number = np.empty(len(keys), np.int64)
+        find_states(self.table, self.keys, self.words, keys.reshape(-1), number)
+        new = np.unique(keys[number == ABSENT], axis=0)
+        self._make_room(len(new))
+        before = self.states
+        self.keys[before * self.words : (before + len(new)) * self.words] = new.reshape(-1)
+        self.expansion.counter[STATES] = before + len(new)
+        self._fill_table()
+        self.layer_ends.append(self.states)
+
+    def _cut(self, closed: _Extent) -> None:
+        """Forget all that was found after `closed`. Earlier states never lead to later ones."""
+        self.expansion.counter[STATES] = closed.states
+        self.expansion.counter[BACKWARD] = closed.backward
+        del self.chunks[closed.chunks :]
+        del self.layer_ends[closed.layers :]
+        self.expanded = closed.states
+        self._fill_table()
+
+    def _fill_table(self) -> None:
+        self.table[:] = 0
+        fill_table(self.table, self.keys, self.words, self.states)
+
+    def _space(self) -> StateSpace:
         return StateSpace(
             self.game,
             self.code,

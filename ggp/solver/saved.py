@@ -1,4 +1,4 @@
-"""Saved solutions: a file with the value of every reachable state.
+"""Saved solutions: a file with the value of every reachable state, or of a part of them that no move leaves.
 
 The file is a line naming the format, a line of JSON (what `ggp info` shows), and arrays: the keys in
 ascending order, and for each the values and the depth. It is memory-mapped, so opening it
@@ -20,23 +20,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gdl.program import Program
+from ggp.engines.compiled import CompiledGame
 from ggp.files import writing
 from ggp.game import Fact, Game, Role
-from ggp.lanes.keys.codes import check_code, encode_states
+from ggp.lanes.keys.codes import check_code, encode_states, make_code
+from ggp.lanes.keys.key_table import fill_table
 from ggp.lanes.keys.packing import StateCode
+from ggp.solver.kernels.known_goals import KnownGoals
 from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header
 from ggp.solver.solution import CORRELATED, Solution
 from ggp.solver.stages import Stage, Worth, rate_stage
 from ggp.solver.work_folder import describe_code, rules_digest
 
 _ALIGNMENT = 64
+MOST_GOAL = 100
 _DTYPES = {"keys": ("<u8",), "value": ("|u1", "<f8"), "depth": ("<u2",)}
 """Types of the arrays; any other is not mapped."""
 
 
-def save_solution(solution: Solution, path: str | Path) -> None:
+def save_solution(solution: Solution, path: str | Path, *, part: str | None = None) -> None:
     """Write `solution` to a file, atomically. If `path` is a link, its target is replaced.
 
+    part   which states it has if the initial state need not be one of them, in words
     Raises OSError, also if `path` exists and is not a regular file.
     """
     space = solution.space
@@ -44,7 +49,7 @@ def save_solution(solution: Solution, path: str | Path) -> None:
     keys = np.asarray(space.keys).reshape(-1, words)
     order = np.argsort(keys[:, 0]) if words == 1 else np.lexsort(keys.T[::-1])
     arrays = {"keys": keys[order], "value": solution.value[order], "depth": solution.depth[order]}
-    header = _header(solution)
+    header = _header(solution, part)
     place = 0
     header["arrays"] = {}
     for name, array in arrays.items():
@@ -69,17 +74,17 @@ def save_solution(solution: Solution, path: str | Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _header(solution: Solution) -> dict[str, Any]:
+def _header(solution: Solution, part: str | None) -> dict[str, Any]:
     game = solution.game
+    whole = {"values": list(solution.values()), "longest_line": int(solution.depth[0])}
     return {
         "game": game.name,
         "rules": rules_digest(game.program),
         "roles": [str(role) for role in game.roles],
-        "values": list(solution.values()),
+        **(whole if part is None else {"part": part}),
         "concept": solution.concept,
         "states": solution.space.state_count,
         "transitions": solution.space.transitions,
-        "longest_line": int(solution.depth[0]),
         "sum": solution.sum,
         "cyclic": solution.cyclic,
         "endless": solution.endless,
@@ -117,7 +122,7 @@ class Tablebase:
             raise SavedSolutionError(f"{self.path}: solution of other rules ({self.header['game']})")
 
     def worth(self, facts: Iterable[Fact]) -> Worth:
-        """The worth of the state with these facts. Raises KeyError if legal play does not reach it."""
+        """The worth of the state with these facts. Raises KeyError if it is not in the file."""
         state = np.zeros((1, len(self._fluent)), np.bool_)
         for fact in facts:
             fluent = self._fluent.get(str(fact))
@@ -136,13 +141,39 @@ class Tablebase:
         )
 
     def values(self) -> dict[Role, float]:
-        """Role → its value in the initial state."""
+        """Role → its value in the initial state. Raises KeyError if only a part of the game was solved."""
         from gdl.syntax.parser import parse_term
 
         return {
             parse_term(role): worth
             for role, worth in zip(self.header["roles"], self.header["values"], strict=True)
         }
+
+    def known_goals(self, game: CompiledGame) -> KnownGoals | None:
+        """The goals of the first role, in memory, for a search of `game` on lanes.
+
+        None if they are not goals of one role, or of two with constant sum, or if this circuit of the game
+        has other keys. Raises SavedSolutionError if the file is of other rules, or has impossible values.
+        """
+        self.require_rules(game.program)
+        code = make_code(len(game.terms.fluents), game.exclusive)
+        fluents = [str(fluent) for fluent in game.terms.fluents]
+        if describe_code(code) != describe_code(self._code) or fluents != self.header["fluents"]:
+            return None
+        values, total = np.array(self._value), self.header["sum"]
+        roles = values.shape[1]
+        if values.dtype != np.uint8 or roles > 2 or (roles == 2 and total is None):
+            return None
+        has_sum = roles == 1 or (values.sum(axis=1, dtype=np.int64) == total).all()
+        if values.max(initial=0) > MOST_GOAL or not has_sum:
+            raise SavedSolutionError(f"{self.path}: incomplete or damaged (impossible values)")
+        keys = np.array(self._keys).reshape(-1)
+        slots = 2
+        while slots < 2 * len(values):
+            slots *= 2
+        table = np.zeros(slots, np.uint64)
+        fill_table(table, keys, code.word_count, len(values))
+        return KnownGoals(table, keys, np.ascontiguousarray(values[:, 0]))
 
     def _find(self, key: NDArray[np.uint64]) -> int:
         wanted = tuple(int(word) for word in key)
@@ -154,7 +185,7 @@ class Tablebase:
             else:
                 high = middle
         if low == len(self._keys) or tuple(int(word) for word in self._keys[low]) != wanted:
-            raise KeyError("not a reachable state")
+            raise KeyError("not a state of this solution")
         return low
 
     def _array(self, name: str, start: int) -> NDArray[Any]:

@@ -28,6 +28,7 @@ from ggp.search.alphabeta.memory import allocate_memory, with_estimate
 from ggp.search.alphabeta.refinements import PLAIN, SCALE, Estimate, Refinements
 from ggp.search.alphabeta.result import SearchResult
 from ggp.search.alphabeta.transposition import DEFAULT_MEBIBYTES, slot_count
+from ggp.solver.kernels.known_goals import KnownGoals
 
 JOIN_SECONDS = 0.05
 ENDLESS_NODES = 1 << 62
@@ -92,6 +93,7 @@ class AlphaBeta:
         )
         if not self._goals:
             raise AlphaBetaError(f"{game.roles[0]} needs one goal value at the end, but the rules give none")
+        self._known_sum = -1
         self.counter[arrays.SUM] = -1
         self.depth = 0
         self.searches = 0
@@ -121,6 +123,23 @@ class AlphaBeta:
     def set_estimate(self, estimate: Estimate) -> None:
         """Score the horizon by another estimate from now on; entries in the table stay as they are."""
         self._memory = with_estimate(self._memory, self.refinements, estimate)
+
+    def use_known_goals(self, known: KnownGoals, goal_sum: int | None) -> None:
+        """Treat states whose goals are known as ends of the game, from now on.
+
+        goal_sum   of the two roles in those states; None with one role
+        The goals must be exact, and the keys those of `code`. Symmetric states have one key, that of the
+        smallest image, so that others are not found.
+        """
+        self._memory = self._memory._replace(known=known)
+        self._known_sum = -1 if goal_sum is None else goal_sum
+        if self.goal_sum < 0:
+            self.counter[arrays.SUM] = self._known_sum
+
+    @property
+    def known_ends(self) -> int:
+        """Positions met in the current or latest search that were not terminal and whose goal was known."""
+        return int(self.counter[arrays.KNOWN])
 
     def search(
         self,
@@ -263,7 +282,7 @@ class AlphaBeta:
         for array in (search.table_key, search.table_data, search.history, self.counter):
             array[:] = 0
         self._memory.killer[:] = -1
-        self.counter[arrays.SUM] = -1
+        self.counter[arrays.SUM] = self._known_sum
 
     @property
     def table_fill(self) -> float:
@@ -387,7 +406,7 @@ class AlphaBeta:
     def put_root(self, state: PackedState) -> None:
         """Begin at `state`, which is not terminal, with all counters at 0."""
         search = self._memory
-        for place in (arrays.NODES, arrays.STOP, arrays.FAULT, arrays.PAUSED):
+        for place in (arrays.NODES, arrays.STOP, arrays.FAULT, arrays.PAUSED, arrays.KNOWN):
             self.counter[place] = 0
         self._is_interrupted = False
         search.frames.children[0] = -1

@@ -28,6 +28,7 @@ from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.proving.enumeration import solve_counted, solve_in_time
 from ggp.search.proving.forecast import positions_to_proof
 from ggp.solver import Solution, SolverError
+from ggp.solver.endings import EndingTable
 from ggp.solver.stages import Stage
 
 _logger = logging.getLogger("ggp.search")
@@ -78,12 +79,18 @@ class Prover:
         role_index: int,
         *,
         mebibytes: int,
+        endings: EndingTable | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`role_index` is the role whose moves `root_goals` and `stage` are about."""
+        """Set up proofs of `game`.
+
+        role_index   the role whose moves `root_goals` and `stage` are about
+        endings      states whose values are known; alpha-beta searches no further there
+        """
         self.game = game
         self.role_index = role_index
         self.mebibytes = mebibytes
+        self._endings = endings
         self.solution: Solution | None = None
         self._clock = clock
         self._state: PackedState | None = None
@@ -108,9 +115,9 @@ class Prover:
         return self.proven is not None and self.proven.move is not None
 
     def stage(self, state: PackedState) -> Stage | None:
-        """The optimal moves in `state` by the solution, or None."""
+        """The optimal moves in `state` by the solution or the endings, or None."""
         if self.solution is None:
-            return None
+            return None if self._endings is None else self._endings.stage(self.game, state)
         try:
             return self.solution.stage(self._state_of_solution(self.solution, state))
         except (KeyError, SolverError):
@@ -258,7 +265,10 @@ class Prover:
 
     def _make_search(self) -> AlphaBeta:
         # One word for all games, so that kernels are compiled once: wide positions take several passes.
-        return AlphaBeta(self.game, PROVING, NO_EVALUATION, mebibytes=self._table_mebibytes, words=1)
+        search = AlphaBeta(self.game, PROVING, NO_EVALUATION, mebibytes=self._table_mebibytes, words=1)
+        if self._endings is not None and self._endings.known is not None:
+            search.use_known_goals(self._endings.known, self._endings.goal_sum)
+        return search
 
     def _enlarge_table(self) -> None:
         """Use a larger table once this one fills up: small ones are quicker to map and to reach."""

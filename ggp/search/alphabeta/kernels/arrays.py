@@ -19,6 +19,7 @@ from ggp.jit.rows import ALL_ONES, Rows, make_rows, words_of
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.search.alphabeta.kernels.distance import GoalFormula, no_formula
+from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
 
 Ints = NDArray[np.int64]
 
@@ -53,6 +54,7 @@ RESOLVED = 255
 OPTIONS = 17
 
 # Indices of AlphaBetaMemory.counter.
+# KNOWN: children that were not terminal and whose goal was known.
 # PAUSED: 1 + the ply at which a stopped search resumes; 0: begin at the root.
 (
     NODES,
@@ -68,8 +70,9 @@ OPTIONS = 17
     DEEPEST,
     EXTENSIONS,
     PAUSED,
-) = range(13)
-COUNTERS = 13
+    KNOWN,
+) = range(14)
+COUNTERS = 14
 # Values of counter[FAULT].
 NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
 
@@ -124,12 +127,13 @@ class AlphaBetaMemory(NamedTuple):
     image                     int32[V, F]: fluent f of the mirrored state is fluent image[v, f] of the state
     key, reached              uint64[C*D]: keys of nodes; uint64[L*D], scratch
     move, mover, end, score, order, mobility   int32[C] (order int64[C]): the move to a child (-1: forced),
-                              who moves there, its terminal score for role 0 or NO_SCORE, its static score
-                              for role 0, its rank, the moves of its mover
+                              who moves there, its terminal or known score for role 0 or NO_SCORE, its
+                              static score for role 0, its rank, the moves of its mover
     killer                    int64[2*Y]
     history                   int64[M]
     table_key, table_data     uint64[S*D], uint64[S]; see `ggp.search.alphabeta.kernels.transposition_table`
     weight                    int32[F+1]: static score of each fluent for role 0, and the constant
+    known, mixed              states that count as ends because their goals are known; uint64[L], scratch
     formula, degree           the goals as a formula, used with `DISTANCE_WEIGHT`; float64[parts*L], scratch
     """
 
@@ -155,6 +159,8 @@ class AlphaBetaMemory(NamedTuple):
     table_key: NDArray[np.uint64]
     table_data: NDArray[np.uint64]
     weight: Int32Array
+    known: KnownGoals
+    mixed: NDArray[np.uint64]
     formula: GoalFormula
     degree: NDArray[np.float64]
     option: Ints
@@ -198,6 +204,8 @@ def make_memory(
         table_key=np.zeros(slots * code.word_count, np.uint64),
         table_data=np.zeros(slots, np.uint64),
         weight=np.zeros(tables.fluent_count + 1, np.int32),
+        known=no_known_goals(),
+        mixed=np.zeros(lanes, np.uint64),
         formula=no_formula(),
         degree=np.zeros(1, np.float64),
         option=np.zeros(OPTIONS, np.int64),

@@ -26,6 +26,7 @@ from ggp.jit.rows import (
     word_count,
 )
 from ggp.lanes.bits import has_lane, literal_in_lane
+from ggp.lanes.keys.key_table import prefetch_batch
 from ggp.lanes.keys.packing import StateCode, decode_planes, store_keys
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.row_loops import clear_moves, several_true
@@ -33,6 +34,7 @@ from ggp.lanes.settle import settle_phases
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.distance import distance_score, set_degrees
+from ggp.solver.kernels.known_goals import UNKNOWN_GOAL, known_goal
 
 
 @inlined
@@ -237,6 +239,20 @@ def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: In
         memory.score[top + lane] = min(max(memory.score[top + lane], 1), 9999)
 
 
+@inlined
+def _note_known(memory: AlphaBetaMemory, words: Index, top: Index, lanes: Index) -> None:
+    """end[child] = its goal where that is known although the child is not terminal."""
+    known = memory.known
+    prefetch_batch(known.table, known.keys, words, memory.key, top, top + lanes, memory.mixed)
+    for lane in range(lanes):
+        child = top + lane
+        if memory.end[child] == c.NO_SCORE:
+            goal = known_goal(known, words, memory.key, child * words, memory.mixed[lane])
+            if goal != UNKNOWN_GOAL:
+                memory.end[child] = 100 * goal
+                memory.counter[c.KNOWN] += 1
+
+
 @piece
 def make_children(
     tables: LaneTables,
@@ -277,6 +293,8 @@ def make_children(
         _find_movers(tables, first_move, memory, here, lanes)
         _read_goals(tables, memory, here, lanes)
         _estimate(tables, memory, here, lanes)
+        if memory.known.goal.shape[0] > 0:
+            _note_known(memory, np.int64(code.word_count), here, lanes)
     if memory.counter[c.FAULT] != 0:
         return np.int64(-1)
     return count

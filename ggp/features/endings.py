@@ -1,0 +1,139 @@
+"""Positions near the end of a game: few pieces or few empty cells, found in random playouts.
+
+What is counted follows from the board (`ggp.analysis.board_finder`) and from what playouts do with it: in
+some games pieces only disappear, in others cells only fill up. Either number can only fall, so that all
+that follows a position with few of them has few as well, which is what makes tables of endings small
+(Thompson, "Retrograde Analysis of Certain Endgames", 1986; Schaeffer et al., "Building the Checkers 10-Piece
+Endgame Databases", 2003). Nothing here knows the name of a game.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.analysis.board_finder import find_board
+from ggp.engines.compiled import CompiledGame
+from ggp.features.recorded_playouts import RecordedPlayouts, record_playouts
+from ggp.lanes.engine import BoolArray, Lanes
+
+PIECES, EMPTY_CELLS = "pieces", "empty cells"
+FIRST_BATCH = 64
+MOST_BATCH = 1 << 14
+
+
+@dataclass(frozen=True)
+class EndingMeasure:
+    """How near the end a position is: the number of PIECES or EMPTY_CELLS, which no move raises.
+
+    counted   PIECES or EMPTY_CELLS
+    pieces    int64[P]: the facts that put something on a cell
+    cells     of the board
+    """
+
+    counted: str
+    pieces: NDArray[np.int64]
+    cells: int
+
+    def of(self, states: BoolArray) -> NDArray[np.int64]:
+        """int64[...] of states bool[..., F]."""
+        count: NDArray[np.int64] = states[..., self.pieces].sum(axis=-1, dtype=np.int64)
+        return count if self.counted == PIECES else self.cells - count
+
+
+def recognize_ending_measure(game: CompiledGame) -> EndingMeasure | None:
+    """What runs out on the board of `game`; None without a board, or if nothing does in random playouts.
+
+    >>> import ggp
+    >>> recognize_ending_measure(ggp.load("tictactoe")).counted
+    'empty cells'
+    >>> recognize_ending_measure(ggp.load("breakthrough_small")).counted
+    'pieces'
+    >>> recognize_ending_measure(ggp.load("nim"))
+    """
+    board = find_board(game.program, game.facts(game.initial_state()))
+    if board is None:
+        return None
+    placed = [board.place(fluent) for fluent in game.terms.fluents]
+    pieces = [
+        fluent
+        for fluent, place in enumerate(placed)
+        if place is not None and place[2] != board.blanks[place[0]]
+    ]
+    cells = {place[1] for place in placed if place is not None}
+    facts = np.array(pieces, np.int64)
+    watched = record_playouts(game, facts)
+    has_risen = has_fallen = False
+    for word in range(watched.words.shape[2]):
+        count = watched.states(word).sum(axis=2, dtype=np.int64)
+        change = np.diff(count, axis=0)[_is_before_the_end(watched, word)[1:]]
+        has_risen |= bool((change > 0).any())
+        has_fallen |= bool((change < 0).any())
+    if has_risen == has_fallen:
+        return None
+    return EndingMeasure(EMPTY_CELLS if has_risen else PIECES, facts, len(cells))
+
+
+def draw_endings(
+    game: CompiledGame,
+    measure: EndingMeasure,
+    *,
+    most: int,
+    playouts: int,
+    seed: int = 0,
+    deadline: float = math.inf,
+) -> dict[int, BoolArray]:
+    """For each number up to `most` the states bool[N, F] in which random playouts first had so few.
+
+    States that are met twice are listed once; a number that no playout had is left out.
+
+    playouts   as many, rounded up to full lanes
+    deadline   time.monotonic() seconds
+    """
+    lanes = Lanes(game.lane_tables, seed=seed)
+    facts = np.arange(len(game.terms.fluents))
+    found: dict[int, list[BoolArray]] = {}
+    for _ in range(math.ceil(playouts / lanes.lane_count)):
+        watched = record_playouts(game, facts, lanes=lanes, deadline=deadline)
+        for word in range(watched.words.shape[2]):
+            states = watched.states(word)
+            for number, entered in _entries(measure.of(states), _is_before_the_end(watched, word), most):
+                found.setdefault(number, []).append(states[entered])
+        if time.monotonic() > deadline:
+            break
+    return {number: np.unique(np.concatenate(found[number]), axis=0) for number in sorted(found)}
+
+
+def in_batches(endings: dict[int, BoolArray]) -> Iterator[BoolArray]:
+    """The states by ascending number, in batches that grow, so that little is lost if one is too much."""
+    size = FIRST_BATCH
+    for number in sorted(endings):
+        states = endings[number]
+        first = 0
+        while first < len(states):
+            yield states[first : first + size]
+            first += size
+            size = min(2 * size, MOST_BATCH)
+
+
+def _is_before_the_end(watched: RecordedPlayouts, word: int) -> BoolArray:
+    """bool[T, 64]: the states up to the terminal one; all of a playout that did not end."""
+    length = watched.length[64 * word : 64 * word + 64]
+    step = np.arange(watched.words.shape[0])[:, None]
+    return (step <= length) | (length < 0)
+
+
+def _entries(
+    numbers: NDArray[np.int64], is_played: BoolArray, most: int
+) -> Iterator[tuple[int, tuple[NDArray[np.int64], NDArray[np.int64]]]]:
+    """Number → (steps, lanes) of the states that are the first with this number in their playouts."""
+    before = np.vstack([np.full((1, numbers.shape[1]), most + 1), numbers[:-1]])
+    is_entry = is_played & (numbers <= most) & (numbers < before)
+    for number in np.unique(numbers[is_entry]).tolist():
+        steps, lanes = np.nonzero(is_entry & (numbers == number))
+        yield number, (steps, lanes)
