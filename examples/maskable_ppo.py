@@ -1,6 +1,6 @@
 """MaskablePPO of sb3-contrib learns a game against a random opponent.
 
-pip install 'ggp-lanes[rl]' sb3-contrib
+pip install -e '.[rl]' sb3-contrib
 python examples/maskable_ppo.py tictactoe
 """
 

@@ -1,6 +1,6 @@
 """A network in torch learns who wins, from batches of random games.
 
-pip install ggp-lanes torch
+pip install -e . torch
 python examples/value_network.py connectfour_4x4
 """
 
