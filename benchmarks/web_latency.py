@@ -115,7 +115,7 @@ async def measure_updates(browser: Browser) -> None:
     match = opened["id"]
     async with browser.events(match) as stream:
         await next_state(stream)
-        await browser.post(f"/api/matches/{match}/think", {"seconds": SEARCH_SECONDS})
+        await browser.post(f"/api/matches/{match}/think", {"seconds": SEARCH_SECONDS, "step": 0})
         count, begin, cpu = 0, 0.0, 0.0
         async for line in stream.content:
             event = json.loads(line[6:]) if line.startswith(b"data: ") else {}

@@ -1,16 +1,24 @@
-"""Draw the pictures of the pages in docs/pictures: `python docs/draw_pages.py` (extra `e2e`, Chromium).
+"""Draw the pictures of the pages (extra `e2e`, Chromium).
 
-The browser is `chromium` of the system, or the one that GGP_CHROMIUM names.
+    python docs/draw_pages.py [FOLDER [WIDTH]]
+
+Every view in both themes, into docs/pictures and as wide as a small laptop if nothing else is given. The
+browser is `chromium` of the system, or the one that GGP_CHROMIUM names.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
@@ -18,60 +26,138 @@ PORT = 8791
 TOKEN = "pictures-of-the-pages"
 ADDRESS = f"http://127.0.0.1:{PORT}"
 WAIT_MS = 120_000
+WIDTH, HEIGHT = 1180, 860
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+COLORS = 128
 
 
-def draw_match(page: Page, path: Path) -> None:
-    """Two searches in the middle of a match of connect four."""
-    page.click('[data-game="connectfour"]')
-    for index in (0, 1):
-        page.locator("#seats select").nth(index).select_option("mcts")
+def show_games(page: Page) -> None:
+    """The list of games."""
+    page.goto(ADDRESS)
+    expect(page.locator("#games li").first).to_be_visible(timeout=WAIT_MS)
+    page.wait_for_load_state("networkidle")
+
+
+def open_match(page: Page, game: str, seats: Sequence[str]) -> None:
+    """A match of `game` between `seats`."""
+    page.goto(ADDRESS)
+    page.click(f'[data-game="{game}"]')
+    for index, seat in enumerate(seats):
+        page.locator("#seats select").nth(index).select_option(seat)
     page.click("#start")
+    page.wait_for_url("**/match/*")
+
+
+def show_play(page: Page) -> None:
+    """A person at Othello who has the search look at the position."""
+    open_match(page, "othello_6x6", ("person", "mcts"))
+    for _ in range(3):
+        expect(page.locator("#status")).to_contain_text("it is your move", timeout=WAIT_MS)
+        page.locator("#state .next").first.click()
+        expect(page.locator("#state .next")).to_have_count(0)
+    expect(page.locator("#status")).to_contain_text("it is your move", timeout=WAIT_MS)
+    page.click("#think")
+    expect(page.locator("#effort")).to_contain_text("playouts", timeout=WAIT_MS)
+    expect(page.locator("#thought-title")).to_contain_text("Search for you", timeout=WAIT_MS)
+
+
+def show_watch(page: Page) -> None:
+    """Two searches in the middle of a match of connect four."""
+    open_match(page, "connectfour", ("mcts", "mcts"))
     expect(page.locator("#step-text")).to_have_text("12 of 12", timeout=WAIT_MS)
-    page.screenshot(path=path)
 
 
-def draw_workbench(page: Page, path: Path) -> None:
+def show_tournament(page: Page) -> None:
+    """The tables of a tournament."""
+    page.goto(f"{ADDRESS}/tournament")
+    expect(page.locator("#matches tr").first).to_be_visible(timeout=WAIT_MS)
+
+
+def show_replay(page: Page) -> None:
+    """A match of that tournament, in its middle."""
+    show_tournament(page)
+    page.locator('#matches button[aria-label*="connectfour"]:not([aria-label*="random"])').first.click()
+    page.wait_for_url("**/match/*")
+    expect(page.locator("#chart-box")).to_be_visible(timeout=WAIT_MS)
+    page.locator("#log li button").nth(8).click()
+    expect(page.locator("#status")).to_contain_text("Position after step 9", timeout=WAIT_MS)
+    page.click("#think")
+    expect(page.locator("#thought-title")).to_contain_text("step 9", timeout=WAIT_MS)
+
+
+def show_workbench(page: Page) -> None:
     """A sheet with a typing error."""
     page.goto(f"{ADDRESS}/workbench")
     expect(page.locator("#findings")).to_contain_text("No findings", timeout=WAIT_MS)
     rules = page.locator("#rules")
     rules.fill(rules.input_value().replace("(true (heap ?n)) (minus", "(true (heap ?n) (minus", 1))
     expect(page.locator("#findings .error").first).to_be_visible(timeout=WAIT_MS)
-    page.screenshot(path=path)
 
 
-def draw_all(browser: Browser) -> None:
-    """Both pages, in the light and in the dark."""
-    for name, draw in (("match", draw_match), ("workbench", draw_workbench)):
-        for scheme in ("light", "dark"):
-            context = browser.new_context(
-                color_scheme="dark" if scheme == "dark" else "light",
-                viewport={"width": 1180, "height": 860},
-            )
-            page = context.new_page()
-            page.goto(f"{ADDRESS}/?token={TOKEN}")
-            draw(page, PICTURES / f"browser_{name}_{scheme}.png")
-            context.close()
+VIEWS = (show_games, show_play, show_watch, show_replay, show_tournament, show_workbench)
 
 
-def main() -> None:
-    """Start a server, draw, and stop it."""
+def draw_all(browser: Browser, folder: Path, width: int) -> None:
+    """Every view, in the light and in the dark."""
+    context = browser.new_context(viewport={"width": width, "height": HEIGHT})
+    page = context.new_page()
+    page.goto(f"{ADDRESS}/?token={TOKEN}")
+    for show in VIEWS:
+        show(page)
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            name = show.__name__.removeprefix("show_")
+            write_small(page.screenshot(), folder / f"browser_{name}_{scheme}.png")
+    context.close()
+
+
+def write_small(png: bytes, path: Path) -> None:
+    """Write a picture with a palette, which needs a third of the space."""
+    with Image.open(io.BytesIO(png)) as image:
+        image.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def play_tournament(path: Path) -> None:
+    """A small tournament to show."""
+    command = [sys.executable, "-m", "ggp", "tournament", "run", "--store", str(path), "--name", "openings"]
+    command += ["--game", "breakthrough_4x4", "connectfour_4x5", "--repetitions", "2", "--seed", "1"]
+    agents = ("mcts:simulations=500", "mcts:simulations=50", "random")
+    subprocess.run([*command, "--agents", *agents], check=True, stdout=subprocess.DEVNULL)
+
+
+def main(folder: Path, width: int) -> None:
+    """Play a tournament, start a server, draw, and stop it."""
     chromium = os.environ.get("GGP_CHROMIUM") or shutil.which("chromium")
     if chromium is None:
         sys.exit("no chromium found: install it or set GGP_CHROMIUM")
-    command = [sys.executable, "-m", "ggp", "serve", "--no-open", "--port", str(PORT)]
     environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"}
-    with (
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as server,
-        sync_playwright() as playwright,
-    ):
-        try:
-            assert server.stdout is not None
-            server.stdout.readline()
-            draw_all(playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"]))
-        finally:
-            server.terminate()
+    with tempfile.TemporaryDirectory() as temporary:
+        store = Path(temporary) / "tournament.sqlite"
+        play_tournament(store)
+        command = [
+            sys.executable,
+            "-m",
+            "ggp",
+            "serve",
+            "--no-open",
+            "--port",
+            str(PORT),
+            "--store",
+            str(store),
+        ]
+        with (
+            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as server,
+            sync_playwright() as playwright,
+        ):
+            try:
+                assert server.stdout is not None
+                server.stdout.readline()
+                browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+                draw_all(browser, folder, width)
+            finally:
+                server.terminate()
 
 
 if __name__ == "__main__":
-    main()
+    given = sys.argv[1:]
+    main(Path(given[0]) if given else PICTURES, int(given[1]) if given[1:] else WIDTH)

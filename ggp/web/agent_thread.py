@@ -38,9 +38,9 @@ class Task:
     generation   of the match when it was asked for; a task of another one is stale
     spec         the player, as `make_player` reads it
     seconds      how long it may take
-    moves        all joint moves so far; empty in games with `sees`
+    moves        the joint moves up to the position; empty in games with `sees`
     observations what `role` was told of each step, in games with `sees`; empty in others
-    is_analysis  searched for the person, in slices, by a player that makes no move
+    is_analysis  searched for the page, in slices, by a player that makes no move
     """
 
     generation: int
@@ -78,6 +78,7 @@ class AgentThread:
         self._players: dict[tuple[Role, str, bool], Player] = {}
         self._observed: dict[Role, int] = {}
         self._task: Task | None = None
+        self._is_starting = False
         self._match_id = f"web.{seed}.{time.time_ns()}"
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -164,12 +165,16 @@ class AgentThread:
             setup = MatchSetup(self._match_id, self._game, task.role, start, task.seconds, self._seed)
             if player.is_remote:  # one that fails START is asked for moves all the same, as managers do
                 self._players[key] = player
-            player.start(setup, time.monotonic() + start)
+            self._is_starting = True  # what is found by then is of the initial state
+            try:
+                player.start(setup, time.monotonic() + start)
+            finally:
+                self._is_starting = False
             self._players[key] = player
         return self._players[key]
 
     def _pass_on(self, report: SearchReport) -> None:
-        if self._task is not None and self._task.generation == self.generation:
+        if not self._is_starting and self._task is not None and self._task.generation == self.generation:
             self._found(Finding(self._task, report=report.to_dict()))
 
     def _follow(self, moves: Sequence[tuple[Move, ...]]) -> None:

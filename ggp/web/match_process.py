@@ -8,7 +8,7 @@ fastest engine in a thread of their own (`agent_thread`).
     view      step                        a state of the past
     play      step, role, move            null; the event `state` follows
     undo                                  null
-    think     seconds                     null; events `think` follow
+    think     seconds, step               null; events `think` follow, on the position after `step`
     record                                the match as JSON of a match record
     animation                             the match as an SVG that plays by itself
     abort                                 null; players over HTTP are told that the match is over
@@ -265,15 +265,28 @@ class BrowserMatch:
                 return count
         return 0
 
-    def think(self, seconds: float) -> None:
-        """Search for the person who is to move."""
-        person = self._next_person()
-        if self._blind() is not None:
+    def think(self, seconds: float, step: int) -> None:
+        """Search the position after `step`, for the person who is to move, else for a role with a choice."""
+        if has_percepts(self.history.game):
             raise RequestError("no analysis in a game with hidden information")
-        if person is None:
-            raise RequestError("it is not your turn")
+        if not 0 <= step <= len(self.history.steps):
+            raise RequestError(f"the match has not reached step {step}")
+        role = self._choosing(step)
+        if role is None:
+            raise RequestError("nobody has a choice in this position")
         limit = min(max(seconds, 0.1), ANALYSIS_SECONDS)
-        self._agents.put(self._task(person, "mcts", limit, is_analysis=True))
+        self._agents.put(self._task(role, "mcts", limit, analyzed_step=step))
+
+    def _choosing(self, step: int) -> Role | None:
+        """The person who is to choose after `step`, else the first role with a choice."""
+        history, person = self.history, self._next_person()
+        if step == len(history.steps) and person is not None:
+            return person
+        if history.game.is_terminal(history.state(step)):
+            return None
+        back = len(history.steps) - step
+        roles = [role for role in history.game.roles if role != RANDOM_ROLE]
+        return next((role for role in roles if len(history.legal(role, back)) > 1), None)
 
     def record(self) -> str:
         """The match as the JSON text of a record. Raises RequestError if it holds what is hidden."""
@@ -359,7 +372,8 @@ class BrowserMatch:
             self._agents.put(self._task(role, seat, self._seconds))
         self._is_changed = self._is_changed or bool(waiting)
 
-    def _task(self, role: Role, spec: str, seconds: float, *, is_analysis: bool = False) -> Task:
+    def _task(self, role: Role, spec: str, seconds: float, analyzed_step: int | None = None) -> Task:
+        """A search; analyzed_step: of that position, instead of for a move in the last one."""
         history = self.history
         index = history.game.roles.index(role)
         is_hidden = has_percepts(history.game)
@@ -371,9 +385,9 @@ class BrowserMatch:
             role,
             spec,
             seconds,
-            () if is_hidden else tuple(history.joint_moves()),
+            () if is_hidden else tuple(history.joint_moves()[:analyzed_step]),
             observations if is_hidden else (),
-            is_analysis,
+            analyzed_step is not None,
         )
 
     def take(self, finding: Finding) -> None:
@@ -385,7 +399,7 @@ class BrowserMatch:
             self._wire.send(
                 {
                     "event": "think",
-                    "step": len(self.history.steps),
+                    "step": len(task.moves) if task.is_analysis else len(self.history.steps),
                     "role": str(task.role),
                     "is_yours": task.is_analysis,
                     "is_done": finding.move is not None,

@@ -64,7 +64,7 @@ _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
     "view": {"step": int},
     "play": {"step": int, "role": str, "move": str},
     "undo": {},
-    "think": {"seconds": float},
+    "think": {"seconds": float, "step": int},
     "record": {},
     "animation": {},
 }

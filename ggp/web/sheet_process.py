@@ -17,6 +17,7 @@ from typing import Any
 
 from gdl.errors import Diagnostic, GdlError
 from gdl.syntax.formatting import format_kif
+from ggp.analysis.board_svg import board_svg
 from ggp.analysis.figures import words_of
 from ggp.analysis.sheet_comment import read_comment
 from ggp.analysis.state_view import show
@@ -96,9 +97,8 @@ def picture(rules: str) -> str:
     1
     """
     view = show(load(rules + "\n", engine="reasoner", name="sheet"))
-    svg = view.to_svg()
-    if svg is not None:
-        return svg
+    if (board := view.board) is not None:
+        return board_svg(board, filter(board.shows, view.facts))
     lines = [line[:PICTURE_CHARACTERS] for line in str(view).splitlines()[:PICTURE_LINES]]
     width = 8 * max(map(len, lines), default=1) + 20
     texts = [

@@ -13,6 +13,7 @@ let best = null; // move of the hint
 let hintWanted = false;
 let isSlow = false; // an awaited agent has not reported for a while
 let slowTimer = 0;
+let thought = null; // the last event `think` of an analysis
 const SLOW_MS = 4000;
 
 const problem = (text) => { find("problem").textContent = text; };
@@ -105,6 +106,9 @@ function showPosition(state) {
   showLog();
   showChart();
   showChoice();
+  showValues();
+  find("think").disabled = about.is_hidden || about.is_live || (live.is_over && isLive());
+  history.replaceState(null, "", isLive() ? location.pathname : `#${shown}`);
   if (focused) place.querySelector(`[data-cell="${focused}"]`)?.focus();
 }
 
@@ -142,7 +146,11 @@ function showLog() {
 function showThought(event) {
   const { report } = event;
   const value = report.goal ?? report.expectation;
-  find("thought-title").textContent = event.is_yours ? `Search for you (${event.role})` : `Search of ${event.role}`;
+  const at = event.step === live.step ? "" : `, step ${event.step}`;
+  const whose = live.person === event.role && !at ? `Search for you (${event.role})` : `Search for ${event.role}${at}`;
+  find("thought-title").textContent = event.is_yours ? whose : `Search of ${event.role}`;
+  thought = event.is_yours ? event : null;
+  showValues();
   find("bar-fill").style.transform = `scaleX(${(value ?? 0) / 100})`;
   find("bar-text").textContent = value === null ? "" : report.goal !== null ? `proven: ${value} for ${event.role}` : `${event.role} expects ${value.toFixed(0)} of 100`;
   find("bar").setAttribute("aria-valuenow", value ?? 0);
@@ -157,6 +165,27 @@ function showThought(event) {
     hintWanted = false;
     best = event.move;
     showChoice();
+  }
+}
+
+/** The values of an analysis, on the cells where the moves end. */
+function showValues() {
+  for (const old of document.querySelectorAll("#state .value")) old.remove();
+  for (const old of document.querySelectorAll("#state .has-value")) old.classList.remove("has-value");
+  if (!thought || !isLive() || thought.step !== live.step) return;
+  const taken = new Set();
+  for (const { move, mean, goal } of thought.report.moves.slice(0, ROWS)) {
+    const path = live.moves.find((each) => each.move === move)?.path ?? [];
+    const name = path.length && path.at(-1).length === 1 ? path.at(-1)[0] : "";
+    const cell = name && !taken.has(name) && document.querySelector(`#state [data-cell="${CSS.escape(name)}"]`);
+    if (!cell) continue;
+    taken.add(name);
+    const dot = cell.querySelector(".dot");
+    const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+    for (const [key, value] of Object.entries({ class: "value", x: dot.getAttribute("cx"), y: Number(dot.getAttribute("cy")) + 4 })) text.setAttribute(key, value);
+    text.textContent = goal !== null ? `= ${goal}` : mean.toFixed(0);
+    cell.classList.add("has-value");
+    cell.append(text);
   }
 }
 
@@ -200,6 +229,10 @@ function showChart() {
     draw("circle", { class: series, cx: x(step), cy: y(value), r: 3 });
     draw("text", { class: series, x: width - 84, y: 20 + 16 * index }, `${role} ${value.toFixed(0)}`);
   });
+  svg.addEventListener("click", (event) => {
+    const place = (event.clientX - svg.getBoundingClientRect().left) * width / svg.clientWidth;
+    goTo(1 + Math.round((place - left) / (width - left - 90) * Math.max(1, values.length - 1)));
+  });
   find("chart").replaceChildren(svg);
 }
 
@@ -216,15 +249,18 @@ function receive(event) {
   if (event.event !== "failed") problem("");
   if (event.event === "state") {
     const wasLive = live === null || isLive();
-    if (live?.step !== event.step) { best = null; clicks = []; }
+    if (live?.step !== event.step) { best = null; clicks = []; thought = null; }
+    const isFirst = live === null;
     live = event;
     const persons = about.seats.includes("person") && !about.is_replay;
     find("choice").hidden = !persons;
     find("steps").hidden = about.is_blind;
     find("undo").disabled = !event.can_undo;
-    for (const name of ["hint", "think"]) find(name).disabled = !event.person || about.is_hidden;
+    find("hint").disabled = !event.person || about.is_hidden;
     for (const name of ["save", "save-svg", "save-animation"]) find(name).disabled = about.is_blind;
+    const linked = isFirst ? Number(location.hash.slice(1)) || live.step : live.step;
     if (wasLive) { shown = null; showPosition(event); } else showProgress();
+    if (linked !== live.step) goTo(linked);
   } else if (event.event === "think") showThought(event);
   else if (event.event === "failed") problem(`${event.role}: ${event.text}`);
   else if (event.event === "gone") problem("The process of this match has ended: its rules took too much time or memory.");
@@ -305,8 +341,8 @@ find("filter").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && moves.length === 1) play(moves[0].move);
 });
 find("undo").addEventListener("click", () => ask("undo"));
-find("hint").addEventListener("click", () => { hintWanted = true; ask("think", { seconds: 1 }); });
-find("think").addEventListener("click", () => ask("think", { seconds: 10 }));
+find("hint").addEventListener("click", () => { hintWanted = true; ask("think", { seconds: 1, step: live.step }); });
+find("think").addEventListener("click", () => ask("think", { seconds: 10, step: shown ?? live.step }));
 find("first").addEventListener("click", () => goTo(0));
 find("back").addEventListener("click", () => goTo((shown ?? live.step) - 1));
 find("forward").addEventListener("click", () => goTo((shown ?? live.step) + 1));
@@ -332,6 +368,7 @@ try {
   find("seats").textContent = about.roles.map((role, index) => about.seats[index] ? `${role}: ${about.seats[index]}` : role).join(" · ");
   fillRows([]);
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
+  find("think").hidden = about.is_live || about.is_hidden;
   if (about.is_live) find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
   follow();
 } catch (error) {

@@ -85,6 +85,24 @@ def test_lines_between_dots_are_drawn_by_clicks():
     assert match.snapshot()["board"].count('"box"') == 1
 
 
+def test_every_position_of_a_match_can_be_analyzed_also_after_the_end():
+    match = open_match("tictactoe", ["person", "person"])
+    for role, move in zip("xoxox", ["1 1", "2 1", "1 2", "2 2", "1 3"], strict=True):
+        play(match, role, f"(mark {move})")
+    match.think(1.0, 3)
+    task = match._agents.tasks[-1]
+    assert (str(task.role), len(task.moves), task.is_analysis) == ("o", 3, True)
+    match.take(Finding(task, None, {"expectation": 0.0, "moves": []}))
+    assert (match._wire.events[-1]["event"], match._wire.events[-1]["step"]) == ("think", 3)
+    for step, why in ((5, "nobody has a choice"), (6, "has not reached"), (-1, "has not reached")):
+        with pytest.raises(RequestError, match=why):
+            match.think(1.0, step)
+    record = BrowserMatch(Wire(), lambda finding: None)
+    record.replay(match.record())
+    record.think(1.0, 0)
+    assert (str(record._agents.tasks[-1].role), record._agents.tasks[-1].moves) == ("x", ())
+
+
 @pytest.mark.slow
 def test_every_bundled_game_opens_and_offers_every_legal_move():
     for each in known_games():
@@ -144,7 +162,7 @@ def test_person_sees_percepts_and_own_moves_only():
     assert len(percepts) == 1
     deal = str(match.history.steps[0].joint_move[2])
     assert deal not in json.dumps(match._wire.events)
-    for refused in (lambda: match.view(0), match.record, match.undo, lambda: match.think(1.0)):
+    for refused in (lambda: match.view(0), match.record, match.undo, lambda: match.think(1.0, 0)):
         with pytest.raises(RequestError):
             refused()
 

@@ -204,6 +204,20 @@ def test_analysis_shows_values_and_the_hint_marks_a_move(page, address):
     assert page.locator("#candidates tr").first.locator("td").nth(1).inner_text() != ""
 
 
+def test_position_of_the_past_is_analyzed_and_has_an_address(page, address):
+    open_game(page, address, "tictactoe", ["person", "person"])
+    for number, cell in enumerate(["0,0", "1,0", "0,1", "1,1", "0,2"], start=1):
+        page.click(f'[data-cell="{cell}"]')
+        expect(step_of(page)).to_have_text(f"{number} of {number}", timeout=WAIT_MS)
+    expect(page.locator("#think")).to_be_disabled()
+    page.locator("#log button").nth(2).click()
+    page.click("#think")
+    expect(page.locator("#thought-title")).to_have_text("Search for o, step 3", timeout=WAIT_MS)
+    expect(page.locator("#candidates .proven").first).to_be_visible(timeout=WAIT_MS)
+    page.reload()
+    expect(page.locator("#status")).to_have_text("Position after step 3 of 5")
+
+
 def test_cards_of_others_never_reach_the_page(page, address):
     texts = []
     page.on("response", lambda reply: "/play" in reply.url and texts.append(reply.text()))
