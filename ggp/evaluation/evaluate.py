@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,7 @@ from ggp.game import Game, has_percepts
 from ggp.search.forest.self_play import SelfPlay, joined, self_play
 from ggp.search.mcts.options import MctsOptions
 from ggp.solver import SolverError, SolverLimits, solve
+from ggp.solver.solution import prepare_valuation
 
 LADDER_WINS = 0.6
 """Share of the points that the stronger search must earn on each rung."""
@@ -39,6 +41,8 @@ PROBED = 32
 """Searches by whose time the budget is planned."""
 COMPARISONS = 3.0
 """What equal searches and a whole ladder cost, in matches between equal searches."""
+PREPARED_STATES = 1000
+"""Those found to load the kernels of the solver."""
 FEWEST_MATCHES, FEWEST_SIMULATIONS = 32, 16
 SCHEMA = 1
 
@@ -121,6 +125,17 @@ def evaluate(
     return _Evaluator(require_compiled(game), terms or EvaluationTerms(), report).run()
 
 
+def prepare_evaluation(game: CompiledGame) -> None:
+    """Compile the kernels that an evaluation needs or load them from the cache, before its budget begins."""
+    if has_percepts(game):
+        self_play(game, 0, 1, step_limit=1)
+        return
+    self_play(game, 1, 1, step_limit=1)
+    prepare_valuation()
+    with suppress(SolverError, MemoryError):
+        solve(game, SolverLimits(states=PREPARED_STATES, may_use_disk=False))
+
+
 class _Evaluator:
     def __init__(
         self,
@@ -129,8 +144,7 @@ class _Evaluator:
         report: Callable[[str, int, int], None] | None,
     ) -> None:
         self.game, self.terms, self.report = game, terms, report
-        # loads the kernels; on a machine that has none yet, compiling them would use up the budget
-        self_play(game, 0 if has_percepts(game) else 1, 1, step_limit=1)
+        prepare_evaluation(game)
         self.begin = time.monotonic()
         self.deadline = self.begin + terms.seconds
         self.players = players_of(game)
