@@ -42,6 +42,8 @@ class ExactPlay:
         if own.is_proving:
             role_index = search.game.roles.index(setup.role)
             endings = open_endings(search.game, own.endings, is_counted=own.simulations is not None)
+            if endings is not None and endings.known is not None:
+                search.use_known_goals(endings.known, endings.goal_sum)
             self._prover = Prover(search.game, role_index, mebibytes=own.proof_mebibytes, endings=endings)
             self._prover.prepare()
 

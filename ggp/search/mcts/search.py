@@ -13,11 +13,14 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 
+import numpy as np
+
 from ggp.engines.compiled import CompiledGame
 from ggp.game import IllegalMoveError, Move, Role
 from ggp.jit.compiling import announced_compilation
+from ggp.lanes.keys.codes import make_code
 from ggp.search.mcts.decisive_moves import decisive_game
-from ggp.search.mcts.kernels.arrays import ROOT
+from ggp.search.mcts.kernels.arrays import ROOT, KnownStates
 from ggp.search.mcts.kernels.tree import BEST_GOAL
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.policy import Need
@@ -25,6 +28,7 @@ from ggp.search.mcts.tree_engine import ENDLESS, TreeEngine
 from ggp.search.mcts.tree_memory import has_room_for_past
 from ggp.search.proving.prover import NO_SUM, Prover
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
+from ggp.solver.kernels.known_goals import KnownGoals
 
 SLICE_SECONDS = 0.01
 """Target duration of one kernel call, during which nothing can stop the search."""
@@ -108,6 +112,19 @@ class LanesSearch:
         """Shut down the threads."""
         if self._pool is not None:
             self._pool.shutdown()
+
+    def use_known_goals(self, known: KnownGoals, goal_sum: int | None) -> None:
+        """Treat states whose goals are known as proven, from now on.
+
+        goal_sum   of the two roles in those states, None with one role; proofs in the tree need 100
+        The keys are those of `ggp.lanes.keys.codes.make_code` for the game.
+        """
+        if goal_sum not in (None, BEST_GOAL):
+            return
+        code = make_code(len(self.game.terms.fluents), self.game.exclusive)
+        for engine in self.engines:
+            key = np.zeros(code.word_count, np.uint64)
+            engine.use_known_states(KnownStates(known, code.first_source, code.source, key))
 
     def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
         """Make `state`, to which `joint_move` led, the root, keeping the trees below it."""

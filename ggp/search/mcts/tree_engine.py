@@ -30,10 +30,12 @@ from ggp.search.mcts.kernels.arrays import (
     SEVERAL,
     UNPROVEN,
     ContextStatistics,
+    KnownStates,
     SearchArrays,
     SearchMemory,
     Settings,
     Tree,
+    no_known_states,
 )
 from ggp.search.mcts.kernels.compaction import abandon, clear_tree, make_root
 from ggp.search.mcts.kernels.search import search_tree
@@ -121,6 +123,7 @@ class TreeEngine:
             if policy.has_statistics
             else None,
             contexts=self._make_contexts(room.grams) if has_contexts else None,
+            known=no_known_states(),
             settings=self._make_settings(),
         )
         self.arrays.counter[c.REFRESH_IN] = self.memory.settings.refresh
@@ -175,6 +178,10 @@ class TreeEngine:
             assert contexts is not None, "made for another policy than FAST"
             contexts = contexts._replace(cases=cases)
         self.memory = self.memory._replace(settings=self._make_settings(), contexts=contexts)
+
+    def use_known_states(self, known: KnownStates) -> None:
+        """Prove nodes whose states are known, from now on."""
+        self.memory = self.memory._replace(known=known)
 
     @property
     def simulation_count(self) -> int:

@@ -20,6 +20,7 @@ from ggp.jit.rows import Rows
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.sparse_roulette import RouletteScratch
 from ggp.search.mcts.policies.fast_kernels import FeatureCases
+from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
 
 Float64Array = NDArray[np.float64]
 
@@ -281,6 +282,25 @@ class SearchArrays(NamedTuple):
     first_move: NDArray[np.int64]
 
 
+class KnownStates(NamedTuple):
+    """States whose goals are known, so that nodes are proven there; P planes and D words per key.
+
+    goals           none without a table of endings
+    first_source    int32[P+1], source int32[*]: fluents of the planes, see `ggp.lanes.keys.packing.StateCode`
+    key             uint64[D], scratch
+    """
+
+    goals: KnownGoals
+    first_source: Int32Array
+    source: Int32Array
+    key: NDArray[np.uint64]
+
+
+def no_known_states() -> KnownStates:
+    """Of no table."""
+    return KnownStates(no_known_goals(), np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.uint64))
+
+
 class SearchMemory(NamedTuple):
     """Everything that one tree search works on: the argument of `search_tree` and its stages.
 
@@ -295,4 +315,5 @@ class SearchMemory(NamedTuple):
     walkers: Walkers
     statistics: MoveStatistics | None
     contexts: ContextStatistics | None
+    known: KnownStates
     settings: Settings

@@ -12,6 +12,7 @@ from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
     CUT,
     MISSING,
+    ROOT,
     UNPROVEN,
     SearchArrays,
     SearchMemory,
@@ -20,7 +21,7 @@ from ggp.search.mcts.kernels.arrays import (
     Walkers,
 )
 from ggp.search.mcts.kernels.backup import end_lane
-from ggp.search.mcts.kernels.proofs import note_terminal, stop_proving
+from ggp.search.mcts.kernels.proofs import is_known, note_end, stop_proving
 from ggp.search.mcts.kernels.tree import (
     BEST_GOAL,
     STUCK,
@@ -107,7 +108,7 @@ def end_lanes(search: SearchMemory, ended: Row) -> None:
                 _watch_sum(tables, arrays, tree, settings, lane)
                 is_leaf = arrays.counter[c.TICK] == walkers.start[lane] + walkers.depth[walker]
                 if settings.is_solving != 0 and is_leaf:
-                    note_terminal(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
+                    note_end(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
             end_lane(search, lane)
 
 
@@ -127,9 +128,12 @@ def lanes_at_an_end(search: SearchMemory, over: Row) -> Row:
         lane = np.int64(walkers.lane[walker, 0])
         if has_lane(arrays.mask, CUT, lane):
             continue
-        is_end = search.settings.is_solving != 0 and tree.proof[node] != UNPROVEN
+        is_solving = search.settings.is_solving != 0
+        is_end = is_solving and tree.proof[node] != UNPROVEN
         if not is_end and tree.first_edge[node, 0] == MISSING:
-            is_end = expand(search.tables, arrays, tree, node, lane) == STUCK
+            if is_solving and node != ROOT:  # which keeps its edges, to choose from
+                is_end = is_known(search.known, arrays, tree, walkers, walker, lane)
+            is_end = is_end or expand(search.tables, arrays, tree, node, lane) == STUCK
         if is_end:
             for k in range(walkers.size[walker]):
                 set_lane(arrays.mask, CUT, np.int64(walkers.lane[walker, k]))

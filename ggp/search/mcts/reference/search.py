@@ -54,6 +54,7 @@ class OutOfTimeError(Exception):
 class Search:
     """The search of one role in one match; keeps its tree from move to move.
 
+    known_goals   goals of states that count as proven although they are not terminal; None where unknown
     `best_move()` may be called, also from another thread, at any time after `move_to`.
     """
 
@@ -84,6 +85,7 @@ class Search:
         self.root: Node | None = None
         self.node_count = 0
         self.simulation_count = 0
+        self.known_goals: Callable[[Hashable], Goals | None] | None = None
         self.is_solving = self.options.is_solving and len(game.roles) <= 2 and self.chance_index < 0
         self._has_other_sums = False
         self._on_progress = on_progress
@@ -209,7 +211,7 @@ class Search:
         tree_depth = len(steps)
         goals = node.proof or node.goals or self.playout(node, steps, deadline)
         if is_new and node.goals is not None and self.is_solving:
-            self.prove(path, node)
+            self.prove(path, node, node.goals)
         self._has_other_sums |= self._has_other_sum(goals)
         back_up(path, goals)
         self._playouts += 1
@@ -229,6 +231,8 @@ class Search:
         while node.goals is None and node.proof is None:
             if self._clock() >= deadline:
                 raise OutOfTimeError
+            if path and self._is_known(path, node):
+                break
             if self._has_grave:
                 amaf = reference_at(node, amaf, self.options.grave_reference)
             indices = self.select_moves(node, amaf)
@@ -238,6 +242,15 @@ class Search:
                 return path, child
             node = child
         return path, node
+
+    def _is_known(self, path: Path, node: Node) -> bool:
+        """Prove a node that is to be left for the first time if the goals of its state are known."""
+        if self.known_goals is None or not self.is_solving or node.visit_count:
+            return False
+        goals = self.known_goals(node.state)
+        if goals is not None:
+            self.prove(path, node, goals)
+        return node.proof is not None
 
     def select_moves(self, node: Node, amaf: AmafTable | None = None) -> MoveIndices:
         """Per role an untried move, drawn by the policy's weights, else the first with the highest value.
@@ -337,11 +350,10 @@ class Search:
         """Whether there are two players whose goals do not sum up to 100."""
         return len(goals) == 2 and self.chance_index < 0 and sum(goals) != BEST_GOAL
 
-    def prove(self, path: Path, leaf: Node) -> None:
-        """`leaf` is an end: pass its goals up as far as they prove anything (MCTS-Solver)."""
+    def prove(self, path: Path, leaf: Node, goals: Goals) -> None:
+        """`leaf` is an end or known: pass its goals up as far as they prove anything (MCTS-Solver)."""
         parent, indices = path[-1]
-        assert leaf.goals is not None
-        goals = self._watched(leaf.goals)
+        self._watched(goals)
         if not self.is_solving or parent.children.get(indices) is not leaf:
             return
         leaf.proof = goals

@@ -8,6 +8,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch
+from ggp.solver.endings import EndingTable
 
 
 @cache
@@ -21,14 +22,26 @@ def one_lane(**options) -> MctsOptions:
     return replace(MctsOptions(memory_mebibytes=16, **options).with_one_lane(), ramp=0)
 
 
-def search_both(game: CompiledGame, options: MctsOptions, seed: int, simulations: int):
+def search_both(
+    game: CompiledGame, options: MctsOptions, seed: int, simulations: int, endings: EndingTable | None = None
+):
     """The same search twice, from the initial state: on lanes, and in plain Python."""
     lanes = LanesSearch(game, game.roles[0], seed=seed, options=options)
     twin = Search(game, game.roles[0], seed=seed, options=options)
+    if endings is not None:
+        lanes.use_known_goals(endings.known, endings.goal_sum)
+        twin.known_goals = lambda state: goals_of(endings, game, state)
     for search in (lanes, twin):
         search.move_to(game.initial_state(), None)
         search.run(simulations=simulations)
     return lanes, twin
+
+
+def goals_of(endings: EndingTable, game: CompiledGame, state: bytes) -> tuple[float, ...] | None:
+    try:
+        return endings.tablebase.worth(game.facts(state)).values
+    except KeyError:
+        return None
 
 
 def lanes_node(engine, node):
@@ -111,3 +124,9 @@ def assert_same_tree(lanes: LanesSearch, twin: Search) -> int:
             stack.append((below, child))
     assert count == engine.node_count
     return count
+
+
+def nodes_proven(lanes: LanesSearch) -> int:
+    """How many nodes of the tree are proven."""
+    engine = lanes.engines[0]
+    return int((engine.tree.proof[: engine.node_count] >= 0).sum())

@@ -2,8 +2,10 @@
 
 import pytest
 
+from ggp.knowledge.endings import EndingTerms, solve_endings
+from ggp.solver.endings import EndingTable
 from tests.conftest import mostly_slow
-from tests.ggp.search.mcts.golden import assert_same_tree, compiled, one_lane, search_both
+from tests.ggp.search.mcts.golden import assert_same_tree, compiled, nodes_proven, one_lane, search_both
 
 POLICIES = [
     "uniform",
@@ -81,6 +83,18 @@ def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
     lanes, twin = search_both(compiled(name), one_lane(is_solving=True), seed, 400)
     assert_same_tree(lanes, twin)
     assert lanes.best_move() == twin.best_move()
+
+
+def test_lanes_agree_with_the_reference_where_goals_are_known(tmp_path):
+    game = compiled("tictactoe")
+    solve_endings(game, EndingTerms(most=6)).save(tmp_path / "table")
+    endings = EndingTable(tmp_path / "table", game)
+    lanes, twin = search_both(game, one_lane(is_solving=True), 1, 300, endings)
+    assert_same_tree(lanes, twin)
+    assert lanes.best_move() == twin.best_move()
+    without = search_both(game, one_lane(is_solving=True), 1, 300)[0]
+    proven, before = (nodes_proven(each) for each in (lanes, without))
+    assert proven > before
 
 
 @pytest.mark.parametrize(
