@@ -14,6 +14,7 @@ import random
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Hashable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -423,6 +424,32 @@ def draw_hidden_information() -> None:
         picture.text(610, 69 + 20 * place, name.replace("_", " "), kind="small")
     picture.text(80, 28, "what best responses gain, in goals; x: iterations of predictive CFR+", kind="muted")
     picture.save("hidden-information")
+
+
+def draw_networks() -> None:
+    """A network that is taught, its layers as columns, and the circle of playing and teaching."""
+    picture = Svg(760, 300, "A taught network and the circle of teaching")
+    columns = [("facts", 12, "a"), ("64 units", 8, "b"), ("32 units", 5, "b"), ("", 2, "c")]
+    places = [
+        [(60 + 110 * column, 150 + 17 * (row - (count - 1) / 2)) for row in range(count)]
+        for column, (_, count, _) in enumerate(columns)
+    ]
+    for left, right in pairwise(places):
+        for begin in left:
+            for end in right:
+                picture.line([begin, end], "line", 0.3)
+    for (name, _, color), column in zip(columns, places, strict=True):
+        for x, y in column:
+            picture.dot(x, y, 5, color)
+        picture.text(column[0][0], 282, name, "middle", "muted small")
+    picture.text(402, 146, "goal of each role", kind="small")
+    picture.text(402, 164, "share of each move", kind="small")
+    steps = [(600, 60, "512 matches"), (700, 150, "samples"), (600, 240, "torch"), (545, 150, "network")]
+    for (x, y, name), (next_x, next_y, _) in zip(steps, [*steps[1:], steps[0]], strict=True):
+        picture.line([(x, y), (next_x, next_y)], "sb", 1.5)
+        picture.rect(x - 42, y - 13, 84, 26, "box")
+        picture.text(x, y + 4, name, "middle", "small")
+    picture.save("networks")
 
 
 def draw_clocks() -> None:

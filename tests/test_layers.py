@@ -34,10 +34,10 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("ggp.circuit",),
     ("ggp.lanes", "ggp.analysis"),
     ("ggp.engines",),
-    ("ggp.features", "ggp.solver", "ggp.beliefs"),
+    ("ggp.features", "ggp.solver", "ggp.beliefs", "ggp.networks"),
     ("ggp.search", "ggp.match", "ggp.knowledge"),
     ("ggp.validation", "ggp.protocol"),
-    ("ggp.players", "ggp.bench"),
+    ("ggp.players", "ggp.bench", "ggp.teaching"),
     ("ggp.player_server", "ggp.tournament", "ggp.assessment", "ggp.evaluation", "ggp.items", "ggp.env"),
     ("ggp.web",),
     ("ggp.cli",),
@@ -56,6 +56,7 @@ HOMES = {
     "click": ("ggp.cli",),
     "gymnasium": ("ggp.env.gymnasium", "ggp.env.pettingzoo"),
     "pettingzoo": ("ggp.env.pettingzoo",),
+    "torch": ("ggp.teaching.teacher",),
     "pyspiel": ("ggp.env.openspiel",),
 }
 """Which modules (or packages) may import a library; everything else reaches it through them."""

@@ -35,6 +35,7 @@ COMMANDS = {
     "endings": "Solve positions with few pieces or few empty cells, for players.",
     "tune": "Find the options of the tree search that are best for a game.",
     "learn": "Train a linear evaluation by self-play.",
+    "teach": "Teach a network by matches with itself.",
     "features": "Show the board features of a game and their learned weights.",
     "tournament": "Play many matches between agents and rate them.",
     "evaluate": "Measure whether a game is balanced, decided by skill, and neither endless nor trivial.",

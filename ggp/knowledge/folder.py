@@ -16,6 +16,9 @@ from ggp.files import make_private_folder, user_data_folder, writing
 
 ENDINGS_FILE_NAME = "endings.solution"
 """A table of endings, in the format of saved solutions: see `ggp.solver.endings`."""
+NETWORK_FORMAT = "ggp-network 1"
+"""Of `ggp.knowledge.taught`, which needs numpy; a file is known by its format without it."""
+
 MOST_BYTES = 64 << 20
 """Larger files are refused before they are read."""
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ggp.game import Role
 from ggp.match.player import Player, PlayerSpecError
-from ggp.players.kept_knowledge import check_book, check_endings
+from ggp.players.kept_knowledge import check_book, check_endings, check_network
 from ggp.players.mcts import MctsPlayer, Progress, Reporting
 from ggp.players.options import (
     NO_COALITION,
@@ -188,6 +188,7 @@ def _make_mcts(given: dict[str, str], links: Links, kind: str = "mcts") -> MctsP
         check_weights(options.weights)
     check_book(own.book)
     check_endings(own.endings)
+    check_network(own.network)
     return MctsPlayer(own, options, on_progress=links.on_progress, on_report=links.on_report)
 
 

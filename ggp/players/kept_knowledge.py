@@ -14,13 +14,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ggp.game import Game, Move
 from ggp.knowledge.book import FILE_NAME, Book, BookMove
-from ggp.knowledge.folder import ENDINGS_FILE_NAME, KnowledgeFileError, find_kept_file
+from ggp.knowledge.folder import (
+    ENDINGS_FILE_NAME,
+    NETWORK_FORMAT,
+    KnowledgeFileError,
+    find_kept_file,
+    read_knowledge,
+)
 from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
 from ggp.knowledge.trial import Trial
 from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
-from ggp.players.options import AUTO_BOOK, AUTO_ENDINGS, NO_BOOK, NO_ENDINGS
+from ggp.players.options import AUTO_BOOK, AUTO_ENDINGS, AUTO_NETWORK, NO_BOOK, NO_ENDINGS, NO_NETWORK
 from ggp.search.option_table import OptionError
 from ggp.search.report import MoveReport, SearchReport
 from ggp.solver.saved_header import SavedSolutionError, read_header
@@ -36,6 +42,15 @@ def check_book(option: str) -> None:
     if option not in (AUTO_BOOK, NO_BOOK):
         try:
             Book.load(option)
+        except KnowledgeFileError as error:
+            raise OptionError(str(error)) from None
+
+
+def check_network(option: str) -> None:
+    """Raise OSError or OptionError if the option names a file that is no network."""
+    if option not in (AUTO_NETWORK, NO_NETWORK):
+        try:
+            read_knowledge(option, NETWORK_FORMAT)
         except KnowledgeFileError as error:
             raise OptionError(str(error)) from None
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ggp.players.alphabeta import AlphaBetaPlayer
     from ggp.players.equilibrium_play import EquilibriumPlay
     from ggp.players.exact_play import ExactPlay
+    from ggp.players.network_play import NetworkPlay
     from ggp.players.set_play import SetPlay
     from ggp.search.forest.determinized import DeterminizedSearch
     from ggp.search.mcts.reference.search import Search
@@ -89,6 +90,7 @@ class MctsPlayer(Player):
         self._sets: SetPlay | None = None
         self._book: Book | None = None
         self._alphabeta: AlphaBetaPlayer | None = None
+        self._network: NetworkPlay | None = None
         self._tuned = ""
         self._root: Hashable = None
 
@@ -116,6 +118,10 @@ class MctsPlayer(Player):
                 from ggp.search.alphabeta.evaluation import prepare_evaluations
 
                 prepare_evaluations()
+            if self._may_use_network(game):
+                from ggp.players.network_play import prepare_network
+
+                prepare_network(game, self.own.network, may_use_kept=self._may_tune)
             if self.own.is_proving and has_percepts(game):
                 from ggp.players.equilibrium_play import prepare_equilibria
 
@@ -143,7 +149,7 @@ class MctsPlayer(Player):
         self.best_move = self.last_report = self._made = None
         self._earlier_simulations = 0
         self._equilibrium = self._find_equilibrium(deadline)
-        self._book = self._alphabeta = None
+        self._book = self._alphabeta = self._network = None
         if not has_percepts(setup.game):
             self._book = open_book(setup.game, self.own.book, is_counted=self.simulations is not None)
         if self._equilibrium is not None:
@@ -151,6 +157,7 @@ class MctsPlayer(Player):
         self._begin_search(setup)
         self._move_to(setup.game.initial_state(), None)
         self._sets = self._make_sets(setup)
+        self._begin_network(setup)
         if self._sets is not None:
             if self.has_head_start:
                 self._search_sets(self._sets, deadline)
@@ -160,7 +167,8 @@ class MctsPlayer(Player):
             self.search.warm_up(deadline - self.margin_seconds)
         elif self._exact is not None:
             self._exact.solve(cast("bytes", self._root), deadline - self.margin_seconds)
-            self._begin_alphabeta(setup, deadline - self.margin_seconds)
+            if self._network is None:
+                self._begin_alphabeta(setup, deadline - self.margin_seconds)
             if self._alphabeta is None:
                 self._exact.think(cast("bytes", self._root), deadline - self.margin_seconds)
         else:
@@ -173,6 +181,20 @@ class MctsPlayer(Player):
         if not is_compiled(game) or len(game.roles) != 2:
             return False
         return self.own.alphabeta == "on" or (self._may_tune and self.own.is_proving and self.has_head_start)
+
+    def _may_use_network(self, game: Game[Any]) -> bool:
+        return self.kind != "reference" and is_compiled(game) and not has_percepts(game)
+
+    def _begin_network(self, setup: MatchSetup) -> None:
+        """Let a network guide the search of the moves, if one is given or kept."""
+        if not self._may_use_network(setup.game):
+            return
+        from ggp.players.network_play import NetworkPlay, open_network
+
+        game = cast("CompiledGame", setup.game)
+        taught = open_network(game, self.own.network, may_use_kept=self._may_tune)
+        if taught is not None:
+            self._network = NetworkPlay(setup, taught, self.options.memory_mebibytes)
 
     def _begin_alphabeta(self, setup: MatchSetup, deadline: float) -> None:
         """Let alpha-beta choose the moves, if that is asked for, tuned, or found out in the start clock."""
@@ -368,7 +390,7 @@ class MctsPlayer(Player):
         if known is not None:
             move, self.last_report = known
             self._note(move)
-        elif len(legal) > 1 and (found := self._alphabeta_move(state, deadline, joint_move)) is not None:
+        elif len(legal) > 1 and (found := self._guest_move(state, deadline, joint_move)) is not None:
             move, self.last_report = found
             self._note(move)
         elif len(legal) > 1:
@@ -382,6 +404,15 @@ class MctsPlayer(Player):
             self.last_report = replace(self.last_report, tuned=self._tuned)
         self._made = (state, move)
         return move
+
+    def _guest_move(
+        self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None
+    ) -> tuple[Move, SearchReport] | None:
+        """The move of alpha-beta or of the search by a network, where one of them is to choose and can."""
+        if self._network is not None and not (self._exact is not None and self._exact.is_solved):
+            until = None if self.simulations is not None else deadline - self.margin_seconds
+            return self._network.choose(cast("bytes", state), deadline=until, simulations=self.simulations)
+        return self._alphabeta_move(state, deadline, joint_move)
 
     def _alphabeta_move(
         self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None
@@ -400,12 +431,13 @@ class MctsPlayer(Player):
 
     def change_game(self, game: Game[Any]) -> None:
         super().change_game(game)
-        self._made = self._alphabeta = None
+        self._made = self._alphabeta = self._network = None
         if self._search is not None:
             self._earlier_simulations += self._count_simulations()
             self._search.close()
             earlier = self._exact
             self._begin_search(self.setup)
+            self._begin_network(self.setup)
             if self._exact is not None and earlier is not None:
                 self._exact.take_over(earlier)
 
@@ -448,7 +480,7 @@ class MctsPlayer(Player):
                 self.simulation_count += self._sets.simulation_count
             self._search.close()
         self._search = self._exact = self._equilibrium = self._determinized = self._book = None
-        self._sets = self._alphabeta = None
+        self._sets = self._alphabeta = self._network = None
 
     def _pass_on(self, report: SearchReport) -> None:
         if self.on_report is not None and not self._is_pondering:

@@ -26,6 +26,7 @@ SEARCHES = ("auto", "lanes", "reference")
 OWN_COALITION, NO_COALITION = "own", "none"
 AUTO_BOOK, NO_BOOK = "auto", "off"
 AUTO_ENDINGS, NO_ENDINGS = "auto", "off"
+AUTO_NETWORK, NO_NETWORK = "auto", "off"
 BOOK_HELP = (
     "Opening book: off, a file of `ggp book`, or auto: the one kept for the game, except in counted searches."
 )
@@ -83,6 +84,12 @@ class MctsPlayerOptions:
         "Let alpha-beta choose the moves of two roles: on, off, or auto: where it wins matches against the"
         " tree, in `ggp tune` or in start clocks. Never in counted searches; auto: nor with a policy or C.",
         ALPHABETA_USES,
+    )
+    network: str = text(
+        "net",
+        AUTO_NETWORK,
+        "Network to guide the search: off, a file of `ggp teach`, or auto: the one kept for the"
+        " game if it won against playouts; not where `tuned` is not used.",
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
     book: str = text("book", AUTO_BOOK, BOOK_HELP)

@@ -168,30 +168,41 @@ class Forest:
         simulations  N numbers of playouts; fewer are made in trees whose root is proven
         is_stopped   asked after every `ticks`: a few hundred times per second unless told otherwise
         """
+        self._plant(states, len(states))
+        self._roots.left[: len(states)] = simulations
+        return self._grow(is_stopped, ticks)
+
+    def _plant(self, states: BoolArray, trees: int) -> None:
+        """Begin `trees` empty trees, one for each of the states, or one for all of them."""
         count = len(states)
         if count > self.lane_count:
             raise ValueError(f"{count} states in {self.lane_count} lanes")
         engine = self._engine
         arrays, tree = engine.arrays, engine.tree
-        if count > len(tree.decider):
-            raise ValueError(f"no room for the roots of {count} trees: more mebibytes are needed")
+        if trees > len(tree.decider):
+            raise ValueError(f"no room for the roots of {trees} trees: more mebibytes are needed")
         abandon(arrays, tree, engine.memory.walkers, count)
         clear_tree(arrays, tree)
         arrays.counter[[c.DEEPEST, c.REFUSED]] = 0
-        arrays.counter[c.NODES] = count
-        tree.first_edge[:count, 0] = MISSING
-        tree.parent[:count] = MISSING
-        tree.proof[:count] = UNPROVEN
-        self._roots.node[:count] = np.arange(count)
-        self._roots.left[:count] = simulations
+        arrays.counter[c.NODES] = trees
+        tree.first_edge[:trees, 0] = MISSING
+        tree.parent[:trees] = MISSING
+        tree.proof[:trees] = UNPROVEN
+        self._roots.node[:count] = np.arange(count) % trees
         self._put_states(states)
-        self._count = count
+        self._count = trees
+
+    def _grow(self, is_stopped: Callable[[], bool] | None, ticks: int) -> bool:
+        """Search until all trees are done; whether they are."""
         with announced_compilation():
-            search_forest(engine.memory, self._roots, 0)
-        while not search_forest(engine.memory, self._roots, ticks):
+            self._tick(0)
+        while not self._tick(ticks):
             if is_stopped is not None and is_stopped():
                 return False
         return True
+
+    def _tick(self, ticks: int) -> bool:
+        return bool(search_forest(self._engine.memory, self._roots, ticks))
 
     def _put_states(self, states: BoolArray) -> None:
         count, fluents = states.shape
@@ -218,3 +229,25 @@ class Forest:
             tree.total[edges].copy(),
             tree.goal[edges].copy(),
         )
+
+    def root_values(self) -> Float64Array:
+        """Mean goals float64[N, R] of the last search at each root, over the simulations that made a move."""
+        count = self._count
+        roles = len(self.game.roles)
+        found = np.full((count, roles), np.nan)
+        for role in range(roles):
+            moves = self.root_moves(role)
+            trees = np.repeat(np.arange(count), np.diff(moves.first))
+            visits = np.bincount(trees, moves.visits, count)
+            total = np.bincount(trees, moves.total, count)
+            found[:, role] = np.divide(total, visits, out=found[:, role], where=visits > 0)
+        proof = self.root_proofs()
+        is_proven = proof != UNPROVEN
+        found[is_proven, 0] = proof[is_proven]
+        if roles == 2:
+            found[is_proven, 1] = 100 - proof[is_proven]
+        return found
+
+    def root_proofs(self) -> Int32Array:
+        """int32[N]: the proven goal of the first role at each root of the last search, or UNPROVEN."""
+        return self._engine.tree.proof[: self._count].copy()

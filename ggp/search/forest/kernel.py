@@ -38,7 +38,7 @@ class Roots(NamedTuple):
 
 
 @inlined
-def _launch(search: SearchMemory, roots: Roots) -> None:
+def launch_in_trees(search: SearchMemory, roots: Roots) -> None:
     """Begin the next playout in every free lane whose tree is not done; the others stay idle."""
     walkers = search.walkers
     counter = search.arrays.counter
@@ -54,7 +54,7 @@ def _launch(search: SearchMemory, roots: Roots) -> None:
 
 
 @inlined
-def _put_roots(tables: LaneTables, value: Rows, state: Rows, restarted: Row) -> None:
+def put_roots(tables: LaneTables, value: Rows, state: Rows, restarted: Row) -> None:
     """The root state into the `restarted` lanes, all of whose fluents are false."""
     for f in range(tables.fluent_count):
         store(value, 1 + f, load(value, 1 + f) | (load(state, f) & restarted))
@@ -69,10 +69,10 @@ def search_forest(search: SearchMemory, roots: Roots, ticks: int) -> bool:
     counter = arrays.counter
     for _ in range(ticks):
         moved = move_lanes(search)
-        _launch(search, roots)
+        launch_in_trees(search, roots)
         settle_apart(tables, value, 2, 3)
         step_lanes(tables, value, arrays.saved, arrays.root, ~moved)
-        _put_roots(tables, value, roots.state, ~moved)
+        put_roots(tables, value, roots.state, ~moved)
         counter[c.TICK] += 1
         if counter[c.LANES_BUSY] == 0:
             return True

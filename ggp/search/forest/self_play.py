@@ -103,11 +103,11 @@ def self_play(
     threads = threads or os.cpu_count() or 1
     size = _batch_size(matches)
     parts = [slice(first, min(first + size, matches)) for first in range(0, max(matches, 1), size)]
-    ended = _Ended(is_over or _never)
-    context = _Context(compiled, seed, options, step_limit, ended)
+    ended = EndedMatches(is_over or _never)
+    context = MatchContext(compiled, seed, options, step_limit, ended)
     with ThreadPoolExecutor(threads) as pool:
         try:
-            played = list(pool.map(lambda part: _Part(context, part.start, each[part]).play(), parts))
+            played = list(pool.map(lambda part: MatchBatch(context, part.start, each[part]).play(), parts))
         except BaseException:
             ended.stop()  # or Ctrl-C would wait for the matches
             raise
@@ -120,7 +120,7 @@ def _batch_size(matches: int) -> int:
     return max(1, -(-matches // batches))
 
 
-class _Ended:
+class EndedMatches:
     """Counts the matches that have ended, in all threads, and asks whether play is over."""
 
     def __init__(self, is_over: Callable[[int], bool]) -> None:
@@ -141,32 +141,44 @@ class _Ended:
 
 
 @dataclass(frozen=True)
-class _Context:
+class MatchContext:
+    """What all batches of matches share; `options` are those of the search."""
+
     game: CompiledGame
     seed: int
     options: MctsOptions | None
     step_limit: int
-    ended: _Ended
+    ended: EndedMatches
 
 
-class _Part:
+class MatchBatch:
     """The matches of one batch of lanes. Arrays are as in SelfPlay, with a row for each joint move."""
 
-    def __init__(self, context: _Context, first: int, simulations: Int64Array) -> None:
-        """`first`: number of the first match, which decides what is random."""
+    def __init__(
+        self,
+        context: MatchContext,
+        first: int,
+        simulations: Int64Array,
+        forests: Sequence[Forest] = (),
+        searcher: Int32Array | None = None,
+    ) -> None:
+        """Set the matches up.
+
+        first        number of the first match, which decides what is random
+        simulations  int64[N, R] per decision
+        forests      that search; none: one with uniform playouts
+        searcher     int32[N, R]: which of them; None: the first
+        """
         self._context = context
         self._game = game = context.game
         self._simulations = simulations
         count, self._roles = simulations.shape
         # Idle lanes cost next to nothing; every other width would be a kernel of its own.
         self._lanes = Lanes(game.lane_tables, words=WORDS)
-        self._forest = Forest(
-            game,
-            words=WORDS,
-            seed=context.seed,
-            stream=first,
-            options=context.options,
+        self._forests = forests or (
+            Forest(game, words=WORDS, seed=context.seed, stream=first, options=context.options),
         )
+        self._searcher = np.zeros(simulations.shape, np.int32) if searcher is None else searcher
         self._rng = np.random.default_rng((context.seed & (2**64 - 1), first))
         self._first_move = game.tables.first_move
         self._states = np.repeat(game.unpack(game.initial_state())[None], count, axis=0)
@@ -260,21 +272,49 @@ class _Part:
     ) -> bool:
         """Search for every role that has a choice; whether play was not stopped meanwhile."""
         places, roles = np.nonzero((choices > 1) & ~self._is_random[running])
-        simulations = self._simulations[running[places], roles]
-        order = np.argsort(-simulations, kind="stable")
-        for begin in range(0, len(order), self._forest.lane_count):
-            batch = order[begin : begin + self._forest.lane_count]
-            states = self._states[running[places[batch]]]
-            if not self._forest.search(states, simulations[batch], self._context.ended.is_stopped):
+        searcher = self._searcher[running[places], roles]
+        for number, forest in enumerate(self._forests):
+            mine = searcher == number
+            found = self._search_by(forest, running, places[mine], roles[mine])
+            if found is None:
                 return False
-            for role in range(self._roles):
-                of_role = np.flatnonzero(roles[batch] == role)
-                if len(of_role):
-                    move, mean = self._forest.root_moves(role).best()
-                    known = of_role[move[of_role] >= 0]
-                    chosen[places[batch[known]], role] = move[known]
-                    value[places[batch[known]], role] = mean[known]
+            chosen[places[mine], roles[mine]] = np.where(
+                found[0] >= 0, found[0], chosen[places[mine], roles[mine]]
+            )
+            value[places[mine], roles[mine]] = np.where(found[0] >= 0, found[1], np.nan)
         return True
+
+    def _search_by(
+        self, forest: Forest, running: Int64Array, places: Int64Array, roles: Int64Array
+    ) -> tuple[Int32Array, Float64Array] | None:
+        """Moves, -1 where none is known, and mean goals for roles at places of `running`; None if stopped."""
+        matches = running[places]
+        simulations = self._simulations[matches, roles]
+        move, mean = np.full(len(places), -1, np.int32), np.full(len(places), np.nan)
+        order = np.argsort(-simulations, kind="stable")
+        for begin in range(0, len(order), forest.lane_count):
+            batch = order[begin : begin + forest.lane_count]
+            if not self.search_states(forest, self._states[matches[batch]], simulations[batch]):
+                return None
+            for role in range(self._roles):
+                is_role = roles[batch] == role
+                if is_role.any():
+                    found = self.moves_of(forest, role, matches[batch], is_role)
+                    move[batch[is_role]], mean[batch[is_role]] = (each[is_role] for each in found)
+        return move, mean
+
+    def search_states(self, forest: Forest, states: BoolArray, simulations: Int64Array) -> bool:
+        """Search bool[B, F] states; whether play was not stopped meanwhile."""
+        return forest.search(states, simulations, self._context.ended.is_stopped)
+
+    def moves_of(
+        self, forest: Forest, role: int, matches: Int64Array, is_role: BoolArray
+    ) -> tuple[Int32Array, Float64Array]:
+        """A move of the role in each state searched last, int32[B], and its mean goal.
+
+        matches  int64[B]: to which the states belong; is_role bool[B]: where the move will be made
+        """
+        return forest.root_moves(role).best()
 
     def _keep(
         self, running: Int64Array, chosen: Int32Array, choices: Int32Array, value: Float64Array

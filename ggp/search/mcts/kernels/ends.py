@@ -55,7 +55,7 @@ def _read_goals_of_end(
 
 
 @inlined
-def _watch_sum(tables: LaneTables, arrays: SearchArrays, tree: Tree, settings: Settings, lane: Index) -> None:
+def watch_sum(tables: LaneTables, arrays: SearchArrays, tree: Tree, settings: Settings, lane: Index) -> None:
     """Stop proving if the goals of two roles, in arrays.goal, do not sum up to 100 at an end."""
     if settings.is_solving == 0 or arrays.counter[c.IS_CONSTANT_SUM] == 0:
         return
@@ -105,7 +105,7 @@ def end_lanes(search: SearchMemory, ended: Row) -> None:
                     arrays.goal[1] = BEST_GOAL - arrays.goal[0]
             else:
                 _read_goals_of_end(tables, arrays, walkers, settings, walker, lane)
-                _watch_sum(tables, arrays, tree, settings, lane)
+                watch_sum(tables, arrays, tree, settings, lane)
                 is_leaf = arrays.counter[c.TICK] == walkers.start[lane] + walkers.depth[walker]
                 if settings.is_solving != 0 and is_leaf:
                     note_end(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))

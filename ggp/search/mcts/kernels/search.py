@@ -42,7 +42,7 @@ from ggp.search.mcts.policies.rave import reference_at
 
 
 @inlined
-def _put_move(arrays: SearchArrays, walkers: Walkers, walker: Index, node: Index) -> None:
+def put_move(arrays: SearchArrays, walkers: Walkers, walker: Index, node: Index) -> None:
     """Select the move with row `node` in all lanes of the walker."""
     for i in range(walkers.size[walker]):
         set_lane(arrays.value, node, np.int64(walkers.lane[walker, i]))
@@ -72,7 +72,7 @@ def _move_at_random(tables: LaneTables, arrays: SearchArrays, walkers: Walkers, 
                 if random_below(arrays.seed, count) == 0:
                     chosen = np.int64(tables.slot_node[s])
         if count > 0:
-            _put_move(arrays, walkers, walker, chosen)
+            put_move(arrays, walkers, walker, chosen)
 
 
 @stage
@@ -95,7 +95,7 @@ def _choose_in_tree(search: SearchMemory, walker: Index) -> None:
         e = select_edge(search, node, role, reference, lane)
         path_edge[role] = e
         tree.flight[e] += size
-        _put_move(search.arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))
+        put_move(search.arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))
     walkers.path_node[walker, depth] = node
     walkers.depth[walker] = depth + 1
     child = child_of(tree, node, path_edge)

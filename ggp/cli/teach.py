@@ -1,0 +1,184 @@
+"""`ggp teach`: a network for one game, taught by matches with itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ggp.cli.loading_status import load_visibly
+from ggp.cli.options import Amount, Count, OutputFile
+from ggp.game import GameError
+
+if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame
+    from ggp.knowledge.taught import TaughtNetwork
+    from ggp.teaching.generations import Teaching, TeachingProgress
+
+
+@click.command("teach")
+@click.argument("file", metavar="FILE")
+@click.option(
+    "--minutes", default=60.0, show_default=True, type=Amount(0.0), help="Time to teach, before the gate."
+)
+@click.option(
+    "--simulations", default=100, show_default=True, type=Count(2), help="Per move of the matches that teach."
+)
+@click.option(
+    "--gate-matches",
+    default=200,
+    show_default=True,
+    type=Count(2),
+    help="Against playouts at equal time, three times.",
+)
+@click.option(
+    "-o", "--out", type=OutputFile(), help="File for the network, instead of the place where mcts finds it."
+)
+@click.option("--seed", default=0, show_default=True, type=int, help="Random seed for weights and matches.")
+@click.option("--restart", is_flag=True, help="Begin with random weights, whatever was taught before.")
+def command(
+    file: str, minutes: float, simulations: int, gate_matches: int, out: Path | None, seed: int, restart: bool
+) -> None:
+    """Teach a network to play the game in FILE, by matches of its search with itself.
+
+    Each generation plays 512 matches, learns from all recent ones and plays against the best before it. At
+    the end the best plays against searches with playouts at equal time. The network is kept for the game, and
+    all generations next to it; mcts uses it if it won that beyond the interval, or by net=FILE.
+
+    Ctrl-C ends teaching: the best so far is kept. The same command goes on from there. Needs torch:
+    pip install 'ggp-lanes[learn]'.
+    """
+    game = load_visibly(file, "lanes")
+
+    from ggp.engines.compiled import CompiledGame
+    from ggp.game import has_percepts
+    from ggp.knowledge.folder import KnowledgeFileError, kept_file
+    from ggp.knowledge.taught import FILE_NAME
+    from ggp.teaching.generations import Teaching, TeachingOptions
+    from ggp.teaching.teacher import TeacherMissingError
+
+    assert isinstance(game, CompiledGame)
+    if has_percepts(game):
+        raise click.ClickException(
+            f"{game.name}: searches side by side know the whole state, which the rules hide"
+        )
+    place = out or kept_file(game.program, FILE_NAME)
+    if place is None:
+        raise click.UsageError("there is no folder for user data: name a file by --out")
+    options = TeachingOptions(
+        seconds=60 * minutes, simulations=simulations, gate_matches=gate_matches, seed=seed
+    )
+    try:
+        begin = None if restart else _earlier(place, game)
+        teaching = Teaching(game, options, begin)
+        is_interrupted = _teach(teaching, game, place)
+    except (GameError, KnowledgeFileError, TeacherMissingError) as error:
+        raise click.ClickException(f"{game.name}: {error}") from None
+    click.echo(verdict(teaching.best))
+    click.echo(f"network written to {place}")
+    if is_interrupted:
+        sys.exit(130)
+
+
+def _earlier(place: Path, game: CompiledGame) -> TaughtNetwork | None:
+    """The network that was taught before. Raises OSError, KnowledgeFileError."""
+    from ggp.knowledge.taught import TaughtNetwork
+
+    if not place.is_file():
+        return None
+    found = TaughtNetwork.load(place, game)
+    click.echo(f"{game.name}: going on from generation {found.generation} (--restart begins again)", err=True)
+    return found
+
+
+def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
+    """Teach, compare at the gate, and keep every generation; whether Ctrl-C ended it."""
+    strengths: list[tuple[int, float]] = []
+    try:
+        with _live_line(f"{game.name}: first matches, by playouts") as show:
+            for progress in teaching.run():
+                strengths.append((progress.generation, progress.against_playouts.mean))
+                show(f"{game.name}: {progress_text(progress)}")
+                if progress.is_best:
+                    teaching.best.save(place, game)
+                    teaching.best.save(_place_of(place, progress.generation), game)
+            if not strengths:
+                return False
+            click.echo(strength_text(strengths))
+            show(f"{game.name}: the gate, against playouts at equal time")
+            for share, (mine, other), found in teaching.gate():
+                parts = {0.0: "priors with playouts", 1.0: "values alone"}.get(
+                    share, "half value, half playout"
+                )
+                click.echo(f"{parts}, {mine} simulations against {other} playouts: {found}")
+        teaching.best.save(place, game)
+        return False
+    except KeyboardInterrupt:
+        click.echo(f"{game.name}: interrupted; the best network so far is kept", err=True)
+        teaching.best.save(place, game)
+        return True
+
+
+def _place_of(place: Path, generation: int) -> Path:
+    return place.with_name(f"{place.stem}-{generation:04}{place.suffix}")
+
+
+@contextmanager
+def _live_line(first: str) -> Iterator[Callable[[str], None]]:
+    """A line that changes, if standard error is a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda text: None
+        return
+    with console.status(first) as status:
+        yield status.update
+
+
+def progress_text(progress: TeachingProgress) -> str:
+    """One line about a generation.
+
+    >>> from ggp.teaching.generations import TeachingProgress
+    >>> from ggp.teaching.play import Comparison
+    >>> import numpy as np
+    >>> won = Comparison(np.array([1.0, 0.5, 1.0, 1.0]))
+    >>> progress_text(TeachingProgress(3, 60.0, 20000, 25000, (0.6, 1.5), None, won, True))
+    'generation 3, 25,000 positions (417/s), losses 0.600 and 1.500, 88 ± 24 % against playouts (Ctrl-C...'
+    """
+    rate = progress.positions / max(progress.seconds, 1e-9)
+    return (
+        f"generation {progress.generation}, {progress.positions:,} positions ({rate:,.0f}/s), losses"
+        f" {progress.losses[0]:.3f} and {progress.losses[1]:.3f}, {progress.against_playouts} against"
+        " playouts (Ctrl-C keeps it)"
+    )
+
+
+def strength_text(strengths: list[tuple[int, float]], lines: int = 12, width: int = 50) -> str:
+    """Scores against playouts at equal numbers of simulations, as a bar chart.
+
+    >>> print(strength_text([(1, 0.4), (2, 0.8)], width=10))
+    score against playouts, equal simulations
+    generation    1   40 %  ####
+    generation    2   80 %  ########
+    """
+    step = max(1, -(-len(strengths) // lines))
+    shown = strengths[step - 1 :: step]
+    rows = [f"generation {number:>4} {score:>5.0%}  {'#' * round(width * score)}" for number, score in shown]
+    rows = [row.replace("%", " %") for row in rows]
+    return "\n".join(["score against playouts, equal simulations", *rows])
+
+
+def verdict(taught: TaughtNetwork) -> str:
+    """What the gate says."""
+    if taught.error == 0.5:
+        return (
+            f"generation {taught.generation}: not compared at equal time yet, so mcts does not use it unasked"
+        )
+    score = f"{100 * taught.score:.0f} ± {100 * taught.error:.0f} % at equal time"
+    use = "mcts plays with it" if taught.is_stronger else "mcts does not use it unasked"
+    return f"generation {taught.generation}: {score}: {use}"

@@ -1,0 +1,136 @@
+"""GuidedForest: a forest whose trees are guided by a network, for self-play and for matches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.compiled import CompiledGame
+from ggp.networks.kernels import tables_of
+from ggp.networks.network import Network
+from ggp.search.forest.forest import MEBIBYTES, SLICE_TICKS, BoolArray, Forest
+from ggp.search.forest.guided_kernel import Guide, search_guided
+from ggp.search.mcts.kernels.compaction import abandon
+from ggp.search.mcts.options import MctsOptions
+
+ENDLESS = 2**60
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """How a search uses a network.
+
+    share        of its value in the result of a simulation, the rest is a playout's; 1: there is no playout
+    exploration  C of PUCT, in goals
+    reduction    what an untried move is worth less than the mean of the tried ones, in goals
+    """
+
+    share: float = 1.0
+    exploration: float = 100.0
+    reduction: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise ValueError("share must be 0..1")
+
+
+class GuidedForest(Forest):
+    """A tree per lane, or all lanes in one tree, guided by a network.
+
+    >>> import ggp, numpy as np
+    >>> game = ggp.load("tictactoe")
+    >>> forest = GuidedForest(game, Network.random(game, seed=1))
+    >>> roots = np.repeat(game.unpack(game.initial_state())[None], 2, axis=0)
+    >>> forest.search(roots, [50, 101])
+    True
+    >>> x = forest.root_moves(0)        # the first simulation of a tree expands its root
+    >>> np.add.reduceat(x.visits, x.first[:-1]).tolist()
+    [49, 100]
+    """
+
+    def __init__(
+        self,
+        game: CompiledGame,
+        network: Network,
+        guidance: Guidance | None = None,
+        *,
+        words: int = 8,
+        seed: int = 0,
+        options: MctsOptions | None = None,
+        mebibytes: int = MEBIBYTES,
+    ) -> None:
+        """As `Forest`, but proving unless `options` say otherwise.
+
+        Raises ValueError for a network of another game.
+        """
+        if not network.fits(game):
+            raise ValueError(f"the network is not one of {game.name}: other fluents, roles or moves")
+        options = options or MctsOptions(is_solving=True)
+        super().__init__(game, words=words, seed=seed, options=options, mebibytes=mebibytes)
+        guidance = guidance or Guidance()
+        self._guide = Guide(
+            tables_of(network),
+            np.zeros(len(self._engine.tree.move), np.float32),
+            np.zeros((self.lane_count, len(game.roles)), np.float32),
+            float(guidance.exploration),
+            float(guidance.reduction),
+            float(guidance.share),
+        )
+
+    def _tick(self, ticks: int) -> bool:
+        return bool(search_guided(self._engine.memory, self._guide, self._roots, ticks))
+
+    def search_with_noise(
+        self,
+        states: BoolArray,
+        simulations: Sequence[int] | NDArray[np.int64],
+        rng: np.random.Generator,
+        *,
+        share: float = 0.25,
+        concentration: float = 10.0,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> bool:
+        """As `search`, with noise in the priors of the roots (Silver et al. 2017).
+
+        share          of the noise in the prior
+        concentration  of the Dirichlet distribution: its parameter times the number of moves
+        """
+        self.search(states, np.minimum(simulations, 1))
+        for role in range(len(self.game.roles)):
+            first = self._engine.tree.first_edge[: len(states), role : role + 2]
+            for begin, end in first[self._engine.tree.first_edge[: len(states), 0] >= 0].tolist():
+                noise = rng.dirichlet(np.full(end - begin, concentration / (end - begin)))
+                prior = self._guide.prior[begin:end]
+                prior[:] = (1 - share) * prior + share * noise
+        self._roots.left[: len(states)] = np.maximum(np.asarray(simulations) - 1, 0)
+        abandon(self._engine.arrays, self._engine.tree, self._engine.memory.walkers, len(states))
+        return self._grow(is_stopped, SLICE_TICKS)
+
+    def search_together(
+        self,
+        state: NDArray[np.bool_],
+        *,
+        lanes: int,
+        simulations: int | None = None,
+        deadline: float | None = None,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> bool:
+        """Search one state, bool[F], by several lanes of one tree; whether it was searched to the end.
+
+        lanes        simulations at a time
+        simulations  in all, about: a multiple of `lanes`; None: until the deadline
+        deadline     time.monotonic() seconds
+        """
+        lanes = min(lanes, self.lane_count)
+        self._plant(np.repeat(state[None], lanes, axis=0), trees=1)
+        self._roots.left[:lanes] = ENDLESS if simulations is None else max(1, simulations // lanes)
+
+        def is_over() -> bool:
+            is_late = deadline is not None and time.monotonic() >= deadline
+            return is_late or (is_stopped is not None and is_stopped())
+
+        return self._grow(is_over, SLICE_TICKS // 4)

@@ -1,0 +1,256 @@
+"""search_guided: trees that a network guides, from many roots, each in its own lanes.
+
+The tick of `search_forest`, with PUCT (Rosin 2011; Silver et al. 2017) in place of UCT: a node is expanded as
+soon as a walker reaches it, and the network gives its moves their prior and its state a value. The walker
+then ends with that value, or goes on into a playout; `Guide.share` says what part of the result is the
+network's.
+Several lanes may search one tree: moves in flight count as losses.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ggp.jit.compiling import inlined, kernel, stage
+from ggp.jit.rows import Index, Row, any_lane, fill, get_word, literal, load, lowest_bit, store, word_count
+from ggp.lanes.bits import clear_lane, set_lane
+from ggp.lanes.choose import choose_moves
+from ggp.lanes.playout import step_lanes
+from ggp.lanes.settle import settle_apart
+from ggp.networks.kernels import NetworkTables, logit_of, read_state, value_of
+from ggp.networks.network import Float32Array
+from ggp.search.forest.kernel import Roots, launch_in_trees, put_roots
+from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, SearchMemory
+from ggp.search.mcts.kernels.backup import end_lane
+from ggp.search.mcts.kernels.ends import lanes_to_cut, watch_sum
+from ggp.search.mcts.kernels.proofs import note_end
+from ggp.search.mcts.kernels.search import put_move
+from ggp.search.mcts.kernels.tree import (
+    BEST_GOAL,
+    EXPANDED,
+    STUCK,
+    add_child,
+    child_of,
+    expand,
+    random_below,
+    read_goals,
+)
+
+
+class Guide(NamedTuple):
+    """A network and how it is used.
+
+    prior        float32[E]: of each edge of the tree
+    expected     float32[L, R]: the goals that the network expected of the playout in a lane
+    exploration  C of PUCT, on the scale of the goals
+    reduction    what an untried move is worth less than the mean of those tried, in goals
+    share        0..1: of the network's value in the result; the rest is the playout's, which 1 leaves out
+    """
+
+    network: NetworkTables
+    prior: Float32Array
+    expected: Float32Array
+    exploration: float
+    reduction: float
+    share: float
+
+
+@stage
+def _read_result(search: SearchMemory, guide: Guide, walker: Index, lane: Index) -> None:
+    """arrays.goal = the result of the simulation that ends in `lane`; terminal nodes are proven."""
+    tables, arrays, tree, walkers = search.tables, search.arrays, search.tree, search.walkers
+    settings = search.settings
+    node = np.int64(walkers.node[walker])
+    if settings.is_solving != 0 and node != MISSING and tree.proof[node] != UNPROVEN:
+        arrays.goal[0] = float(tree.proof[node])
+        if tables.role_count > 1:
+            arrays.goal[1] = BEST_GOAL - arrays.goal[0]
+        return
+    read_goals(tables, arrays, settings, lane)
+    watch_sum(tables, arrays, tree, settings, lane)
+    if node == MISSING:
+        for role in range(tables.role_count):
+            playout = (1.0 - guide.share) * arrays.goal[role]
+            arrays.goal[role] = playout + guide.share * guide.expected[lane, role]
+    elif settings.is_solving != 0:
+        note_end(arrays, tree, walkers, walker, node)
+
+
+@stage
+def _end_lanes(search: SearchMemory, guide: Guide, ended: Row) -> None:
+    """Back up every lane of `ended`: at a proven or terminal node, or at the end of its playout."""
+    arrays = search.arrays
+    store(arrays.mask, CUT, ended)
+    for w in range(word_count(arrays.value)):
+        bits = get_word(arrays.mask, CUT, w)
+        while bits != np.uint64(0):
+            lane = 64 * w + lowest_bit(bits)
+            bits = bits & (bits - np.uint64(1))
+            _read_result(search, guide, np.int64(search.walkers.of_lane[lane]), lane)
+            end_lane(search, lane)
+
+
+@inlined
+def _put_priors(search: SearchMemory, guide: Guide, node: Index) -> None:
+    """The softmax of the logits of each role's moves, for the edges of `node`."""
+    tree = search.tree
+    for role in range(search.tables.role_count):
+        first, end = np.int64(tree.first_edge[node, role]), np.int64(tree.first_edge[node, role + 1])
+        highest = -math.inf
+        for e in range(first, end):
+            guide.prior[e] = logit_of(guide.network, np.int64(tree.move[e]))
+            highest = max(highest, guide.prior[e])
+        total = 0.0
+        for e in range(first, end):
+            guide.prior[e] = math.exp(guide.prior[e] - highest)
+            total += guide.prior[e]
+        for e in range(first, end):
+            guide.prior[e] /= total
+
+
+@stage
+def _reach_nodes(search: SearchMemory, guide: Guide) -> Row:
+    """Expand and value the nodes that walkers have reached; returns the lanes at proven nodes or stuck ones.
+
+    A walker that ends with the network's value does so here; one that goes on leaves the tree.
+    """
+    tables, arrays, tree, walkers = search.tables, search.arrays, search.tree, search.walkers
+    settings = search.settings
+    store(arrays.mask, CUT, fill(arrays.value, np.uint64(0)))
+    for i in range(arrays.counter[c.DESCENDING]):
+        walker = np.int64(walkers.descending[i])
+        if walkers.left[walker] == 0:
+            continue
+        node = np.int64(walkers.node[walker])
+        lane = np.int64(walkers.lane[walker, 0])
+        is_deepest = walkers.depth[walker] == walkers.path_node.shape[1]
+        if node != MISSING:
+            if settings.is_solving != 0 and tree.proof[node] != UNPROVEN:
+                set_lane(arrays.mask, CUT, lane)
+                continue
+            if tree.first_edge[node, 0] == MISSING:
+                found = expand(tables, arrays, tree, node, lane)
+                if found == STUCK:
+                    set_lane(arrays.mask, CUT, lane)
+                    continue
+                read_state(guide.network, arrays.value, lane)
+                if found == EXPANDED:
+                    _put_priors(search, guide, node)
+            elif is_deepest:
+                read_state(guide.network, arrays.value, lane)
+            else:
+                continue
+        else:
+            read_state(guide.network, arrays.value, lane)
+        for role in range(tables.role_count):
+            is_player = role != settings.chance
+            arrays.goal[role] = BEST_GOAL * value_of(guide.network, role) if is_player else 0.0
+        if guide.share < 1.0:
+            for role in range(tables.role_count):
+                guide.expected[lane, role] = arrays.goal[role]
+            walkers.node[walker] = MISSING
+            clear_lane(arrays.mask, IN_TREE, lane)
+            walkers.out[lane] = arrays.counter[c.TICK]
+        else:
+            end_lane(search, lane)
+    return load(arrays.mask, CUT)
+
+
+@stage
+def _select_edge(search: SearchMemory, guide: Guide, node: Index, role: Index) -> Index:
+    """PUCT: the first edge with the highest mean plus C · prior · sqrt(N) / (1 + n)."""
+    tree, settings = search.tree, search.settings
+    first, end = np.int64(tree.first_edge[node, role]), np.int64(tree.first_edge[node, role + 1])
+    if end - first == 1:
+        return first
+    if role == settings.chance:
+        return first + random_below(search.arrays.seed, end - first)
+    tried, ended = 0, 0
+    total = 0.0
+    for e in range(first, end):
+        tried += tree.visits[e] + tree.flight[e]
+        ended += tree.visits[e]
+        total += tree.total[e]
+    mean = total / ended if ended > 0 else 0.0
+    bonus = guide.exploration * math.sqrt(max(1, tried))
+    best: Index = first
+    highest = -math.inf
+    for e in range(first, end):
+        count = tree.visits[e] + tree.flight[e]
+        value = tree.total[e] / count if count > 0 else mean - guide.reduction
+        value += bonus * guide.prior[e] / (1 + count)
+        if settings.is_solving != 0 and tree.goal[e] != UNPROVEN:
+            value = float(tree.goal[e])
+        if value > highest:
+            highest = value
+            best = e
+    return best
+
+
+@stage
+def _descend(search: SearchMemory, guide: Guide) -> None:
+    """Move every walker in the tree by one edge; the list keeps only those."""
+    walkers, tree, arrays = search.walkers, search.tree, search.arrays
+    tables = search.tables
+    kept = 0
+    for i in range(arrays.counter[c.DESCENDING]):
+        walker = np.int64(walkers.descending[i])
+        node = np.int64(walkers.node[walker])
+        if walkers.left[walker] == 0 or node == MISSING:
+            continue
+        lane = np.int64(walkers.lane[walker, 0])
+        depth = np.int64(walkers.depth[walker])
+        path_edge = walkers.path_edge[walker, depth]
+        for role in range(tables.role_count):
+            e = _select_edge(search, guide, node, role)
+            path_edge[role] = e
+            tree.flight[e] += 1
+            put_move(arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))
+        walkers.path_node[walker, depth] = node
+        walkers.depth[walker] = depth + 1
+        child = child_of(tree, node, path_edge)
+        if child == MISSING:
+            child = add_child(arrays, tree, node, path_edge)
+        walkers.node[walker] = child
+        walkers.leaf[walker] = child
+        if child == MISSING:  # no room: valued at the next tick, not yet in a playout
+            walkers.out[lane] = arrays.counter[c.TICK] + 1
+        walkers.descending[kept] = walker
+        kept += 1
+    arrays.counter[c.DESCENDING] = kept
+
+
+@kernel
+def search_guided(search: SearchMemory, guide: Guide, roots: Roots, ticks: int) -> bool:
+    """Search for at most `ticks` ticks; returns whether all trees are done. `arrays.root` is all false."""
+    tables = search.tables
+    arrays = search.arrays
+    value = arrays.value
+    counter = arrays.counter
+    for _ in range(ticks):
+        settle_apart(tables, value, 0, 2)
+        busy = load(arrays.mask, BUSY)
+        over = literal(value, np.int64(tables.terminal)) & busy
+        over = over | (lanes_to_cut(arrays, search.walkers, search.settings) & ~load(arrays.mask, IN_TREE))
+        if any_lane(over):
+            _end_lanes(search, guide, over)
+        over = _reach_nodes(search, guide)
+        playing = load(arrays.mask, BUSY) & ~load(arrays.mask, IN_TREE)
+        planes = search.settings.choice_planes
+        over = over | choose_moves(tables, value, arrays.scratch, planes, arrays.random, playing)
+        if any_lane(over):
+            _end_lanes(search, guide, over)
+        _descend(search, guide)
+        moved = load(arrays.mask, BUSY)
+        launch_in_trees(search, roots)
+        settle_apart(tables, value, 2, 3)
+        step_lanes(tables, value, arrays.saved, arrays.root, ~moved)
+        put_roots(tables, value, roots.state, ~moved)
+        counter[c.TICK] += 1
+        if counter[c.LANES_BUSY] == 0:
+            return True
+    return False

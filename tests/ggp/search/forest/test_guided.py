@@ -1,0 +1,81 @@
+"""Searches that a network guides: the kernel next to its twin, noise, sharing, and one tree in many lanes."""
+
+import numpy as np
+import pytest
+
+from ggp.engines.loading import load
+from ggp.networks.network import Network
+from ggp.search.forest.guided import Guidance, GuidedForest
+from ggp.search.forest.guided_plain import PlainGuidedSearch
+from ggp.search.mcts.options import MctsOptions
+
+UNPROVEN = MctsOptions(is_solving=False)
+
+
+def sums_of_visits(forest, role=0):
+    found = forest.root_moves(role)
+    return [int(found.visits[a:b].sum()) for a, b in zip(found.first[:-1], found.first[1:], strict=True)]
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour", "tron"])  # in tron roles choose at once
+def test_a_tree_is_that_of_the_twin(name):
+    game = load(name, "lanes")
+    network = Network.random(game, seed=5)
+    forest = GuidedForest(game, network, Guidance(), options=UNPROVEN)
+    state = game.initial_state()
+    forest.search(game.unpack(state)[None], [300])
+    plain = PlainGuidedSearch(game, network, Guidance())
+    plain.run(state, 300)
+    for role in range(len(game.roles)):
+        found = forest.root_moves(role)
+        assert dict(zip(found.move.tolist(), found.visits.tolist(), strict=True)) == plain.root_visits(role)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_every_simulation_is_counted_and_wins_are_found(share):
+    game = load("tictactoe", "lanes")
+    forest = GuidedForest(game, Network.random(game, seed=2), Guidance(share))
+    state = game.initial_state()
+    for marks in (((1, 1), None), (None, (2, 1)), ((1, 2), None), (None, (2, 2))):
+        moves = []
+        for role, cell in zip(game.roles, marks, strict=True):
+            legal = game.legal_moves(state, role)
+            moves.append(next(m for m in legal if cell is None or str(m) == f"(mark {cell[0]} {cell[1]})"))
+        state = game.next_state(state, tuple(moves))
+    roots = np.stack([game.unpack(game.initial_state()), game.unpack(state)])
+    forest.search(roots, [200, 200])
+    assert sums_of_visits(forest)[0] == 199
+    (_, best), _ = forest.root_moves(0).best()
+    assert str(game.moves[0][best]) == "(mark 1 3)"
+    assert forest.root_values()[1].tolist() == [100, 0]  # proven
+
+
+def test_noise_changes_the_search_and_keeps_its_size():
+    game = load("connectfour", "lanes")
+    network = Network.random(game, seed=2)
+    roots = np.repeat(game.unpack(game.initial_state())[None], 3, axis=0)
+    forest = GuidedForest(game, network)
+    assert forest.search_with_noise(roots, np.array([50, 60, 70]), np.random.default_rng(1), share=0.9)
+    assert sums_of_visits(forest) == [49, 59, 69]
+    noisy = forest.root_moves(0).visits.copy()
+    forest.search(roots, [50, 60, 70])
+    assert sums_of_visits(forest) == [49, 59, 69]
+    assert (noisy != forest.root_moves(0).visits).any()
+
+
+def test_many_lanes_search_one_tree():
+    game = load("connectfour", "lanes")
+    forest = GuidedForest(game, Network.random(game, seed=2), Guidance(0.5))
+    forest.search_together(game.unpack(game.initial_state()), lanes=40, simulations=4000)
+    # All lanes reach the root before it is expanded; the others wait for nothing.
+    (total,) = sums_of_visits(forest)
+    assert 4000 - 40 <= total <= 4000
+    assert (forest._engine.tree.flight[: forest._engine.edge_count] == 0).all()
+
+
+def test_a_search_can_be_stopped():
+    game = load("connectfour", "lanes")
+    forest = GuidedForest(game, Network.random(game, seed=2))
+    assert not forest.search_together(game.unpack(game.initial_state()), lanes=8, is_stopped=lambda: True)
+    with pytest.raises(ValueError, match="share must be"):
+        Guidance(share=1.5)
