@@ -18,7 +18,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.knowledge.trial import Trial
 from ggp.match.player import MatchSetup
 from ggp.players.alphabeta_play import make_alphabeta
-from ggp.players.options import NO_ENDINGS
+from ggp.players.options import OFF
 from ggp.players.trial_matches import TrialMatches
 from ggp.search.alphabeta.evaluation import prepare_evaluations
 from ggp.search.mcts.options import default_options
@@ -50,7 +50,7 @@ def main() -> None:
 def row(name: str, milliseconds: float, given: argparse.Namespace) -> str:
     """One line of the table."""
     game = cast("CompiledGame", ggp.load(name, engine="lanes"))
-    player = make_alphabeta(0.0, endings=NO_ENDINGS)
+    player = make_alphabeta(0.0, endings=OFF)
     setup = MatchSetup("trial", game, game.roles[0], given.start_clock, 1.0, given.seed)
     player.prepare(game)
     player.start(setup, time.monotonic() + given.start_clock)

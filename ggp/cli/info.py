@@ -122,10 +122,10 @@ def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | Non
 def _kept_lines(game: Game[Any]) -> list[str]:
     """What is kept for the game and used by players: its book, endings, tuned options and trial matches."""
     from ggp.players.kept_knowledge import kept_trial, open_book, open_endings, tuned_options
-    from ggp.players.options import AUTO_BOOK, AUTO_ENDINGS
+    from ggp.players.options import AUTO
 
-    book, tuned = open_book(game, AUTO_BOOK, is_counted=False), tuned_options(game)
-    endings = open_endings(game, AUTO_ENDINGS, is_counted=False)
+    book, tuned = open_book(game, AUTO, is_counted=False), tuned_options(game)
+    endings = open_endings(game, AUTO, is_counted=False)
     lines = [] if book is None else [f"opening book of {len(book.moves):,} positions"]
     if endings is not None:
         lines.append(f"table of {endings.state_count:,} endings: {endings.tablebase.header.get('part')}")

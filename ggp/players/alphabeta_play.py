@@ -17,7 +17,7 @@ from ggp.knowledge.trial import FILE_NAME, Trial
 from ggp.match.player import MatchSetup
 from ggp.players.alphabeta import AlphaBetaPlayer
 from ggp.players.kept_knowledge import kept_trial
-from ggp.players.options import NO_BOOK, AlphaBetaOptions
+from ggp.players.options import OFF, AlphaBetaOptions
 from ggp.players.trial_matches import TrialMatches
 from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.search.mcts.options import MctsOptions
@@ -50,7 +50,7 @@ def may_play(game: Game[Any]) -> bool:
 def make_alphabeta(margin_seconds: float, endings: str) -> AlphaBetaPlayer:
     """The player, without a book: its owner has read that. endings: its option of that name."""
     margin = max(margin_seconds, MARGIN_SECONDS)
-    return AlphaBetaPlayer(AlphaBetaOptions(margin_seconds=margin, book=NO_BOOK, endings=endings))
+    return AlphaBetaPlayer(AlphaBetaOptions(margin_seconds=margin, book=OFF, endings=endings))
 
 
 def begin_alphabeta(

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Hashable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ggp.game import Game, Move
 from ggp.knowledge.book import FILE_NAME, Book, BookMove
@@ -26,7 +26,7 @@ from ggp.knowledge.trial import Trial
 from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
-from ggp.players.options import AUTO_BOOK, AUTO_ENDINGS, AUTO_NETWORK, NO_BOOK, NO_ENDINGS, NO_NETWORK
+from ggp.players.options import AUTO, OFF
 from ggp.search.option_table import OptionError
 from ggp.search.report import MoveReport, SearchReport
 from ggp.solver.saved_header import SavedSolutionError, read_header
@@ -34,12 +34,14 @@ from ggp.solver.saved_header import SavedSolutionError, read_header
 if TYPE_CHECKING:
     from ggp.solver.endings import EndingTable
 
+_Knowledge = TypeVar("_Knowledge")
+
 _logger = logging.getLogger("ggp.players")
 
 
 def check_book(option: str) -> None:
     """Raise OSError or OptionError if the option names a file that is no book."""
-    if option not in (AUTO_BOOK, NO_BOOK):
+    if option not in (AUTO, OFF):
         try:
             Book.load(option)
         except KnowledgeFileError as error:
@@ -48,11 +50,36 @@ def check_book(option: str) -> None:
 
 def check_network(option: str) -> None:
     """Raise OSError or OptionError if the option names a file that is no network."""
-    if option not in (AUTO_NETWORK, NO_NETWORK):
+    if option not in (AUTO, OFF):
         try:
             read_knowledge(option, NETWORK_FORMAT)
         except KnowledgeFileError as error:
             raise OptionError(str(error)) from None
+
+
+def open_kept(
+    game: Game[Any],
+    option: str,
+    file_name: str,
+    load: Callable[[str | Path], _Knowledge],
+    consequence: str,
+    *,
+    may_use_kept: bool = True,
+) -> _Knowledge | None:
+    """What a file says: the one that an option names, or with `auto` that kept for the game; None without.
+
+    load          may raise OSError, KnowledgeFileError, SavedSolutionError, MemoryError: that is a warning
+    consequence   of a file that cannot be used, for the warning
+    may_use_kept  whether the moves may depend on what this machine has kept
+    """
+    try:
+        path: str | Path | None = None if option in (AUTO, OFF) else option
+        if option == AUTO and may_use_kept:
+            path = find_kept_file(game.program, file_name)
+        return None if path is None else load(path)
+    except (OSError, KnowledgeFileError, SavedSolutionError, MemoryError) as error:
+        _logger.warning("%s: %s: %s", game.name, consequence, error)
+        return None
 
 
 def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
@@ -60,24 +87,21 @@ def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
 
     is_counted   the moves must not depend on what this machine has kept
     """
-    path: Any = None if option in (AUTO_BOOK, NO_BOOK) else option
-    try:
-        if option == AUTO_BOOK and not is_counted:
-            path = find_kept_file(game.program, FILE_NAME)
-        if path is None:
-            return None
+
+    def load(path: str | Path) -> Book:
         book = Book.load(path)
         book.require_rules(game.program)
-    except (OSError, KnowledgeFileError) as error:
-        _logger.warning("%s: playing without a book: %s", game.name, error)
-        return None
-    _logger.info("%s: opening book with %d positions", game.name, len(book.moves))
+        return book
+
+    book = open_kept(game, option, FILE_NAME, load, "playing without a book", may_use_kept=not is_counted)
+    if book is not None:
+        _logger.info("%s: opening book with %d positions", game.name, len(book.moves))
     return book
 
 
 def check_endings(option: str) -> None:
     """Raise OSError or OptionError if the option names a file that is no solution."""
-    if option not in (AUTO_ENDINGS, NO_ENDINGS):
+    if option not in (AUTO, OFF):
         try:
             read_header(Path(option))
         except SavedSolutionError as error:
@@ -89,18 +113,15 @@ def open_endings(game: Game[Any], option: str, *, is_counted: bool) -> EndingTab
 
     is_counted   the moves must not depend on what this machine has kept
     """
-    path: Any = None if option in (AUTO_ENDINGS, NO_ENDINGS) else option
-    try:
-        if option == AUTO_ENDINGS and not is_counted:
-            path = find_kept_file(game.program, ENDINGS_FILE_NAME)
-        if path is None:
-            return None
+
+    def load(path: str | Path) -> EndingTable:
         stat = Path(path).stat()
-        found = _read_endings(str(path), (stat.st_mtime_ns, stat.st_size), cast("Hashable", game))
-    except (OSError, SavedSolutionError, MemoryError) as error:
-        _logger.warning("%s: playing without a table of endings: %s", game.name, error)
-        return None
-    _logger.info("%s: table of %d endings", game.name, found.state_count)
+        return _read_endings(str(path), (stat.st_mtime_ns, stat.st_size), cast("Hashable", game))
+
+    consequence = "playing without a table of endings"
+    found = open_kept(game, option, ENDINGS_FILE_NAME, load, consequence, may_use_kept=not is_counted)
+    if found is not None:
+        _logger.info("%s: table of %d endings", game.name, found.state_count)
     return found
 
 
@@ -114,30 +135,25 @@ def _read_endings(path: str, stamp: tuple[int, int], game: Any) -> EndingTable:
 
 def tuned_options(game: Game[Any]) -> TunedOptions | None:
     """The options that `ggp tune` kept for this game; None without them, or if they are the default."""
-    try:
-        path = find_kept_file(game.program, TUNED_FILE_NAME)
-        if path is None:
-            return None
+
+    def load(path: str | Path) -> Tuning:
         tuning = Tuning.load(path)
         tuning.require_rules(game.program)
-    except (OSError, KnowledgeFileError) as error:
-        _logger.warning("%s: playing with default options: %s", game.name, error)
-        return None
-    return None if tuning.best == TunedOptions() else tuning.best
+        return tuning
+
+    tuning = open_kept(game, AUTO, TUNED_FILE_NAME, load, "playing with default options")
+    return None if tuning is None or tuning.best == TunedOptions() else tuning.best
 
 
 def kept_trial(game: Game[Any]) -> Trial | None:
     """The trial matches of alpha-beta in earlier start clocks of this game; None if there were none."""
-    try:
-        path = find_kept_file(game.program, TRIAL_FILE_NAME)
-        if path is None:
-            return None
+
+    def load(path: str | Path) -> Trial:
         trial = Trial.load(path)
         trial.require_rules(game.program)
-    except (OSError, KnowledgeFileError) as error:
-        _logger.warning("%s: trial matches begin anew: %s", game.name, error)
-        return None
-    return trial
+        return trial
+
+    return open_kept(game, AUTO, TRIAL_FILE_NAME, load, "trial matches begin anew")
 
 
 def book_move(

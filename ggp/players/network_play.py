@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -10,17 +9,15 @@ import numpy as np
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Game, Move
-from ggp.knowledge.folder import KnowledgeFileError, find_kept_file
 from ggp.knowledge.taught import FILE_NAME, TaughtNetwork
 from ggp.match.player import MatchSetup
-from ggp.players.options import AUTO_NETWORK, NO_NETWORK
+from ggp.players.kept_knowledge import open_kept
+from ggp.players.options import AUTO
 from ggp.search.forest.guided import Guidance, GuidedForest
 from ggp.search.report import MoveReport, SearchReport
 
 LANES = 512
 """Simulations at a time."""
-
-_logger = logging.getLogger("ggp.players")
 
 
 def open_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> TaughtNetwork | None:
@@ -28,16 +25,15 @@ def open_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> Taug
 
     may_use_kept   auto is the one kept for the game, if it won against playouts at equal time
     """
-    path = None if option in (AUTO_NETWORK, NO_NETWORK) else option
-    try:
-        if path is not None:
-            return TaughtNetwork.load(path, game)
-        kept = find_kept_file(game.program, FILE_NAME) if option == AUTO_NETWORK and may_use_kept else None
-        found = None if kept is None else TaughtNetwork.load(kept, game)
-    except (OSError, KnowledgeFileError) as error:
-        _logger.warning("%s: playing without a network: %s", game.name, error)
-        return None
-    return found if found is not None and found.is_stronger else None
+    found = open_kept(
+        game,
+        option,
+        FILE_NAME,
+        lambda path: TaughtNetwork.load(path, game),
+        "playing without a network",
+        may_use_kept=may_use_kept,
+    )
+    return found if found is not None and (option != AUTO or found.is_stronger) else None
 
 
 class NetworkPlay:

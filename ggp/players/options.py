@@ -24,9 +24,7 @@ ALPHABETA_USES = ("auto", "on", "off")
 BELIEFS = ("many", "sets", "one")
 SEARCHES = ("auto", "lanes", "reference")
 OWN_COALITION, NO_COALITION = "own", "none"
-AUTO_BOOK, NO_BOOK = "auto", "off"
-AUTO_ENDINGS, NO_ENDINGS = "auto", "off"
-AUTO_NETWORK, NO_NETWORK = "auto", "off"
+AUTO, OFF = "auto", "off"
 BOOK_HELP = (
     "Opening book: off, a file of `ggp book`, or auto: the one kept for the game, except in counted searches."
 )
@@ -87,13 +85,13 @@ class MctsPlayerOptions:
     )
     network: str = text(
         "net",
-        AUTO_NETWORK,
+        AUTO,
         "Network to guide the search: off, a file of `ggp teach`, or auto: the one kept for the"
         " game if it won against playouts; not where `tuned` is not used.",
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
-    book: str = text("book", AUTO_BOOK, BOOK_HELP)
-    endings: str = text("endings", AUTO_ENDINGS, ENDINGS_HELP)
+    book: str = text("book", AUTO, BOOK_HELP)
+    endings: str = text("endings", AUTO, ENDINGS_HELP)
     is_tuned: bool = switch(
         "tuned",
         True,
@@ -140,8 +138,8 @@ class AlphaBetaOptions:
         least=0.0,
         most=1.0,
     )
-    book: str = text("book", AUTO_BOOK, BOOK_HELP)
-    endings: str = text("endings", AUTO_ENDINGS, ENDINGS_HELP)
+    book: str = text("book", AUTO, BOOK_HELP)
+    endings: str = text("endings", AUTO, ENDINGS_HELP)
     transpositions: bool = switch("transpositions", True, "Remember positions.", group=TUNING)
     order_by_table: bool = switch(
         "order_by_table", True, "Search the remembered best move first.", group=TUNING

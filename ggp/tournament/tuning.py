@@ -23,7 +23,7 @@ from ggp.match.player import Player
 from ggp.match.referee import INTERRUPTED, play_match
 from ggp.match.terms import MatchTerms, derived_seed
 from ggp.players.mcts import MctsPlayer
-from ggp.players.options import NO_BOOK, MctsPlayerOptions
+from ggp.players.options import OFF, MctsPlayerOptions
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.mcts.options import default_options
 from ggp.search.one_state import search_state
@@ -174,7 +174,7 @@ def _player_maker(tuning: Tuning, options: TunedOptions, *, is_timed: bool) -> C
         simulations=None if is_timed else max(1, round(tuning.simulations * share)),
         alphabeta="on" if options.has_alphabeta else "off",
         is_proving=is_timed,
-        book=NO_BOOK,
+        book=OFF,
         is_tuned=False,
     )
     # As many lanes in flight as against the clock: what is tuned is that search, and it is many times as fast
