@@ -23,7 +23,8 @@ from ggp.features.recorded_playouts import RecordedPlayouts, record_playouts
 from ggp.lanes.engine import BoolArray, Lanes
 
 PIECES, EMPTY_CELLS = "pieces", "empty cells"
-FIRST_BATCH = 64
+FIRST_BATCH = 1
+"""A single position may lead to millions of others."""
 MOST_BATCH = 1 << 14
 
 

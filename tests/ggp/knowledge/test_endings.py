@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from contextlib import nullcontext
 
 import click
 import numpy as np
@@ -105,6 +106,12 @@ def test_a_limit_leaves_a_set_that_no_move_leaves(most_states, tictactoe, full):
                 assert tictactoe.next_state(state, joint) in known
     assert (space.number(np.array([tictactoe.unpack(s) for s in states])) == np.arange(len(states))).all()
     assert full.space.state_count > len(states)
+
+
+def test_a_limit_that_leaves_nothing_is_an_error(tictactoe):
+    initial = tictactoe.unpack(tictactoe.initial_state())[None, :]
+    with pytest.raises(SolverLimitError, match="more than 5 states"):
+        closed_states(tictactoe, [initial], SolverLimits(states=5))
 
 
 def test_alphabeta_proves_by_the_table_what_lies_beyond_its_depth(tictactoe, full, table_file):
@@ -217,12 +224,18 @@ def test_the_command_keeps_a_table_and_info_shows_it(data_folder, capsys):
 
 def test_ctrl_c_keeps_what_is_complete(data_folder, capsys, monkeypatch):
     def interrupt(progress):
-        os.kill(os.getpid(), signal.SIGINT)
+        if progress.states > 1000:
+            os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr("ggp.cli.solve_output.show_progress", interrupt)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    with pytest.raises(click.ClickException, match="stopped after"):
-        app.main(["endings", "breakthrough_4x4", "--most", "4"], standalone_mode=False)
+    monkeypatch.setattr("ggp.cli.solve_output.progress_line", lambda: nullcontext(True))
+    with pytest.raises(SystemExit) as ended:
+        app.main(["endings", "tictactoe", "--most", "9"], standalone_mode=False)
+    assert ended.value.code == 130
+    assert "interrupted; what was complete is kept" in capsys.readouterr().err
+    game = load("tictactoe", "lanes")
+    assert 0 < EndingTable(kept_file(game.program, ENDINGS_FILE_NAME), game).state_count < 5478
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_the_command_refuses_what_it_cannot_do_in_one_line(data_folder):
@@ -230,7 +243,6 @@ def test_the_command_refuses_what_it_cannot_do_in_one_line(data_folder):
         (["nim"], "no board was recognized"),
         (["kuhn_poker"], "hidden information"),
         (["breakthrough", "--most", "2", "--playouts", "1"], "none of 1 random playouts"),
-        (["tictactoe", "--states", "5"], "more than 5 states"),
     ):
         with pytest.raises(click.ClickException, match=message):
             app.main(["endings", *arguments], standalone_mode=False)
@@ -240,5 +252,3 @@ def test_the_command_refuses_what_it_cannot_do_in_one_line(data_folder):
 def test_games_without_a_measure_of_endings_have_none():
     with pytest.raises(UnsolvableError, match="no board"):
         solve_endings(load("nim", "lanes"))
-    with pytest.raises(SolverLimitError):
-        solve_endings(load("tictactoe", "lanes"), limits=SolverLimits(states=1))
