@@ -1,7 +1,7 @@
 """What tables of endings are worth: how often matches reach them, and goals given away just before.
 
     python -m benchmarks.endings reach checkers TABLE --matches 20 --simulations 500
-    python -m benchmarks.endings regret checkers SMALL TABLE --positions 100 --seconds 0.1
+    python -m benchmarks.endings regret checkers SMALL TABLE --positions 100 --count 300
 
 `reach` counts the matches of two counted tree searches, after a random opening, that come to a position of
 TABLE, and the share of their positions that lie in it. `regret` draws positions that TABLE knows and SMALL
@@ -28,13 +28,10 @@ from ggp.search.mcts.options import default_options
 from ggp.search.mcts.search import LanesSearch
 from ggp.solver.endings import EndingTable
 
-PLAYERS = (
-    "mcts:threads=1,alphabeta=off,book=off,tuned=off",
-    "mcts:threads=1,alphabeta=off,proof=off",
-    "alphabeta:book=off",
-)
-"""The second has no proofs, so that it has no use for a table."""
-MARGIN_SECONDS = 0.005
+PLAYERS = ("mcts:threads=1,simulations={count}", "alphabeta:evaluation=mobility,nodes={count}")
+
+LONG = 600.0
+"""Seconds; the searches are counted."""
 
 
 def main() -> None:
@@ -52,7 +49,8 @@ def main() -> None:
     regret.add_argument("small")
     regret.add_argument("table")
     regret.add_argument("--positions", type=int, default=100)
-    regret.add_argument("--seconds", type=float, default=0.1)
+    regret.add_argument("--count", type=int, default=300, help="simulations, or nodes, for a move")
+    regret.add_argument("--players", nargs="+", default=PLAYERS, help="specs, with {count}")
     regret.set_defaults(run=print_regret)
     given = parser.parse_args()
     given.run(given)
@@ -108,16 +106,14 @@ def print_regret(given: argparse.Namespace) -> None:
     game = cast("CompiledGame", ggp.load(given.game, engine="lanes"))
     table, small = EndingTable(given.table, game), EndingTable(given.small, game)
     cases = draw_cases(game, table, small, given.positions, given.seed)
-    for spec in PLAYERS:
-        for endings in ("off",) if "proof=off" in spec else ("off", given.small):
-            player = make_player(f"{spec},margin={MARGIN_SECONDS},endings={endings}")
-            player.prepare(game)
-            lost = [regret(player, game, case, given.seconds) for case in cases]
-            low, high = mean_interval(lost)
+    for spec in given.players:
+        for endings in ("off", given.small):
+            player = make_player(f"{spec.format(count=given.count)},endings={endings}")
+            lost = [regret(player, game, case) for case in cases]
+            mean, half = mean_interval(lost)
             print(
-                f"| {given.game} | {spec.split(',book')[0]} | {'off' if endings == 'off' else 'on'} |"
-                f" {len(lost)} | {sum(each > 0 for each in lost)} | {sum(lost) / len(lost):.2f}"
-                f" ({low:.2f} to {high:.2f}) |",
+                f"| {given.game} | {spec.partition(':')[0]} | {'off' if endings == 'off' else 'on'} |"
+                f" {sum(each > 0 for each in lost)} of {len(lost)} | {mean:.1f} ± {half:.1f} |",
                 flush=True,
             )
 
@@ -161,11 +157,11 @@ def goals_behind(game: CompiledGame, table: EndingTable, state: PackedState, ind
     return found
 
 
-def regret(player: Player, game: CompiledGame, case: Case, seconds: float) -> float:
+def regret(player: Player, game: CompiledGame, case: Case) -> float:
     """Goals that the player gives away by its move."""
     state, role, goals = case
-    player.start(MatchSetup("endings", game, role, seconds, seconds, 1), time.monotonic() + seconds)
-    move = player.choose(state, time.monotonic() + seconds, None)
+    player.start(MatchSetup("endings", game, role, LONG, LONG, 1), time.monotonic() + LONG)
+    move = player.choose(state, time.monotonic() + LONG, None)
     player.stop(None)
     return max(goals.values()) - goals[move]
 
