@@ -14,12 +14,13 @@ import numpy as np
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
 from ggp.evaluation.coverage import coverage
-from ggp.evaluation.figures import DEFINITIONS, UNEQUAL, Figure, exact
+from ggp.evaluation.figures import DEFINITIONS, UNEQUAL, Figure, exact, fitness_of
 from ggp.evaluation.measuring import (
     BEST_GOAL,
     of_equal_searches,
     of_random_matches,
     players_of,
+    skill_of,
     strong_share,
 )
 from ggp.game import Game, has_percepts
@@ -185,6 +186,8 @@ class _Evaluator:
             else:
                 found.notes.append("one role: no balance and no opponents of half the strength")
         found.put(coverage(self.game, self.parts))
+        if len(self.players) > 1:
+            found.put(fitness_of(found.figures))
 
     def fit(self, random: SelfPlay) -> None:
         """Play fewer matches, and then with fewer playouts, if the budget would not carry all of them.
@@ -285,7 +288,7 @@ class _Evaluator:
                 float(sum(share > LADDER_WINS for share in ends))
                 for ends in zip(*((rung.value, rung.low, rung.high) for rung in rungs), strict=True)
             )
-            self.found.put([Figure("ladder", value, low, high, rungs[0].sample, UNEQUAL)])
+            self.found.put([Figure("ladder", value, low, high, rungs[0].sample, UNEQUAL), skill_of(rungs)])
 
     def play_unequal(self, simulations: int) -> Figure:
         """The share of a search with so many playouts against half of them, in all seats in turn."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 RANDOM, EQUAL, UNEQUAL, EXACT = "random matches", "equal searches", "unequal searches", "solution"
+COMBINED = "other figures"
 """Where a figure comes from."""
 
 FEWEST_GAMES = 10
@@ -66,6 +68,15 @@ DEFINITIONS = {
         "how often doubling the playouts of a search, from 1 up to all, earns over 60 % of the points",
         'Lantz and others, "Depth in Strategic Games" (2017), skill chains',
     ),
+    "skill": (
+        "points that the stronger search earns over the whole ladder: 0 half of them, luck decides, 1 all",
+        'Lantz and others, "Depth in Strategic Games" (2017), skill chains',
+    ),
+    "fitness": (
+        "harmonic mean of completion, agency, coverage, balance, 1 minus draws, and skill: 0 if one of "
+        "them is; its interval: all of them at their lower, or upper, ends",
+        "GAVEL 2024, fitness, with skill as strategic depth",
+    ),
     "drama": (
         "how far behind the winner was at the worst moment of the match, by the searches: 0 never, 1 lost",
         "Browne 2008, drama",
@@ -86,7 +97,7 @@ class Figure:
 
     low, high   95 % interval; equal to the value where it is exact
     sample      matches; decisions of branching, joint moves of agency, states where exact
-    source      RANDOM, EQUAL, UNEQUAL or EXACT
+    source      RANDOM, EQUAL, UNEQUAL, EXACT or COMBINED
     """
 
     name: str
@@ -130,6 +141,44 @@ def percentile(name: str, value: float) -> int | None:
     if len(values) < FEWEST_GAMES:
         return None
     return round(100 * bisect_right(values, round(value, 4)) / len(values))
+
+
+FITNESS_PARTS = ("completion", "agency", "coverage", "balance", "draws", "skill")
+"""What `fitness` is the mean of; of draws the share of matches that are none."""
+
+
+def merits_of(figures: Sequence[Figure]) -> dict[str, Figure]:
+    """Those figures of `FITNESS_PARTS` that were measured, all of which are best at 1.
+
+    >>> merits_of([Figure("draws", 0.25, 0.0, 0.5, 40, EQUAL)])["decisiveness"].high
+    1.0
+    """
+    found = {each.name: each for each in figures if each.name in FITNESS_PARTS}
+    if (draws := found.pop("draws", None)) is not None:
+        found["decisiveness"] = replace(draws, value=1 - draws.value, low=1 - draws.high, high=1 - draws.low)
+    return found
+
+
+def fitness_of(figures: Sequence[Figure]) -> list[Figure]:
+    """The fitness of a game; none if a part of it was not measured, unless another part is 0 already.
+
+    >>> fitness_of([Figure("completion", 0.0, 0.0, 0.1, 50, RANDOM)])[0].value
+    0.0
+    >>> fitness_of([Figure("completion", 1.0, 0.9, 1.0, 50, RANDOM)])
+    []
+    """
+    parts = list(merits_of(figures).values())
+    if len(parts) < len(FITNESS_PARTS) and all(part.value > 0 for part in parts):
+        return []
+    value, low, high = (
+        _harmonic_mean(ends)
+        for ends in zip(*((part.value, part.low, part.high) for part in parts), strict=True)
+    )
+    return [Figure("fitness", value, low, high, min(part.sample for part in parts), COMBINED)]
+
+
+def _harmonic_mean(values: Sequence[float]) -> float:
+    return 0.0 if min(values) <= 0 else len(values) / sum(1 / value for value in values)
 
 
 def exact(name: str, value: float, states: int) -> Figure:

@@ -128,3 +128,18 @@ def strong_share(game: Game[Any], found: SelfPlay, strong: NDArray[np.int64]) ->
         len(points),
         UNEQUAL,
     )
+
+
+def skill_of(rungs: list[Figure]) -> Figure:
+    """What thinking earns over the whole ladder, from the `strong_share` of each rung; at least one.
+
+    >>> low, high = Figure("depth", 0.5, 0.4, 0.6, 50, UNEQUAL), Figure("depth", 1.0, 0.9, 1.0, 50, UNEQUAL)
+    >>> skill_of([low, high]).value
+    0.5
+    """
+    sample = sum(rung.sample for rung in rungs)
+    points = sum(rung.value * rung.sample for rung in rungs)
+    value, low, high = (
+        max(0.0, 2 * share - 1) for share in (points / sample, *wilson_interval(points, sample))
+    )
+    return Figure("skill", value, low, high, sample, UNEQUAL)

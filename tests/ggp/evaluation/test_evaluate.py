@@ -14,6 +14,7 @@ from ggp.evaluation.evaluate import EvaluationTerms, evaluate
 from ggp.evaluation.figures import DEFINITIONS, EXACT, RANDOM
 from ggp.evaluation.measuring import balance_of, course_of
 from ggp.search.forest.self_play import SelfPlay, self_play
+from tests.ggp.evaluation.variants import VARIANTS
 
 TERMS = EvaluationTerms(simulations=64, matches=64, playouts=128, step_limit=60)
 
@@ -207,3 +208,13 @@ def test_command_prints_a_line_of_json_for_each_sheet_and_checks_requirements(tm
 @pytest.mark.parametrize("requirement", ["balance", "balance=1", "beauty>=1", "balance>=high"])
 def test_wrong_requirements_are_usage_errors(requirement):
     assert CliRunner().invoke(command, ["nim", "--require", requirement]).exit_code == 2
+
+
+@pytest.mark.slow
+def test_spoiled_variants_are_less_fit_than_playable_ones():
+    few = {"simulations": 32, "playouts": 128, "step_limit": 100}
+    fitness = {name: measured(rules, **few)["fitness"].value for name, rules in VARIANTS.items()}
+    spoiled = {"forced", "tossed", "trivial", "unreachable", "endless"}
+    assert max(fitness[name] for name in spoiled) < min(fitness[name] for name in fitness.keys() - spoiled)
+    assert fitness["good"] > fitness["lucky"] > fitness["luckier"]
+    assert fitness["good"] > max(fitness["timed"], fitness["unfair"])
