@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     "--simulations", default=100, show_default=True, type=Count(2), help="Per move of the matches that teach."
 )
 @click.option(
-    "--gate-matches",
-    default=200,
+    "--gate",
+    "repetitions",
+    default=30,
     show_default=True,
-    type=Count(2),
-    help="Against playouts at equal time, three times.",
+    type=Count(0),
+    help="Matches of mcts with the network against mcts without, by the clock, for each role.",
 )
 @click.option(
     "-o", "--out", type=OutputFile(), help="File for the network, instead of the place where mcts finds it."
@@ -41,13 +42,14 @@ if TYPE_CHECKING:
 @click.option("--seed", default=0, show_default=True, type=int, help="Random seed for weights and matches.")
 @click.option("--restart", is_flag=True, help="Begin with random weights, whatever was taught before.")
 def command(
-    file: str, minutes: float, simulations: int, gate_matches: int, out: Path | None, seed: int, restart: bool
+    file: str, minutes: float, simulations: int, repetitions: int, out: Path | None, seed: int, restart: bool
 ) -> None:
     """Teach a network to play the game in FILE, by matches of its search with itself.
 
     Each generation plays 512 matches, learns from all recent ones and plays against the best before it. At
-    the end the best plays against searches with playouts at equal time. The network is kept for the game, and
-    all generations next to it; mcts uses it if it won that beyond the interval, or by net=FILE.
+    the end it turns out how the best is used best, and whether mcts plays better with it, at 0.2 s a move.
+    The network is kept for the game, and all generations next to it; mcts uses it if it won that beyond the
+    interval, or by net=FILE.
 
     Ctrl-C ends teaching: the best so far is kept. The same command goes on from there. Needs torch:
     pip install 'ggp-lanes[learn]'.
@@ -60,6 +62,7 @@ def command(
     from ggp.knowledge.taught import FILE_NAME
     from ggp.teaching.generations import Teaching, TeachingOptions
     from ggp.teaching.teacher import TeacherMissingError
+    from ggp.tournament.tuning import TuningError
 
     assert isinstance(game, CompiledGame)
     if has_percepts(game):
@@ -69,16 +72,17 @@ def command(
     place = out or kept_file(game.program, FILE_NAME)
     if place is None:
         raise click.UsageError("there is no folder for user data: name a file by --out")
-    options = TeachingOptions(
-        seconds=60 * minutes, simulations=simulations, gate_matches=gate_matches, seed=seed
-    )
+    options = TeachingOptions(seconds=60 * minutes, simulations=simulations, seed=seed)
     try:
         begin = None if restart else _earlier(place, game)
         teaching = Teaching(game, options, begin)
-        is_interrupted = _teach(teaching, game, place)
-    except (GameError, KnowledgeFileError, TeacherMissingError) as error:
+        is_interrupted = not _teach(teaching, game, place)
+        taught = teaching.best
+        if not is_interrupted:
+            taught, is_interrupted = _judge(taught, game, place, repetitions)
+    except (GameError, KnowledgeFileError, TeacherMissingError, TuningError) as error:
         raise click.ClickException(f"{game.name}: {error}") from None
-    click.echo(verdict(teaching.best))
+    click.echo(verdict(taught))
     click.echo(f"network written to {place}")
     if is_interrupted:
         sys.exit(130)
@@ -96,7 +100,7 @@ def _earlier(place: Path, game: CompiledGame) -> TaughtNetwork | None:
 
 
 def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
-    """Teach, compare at the gate, and keep every generation; whether Ctrl-C ended it."""
+    """Teach, find the share, and keep every generation; whether this came to its end, without Ctrl-C."""
     strengths: list[tuple[int, float]] = []
     try:
         with _live_line(f"{game.name}: first matches, by playouts") as show:
@@ -106,21 +110,41 @@ def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
                 if progress.is_best:
                     teaching.best.save(place, game)
                     teaching.best.save(_place_of(place, progress.generation), game)
-            if not strengths:
-                return False
-            click.echo(strength_text(strengths))
-            show(f"{game.name}: the gate, against playouts at equal time")
-            for share, (mine, other), found in teaching.gate():
-                parts = {0.0: "priors with playouts", 1.0: "values alone"}.get(
-                    share, "half value, half playout"
-                )
-                click.echo(f"{parts}, {mine} simulations against {other} playouts: {found}")
+            if strengths:
+                click.echo(strength_text(strengths))
+                show(f"{game.name}: side by side against playouts, at equal time")
+                for share, (mine, other), found in teaching.find_share():
+                    parts = {0.0: "priors with playouts", 1.0: "values alone"}
+                    use = parts.get(share, "half value, half playout")
+                    click.echo(f"{use}, {mine} simulations against {other} playouts: {found}")
         teaching.best.save(place, game)
-        return False
+        return True
     except KeyboardInterrupt:
         click.echo(f"{game.name}: interrupted; the best network so far is kept", err=True)
         teaching.best.save(place, game)
-        return True
+        return False
+
+
+def _judge(
+    taught: TaughtNetwork, game: CompiledGame, place: Path, repetitions: int
+) -> tuple[TaughtNetwork, bool]:
+    """Matches by the clock; the network with its score so far, and whether Ctrl-C ended them."""
+    from ggp.tournament.network_gate import gate_scores, judged
+
+    scores: list[float] = []
+    is_interrupted = False
+    try:
+        with _live_line(f"{game.name}: by the clock, with the network against without") as show:
+            for score in gate_scores(game, place, repetitions):
+                scores.append(score)
+                mean = 100 * sum(scores) / len(scores)
+                show(f"{game.name}: by the clock, {len(scores)} of {repetitions}: {mean:.0f} %")
+    except KeyboardInterrupt:
+        is_interrupted = True
+    if scores:
+        taught = judged(taught, scores)
+        taught.save(place, game)
+    return taught, is_interrupted
 
 
 def _place_of(place: Path, generation: int) -> Path:

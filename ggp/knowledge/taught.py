@@ -31,7 +31,8 @@ class TaughtNetwork:
     generation   how often it was taught
     seconds      of teaching in all
     share        of its value in the result of a simulation, with which it played best
-    score        against playouts at equal time, 0..1, with half of its 95 % interval `error`
+    score        of `mcts` with it against `mcts` without, by the clock, 0..1
+    error        from there down to the end of the 95 % interval
     """
 
     network: Network
@@ -45,7 +46,7 @@ class TaughtNetwork:
 
     @property
     def is_stronger(self) -> bool:
-        """Whether the gate is open: it wins against playouts at equal time beyond the interval."""
+        """Whether the gate is open: it wins beyond the interval."""
         return self.score - self.error > 0.5
 
     def save(self, path: Path, game: CompiledGame) -> None:

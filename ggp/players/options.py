@@ -87,7 +87,7 @@ class MctsPlayerOptions:
         "net",
         AUTO,
         "Network to guide the search: off, a file of `ggp teach`, or auto: the one kept for the"
-        " game if it won against playouts; not where `tuned` is not used.",
+        " game if mcts won with it; not where `tuned` is not used.",
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
     book: str = text("book", AUTO, BOOK_HELP)

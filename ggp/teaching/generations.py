@@ -4,7 +4,7 @@ The first samples come from searches with playouts, so that the network begins w
 then on the best network so far plays, with playouts for half of each result (as AlphaGo mixed them, Silver et
 al. 2016): without them learning drifts. A generation becomes the best if it wins the majority of its matches
 against the best before it. At the end the best plays against playouts alone at equal time, with and without
-playouts of its own; only a network that wins there beyond the interval is used by `mcts` unasked.
+playouts of its own, to find how it is used best. Whether `mcts` uses it: `ggp.tournament.network_gate`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ggp.teaching.teacher import BATCH, Teacher
 MATCHES = 512
 USES_OF_A_SAMPLE = 4
 SHARES = (0.5, 1.0, 0.0)
-"""Of the network's value that the gate tries; 0: the network gives priors only."""
+"""Of the network's value that are tried; 0: the network gives priors only."""
 PLAYING_SHARE = 0.5
 MEBIBYTES = 256
 
@@ -38,20 +38,20 @@ MEBIBYTES = 256
 class TeachingOptions:
     """How a network is taught.
 
-    seconds             of play, teaching and comparison, before the gate
+    seconds             of play, teaching and comparison, before the share is found
     simulations         of each search in the matches that teach
     window              samples of the most recent matches that are learned from
     comparison_matches  between a generation and the best before it
-    gate_matches        against playouts, for each share
-    gate_simulations    of playouts per move at the gate; the network gets as many as take the same time
+    share_matches       against playouts, for each share
+    share_simulations   of playouts per move there; the network gets as many as take the same time
     """
 
     seconds: float = 600.0
     simulations: int = 100
     window: int = 200_000
     comparison_matches: int = 64
-    gate_matches: int = 200
-    gate_simulations: int = 400
+    share_matches: int = 200
+    share_simulations: int = 400
     seed: int = 0
 
 
@@ -173,30 +173,30 @@ class Teaching:
             self.game, (mine, other), numbers, matches=options.comparison_matches, seed=options.seed
         )
 
-    def gate(self) -> Iterator[tuple[float, tuple[int, int], Comparison]]:
-        """Matches of the best network against playouts at equal time, for each share.
+    def find_share(self) -> Iterator[tuple[float, tuple[int, int], Comparison]]:
+        """Matches of the best network against playouts side by side, at equal time, for each share.
 
-        Yields the share, the simulations per move of both sides, and the scores; `best` has the best of them.
+        Yields the share, the simulations per move of both sides, and the scores; `best` has the best share.
         """
         options = self.options
         rate = self._rate(self._playouts)
         best: tuple[float, Comparison] | None = None
         for share in SHARES:
             mine = self._guided(self.best.network, share)
-            number = max(2, round(options.gate_simulations * self._rate(mine) / rate))
-            numbers = (number, options.gate_simulations)
+            number = max(2, round(options.share_simulations * self._rate(mine) / rate))
+            numbers = (number, options.share_simulations)
             found = compare(
                 self.game,
                 (mine, self._playouts),
                 numbers,
-                matches=options.gate_matches,
+                matches=options.share_matches,
                 seed=options.seed + 7,
             )
             if best is None or found.mean > best[1].mean:
                 best = (share, found)
             yield share, numbers, found
         assert best is not None
-        self.best = replace(self.best, share=best[0], score=best[1].mean, error=best[1].error)
+        self.best = replace(self.best, share=best[0])
 
     def _rate(self, forest: Forest) -> float:
         """Simulations per CPU second of a full forest, from states along random matches."""
@@ -211,5 +211,5 @@ class Teaching:
         roots = np.array(states)
         forest.search(roots, np.full(len(roots), 10))
         before, begin = forest.simulation_count, time.process_time()
-        forest.search(roots, np.full(len(roots), self.options.gate_simulations))
+        forest.search(roots, np.full(len(roots), self.options.share_simulations))
         return (forest.simulation_count - before) / max(1e-6, time.process_time() - begin)

@@ -160,6 +160,19 @@ def _play_repetition(game: CompiledGame, tuning: Tuning, comparison: Comparison,
     terms = MatchTerms(CLOCK_SECONDS, CLOCK_SECONDS, seed, match_id="tuning")
     if is_timed:
         terms = replace(terms, start_clock_seconds=START_SECONDS, play_clock_seconds=MOVE_SECONDS)
+    return repetition_score(game, challenger, champion, terms)
+
+
+def repetition_score(
+    game: CompiledGame,
+    challenger: Callable[[], Player],
+    champion: Callable[[], Player],
+    terms: MatchTerms,
+) -> float:
+    """The challenger's mean score, 0..1, over matches with it in every seat; it makes a player for each.
+
+    Raises TuningError if a match is aborted, KeyboardInterrupt.
+    """
     seats, scores = _seats(game), []
     for seat in seats:
         goals = _goals(game, {r: challenger if r == seat else champion for r in seats}, terms)

@@ -113,7 +113,7 @@ def test_generations_are_compared_and_kept(game):
     pytest.importorskip("torch", reason="the extra `learn` is not installed")
     now = iter(range(10**6))
     options = TeachingOptions(
-        seconds=20, simulations=20, comparison_matches=8, gate_matches=8, gate_simulations=20
+        seconds=20, simulations=20, comparison_matches=8, share_matches=8, share_simulations=20
     )
     teaching = Teaching(game, options, clock=lambda: float(next(now)))
     seen = list(teaching.run())
@@ -121,7 +121,7 @@ def test_generations_are_compared_and_kept(game):
     assert seen[0].against_best is None
     assert [each.generation for each in seen] == list(range(1, len(seen) + 1))
     assert teaching.best.generation == max(each.generation for each in seen if each.is_best)
-    shares = [share for share, _, _ in teaching.gate()]
+    shares = [share for share, _, _ in teaching.find_share()]
     assert shares == [0.5, 1.0, 0.0]
     assert teaching.best.share in shares
     again = Teaching(game, options, teaching.best, clock=lambda: 0.0)
