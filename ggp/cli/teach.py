@@ -201,8 +201,8 @@ def verdict(taught: TaughtNetwork) -> str:
     """What the gate says."""
     if taught.error == 0.5:
         return (
-            f"generation {taught.generation}: not compared at equal time yet, so mcts does not use it unasked"
+            f"generation {taught.generation}: not compared by the clock yet, so mcts does not use it unasked"
         )
-    score = f"{100 * taught.score:.0f} ± {100 * taught.error:.0f} % at equal time"
+    score = f"{100 * taught.score:.0f} ± {100 * taught.error:.0f} % by the clock"
     use = "mcts plays with it" if taught.is_stronger else "mcts does not use it unasked"
     return f"generation {taught.generation}: {score}: {use}"
