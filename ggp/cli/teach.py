@@ -61,7 +61,7 @@ def command(
     from ggp.knowledge.folder import KnowledgeFileError, kept_file
     from ggp.knowledge.taught import FILE_NAME
     from ggp.teaching.generations import Teaching, TeachingOptions
-    from ggp.teaching.teacher import TeacherMissingError
+    from ggp.teaching.teacher import TeacherMissingError, import_torch
     from ggp.tournament.tuning import TuningError
 
     assert isinstance(game, CompiledGame)
@@ -74,6 +74,7 @@ def command(
         raise click.UsageError("there is no folder for user data: name a file by --out")
     options = TeachingOptions(seconds=60 * minutes, simulations=simulations, seed=seed)
     try:
+        import_torch()
         begin = None if restart else _earlier(place, game)
         teaching = Teaching(game, options, begin)
         is_interrupted = not _teach(teaching, game, place)

@@ -21,6 +21,15 @@ class TeacherMissingError(Exception):
     """torch is not installed."""
 
 
+def import_torch() -> Any:
+    """The module. Raises TeacherMissingError."""
+    try:
+        import torch
+    except ImportError:
+        raise TeacherMissingError("teaching needs torch: pip install 'ggp-lanes[learn]'") from None
+    return torch
+
+
 class Teacher:
     """Adam on the weights of a network: cross entropy of values, and of moves against their visits."""
 
@@ -28,12 +37,8 @@ class Teacher:
         self, network: Network, *, seed: int, threads: int = 1, learning_rate: float = LEARNING_RATE
     ) -> None:
         """Raises TeacherMissingError."""
-        try:
-            import torch
-        except ImportError:
-            raise TeacherMissingError("teaching needs torch: pip install 'ggp-lanes[learn]'") from None
+        self._torch = torch = import_torch()
         torch.set_num_threads(threads)
-        self._torch: Any = torch
         self._names = [each.name for each in fields(Network)]
         self._weights = {
             name: torch.tensor(getattr(network, name), requires_grad=True) for name in self._names
