@@ -201,7 +201,7 @@ function showChart() {
   const has = values.some((row) => row.some((value) => value !== null));
   find("chart-box").hidden = !has;
   if (!has) return;
-  const width = 640, height = 130, left = 28, bottom = 112, top = 8;
+  const width = Math.max(300, Math.min(640, find("chart").clientWidth)), height = 130, left = 28, bottom = 112, top = 8;
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("role", "img");
