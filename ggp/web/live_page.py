@@ -119,9 +119,11 @@ class LivePage:
                 self._process.kill()
 
     def wait_until_interrupted(self) -> None:
-        """Keep the page after the end of a match, until Ctrl-C."""
+        """Keep the page after the end of a match, until Ctrl-C or its own end."""
         with contextlib.suppress(KeyboardInterrupt):
             while not self._is_gone:
+                if self._process is not None and self._process.poll() is not None:
+                    self._give_up("its process has died")
                 time.sleep(0.2)
 
 

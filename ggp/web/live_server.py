@@ -55,15 +55,23 @@ class LiveMatch:
     """A followed match: its process, and the events that wait for it.
 
     on_open   called once the rules are loaded
+
+    `problem` says why the page follows the match no longer.
     """
 
     def __init__(self, number: int, opening: Mapping[str, Any], on_open: Callable[[OpenMatch], None]) -> None:
         self.match = OpenMatch(str(number))
         self._on_open = on_open
         self.is_over = False
+        self.problem = ""
         self._opening = dict(opening)
         self._events: asyncio.Queue[dict[str, Any]] = asyncio.Queue(WAITING_EVENTS)
         self._task = asyncio.create_task(self._run())
+
+    @property
+    def name(self) -> str:
+        """The name of the game, as far as it is known."""
+        return str(self._opening["name"])
 
     def put(self, event: dict[str, Any]) -> None:
         """Take an event. One that cannot keep up loses its search reports first, and then ends."""
@@ -73,6 +81,7 @@ class LiveMatch:
         try:
             self._events.put_nowait(event)
         except asyncio.QueueFull:
+            self.problem = "no longer shown: the page does not keep up with the match"
             self._task.cancel()
 
     async def _run(self) -> None:
@@ -85,8 +94,9 @@ class LiveMatch:
             self._on_open(match)
             while True:
                 await self._pass_on(await self._events.get())
-        except (ChildError, OSError):
+        except (ChildError, OSError) as error:
             self.is_over = True
+            self.problem = f"cannot be shown: {error}"
         except asyncio.CancelledError:
             self.is_over = True
             raise
@@ -165,20 +175,28 @@ class LiveServer:
             task.add_done_callback(self._closing.discard)
 
     async def matches(self, request: web.Request) -> web.Response:
-        """Number, name, role, step and end of every match, the newest first."""
+        """Number, name, role, step and end of every match, the newest first; `is_shown`: it has a page."""
         newest = sorted(self._matches.items(), reverse=True)
-        return web.json_response([_summary(match) for _, match in newest if match.match.about])
+        return web.json_response(
+            [_summary(match) for _, match in newest if match.match.about or match.problem]
+        )
 
 
 def _summary(match: LiveMatch) -> dict[str, Any]:
     about, state = match.match.about, match.match.state or {}
     return {
         "id": match.match.name,
-        "name": about.get("name", ""),
+        "name": match.name,
         "role": about.get("own_role"),
         "step": state.get("step", 0),
-        "text": state.get("outcome") or state.get("note") or ("over" if match.is_over else "running"),
+        "text": _standing(match, state),
+        "is_shown": bool(about),
     }
+
+
+def _standing(match: LiveMatch, state: Mapping[str, Any]) -> str:
+    over = "over" if match.is_over else "running"
+    return str(state.get("outcome") or match.problem or state.get("note") or over)
 
 
 def main() -> None:

@@ -5,6 +5,8 @@ const POLL_MS = 1000;
 let shown = "";
 let hasWaited = false;
 
+const title = (match) => match.name || `match ${match.id}`;
+
 function showMatches(matches) {
   const now = JSON.stringify(matches);
   if (now === shown) return;
@@ -12,7 +14,7 @@ function showMatches(matches) {
   const focused = document.activeElement?.getAttribute("href");
   find("matches-box").hidden = !matches.length;
   find("matches").replaceChildren(...matches.map((match) => element("tr", {},
-    element("td", {}, element("a", { href: `/match/${match.id}` }, match.name || `match ${match.id}`)),
+    element("td", {}, match.is_shown ? element("a", { href: `/match/${match.id}` }, title(match)) : title(match)),
     element("td", {}, match.role ?? ""), element("td", { class: "number" }, String(match.step)), element("td", {}, match.text))));
   if (focused) find("matches").querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
 }
@@ -20,7 +22,7 @@ function showMatches(matches) {
 async function follow() {
   try {
     const matches = await request("/api/live");
-    if (matches.length && hasWaited) { location.href = `/match/${matches[0].id}`; return; }
+    if (matches[0]?.is_shown && hasWaited) { location.href = `/match/${matches[0].id}`; return; }
     hasWaited = !matches.length;
     showMatches(matches);
     find("message").textContent = matches.length ? "" : "Waiting for a match …";

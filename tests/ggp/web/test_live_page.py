@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import time
 import urllib.error
 import urllib.request
 from contextlib import asynccontextmanager
@@ -10,6 +12,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer, unused_port
 
 import ggp
+from ggp.web import live_page
 from ggp.web.access import Access
 from ggp.web.followed_match import FollowedMatch
 from ggp.web.live_page import LivePage, MomentFeed, PageError
@@ -105,7 +108,8 @@ def test_live_server_follows_a_match_and_nobody_can_act_in_it():
             told(server, "stop", note="")
             while (found := await (await client.get("/api/live")).json()) in ([],) or not found[0]["step"]:
                 await asyncio.sleep(0.05)
-            assert found == [{"id": "1", "name": "trial", "role": None, "step": 1, "text": "a wins"}]
+            about = {"id": "1", "name": "trial", "role": None, "step": 1, "is_shown": True}
+            assert found == [{**about, "text": "a wins"}]
             stream = await client.get("/api/matches/1/events")
             assert json.loads((await stream.content.readline())[6:])["outcome"] == "a wins"
             asked = await client.post("/api/matches/1/view", json={"step": 0}, headers=origin)
@@ -120,6 +124,41 @@ def test_live_server_follows_a_match_and_nobody_can_act_in_it():
                 "/api/matches/1/record", json={}, headers={"Origin": "http://evil.example"}
             )
             assert foreign.status == 403
+
+    asyncio.run(conversation())
+
+
+def test_live_server_of_a_player_gives_nothing_away_that_the_rules_hide():
+    async def conversation():
+        async with live_server() as (server, client, origin):
+            await client.get(f"/?token={TOKEN}")
+            told(server, "open", rules=HIDING, name="trial", seats=["me"], role="b")
+            told(server, "step", step=1, terms=["mine"], own_move="x")
+            told(server, "stop", note="")
+            while not (found := await (await client.get("/api/live")).json()) or not found[0]["step"]:
+                await asyncio.sleep(0.02)
+            stream = await client.get("/api/matches/1/events")
+            state = json.loads((await stream.content.readline())[6:])
+            assert (state["history"], state["percepts"]) == ([[None, "x"]], [["mine"]])
+            assert {"board", "lines", "facts"}.isdisjoint(state)
+            for do in ("view", "record", "animation"):
+                asked = await client.post(f"/api/matches/1/{do}", json={"step": 0}, headers=origin)
+                assert (asked.status, "hide" in await asked.text()) == (400, True)
+
+    asyncio.run(conversation())
+
+
+def test_match_that_the_page_cannot_follow_is_listed_with_the_reason():
+    async def conversation():
+        async with live_server() as (server, client, _):
+            await client.get(f"/?token={TOKEN}")
+            told(server, "open", rules="(role a", name="broken", seats=["p"], role=None)
+            told(server, "step", step=1, terms=["y"], own_move=None)
+            while not (found := await (await client.get("/api/live")).json()):
+                await asyncio.sleep(0.02)
+            assert (found[0]["name"], found[0]["is_shown"]) == ("broken", False)
+            assert "cannot be shown" in found[0]["text"]
+            assert "GDL101" in found[0]["text"]
 
     asyncio.run(conversation())
 
@@ -143,6 +182,85 @@ def test_page_starts_takes_events_and_ends_with_its_match():
         browser.open(page.address)
     page.send(1, {"event": "stop", "note": ""})
     assert complaints == []
+
+
+STUB_PAGE = """
+import os, sys, time
+print('{"address": "here"}', flush=True)
+while not os.path.exists(os.environ["STUB_READS"]):
+    time.sleep(0.01)
+with open(os.environ["STUB_READS"], "wb", buffering=0) as heard:
+    for _, line in zip(range(int(os.environ["STUB_LINES"])), sys.stdin.buffer):
+        heard.write(line)
+"""
+
+
+def stub_page(monkeypatch, directory, lines=1_000_000):
+    """A page in the place of `live_server` that reads `lines` lines into a file, once the file is there."""
+    (directory / "stub_page.py").write_text(STUB_PAGE)
+    path = os.pathsep.join(filter(None, [str(directory), os.environ.get("PYTHONPATH", "")]))
+    heard = directory / "heard"
+    for name, value in {"PYTHONPATH": path, "STUB_READS": str(heard), "STUB_LINES": str(lines)}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(live_page, "_MODULE", "stub_page")
+    return heard
+
+
+def wait_for(condition):
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    pytest.fail("did not come about in 30 s")
+
+
+def test_thread_of_a_page_passes_on_all_of_a_match_though_the_page_reads_late(monkeypatch, tmp_path):
+    heard = stub_page(monkeypatch, tmp_path)
+    complaints = []
+    game = ggp.load(read_rules("tictactoe"), engine="reasoner")
+    with LivePage(0, complaints.append) as page:
+        feed = MomentFeed(lambda event: page.send(7, event))
+        record = ggp.play_match(game, [ggp.make_player("legal")] * 2, watch=feed)
+        filler = {"event": "think", "report": "r" * 1000}
+        for _ in range(1000):  # more than a pipe holds
+            page.send(8, filler)
+        heard.touch()
+        page.send(9, {"event": "stop", "note": ""})
+        wait_for(lambda: b'"match": 9' in heard.read_bytes())
+    events = [json.loads(line) for line in heard.read_text().splitlines()]
+    match = [event for event in events if event["match"] == 7]
+    assert match[0]["event"] == "open"
+    assert match[-1] == {"match": 7, "event": "stop", "note": ""}
+    steps = [(event["step"], event["terms"]) for event in match if event["event"] == "step"]
+    assert steps == [(i + 1, [str(move) for move in moves]) for i, moves in enumerate(record.moves)]
+    assert [event["match"] for event in events] == [7] * len(match) + [8] * 1000 + [9]
+    assert complaints == []
+
+
+def test_page_that_dies_or_hangs_is_named_once_and_the_match_goes_on(monkeypatch, tmp_path):
+    heard = stub_page(monkeypatch, tmp_path, lines=1)
+    heard.touch()
+    complaints = []
+    with LivePage(0, complaints.append) as page:
+        wait_for(lambda: page.send(1, {"event": "wait", "roles": []}) or complaints)
+        page.send(1, {"event": "wait", "roles": []})
+        page.wait_until_interrupted()
+    assert complaints == ["the page has ended: its process has died"]
+    heard.unlink()
+    monkeypatch.setattr(live_page, "_WAITING_EVENTS", 3)
+    with LivePage(0, complaints.append) as page:
+        for _ in range(200):
+            page.send(1, {"event": "think", "report": "r" * 10_000})
+    assert complaints[1:] == ["the page has ended: it does not keep up with the match"]
+
+
+def test_page_that_dies_after_the_match_ends_the_wait_for_its_reader(monkeypatch, tmp_path):
+    heard = stub_page(monkeypatch, tmp_path, lines=0)
+    complaints = []
+    with LivePage(0, complaints.append) as page:
+        heard.touch()
+        page.wait_until_interrupted()
+    assert complaints == ["the page has ended: its process has died"]
 
 
 def test_player_tells_its_page_what_it_knows_of_a_match():
