@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypedDict
 
@@ -32,6 +33,7 @@ from ggp.env.kernels import (
     EnvTables,
     Readings,
     Scratch,
+    Share,
     StepRules,
     begin_blocks,
     step_blocks,
@@ -40,6 +42,7 @@ from ggp.env.observations import Observed
 from ggp.game import RANDOM_ROLE, Move
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, row_dtype, words_of
+from ggp.jit.unboxed import Unboxed
 from ggp.lanes.playout import make_arrays
 
 _PADDING = 64
@@ -108,6 +111,17 @@ class EnvState:
     step_count: NDArray[np.int32]
     batch: Batch
     readings: Readings | None = None
+
+    @cached_property
+    def unboxed_batch(self) -> Unboxed[Batch]:
+        """`batch`, for kernels."""
+        return Unboxed(self.batch, kind=("batch", self.batch.fluents.dtype.itemsize))
+
+    @cached_property
+    def unboxed_readings(self) -> Unboxed[Readings]:
+        """`readings`, for kernels; a state that was split from another has none."""
+        assert self.readings is not None
+        return Unboxed(self.readings, kind="readings")
 
     def __len__(self) -> int:
         return len(self.step_count)
@@ -209,7 +223,7 @@ class Environment:
         self._called: set[tuple[str, int]] = set()
         self._scratch: dict[int, list[Scratch]] = {}
         self._buffers: list[EnvState] = []
-        self._jobs: tuple[tuple[int, bool] | None, list[StepRules]] = (None, [])
+        self._shares: tuple[tuple[int, bool] | None, list[Unboxed[Share]]] = (None, [])
         self._pool = ThreadPoolExecutor(settings.threads) if settings.threads > 1 else None
 
     @property
@@ -259,15 +273,11 @@ class Environment:
             raise ValueError(f"num_envs is at least 1, not {count}")
         sequence = np.random.SeedSequence((self.settings.seed if seed is None else seed) & (2**64 - 1))
         state = self._new_state(count)
-        batch, readings = state.batch, state.readings
-        assert readings is not None
-        batch.seed[:] = sequence.generate_state(count, np.uint64)
+        state.batch.seed[:] = sequence.generate_state(count, np.uint64)
         self._begins_alike = False
         with self._announcement("init", count):
-            self._run(
-                count,
-                lambda scratch, rules: begin_blocks(self._tables, self._env, batch, readings, scratch, rules),
-            )
+            batch, readings = state.unboxed_batch, state.unboxed_readings
+            self._run(count, lambda share: begin_blocks(share, batch, readings))
         if self._env.chance == NOBODY and not self.settings.skip_forced:
             self._note_first_choice(state)
         return state
@@ -301,18 +311,12 @@ class Environment:
             following = _checked_out(out, state)
         else:
             following = self._new_state(count) if copy else self._next_buffer(count)
-        batch, readings = following.batch, following.readings
-        assert readings is not None
         if self._env.chance != NOBODY:
-            batch.seed[:] = state.batch.seed
-        batch.steps[:] = state.batch.steps
+            following.batch.seed[:] = state.batch.seed
+        following.batch.steps[:] = state.batch.steps
         with self._announcement("step", count):
-            self._run(
-                count,
-                lambda scratch, rules: step_blocks(
-                    self._tables, self._env, state.batch, batch, readings, scratch, given, rules
-                ),
-            )
+            old, new, readings = state.unboxed_batch, following.unboxed_batch, following.unboxed_readings
+            self._run(count, lambda share: step_blocks(share, old, new, readings, given))
         return following
 
     def state_of(self, state: EnvState, index: int) -> PackedState:
@@ -359,28 +363,30 @@ class Environment:
 
     def _run(self, count: int, kernel: Any) -> None:
         """Call a kernel on every block, split among the threads. Raises ActionError."""
-        words = words_for(count)
-        blocks = -(-count // (64 * words))
-        threads = min(self.settings.threads, blocks)
-        scratches = self._scratches(words, threads)
-        if self._jobs[0] != (count, self._begins_alike):
-            self._jobs = (count, self._begins_alike), self._split(blocks, threads)
-        jobs = self._jobs[1]
-        if self._pool is None or threads == 1:
-            conflicts = [kernel(scratches[0], jobs[0])]
+        if self._shares[0] != (count, self._begins_alike):
+            self._shares = (count, self._begins_alike), self._split(count)
+        shares = self._shares[1]
+        if self._pool is None or len(shares) == 1:
+            conflicts = [kernel(shares[0])]
         else:
-            conflicts = list(self._pool.map(kernel, scratches, jobs))
+            conflicts = list(self._pool.map(kernel, shares))
         if any(conflicts):
             raise ActionError(
                 f"{self.game.name}: two agents choose at once; make the environment with simultaneous=True"
             )
 
-    def _split(self, blocks: int, threads: int) -> list[StepRules]:
+    def _split(self, count: int) -> list[Unboxed[Share]]:
         """The share of each thread."""
+        words = words_for(count)
+        blocks = -(-count // (64 * words))
+        threads = min(self.settings.threads, blocks)
         limit = NO_LIMIT if self.settings.max_steps is None else self.settings.max_steps
         ends = [blocks * i // threads for i in range(threads + 1)]
         switches = int(self.settings.auto_reset), int(self.settings.skip_forced), int(self._begins_alike)
-        return [StepRules(first, end, limit, *switches) for first, end in pairwise(ends)]
+        return [
+            Unboxed(Share(self._tables, self._env, scratch, StepRules(first, end, limit, *switches)))
+            for scratch, (first, end) in zip(self._scratches(words, threads), pairwise(ends), strict=False)
+        ]
 
     def _scratches(self, words: int, threads: int) -> list[Scratch]:
         known = self._scratch.setdefault(words, [])

@@ -32,6 +32,7 @@ from ggp.jit.rows import (
     word_count,
 )
 from ggp.jit.spread import spread_8, spread_64
+from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.bits import has_lane, literal_in_lane, set_lane
 from ggp.lanes.indices import transpose_bits
 from ggp.lanes.layout import LaneTables
@@ -163,6 +164,15 @@ class StepRules(NamedTuple):
     is_resetting: int
     skips_forced: int
     begins_alike: int
+
+
+class Share(NamedTuple):
+    """What one thread steps with: the part of the blocks that `rules` names."""
+
+    tables: LaneTables
+    env: EnvTables
+    scratch: Scratch
+    rules: StepRules
 
 
 @inlined
@@ -756,10 +766,14 @@ def _offer_first_choice(tables: LaneTables, env: EnvTables, scratch: Scratch, la
 
 
 @kernel
-def begin_blocks(
-    tables: LaneTables, env: EnvTables, batch: Batch, readings: Readings, scratch: Scratch, rules: StepRules
-) -> bool:
+def begin_blocks(share: Unboxed[Share], batch: Unboxed[Batch], readings: Unboxed[Readings]) -> bool:
     """Begin a game in every environment; whether two agents have a choice where one may."""
+    return _begin_blocks(unboxed(share), unboxed(batch), unboxed(readings))
+
+
+@inlined
+def _begin_blocks(share: Share, batch: Batch, readings: Readings) -> bool:
+    tables, env, scratch, rules = share
     mask = scratch.mask
     is_conflict = False
     for block in range(rules.first, rules.end):
@@ -781,14 +795,11 @@ def begin_blocks(
 
 @kernel
 def step_blocks(
-    tables: LaneTables,
-    env: EnvTables,
-    old: Batch,
-    batch: Batch,
-    readings: Readings,
-    scratch: Scratch,
+    share: Unboxed[Share],
+    old: Unboxed[Batch],
+    batch: Unboxed[Batch],
+    readings: Unboxed[Readings],
     actions: Int32Array,
-    rules: StepRules,
 ) -> bool:
     """One step of every environment from `old` to `batch`; whether two agents have a choice where one may.
 
@@ -796,6 +807,12 @@ def step_blocks(
               HOLD or RESTART in the first column concern the environment
     Games that are over stay as they are.
     """
+    return _step_blocks(unboxed(share), unboxed(old), unboxed(batch), unboxed(readings), actions)
+
+
+@inlined
+def _step_blocks(share: Share, old: Batch, batch: Batch, readings: Readings, actions: Int32Array) -> bool:
+    tables, env, scratch, rules = share
     value, mask = scratch.value, scratch.mask
     agents = env.agent_role.shape[0]
     is_conflict = False
