@@ -3,6 +3,7 @@
 actions        the numbering of moves, and who moves when
 point_of_view  the second of two roles sees the game as the first, where the rules are the same for both
 observations   what agents see, as literals of the circuit
+circuit_parts  what is read of a state and what a step needs, as two circuits
 kernels        one step of all games: actions in, observations out
 batch          `Environment` and `EnvState`, numpy arrays in the shape of PGX
 make           from rules to an `Environment`

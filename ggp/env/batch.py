@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.env.actions import Actions, Turns
+from ggp.env.circuit_parts import parts_of
 from ggp.env.kernels import (
     HOLD,
     LIVE,
@@ -203,7 +204,7 @@ class Environment:
         self.actions, self.observed = actions, observed
         self.is_joint = turns.is_joint
         roles = list(game.roles)
-        self._tables = game.lane_tables
+        self._parts = parts_of(game)
         self._env = EnvTables(
             agent_role=np.array([roles.index(role) for role in actions.agents], np.int32),
             chance=roles.index(RANDOM_ROLE) if RANDOM_ROLE in roles else NOBODY,
@@ -384,7 +385,7 @@ class Environment:
         ends = [blocks * i // threads for i in range(threads + 1)]
         switches = int(self.settings.auto_reset), int(self.settings.skip_forced), int(self._begins_alike)
         return [
-            Unboxed(Share(self._tables, self._env, scratch, StepRules(first, end, limit, *switches)))
+            Unboxed(Share(*self._parts, self._env, scratch, StepRules(first, end, limit, *switches)))
             for scratch, (first, end) in zip(self._scratches(words, threads), pairwise(ends), strict=False)
         ]
 
@@ -392,11 +393,11 @@ class Environment:
         known = self._scratch.setdefault(words, [])
         width = self.num_actions * (self.num_players if self.is_joint else 1)
         while len(known) < threads:
-            arrays = make_arrays(self._tables, words, 0)
+            largest = max(self._parts, key=lambda part: part.row_count)
             known.append(
                 Scratch(
-                    arrays.value,
-                    arrays.saved,
+                    make_arrays(largest, words, 0).value,
+                    make_rows(len(self._parts.of_step.next_saved) + 1, words),
                     make_rows(WORK + 3 * self.num_players, words),
                     make_rows(max(64, width, self._observation_size), words),
                     make_rows(max(1, 2 * self._env.sensed.size), words),

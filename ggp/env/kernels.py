@@ -5,7 +5,8 @@ B blocks, N environments, W words per row, F fluents, A agents (the roles but `r
 at most, K values of an observation, S slots (see `ggp.lanes.layout`), P percepts and own moves of an agent.
 
 One step of a block: put the actions into the move rows, find illegal ones, make every other move that leaves
-no choice, settle, advance; let chance move where no agent can; read what became of it. Everything but the
+no choice, settle, advance; let chance move where no agent can; read what became of it. Steps settle one part
+of the circuit, states another one (see `ggp.env.circuit_parts`). Everything but the
 actions, chance and the goals of ended games is done in all lanes at once.
 """
 
@@ -76,8 +77,9 @@ class EnvTables(NamedTuple):
     is_waiting    uint8[S]: 1 for moves that a role makes while another one acts (`noop`)
     action_count  M
     slot          int32[A, M]: the slot of each action, -1 where there is none
-    observed      int32[V, K]: literals (of `LaneTables`) seen by agent v, or by everybody if V = 1
-    sensed        int32[V, P]: literals of percepts and own moves, remembered for agent v; K is then 2*P
+    observed      int32[V, K]: literals of fluents seen by agent v, or by everybody if V = 1
+    sensed        int32[V, P]: literals of percepts and own moves in the circuit of steps, remembered for
+                  agent v; K is then 2*P
     end_phase     end of the phases to settle after a move
     initial       uint64[F]: all bits or none
     reward_of     float32[*]: reward for each goal of `LaneTables`
@@ -169,7 +171,8 @@ class StepRules(NamedTuple):
 class Share(NamedTuple):
     """What one thread steps with: the part of the blocks that `rules` names."""
 
-    tables: LaneTables
+    of_state: LaneTables
+    of_step: LaneTables
     env: EnvTables
     scratch: Scratch
     rules: StepRules
@@ -192,6 +195,8 @@ def next_number(seed: NDArray[np.uint64], n: Index, count: Index) -> Index:
 
 @inlined
 def _clear_moves(tables: LaneTables, value: Rows) -> None:
+    """Select no move, nor the spare row of padded slots, which the other part may use for a gate."""
+    store(value, tables.row_count - 1, fill(value, np.uint64(0)))
     for m in range(tables.move_count):
         store(value, tables.move0 + m, fill(value, np.uint64(0)))
 
@@ -438,34 +443,33 @@ def _name_one(mask: Rows, agents: Index) -> None:
 
 
 @inlined
-def _move_without_choice(
-    tables: LaneTables, env: EnvTables, scratch: Scratch, batch: Batch, rules: StepRules, block: Index
-) -> None:
+def _move_without_choice(share: Share, batch: Batch, block: Index) -> None:
     """Let chance move in the MOVED lanes in which no agent has a choice, until none is left.
 
     LEGAL and GOAL must be settled and the choices read; afterwards they are again.
     """
+    of_state, of_step, env, scratch, rules = share
     if env.chance < 0 and rules.skips_forced == 0:
         return
     value, mask = scratch.value, scratch.mask
     for _ in range(CHANCE_LIMIT):
         idle = load(mask, CHANCE) if rules.skips_forced == 0 else ~load(mask, SEVERAL)
-        idle = idle & load(mask, MOVED) & ~load(mask, STUCK) & ~literal(value, np.int64(tables.terminal))
+        idle = idle & load(mask, MOVED) & ~load(mask, STUCK) & ~literal(value, np.int64(of_state.terminal))
         store(mask, MOVED, idle)
         if not any_lane(idle):
             return
-        _clear_moves(tables, value)
-        for role in range(tables.role_count):
+        _clear_moves(of_step, value)
+        for role in range(of_state.role_count):
             if role != env.chance:
-                _force(tables, value, role, idle)
+                _force(of_state, value, role, idle)
         if env.chance >= 0:
             start, _ = _lanes_of(batch, block)
-            _draw_chance(tables, np.int64(env.chance), value, mask, batch.seed, start)
-        settle_apart(tables, value, 2, env.end_phase)
+            _draw_chance(of_state, np.int64(env.chance), value, mask, batch.seed, start)
+        settle_apart(of_step, value, 0, env.end_phase)
         _sense(env, scratch)
-        _advance(tables, scratch)
-        settle_apart(tables, value, 0, 2)
-        _read_choices(tables, env, scratch)
+        _advance(of_step, scratch)
+        settle_apart(of_state, value, 0, 2)
+        _read_choices(of_state, env, scratch)
     store(mask, STUCK, load(mask, STUCK) | load(mask, MOVED))
 
 
@@ -715,10 +719,9 @@ def _write_block(
 
 
 @inlined
-def _begin_games(
-    tables: LaneTables, env: EnvTables, scratch: Scratch, batch: Batch, rules: StepRules, block: Index
-) -> None:
+def _begin_games(share: Share, batch: Batch, block: Index) -> None:
     """Begin new games in the lanes of ENDED."""
+    tables, env, scratch, rules = share.of_state, share.env, share.scratch, share.rules
     value, mask = scratch.value, scratch.mask
     ended = load(mask, ENDED)
     for f in range(tables.fluent_count):
@@ -741,7 +744,7 @@ def _begin_games(
     settle_apart(tables, value, 0, 2)
     _read_choices(tables, env, scratch)
     store(mask, MOVED, ended)
-    _move_without_choice(tables, env, scratch, batch, rules, block)
+    _move_without_choice(share, batch, block)
 
 
 @inlined
@@ -773,7 +776,7 @@ def begin_blocks(share: Unboxed[Share], batch: Unboxed[Batch], readings: Unboxed
 
 @inlined
 def _begin_blocks(share: Share, batch: Batch, readings: Readings) -> bool:
-    tables, env, scratch, rules = share
+    of_state, scratch, rules = share.of_state, share.scratch, share.rules
     mask = scratch.mask
     is_conflict = False
     for block in range(rules.first, rules.end):
@@ -783,13 +786,13 @@ def _begin_blocks(share: Share, batch: Batch, readings: Readings) -> bool:
             set_lane(mask, ENDED, lane)
         store(mask, BAD, fill(mask, np.uint64(0)))
         live = load(mask, ENDED)
-        _begin_games(tables, env, scratch, batch, rules, block)
+        _begin_games(share, batch, block)
         is_conflict |= any_lane(load(mask, CONFLICT) & live)
-        store(mask, ENDED, live & (load(mask, STUCK) | literal(scratch.value, np.int64(tables.terminal))))
+        store(mask, ENDED, live & (load(mask, STUCK) | literal(scratch.value, np.int64(of_state.terminal))))
         store(mask, OVER, ~live)
-        _give_rewards(tables, env, scratch, batch, readings, block)
+        _give_rewards(of_state, share.env, scratch, batch, readings, block)
         store(mask, OVER, ~live | load(mask, ENDED))
-        _write_block(tables, env, scratch, batch, readings, block)
+        _write_block(of_state, share.env, scratch, batch, readings, block)
     return is_conflict
 
 
@@ -812,42 +815,42 @@ def step_blocks(
 
 @inlined
 def _step_blocks(share: Share, old: Batch, batch: Batch, readings: Readings, actions: Int32Array) -> bool:
-    tables, env, scratch, rules = share
+    of_state, of_step, env, scratch, rules = share
     value, mask = scratch.value, scratch.mask
     agents = env.agent_role.shape[0]
     is_conflict = False
     for block in range(rules.first, rules.end):
         flags = block * (2 + agents)
         live = load(old.flags, flags + LIVE)
-        for f in range(tables.fluent_count):
-            store(value, 1 + f, load(old.fluents, block * tables.fluent_count + f))
-        _clear_moves(tables, value)
-        settle_apart(tables, value, 0, 1)
-        _put_actions(tables, env, old, scratch, actions, block)
+        for f in range(of_step.fluent_count):
+            store(value, 1 + f, load(old.fluents, block * of_step.fluent_count + f))
+        _clear_moves(of_step, value)
+        settle_apart(of_step, value, 0, 1)
+        _put_actions(of_step, env, old, scratch, actions, block)
         restarted = load(mask, RESTARTED)
         playing = live & ~load(mask, HELD) & ~restarted
         store(batch.flags, flags + 1 + agents, load(old.flags, flags + 1 + agents) & ~restarted)
         _recall(env, scratch, old, playing, block)
-        _find_illegal(tables, env, scratch, playing)
+        _find_illegal(of_step, env, scratch, playing)
         if env.chance >= 0:
             start, _ = _lanes_of(batch, block)
-            _draw_chance(tables, np.int64(env.chance), value, mask, batch.seed, start)
-        settle_apart(tables, value, 1, env.end_phase)
+            _draw_chance(of_step, np.int64(env.chance), value, mask, batch.seed, start)
+        settle_apart(of_step, value, 1, env.end_phase)
         _sense(env, scratch)
-        _advance(tables, scratch)
-        settle_apart(tables, value, 0, 2)
-        _read_choices(tables, env, scratch)
-        _move_without_choice(tables, env, scratch, batch, rules, block)
+        _advance(of_step, scratch)
+        settle_apart(of_state, value, 0, 2)
+        _read_choices(of_state, env, scratch)
+        _move_without_choice(share, batch, block)
         is_conflict |= any_lane(load(mask, CONFLICT) & live)
-        _find_ended(tables, scratch, batch, rules, playing, block)
+        _find_ended(of_state, scratch, batch, rules, playing, block)
         store(mask, OVER, ~(live | restarted))
-        _give_rewards(tables, env, scratch, batch, readings, block)
+        _give_rewards(of_state, env, scratch, batch, readings, block)
         ended = load(mask, ENDED)
         if rules.is_resetting == 0:
             store(mask, OVER, load(mask, OVER) | ended)
             ended = ended & ~ended
         store(mask, ENDED, ended | restarted)
         if any_lane(ended | restarted):
-            _begin_games(tables, env, scratch, batch, rules, block)
-        _write_block(tables, env, scratch, batch, readings, block)
+            _begin_games(share, batch, block)
+        _write_block(of_state, env, scratch, batch, readings, block)
     return is_conflict

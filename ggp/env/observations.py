@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.env.actions import Actions
+from ggp.env.circuit_parts import parts_of
 from ggp.env.point_of_view import PointOfView
 from ggp.features.board_features import NOTHING
 from ggp.features.recognition import recognize_features
@@ -68,7 +69,7 @@ def observe_percepts(game: CompiledGame, actions: Actions) -> Observed:
 
     In games without `sees` rules every agent perceives all moves (of GDL-I).
     """
-    tables, lanes = game.tables, game.lane_tables
+    tables, lanes = game.tables, parts_of(game).of_step
     columns: list[list[tuple[str, int]]] = []
     hidden = has_percepts(game)
     for a, agent in enumerate(actions.agents):

@@ -1,0 +1,58 @@
+"""The circuit in two parts: what is read of a state, and what a step from it needs.
+
+A state is settled when a step leads to it and again before the next step: gates would be too many to keep. In
+one circuit the goals and the end of the game would be settled both times, though only the new state's are
+read; on hex and othello they are more than half of all gates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from ggp.circuit.circuit import FALSE_LITERAL, without_dead_gates
+from ggp.circuit.tables import circuit_of, tabulate
+from ggp.engines.compiled import CompiledGame
+from ggp.lanes.layout import LaneTables, arrange
+
+
+class CircuitParts(NamedTuple):
+    """Both parts number fluents, moves and slots alike, and use the same rows for their gates.
+
+    of_state   legal, terminal and goal: phases LEGAL and GOAL
+    of_step    legal, next and sees: phases LEGAL, NEXT and SEES
+    """
+
+    of_state: LaneTables
+    of_step: LaneTables
+
+
+_parts: WeakKeyDictionary[CompiledGame, CircuitParts] = WeakKeyDictionary()
+
+
+def parts_of(game: CompiledGame) -> CircuitParts:
+    """The two parts of a game's circuit, made once.
+
+    >>> import ggp
+    >>> game = ggp.load("othello", engine="lanes")
+    >>> whole, parts = game.lane_tables, parts_of(game)
+    >>> parts.of_state.gate_count < whole.gate_count, parts.of_step.gate_count < whole.gate_count
+    (True, True)
+    """
+    if game not in _parts:
+        circuit = circuit_of(game.tables, game.terms)
+        of_state = replace(
+            circuit,
+            next=(FALSE_LITERAL,) * len(circuit.next),
+            percepts=tuple(percept._replace(literal=FALSE_LITERAL) for percept in circuit.percepts),
+        )
+        of_step = replace(
+            circuit,
+            terminal=FALSE_LITERAL,
+            goals=tuple(goal._replace(literal=FALSE_LITERAL) for goal in circuit.goals),
+        )
+        _parts[game] = CircuitParts(
+            *(arrange(tabulate(without_dead_gates(part))) for part in (of_state, of_step))
+        )
+    return _parts[game]
