@@ -7,4 +7,6 @@ rows              the row type and its operations, as kernels import them
 vector_rows       rows as LLVM vectors: what compiled kernels use
 plain_rows        rows as numpy arrays: what kernels use when NUMBA_DISABLE_JIT=1
 prefetch          request memory early
+spread            the bits of a word as bytes
+unboxed           arguments taken out of their Python objects once
 """
