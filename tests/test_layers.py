@@ -4,6 +4,7 @@ All imports count, those inside functions and under `TYPE_CHECKING` included.
 """
 
 import ast
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -146,3 +147,32 @@ def test_library_stays_at_home(library):
     assert not [
         user for user in users if not any(user == home or user.startswith(f"{home}.") for home in homes)
     ]
+
+
+def packages_with_a_list() -> list[Path]:
+    """Folders whose docstring lists their files, one a line."""
+    return [
+        init for init in sorted(ROOT.glob("g*/**/__init__.py")) if len(listed_in(init) & files_of(init)) > 1
+    ]
+
+
+def listed_in(init: Path) -> set[str]:
+    return set(re.findall(r"^ *(\w+)/?  +\S", docstring_of(init), re.MULTILINE))
+
+
+def docstring_of(init: Path) -> str:
+    return ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""
+
+
+def files_of(init: Path) -> set[str]:
+    modules = {path.stem for path in init.parent.glob("*.py") if not path.stem.startswith("__")}
+    return modules | {path.parent.name for path in init.parent.glob("*/__init__.py")}
+
+
+def test_folders_list_their_files():
+    folders = packages_with_a_list()
+    assert len(folders) > 25
+    for init in folders:
+        missing = files_of(init) - set(re.findall(r"\w+", docstring_of(init)))
+        stale = {name for name in listed_in(init) - files_of(init) if not (init.parent / name).exists()}
+        assert not missing | stale, f"{init.parent.relative_to(ROOT)}: {missing=}, {stale=}"

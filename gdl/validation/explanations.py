@@ -1,7 +1,7 @@
 """Explanations of all diagnostics of `gdl` by stable code.
 
 `ggp validate --explain CODE` and the site show them. Each is one paragraph of Markdown: what is wrong, or
-what to write instead. The titles are in `gdl.validation.codes`.
+what to write instead. The titles are in `gdl.validation.titles`.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ from gdl.syntax.brackets import Lines
 from gdl.syntax.parser import constants_as_written, looks_infix, parse
 from gdl.syntax.term_builders import fold
 from gdl.terms import Compound, Span, Symbol, variables
-from gdl.validation.checks import check
-from gdl.validation.redundancy import canonical, empty_bodies, odd_disjunctions, repeated_rules
-from gdl.validation.safety import singletons
+from gdl.validation.all_checks import check
+from gdl.validation.checks.redundancy import canonical, empty_bodies, odd_disjunctions, repeated_rules
+from gdl.validation.checks.safety import singletons
 from gdl.validation.selection import Selection, Silence, silences
 from gdl.validation.sheet import Sheet, atoms_of, formulas_in
 

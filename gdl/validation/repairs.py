@@ -17,7 +17,7 @@ from gdl.program import Source
 from gdl.syntax.brackets import MAX_DIAGNOSTICS, Lines, scan_brackets
 from gdl.syntax.parser import looks_infix, parse
 from gdl.terms import Span
-from gdl.validation.checks import check
+from gdl.validation.all_checks import check
 from gdl.validation.fixes import FIXES, Edit
 
 MOST_TEXT = 500

@@ -17,6 +17,13 @@ bench            speed of an engine; bench_search: of the tree search
 solve            the value of a game and its best moves; solve_output prints them;
                  solve_hidden does both for hidden information
 learn            train a linear evaluation by self-play
+teach            teach a network by matches with itself
+book             an opening book; endings: a table of endings; tune: the options of mcts that are best.
+                 kept_progress shows how far they are
+evaluate         is it a good game?
+items            questions about games with answers; grade: score answers to them
+players          the kinds of players and their options
+serve            games in the browser
 features         board features and their weights
 tournament       many matches between agents
 assess           a player on positions with known answers

@@ -12,7 +12,7 @@ from gdl.errors import GdlError, GroundingError
 from gdl.program import Program, arguments_of
 from gdl.syntax.parser import parse, parse_file
 from gdl.terms import Term
-from gdl.validation.recursion import growing_rule
+from gdl.validation.checks.recursion import growing_rule
 from ggp.files import PACKAGE
 from ggp.game import Game
 

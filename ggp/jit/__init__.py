@@ -2,6 +2,7 @@
 
 compiling         decorators of kernels and their pieces; the cache of compiled code
 quick_compiler    numba's compiler, made to waste less time on kernels of many pieces
+second_process    compile two halves of the kernels at once
 lowering          its last step, from typed numba IR to LLVM IR
 rows              the row type and its operations, as kernels import them
 vector_rows       rows as LLVM vectors: what compiled kernels use

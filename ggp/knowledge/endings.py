@@ -14,7 +14,7 @@ import numpy as np
 
 from ggp.engines.compiled import CompiledGame
 from ggp.features.endings import EndingMeasure, draw_endings, in_batches, recognize_ending_measure
-from ggp.lanes.keys.codes import decode_keys
+from ggp.lanes.keys.state_code import decode_keys
 from ggp.solver import Progress, Solution, SolverLimits, UnsolvableError, save_solution, value_states
 from ggp.solver.reachable import closed_states
 from ggp.solver.solution import require_perfect_information

@@ -9,8 +9,12 @@ alphabeta    alpha-beta search
 kept_knowledge  the opening book and the tuned options of a match
 book_building   makes one
 exact_play   proofs and mixed strategies next to the tree of mcts
+alphabeta_play  whether alpha-beta chooses the moves of mcts; trial_matches tell
+network_play    moves of mcts by a tree search that a network guides
+equilibrium_play, set_play   mcts where not everything is seen: an equilibrium, information sets
 tablebase    a saved solution
 solving      mcts, and a solver that takes over once it has a proof
+text_player  any command that is told the match as text
 human        a person at the keyboard
 move_menu    legal moves as a person names them
 """

@@ -3,6 +3,7 @@
 mcts          Monte-Carlo tree search on lanes; `mcts/reference` is its readable twin
 alphabeta     alpha-beta for games of one role, or of two with constant sum; max^n and paranoid search
 rollouts      nested rollouts for games of one role
+forest        hundreds of independent tree searches at once
 information_sets  regret matching over what each role observed, on lanes; `plain` is its readable twin
 proving       exact values during a match, within the clock of a tree search
 root_value    the proven value of the initial state, by the two above

@@ -10,6 +10,7 @@ reachable      finds them, breadth first
 matrix_games   exact equilibria of one simultaneous stage
 correlated     correlated equilibria of stages of three and more roles
 stages         optimal moves in one state, given values
+cfr/           games with hidden information: counterfactual regret minimization
 solution       from states to values: `solve`
 members        how a coalition of roles is written
 coalitions     what a coalition of roles can be sure of

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
-from ggp.lanes.keys.codes import encode_states, make_code
 from ggp.lanes.keys.key_table import ABSENT, KeyTable, fill_table, find_states
+from ggp.lanes.keys.state_code import encode_states, make_code
 from ggp.solver.chunk import Chunk
 from ggp.solver.estimate import estimate_states
 from ggp.solver.kernels.expand import (

@@ -23,9 +23,9 @@ from gdl.program import Program
 from ggp.engines.compiled import CompiledGame
 from ggp.files import writing
 from ggp.game import Fact, Game, Role
-from ggp.lanes.keys.codes import check_code, encode_states, make_code
 from ggp.lanes.keys.key_table import fill_table
 from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.state_code import check_code, encode_states, make_code
 from ggp.solver.kernels.known_goals import KnownGoals
 from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header
 from ggp.solver.solution import CORRELATED, Solution

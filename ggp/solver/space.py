@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
-from ggp.lanes.keys.codes import encode_states
 from ggp.lanes.keys.key_table import find_states
 from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.state_code import encode_states
 from ggp.solver.chunk import Chunk
 from ggp.solver.work_folder import WorkFolder
 
@@ -21,7 +21,7 @@ from ggp.solver.work_folder import WorkFolder
 class StateSpace:
     """The reachable states of one game. N states, R roles, D words per key.
 
-    keys         uint64[N*D], see `ggp.lanes.keys.codes`
+    keys         uint64[N*D], see `ggp.lanes.keys.state_code`
     table        hash table from keys to numbers
     goal         uint8[N, R]: goals of terminal states (0 for the chance role), UNKNOWN elsewhere
     chunks       in ascending order; they cover all states

@@ -13,6 +13,7 @@ ratings                 Bradley-Terry ratings with their intervals
 tables                  results → tables as data
 report, charts          tables → terminal, Markdown and SVG
 live                    progress of a run in the terminal
+network_gate            whether mcts plays better with a taught network
 tuning                  the options of mcts that are best for one game
 export                  CSV and JSON Lines
 """

@@ -19,7 +19,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Fact, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import Lanes
-from ggp.lanes.keys.codes import decode_keys
+from ggp.lanes.keys.state_code import decode_keys
 from ggp.solver.chunk import Chunk
 from ggp.solver.kernels.expand import NO_GOAL, UNKNOWN
 from ggp.solver.limits import SolverLimits

@@ -1,7 +1,7 @@
 """Packing of states: lanes into keys and keys into lanes.
 
 A *key* is D words of 64 bits, one state. Bit p of a key is its *plane* p; in rows, plane p of 64*W states is
-one row. Facts that exclude each other share planes (`ggp.lanes.keys.codes`), so a plane is the OR of
+one row. Facts that exclude each other share planes (`ggp.lanes.keys.state_code`), so a plane is the OR of
 some fluents, and a fluent the AND of some planes and negated planes.
 """
 

@@ -5,7 +5,7 @@ refinements     which refinements are used, and how the horizon is scored
 symmetry        renamings of facts under which the game is the same
 goal_distance   how near the roles are to their goals, as a fuzzy formula
 memory          arrays for one game, set up from refinements and estimate
-transposition   size of the transposition table
+table_size      size of the transposition table
 kernels/        the search itself
 search          `AlphaBeta`: iterative deepening, windows, deadlines
 result          what a search found

@@ -12,13 +12,13 @@ import numpy as np
 from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
 from ggp.jit.rows import width_of
-from ggp.lanes.keys.codes import make_code
 from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.state_code import make_code
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, AlphaBetaMemory, make_memory
 from ggp.search.alphabeta.kernels.distance import no_formula
 from ggp.search.alphabeta.refinements import SCALE, Estimate, Refinements
-from ggp.search.alphabeta.transposition import slot_count
+from ggp.search.alphabeta.table_size import slot_count
 
 _SAMPLED_STATES = 40
 

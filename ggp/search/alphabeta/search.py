@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Move
 from ggp.jit.compiling import announced_compilation
-from ggp.lanes.keys.codes import encode_states
+from ggp.lanes.keys.state_code import encode_states
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import INFINITE, MOST_PLIES, UNLIMITED
 from ggp.search.alphabeta.kernels.search import probe_children, search_tree
 from ggp.search.alphabeta.memory import allocate_memory, with_estimate
 from ggp.search.alphabeta.refinements import PLAIN, SCALE, Estimate, Refinements
 from ggp.search.alphabeta.result import SearchResult
-from ggp.search.alphabeta.transposition import DEFAULT_MEBIBYTES, slot_count
+from ggp.search.alphabeta.table_size import DEFAULT_MEBIBYTES, slot_count
 from ggp.solver.kernels.known_goals import KnownGoals
 
 JOIN_SECONDS = 0.05

@@ -18,7 +18,7 @@ import numpy as np
 from ggp.engines.compiled import CompiledGame
 from ggp.game import IllegalMoveError, Move, Role
 from ggp.jit.compiling import announced_compilation
-from ggp.lanes.keys.codes import make_code
+from ggp.lanes.keys.state_code import make_code
 from ggp.search.mcts.decisive_moves import decisive_game
 from ggp.search.mcts.kernels.arrays import ROOT, KnownStates
 from ggp.search.mcts.kernels.tree import BEST_GOAL
@@ -117,7 +117,7 @@ class LanesSearch:
         """Treat states whose goals are known as proven, from now on.
 
         goal_sum   of the two roles in those states, None with one role; proofs in the tree need 100
-        The keys are those of `ggp.lanes.keys.codes.make_code` for the game.
+        The keys are those of `ggp.lanes.keys.state_code.make_code` for the game.
         """
         if goal_sum not in (None, BEST_GOAL):
             return

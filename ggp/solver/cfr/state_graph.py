@@ -17,7 +17,7 @@ from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Role, has_percepts
 from ggp.lanes.engine import Lanes
-from ggp.lanes.keys.codes import decode_keys
+from ggp.lanes.keys.state_code import decode_keys
 from ggp.solver.kernels.expand import UNKNOWN
 from ggp.solver.limits import Progress, SolverLimits, UnsolvableError
 from ggp.solver.reachable import reachable_states

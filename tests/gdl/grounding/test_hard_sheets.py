@@ -10,7 +10,7 @@ import gdl.grounding.demand as demand
 from gdl.grounding import ground, rewrite
 from gdl.normalize import normalize
 from gdl.syntax.parser import parse
-from gdl.validation.recursion import growing_rule
+from gdl.validation.checks.recursion import growing_rule
 from ggp.engines.reasoner import InterpretedGame
 from tests import hard_sheets
 from tests.conftest import mostly_slow

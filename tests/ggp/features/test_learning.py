@@ -10,7 +10,7 @@ from ggp.engines.loading import load
 from ggp.features.evaluation import EvaluationFileError, LinearEvaluation, NamedFeatures, goal_of_states
 from ggp.features.learning import name_features, weights_by_name
 from ggp.features.recognition import recognize_features
-from ggp.lanes.keys.codes import decode_keys
+from ggp.lanes.keys.state_code import decode_keys
 from ggp.search.alphabeta.learning import LearningOptions, learn_evaluation
 from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.solver import solve

@@ -15,7 +15,7 @@ from ggp.engines.loading import load
 from ggp.features.endings import draw_endings, in_batches, recognize_ending_measure
 from ggp.knowledge.endings import EndingTerms, solve_endings
 from ggp.knowledge.folder import ENDINGS_FILE_NAME, kept_file
-from ggp.lanes.keys.codes import decode_keys
+from ggp.lanes.keys.state_code import decode_keys
 from ggp.match.player import MatchSetup, PlayerSpecError
 from ggp.players.factory import make_player
 from ggp.search.alphabeta.search import AlphaBeta

@@ -113,7 +113,7 @@ def test_wins_of_connect_four_are_taken_however_far_they_are(plies, tmp_path):
 
 
 def _some_states(solution, step, among=slice(None)):
-    from ggp.lanes.keys.codes import decode_keys
+    from ggp.lanes.keys.state_code import decode_keys
 
     keys = solution.space.keys.reshape(-1, solution.space.code.word_count)
     return decode_keys(solution.space.code, keys[among][::step])

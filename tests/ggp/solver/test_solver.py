@@ -7,7 +7,7 @@ import pytest
 
 from gdl.terms import Symbol
 from ggp.engines.loading import find_rules, load
-from ggp.lanes.keys.codes import decode_keys
+from ggp.lanes.keys.state_code import decode_keys
 from ggp.solver import SolverError, SolverLimitError, SolverLimits, UnsolvableError, solve
 from ggp.solver.estimate import estimate_states
 from ggp.solver.stages import ENDLESS

@@ -11,8 +11,8 @@ import pytest
 
 from ggp.cli.main import app
 from ggp.engines.loading import load
-from ggp.lanes.keys.codes import decode_keys, encode_states, make_code
 from ggp.lanes.keys.key_table import ABSENT, fill_table, find_states
+from ggp.lanes.keys.state_code import decode_keys, encode_states, make_code
 from ggp.solver import SavedSolutionError, Tablebase, save_solution, solve
 from ggp.solver.kernels.matrix import make_stage, solve_matrix
 from ggp.solver.matrix_games import solve_bimatrix, solve_zero_sum

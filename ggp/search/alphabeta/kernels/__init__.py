@@ -3,6 +3,6 @@
 arrays     the memory: stack, arena of children, tables, counters, switches
 children   all children of a node in one pass of lanes
 distance   goal distances in many lanes at once
-table      the transposition table
+transposition_table   the transposition table
 search     `search_tree`
 """

@@ -5,7 +5,7 @@ from functools import lru_cache
 import pytest
 
 from ggp.engines.loading import load
-from ggp.lanes.keys.codes import decode_keys
+from ggp.lanes.keys.state_code import decode_keys
 from ggp.search.alphabeta.proof import NO_EVALUATION, PROVING, ProofSearch
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.solver import solve

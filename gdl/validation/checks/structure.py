@@ -8,8 +8,8 @@ from gdl.keywords import FORMS, KEYWORDS, Keyword
 from gdl.program import Rule, predicate_of
 from gdl.syntax.forms import CONNECTIVES
 from gdl.terms import Compound, Symbol, Variable
-from gdl.validation.codes import Findings, error, warning
 from gdl.validation.sheet import Sheet, atoms_of, body_literals, counted, terms_below
+from gdl.validation.titles import Findings, error, warning
 
 NEEDED = ("init", "legal", "next", "goal", "terminal")
 """Relations that a game needs in addition to `role`."""

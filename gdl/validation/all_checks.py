@@ -7,36 +7,44 @@ from collections.abc import Iterable
 from gdl.errors import Diagnostic, GdlValidationError, Severity
 from gdl.program import Program
 from gdl.terms import Span
-from gdl.validation.dead_rules import impossible_rules, undefined_relations, unneeded_relations
-from gdl.validation.dependence import (
+from gdl.validation.checks.dead_rules import impossible_rules, undefined_relations, unneeded_relations
+from gdl.validation.checks.dependence import (
     dependent_declarations,
     misplaced_dependencies,
     negative_predicate_cycles,
     negative_rule_cycles,
 )
-from gdl.validation.facts import forgotten_facts, overdeclared, undeclared
-from gdl.validation.names import (
+from gdl.validation.checks.facts import forgotten_facts, overdeclared, undeclared
+from gdl.validation.checks.names import (
     bare_parentheses,
     capitalizations,
     other_arities,
     relations_as_functions,
     unusual_characters,
 )
-from gdl.validation.recursion import growing_states, recursion
-from gdl.validation.redundancy import (
+from gdl.validation.checks.recursion import growing_states, recursion
+from gdl.validation.checks.redundancy import (
     empty_bodies,
     negated_distinct,
     odd_disjunctions,
     repeated_rules,
 )
-from gdl.validation.roles import (
+from gdl.validation.checks.roles import (
     doubtful_goals,
     idle_roles,
     impossible_goals,
     misspelled_roles,
     unknown_roles,
 )
-from gdl.validation.safety import singletons, unsafe_variables
+from gdl.validation.checks.safety import singletons, unsafe_variables
+from gdl.validation.checks.structure import (
+    keywords_as_terms,
+    misplaced_declarations,
+    misplaced_keywords,
+    missing_relations,
+    missing_roles,
+    wrong_arities,
+)
 from gdl.validation.selection import (
     Selection,
     idle_comments,
@@ -45,14 +53,6 @@ from gdl.validation.selection import (
     silences,
 )
 from gdl.validation.sheet import Sheet
-from gdl.validation.structure import (
-    keywords_as_terms,
-    misplaced_declarations,
-    misplaced_keywords,
-    missing_relations,
-    missing_roles,
-    wrong_arities,
-)
 
 MAX_FINDINGS = 100
 """Maximum number of errors, and of warnings, reported for one sheet."""

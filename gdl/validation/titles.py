@@ -1,8 +1,7 @@
 """Titles of all diagnostics of `gdl` by stable code.
 
-A diagnostic's message is written by the check that finds it: the table in `gdl.validation` names the file of
-every code (`gdl.syntax` for GDL1xx, `gdl.normalize` for GDL210 and GDL211). The longer text that
-`ggp validate --explain CODE` shows is in `gdl.validation.explanations`.
+A diagnostic's message is written by the check that finds it: `gdl.validation.checks` names the file of every
+code. The longer text that `ggp validate --explain CODE` shows is in `gdl.validation.explanations`.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from gdl.errors import Diagnostic, Related
 from gdl.keywords import KEYWORDS
 from gdl.program import Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
-from gdl.validation.codes import Findings, warning
+from gdl.validation.checks.names import Spelling
 from gdl.validation.inference import Inference, Misfit, Shapes, common_tokens, failing_atoms
-from gdl.validation.names import Spelling
 from gdl.validation.sheet import Sheet, body_literals, counted, is_keyword
+from gdl.validation.titles import Findings, warning
 
 MADE_BY = {"init": TRUE, "next": TRUE, "legal": DOES}
 

@@ -14,9 +14,9 @@ from gdl.dependencies import TRUE
 from gdl.errors import Related
 from gdl.program import Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable
-from gdl.validation.codes import Findings, warning
 from gdl.validation.inference import Position, Shapes, Sources, below, common_tokens
 from gdl.validation.sheet import Sheet, body_literals
+from gdl.validation.titles import Findings, warning
 
 BASE = Predicate("base", 1)
 INPUT = Predicate("input", 2)

@@ -15,10 +15,10 @@ from gdl.errors import Related
 from gdl.keywords import RANDOM
 from gdl.program import arguments_of
 from gdl.terms import Compound, Symbol, Variable, is_goal, is_ground
-from gdl.validation.codes import Findings, error, warning
+from gdl.validation.checks.names import Spelling
 from gdl.validation.inference import Inference, Position, common_tokens
-from gdl.validation.names import Spelling
 from gdl.validation.sheet import ABOUT_ROLES, Sheet, atoms_of, terms_below
+from gdl.validation.titles import Findings, error, warning
 
 MAKERS = ("init", "next")
 MAX_LISTED = 8

@@ -12,8 +12,8 @@ from gdl.syntax.brackets import Lines
 from gdl.syntax.parser import constants_as_written, looks_infix
 from gdl.syntax.term_builders import fold
 from gdl.terms import Compound, Span, Term, variables
-from gdl.validation.codes import Findings, warning
 from gdl.validation.sheet import Sheet, atoms_of, counted, terms_below
+from gdl.validation.titles import Findings, warning
 
 USUAL_NAME = re.compile(r"[a-z0-9_+\-*/<>=.]+")
 """Names that every GGP program is known to read."""
