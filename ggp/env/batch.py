@@ -48,6 +48,10 @@ from ggp.lanes.playout import make_arrays
 
 _PADDING = 64
 NO_LIMIT = 2**31 - 1
+_INPUTS_PER_LANE = 30
+"""What is done lane by lane takes as long as so many gate inputs of all lanes."""
+_WORTH_A_THREAD = 250_000
+"""Gate inputs, some 0.2 ms: waking a thread takes up to a tenth of that, twice that on a busy machine."""
 _BUFFERS = 3
 """Sets of arrays that `step(copy=False)` writes into, one after the other."""
 
@@ -65,7 +69,7 @@ class Settings:
     max_steps     truncate games after this many steps
     check         raise ActionError for illegal actions, instead of ending the game with -1 for the agent
     skip_forced   let agents act only if they have a choice
-    threads       split every batch among threads
+    threads       split every batch among up to so many threads, if each has 0.2 ms to do
     seed          of every environment's chance, unless `init` is given one
     """
 
@@ -225,7 +229,7 @@ class Environment:
         self._scratch: dict[int, list[Scratch]] = {}
         self._buffers: list[EnvState] = []
         self._shares: tuple[tuple[int, bool] | None, list[Unboxed[Share]]] = (None, [])
-        self._pool = ThreadPoolExecutor(settings.threads) if settings.threads > 1 else None
+        self._pool = ThreadPoolExecutor(settings.threads - 1) if settings.threads > 1 else None
 
     @property
     def num_actions(self) -> int:
@@ -366,11 +370,9 @@ class Environment:
         """Call a kernel on every block, split among the threads. Raises ActionError."""
         if self._shares[0] != (count, self._begins_alike):
             self._shares = (count, self._begins_alike), self._split(count)
-        shares = self._shares[1]
-        if self._pool is None or len(shares) == 1:
-            conflicts = [kernel(shares[0])]
-        else:
-            conflicts = list(self._pool.map(kernel, shares))
+        mine, *others = self._shares[1]
+        running = [self._pool.submit(kernel, share) for share in others] if self._pool else []
+        conflicts = [kernel(mine), *(each.result() for each in running)]
         if any(conflicts):
             raise ActionError(
                 f"{self.game.name}: two agents choose at once; make the environment with simultaneous=True"
@@ -380,7 +382,9 @@ class Environment:
         """The share of each thread."""
         words = words_for(count)
         blocks = -(-count // (64 * words))
-        threads = min(self.settings.threads, blocks)
+        inputs = sum(len(part.source) for part in self._parts)
+        work = blocks * (inputs + _INPUTS_PER_LANE * 64 * words)
+        threads = max(1, min(self.settings.threads, blocks, work // _WORTH_A_THREAD))
         limit = NO_LIMIT if self.settings.max_steps is None else self.settings.max_steps
         ends = [blocks * i // threads for i in range(threads + 1)]
         switches = int(self.settings.auto_reset), int(self.settings.skip_forced), int(self._begins_alike)

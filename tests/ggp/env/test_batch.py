@@ -144,7 +144,7 @@ def test_states_can_be_kept_split_and_stepped_from_again():
 def test_threads_change_nothing():
     results = []
     for threads in (1, 2, 3):
-        env = make("othello_4x4", 2000, threads=threads, auto_reset=True)
+        env = make("othello_4x4", 20_000, threads=threads, auto_reset=True)
         rng = np.random.default_rng(0)
         state = env.init()
         for _ in range(15):
