@@ -32,7 +32,8 @@ docs: $(VENV)/.docs ## build the documentation site in site/, links checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 play: $(VENV)/.runtime ## play connect four against the machine
-	$(BIN)/ggp match connectfour human mcts
+	@# 1: a match was aborted, by the person who quit it
+	$(BIN)/ggp match connectfour human mcts || test $$? -eq 1
 
 bench: $(VENV)/.runtime ## playouts per CPU second on games that come along
 	$(BIN)/ggp bench tictactoe connectfour breakthrough othello

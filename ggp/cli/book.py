@@ -68,6 +68,7 @@ def command(
 
     from ggp.knowledge.folder import KnowledgeFileError
     from ggp.players.book_building import BookError, BookTerms, build_book
+    from ggp.validation.properties import counted
 
     try:
         place, book = _open(game, out)
@@ -86,7 +87,8 @@ def command(
         raise click.ClickException(f"{game.name}: {error}") from None
     if is_interrupted:
         click.echo(f"{game.name}: interrupted; what was found is kept", err=True)
-    click.echo(f"{game.name}: {len(book.moves):,} positions ({len(book.moves) - kept:,} new) in {place}")
+    found = counted(len(book.moves), "position")
+    click.echo(f"{game.name}: {found} ({len(book.moves) - kept:,} new) in {place}")
     if is_interrupted:
         sys.exit(130)
 

@@ -81,6 +81,7 @@ def command(
     from ggp.knowledge.endings import EndingTerms, solve_endings
     from ggp.knowledge.folder import ENDINGS_FILE_NAME, prepare_kept_file
     from ggp.solver import SolverError, SolverLimits
+    from ggp.validation.properties import counted
 
     assert isinstance(game, CompiledGame)
     place = prepare_kept_file(game.program, ENDINGS_FILE_NAME) if out is None else out
@@ -100,7 +101,7 @@ def command(
     if stop.is_set():
         click.echo(f"{game.name}: interrupted; what was complete is kept", err=True)
     counts = ", ".join(f"{count:,} with {number}" for number, count in found.counts.items())
-    click.echo(f"{game.name}: {found.solution.space.state_count:,} positions in {place}")
+    click.echo(f"{game.name}: {counted(found.solution.space.state_count, 'position')} in {place}")
     click.echo(f"  by {found.counted}: {counts}\n  by {found.solution.concept}")
     if stop.is_set():
         sys.exit(130)

@@ -123,10 +123,11 @@ def _kept_lines(game: Game[Any]) -> list[str]:
     """What is kept for the game and used by players: its book, endings, tuned options and trial matches."""
     from ggp.players.kept_knowledge import kept_trial, open_book, open_endings, tuned_options
     from ggp.players.options import AUTO
+    from ggp.validation.properties import counted
 
     book, tuned = open_book(game, AUTO, is_counted=False), tuned_options(game)
     endings = open_endings(game, AUTO, is_counted=False)
-    lines = [] if book is None else [f"opening book of {len(book.moves):,} positions"]
+    lines = [] if book is None else [f"opening book of {counted(len(book.moves), 'position')}"]
     if endings is not None:
         lines.append(f"table of {endings.state_count:,} endings: {endings.tablebase.header.get('part')}")
     if tuned is not None:
