@@ -28,7 +28,8 @@ MOST_MATCHES = 200
 class Trial:
     """Matches that alpha-beta won, lost and drew.
 
-    rules   digest of the rules
+    rules        digest of the rules
+    generation   of the taught network that alpha-beta could evaluate by; 0: there was none
 
     >>> trial = Trial("chess", "d1", won=5)
     >>> trial.is_over, trial.is_won
@@ -43,13 +44,14 @@ class Trial:
     won: int = 0
     lost: int = 0
     drawn: int = 0
+    generation: int = 0
 
     @classmethod
-    def empty(cls, game: Game[Any]) -> Trial:
+    def empty(cls, game: Game[Any], generation: int = 0) -> Trial:
         """A trial that has not begun."""
         from ggp.solver.work_folder import rules_digest
 
-        return cls(game.name, rules_digest(game.program))
+        return cls(game.name, rules_digest(game.program), generation=generation)
 
     @property
     def evidence(self) -> float:
@@ -80,7 +82,10 @@ class Trial:
             raise KnowledgeFileError(f"{path}: incomplete or damaged (a text is missing)")
         if not all(type(each) is int and 0 <= each <= MOST_MATCHES for each in (won, lost, drawn)):
             raise KnowledgeFileError(f"{path}: incomplete or damaged (a number is out of range)")
-        return cls(game, rules, cast("int", won), cast("int", lost), cast("int", drawn))
+        generation = content.get("generation", 0)  # files from before there were networks have none
+        if type(generation) is not int or generation < 0:
+            raise KnowledgeFileError(f"{path}: incomplete or damaged (a generation is out of range)")
+        return cls(game, rules, cast("int", won), cast("int", lost), cast("int", drawn), generation)
 
     def save(self, path: Path) -> None:
         """Write atomically. Raises OSError."""

@@ -32,8 +32,15 @@ class NetworkTables(NamedTuple):
 def tables_of(network: Network) -> NetworkTables:
     """The tables that kernels read; a set of its own for each thread."""
     h1, h2 = network.hidden.shape
-    weights = {name: np.ascontiguousarray(array) for name, array in vars(network).items()}
+    # Copies: arrays read from a file are read-only, a type for which kernels would be compiled once more.
+    weights = {name: np.array(array, np.float32, order="C") for name, array in vars(network).items()}
     return NetworkTables(**weights, first=np.zeros(h1, np.float32), second=np.zeros(h2, np.float32))
+
+
+def no_network() -> NetworkTables:
+    """Tables to hand to a kernel that does not read them."""
+    row, matrix = np.zeros(1, np.float32), np.zeros((1, 1), np.float32)
+    return NetworkTables(matrix, row, matrix, row, matrix, row, matrix, row, row, row)
 
 
 @inlined

@@ -19,13 +19,15 @@ from ggp.features.evaluation import LinearEvaluation
 from ggp.features.recognition import recognize_features
 from ggp.game import Game, GameError, Move, has_percepts
 from ggp.knowledge.book import Book
+from ggp.knowledge.taught import TaughtNetwork
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
-from ggp.players.kept_knowledge import book_move, open_book, open_endings
+from ggp.players.kept_knowledge import book_move, open_book, open_endings, taught_network
 from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
 from ggp.players.tablebase import ending_move
 from ggp.search.alphabeta.evaluation import find_estimate
 from ggp.search.alphabeta.multi_role import MultiRoleSearch
+from ggp.search.alphabeta.options import AUTO, NETWORK
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
 from ggp.search.report import MoveReport, SearchReport
 from ggp.solver.endings import EndingTable
@@ -70,6 +72,7 @@ class AlphaBetaPlayer(Player):
         self._members: frozenset[int] | None = None
         self._book: Book | None = None
         self._endings: EndingTable | None = None
+        self._taught: TaughtNetwork | None = None
 
     def prepare(self, game: Game[Any]) -> None:
         """Compile the kernels of the search or load them from the cache, before any clock starts."""
@@ -94,6 +97,7 @@ class AlphaBetaPlayer(Player):
         if not isinstance(game, CompiledGame) or self.needs_model:
             return
         begin = time.monotonic()
+        self._taught = self._open_network(game)
         try:
             search = AlphaBeta(game, self.refinements, self._given_estimate(game))
             search.forget()
@@ -108,6 +112,13 @@ class AlphaBetaPlayer(Player):
             self._search = search
         except AlphaBetaError as error:
             _logger.info("%s: alpha-beta does not apply: %s", game.name, error)
+
+    def _open_network(self, game: CompiledGame) -> TaughtNetwork | None:
+        evaluation = self.evaluation_options.evaluation
+        if self.weights is not None or not {AUTO, NETWORK} & set(evaluation.split("+")):
+            return None
+        is_counted = self.own.nodes is not None or self.own.depth is not None
+        return taught_network(game, self.own.network, may_use_kept=not is_counted)
 
     def _find_members(self, game: Game[Any]) -> frozenset[int] | None:
         """The coalition by indices, None if the options name none. Raises ValueError for other numbers."""
@@ -137,6 +148,7 @@ class AlphaBetaPlayer(Player):
             game,
             self.evaluation_options,
             search.images,
+            None if self._taught is None else self._taught.network,
             seed=self.setup.seed,
             deadline=deadline - self.margin_seconds,
             is_timed=self.own.nodes is None,

@@ -16,7 +16,7 @@ from ggp.knowledge.folder import KnowledgeFileError, kept_file
 from ggp.knowledge.trial import FILE_NAME, Trial
 from ggp.match.player import MatchSetup
 from ggp.players.alphabeta import AlphaBetaPlayer
-from ggp.players.kept_knowledge import kept_trial
+from ggp.players.kept_knowledge import kept_trial, taught_network
 from ggp.players.options import OFF, AlphaBetaOptions
 from ggp.players.trial_matches import TrialMatches
 from ggp.search.alphabeta.search import AlphaBetaError
@@ -47,23 +47,33 @@ def may_play(game: Game[Any]) -> bool:
     )
 
 
-def make_alphabeta(margin_seconds: float, endings: str) -> AlphaBetaPlayer:
-    """The player, without a book: its owner has read that. endings: its option of that name."""
+def make_alphabeta(margin_seconds: float, endings: str, network: str = OFF) -> AlphaBetaPlayer:
+    """The player, without a book: its owner has read that. endings, network: its options `endings`, `net`."""
     margin = max(margin_seconds, MARGIN_SECONDS)
-    return AlphaBetaPlayer(AlphaBetaOptions(margin_seconds=margin, book=OFF, endings=endings))
+    return AlphaBetaPlayer(
+        AlphaBetaOptions(margin_seconds=margin, book=OFF, endings=endings, network=network)
+    )
 
 
 def begin_alphabeta(
-    setup: MatchSetup, margin_seconds: float, deadline: float, rival: MctsOptions | None, *, endings: str
+    setup: MatchSetup,
+    margin_seconds: float,
+    deadline: float,
+    rival: MctsOptions | None,
+    *,
+    endings: str,
+    network: str = OFF,
 ) -> AlphaBetaPlayer | None:
     """Alpha-beta, ready to choose the moves of the match; None if the tree is to do that.
 
     deadline   time.monotonic() seconds of the start clock; trial matches leave a part of it
     rival      options of the tree to win trial matches against; None: there is no question
     endings    option of the player: its table of endings
+    network    option of the player: a network that its evaluation may use. With another one than in the
+               matches that were counted, counting begins anew
     """
-    player = make_alphabeta(margin_seconds, endings)
-    trial = None if rival is None else kept_trial(setup.game) or Trial.empty(setup.game)
+    player = make_alphabeta(margin_seconds, endings, network)
+    trial = None if rival is None else _trial_of(setup.game, network)
     if rival is None or trial is None or trial.is_won:
         player.start(setup, deadline)
         return player if player.search is not None else None
@@ -83,6 +93,14 @@ def begin_alphabeta(
     _logger.info("%s: alpha-beta (%s) against the tree: %s", game.name, player.evaluation, trial)
     _keep(game, trial)
     return player if trial.is_won else None
+
+
+def _trial_of(game: Game[Any], network: str) -> Trial:
+    """The trial matches so far with the network of the game that alpha-beta may use now."""
+    taught = taught_network(cast("CompiledGame", game), network, may_use_kept=True)
+    generation = 0 if taught is None else taught.generation
+    trial = kept_trial(game)
+    return trial if trial is not None and trial.generation == generation else Trial.empty(game, generation)
 
 
 def _keep(game: CompiledGame, trial: Trial) -> None:

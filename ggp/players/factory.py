@@ -197,6 +197,7 @@ def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
     refuse_unknown(given, *option_tables("alphabeta"))
     check_book(own.book)
     check_endings(own.endings)
+    check_network(own.network)
     weights = None if own.weights is None else _read_weights(own.weights)
 
     from ggp.players.alphabeta import AlphaBetaPlayer

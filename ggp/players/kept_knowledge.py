@@ -32,6 +32,8 @@ from ggp.search.report import MoveReport, SearchReport
 from ggp.solver.saved_header import SavedSolutionError, read_header
 
 if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame
+    from ggp.knowledge.taught import TaughtNetwork
     from ggp.solver.endings import EndingTable
 
 _Knowledge = TypeVar("_Knowledge")
@@ -143,6 +145,21 @@ def tuned_options(game: Game[Any]) -> TunedOptions | None:
 
     tuning = open_kept(game, AUTO, TUNED_FILE_NAME, load, "playing with default options")
     return None if tuning is None or tuning.best == TunedOptions() else tuning.best
+
+
+def taught_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> TaughtNetwork | None:
+    """The network that an option `net` names for this game, or that kept for it; None without one."""
+    from ggp.knowledge.taught import FILE_NAME as NETWORK_FILE_NAME
+    from ggp.knowledge.taught import TaughtNetwork
+
+    return open_kept(
+        game,
+        option,
+        NETWORK_FILE_NAME,
+        lambda path: TaughtNetwork.load(path, game),
+        "playing without a network",
+        may_use_kept=may_use_kept,
+    )
 
 
 def kept_trial(game: Game[Any]) -> Trial | None:

@@ -18,7 +18,7 @@ from ggp.knowledge.tuned import TunedOptions
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.players.kept_knowledge import book_move, open_book, tuned_options
-from ggp.players.options import MctsPlayerOptions
+from ggp.players.options import OFF, MctsPlayerOptions
 from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
 
@@ -207,7 +207,12 @@ class MctsPlayer(Player):
             is_certain = self.own.alphabeta == "on" or (tuned is not None and tuned.has_alphabeta)
             rival = None if is_certain else self._options_for(setup.game)
             self._alphabeta = begin_alphabeta(
-                setup, self.margin_seconds, deadline, rival, endings=self.own.endings
+                setup,
+                self.margin_seconds,
+                deadline,
+                rival,
+                endings=self.own.endings,
+                network=self.own.network if self._may_tune else OFF,
             )
 
     def _find_equilibrium(self, deadline: float) -> EquilibriumPlay | None:

@@ -9,9 +9,9 @@ import numpy as np
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Game, Move
-from ggp.knowledge.taught import FILE_NAME, TaughtNetwork
+from ggp.knowledge.taught import TaughtNetwork
 from ggp.match.player import MatchSetup
-from ggp.players.kept_knowledge import open_kept
+from ggp.players.kept_knowledge import taught_network
 from ggp.players.options import AUTO
 from ggp.search.forest.guided import Guidance, GuidedForest
 from ggp.search.report import MoveReport, SearchReport
@@ -21,18 +21,11 @@ LANES = 512
 
 
 def open_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> TaughtNetwork | None:
-    """The network that the option `net` means for this game; None without one.
+    """The network that the option `net` of `mcts` means for this game; None without one.
 
     may_use_kept   auto is the one kept for the game, if it won against playouts at equal time
     """
-    found = open_kept(
-        game,
-        option,
-        FILE_NAME,
-        lambda path: TaughtNetwork.load(path, game),
-        "playing without a network",
-        may_use_kept=may_use_kept,
-    )
+    found = taught_network(game, option, may_use_kept=may_use_kept)
     return found if found is not None and (option != AUTO or found.is_stronger) else None
 
 

@@ -111,7 +111,7 @@ class AlphaBetaOptions:
     evaluation: str = text(
         "evaluation",
         "auto",
-        "How to evaluate the horizon: auto, or some of mobility, distance, features, joined by +.",
+        "How to evaluate the horizon: auto, or some of mobility, distance, features, network, joined by +.",
     )
     feature_kind: str = choice(
         "features",
@@ -121,6 +121,11 @@ class AlphaBetaOptions:
     )
     games: int = number(
         "games", 512, "Games of self-play to learn from, at most.", least=0, most=MOST_COUNTED
+    )
+    network: str = text(
+        "net",
+        AUTO,
+        "Network that evaluations may use: off, a file of `ggp teach`, or auto: the one kept for the game.",
     )
     weights: str | None = text(
         "weights", None, "File of `ggp learn` to evaluate the horizon with, instead of learning."

@@ -14,6 +14,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.jit.rows import width_of
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import make_code
+from ggp.networks.kernels import no_network, tables_of
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, AlphaBetaMemory, make_memory
 from ggp.search.alphabeta.kernels.distance import no_formula
@@ -66,6 +67,7 @@ def with_estimate(memory: AlphaBetaMemory, refinements: Refinements, estimate: E
         (arrays.NULL_SCORE, estimate.null_score),
         (arrays.HAS_WEIGHTS, estimate.weights is not None),
         (arrays.DISTANCE_WEIGHT, estimate.distance_weight if estimate.formula else 0),
+        (arrays.NETWORK_WEIGHT, estimate.network_weight if estimate.network else 0),
     ):
         memory.option[place] = int(setting)
     if estimate.weights is not None:
@@ -73,7 +75,8 @@ def with_estimate(memory: AlphaBetaMemory, refinements: Refinements, estimate: E
     formula = estimate.formula or no_formula()
     parts = len(formula.leaf) + len(formula.is_any)
     degree = np.zeros(max(1, parts * 64 * width_of(memory.node_value)), np.float64)
-    return memory._replace(formula=formula, degree=degree)
+    network = no_network() if estimate.network is None else tables_of(estimate.network)
+    return memory._replace(formula=formula, degree=degree, network=network)
 
 
 def _most_legal(game: CompiledGame) -> int:

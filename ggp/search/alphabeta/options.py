@@ -5,6 +5,7 @@ An *evaluation* is one of PARTS, or several joined by `+`:
     mobility   the moves of the role to move; alone, with half of what goals of nonterminal states say
     distance   how near the roles are to their goals (`ggp.search.alphabeta.goal_distance`)
     features   a linear value of what holds, learned by self-play (`ggp.search.alphabeta.learning`)
+    network    the value of a network that was taught to play the game (`ggp.networks`)
 
 `auto` tries several (`ggp.search.alphabeta.evaluation`).
 """
@@ -17,7 +18,8 @@ from ggp.search.mcts.options import FEATURE_KINDS
 from ggp.search.option_table import OptionError
 
 AUTO = "auto"
-PARTS = ("mobility", "distance", "features")
+NETWORK = "network"
+PARTS = ("mobility", "distance", "features", NETWORK)
 KINDS = (*FEATURE_KINDS, "facts")
 
 

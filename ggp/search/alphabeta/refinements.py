@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.networks.network import Network
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 
 SCALE = 100
@@ -81,6 +82,8 @@ class Estimate:
     weights           int32[F+1]: for every fact that holds, and a constant
     distance_weight   percentage of the goal expected by `formula`, as a difference from null_score
     formula           see `ggp.search.alphabeta.goal_distance`; None: no distances
+    network_weight    percentage of the goal that `network` expects, as a difference from null_score
+    network           a network taught to play the game; None: none
     """
 
     null_score: int = 50 * SCALE
@@ -89,3 +92,5 @@ class Estimate:
     weights: NDArray[np.int32] | None = None
     distance_weight: int = 100
     formula: GoalFormula | None = None
+    network_weight: int = 100
+    network: Network | None = None

@@ -162,7 +162,8 @@ def test_the_sequential_test_decides(won, lost, drawn, is_over, is_won):
 
 
 @pytest.mark.parametrize(
-    "change", [{"won": -1}, {"won": "6"}, {"rules": None}, {"rules": "other"}, {"format": "x"}]
+    "change",
+    [{"won": -1}, {"won": "6"}, {"rules": None}, {"rules": "other"}, {"format": "x"}, {"generation": -1}],
 )
 def test_damaged_trials_begin_anew(change, game, caplog):
     keep_trial(game, won=6)

@@ -18,6 +18,7 @@ from ggp.circuit.tables import Int32Array
 from ggp.jit.rows import ALL_ONES, Rows, make_rows, words_of
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.layout import LaneTables
+from ggp.networks.kernels import NetworkTables, no_network
 from ggp.search.alphabeta.kernels.distance import GoalFormula, no_formula
 from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
 
@@ -50,8 +51,9 @@ RESOLVED = 255
     NODE_LIMIT,
     NULL_SCORE,
     DISTANCE_WEIGHT,
-) = range(17)
-OPTIONS = 17
+    NETWORK_WEIGHT,
+) = range(18)
+OPTIONS = 18
 
 # Indices of AlphaBetaMemory.counter.
 # KNOWN: children that were not terminal and whose goal was known.
@@ -135,6 +137,7 @@ class AlphaBetaMemory(NamedTuple):
     weight                    int32[F+1]: static score of each fluent for role 0, and the constant
     known, mixed              states that count as ends because their goals are known; uint64[L], scratch
     formula, degree           the goals as a formula, used with `DISTANCE_WEIGHT`; float64[parts*L], scratch
+    network                   a taught network, used with `NETWORK_WEIGHT`
     """
 
     node_value: Rows
@@ -163,6 +166,7 @@ class AlphaBetaMemory(NamedTuple):
     mixed: NDArray[np.uint64]
     formula: GoalFormula
     degree: NDArray[np.float64]
+    network: NetworkTables
     option: Ints
     counter: Ints
 
@@ -208,6 +212,7 @@ def make_memory(
         mixed=np.zeros(lanes, np.uint64),
         formula=no_formula(),
         degree=np.zeros(1, np.float64),
+        network=no_network(),
         option=np.zeros(OPTIONS, np.int64),
         counter=np.zeros(COUNTERS, np.int64),
     )

@@ -31,6 +31,7 @@ from ggp.lanes.keys.packing import StateCode, decode_planes, store_keys
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.row_loops import clear_moves, several_true
 from ggp.lanes.settle import settle_phases
+from ggp.networks.kernels import read_state, value_of
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.distance import distance_score, set_degrees
@@ -206,6 +207,17 @@ def _read_goals(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: 
 
 
 @inlined
+def _add_network(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
+    """Add what the network says of the children that are not terminal."""
+    option = memory.option
+    for lane in range(lanes):
+        if not has_lane(memory.live, 0, lane):
+            read_state(memory.network, memory.child_value, lane)
+            worth = np.int64(round(10000 * value_of(memory.network, 0)))
+            memory.score[top + lane] += option[c.NETWORK_WEIGHT] * (worth - option[c.NULL_SCORE]) // 100
+
+
+@inlined
 def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
     """Score the children statically for role 0; `end` of nonterminal ones becomes NO_SCORE."""
     option = memory.option
@@ -235,6 +247,8 @@ def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: In
         for lane in range(lanes):
             worth = distance_score(memory.formula, memory.degree, lane, most)
             memory.score[top + lane] += option[c.DISTANCE_WEIGHT] * (worth - option[c.NULL_SCORE]) // 100
+    if option[c.NETWORK_WEIGHT]:
+        _add_network(memory, top, lanes)
     for lane in range(lanes):
         memory.score[top + lane] = min(max(memory.score[top + lane], 1), 9999)
 
