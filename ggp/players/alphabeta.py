@@ -107,7 +107,7 @@ class AlphaBetaPlayer(Player):
             now = time.monotonic()
             if self.weights is None:
                 # Analyzing a circuit that is slow to prepare takes several times as long again.
-                has_time = deadline - self.margin_seconds - now > ANALYSIS * (now - begin)
+                has_time = self._end(deadline) - now > ANALYSIS * (now - begin)
                 self._choose_evaluation(game, search, deadline, has_time=has_time)
             self._search = search
         except AlphaBetaError as error:
@@ -150,11 +150,15 @@ class AlphaBetaPlayer(Player):
             search.images,
             None if self._taught is None else self._taught.network,
             seed=self.setup.seed,
-            deadline=deadline - self.margin_seconds,
+            deadline=self._end(deadline),
             is_timed=self.own.nodes is None,
         )
         _logger.info("%s: evaluation %s", self.setup.match_id, self.evaluation)
         search.set_estimate(estimate)
+
+    def _end(self, deadline: float) -> float:
+        """When to stop: the margin before the deadline, but never more than half of what is left till then."""
+        return deadline - min(self.margin_seconds, max(0.0, deadline - time.monotonic()) / 2)
 
     def _given_estimate(self, game: CompiledGame) -> Estimate | None:
         if self.weights is None:
@@ -166,7 +170,7 @@ class AlphaBetaPlayer(Player):
         self.last_report = None
         if len(legal) == 1:
             return legal[0]
-        end = deadline - self.margin_seconds
+        end = self._end(deadline)
         known = ending_move(self._endings, self.setup, state, self._rng)
         known = known or book_move(self._book, self.setup, state, end)
         if known is not None:

@@ -106,7 +106,11 @@ class AlphaBetaOptions:
     depth: int | None = number("depth", None, "Plies to search at most.", least=1, most=1000)
     nodes: int | None = number("nodes", None, "Nodes per move at most.", least=1, most=MOST_SIMULATIONS)
     margin_seconds: float = number(
-        "margin", ALPHABETA_MARGIN_SECONDS, "Seconds left of each clock.", least=0.0, most=MOST_SECONDS
+        "margin",
+        ALPHABETA_MARGIN_SECONDS,
+        "Seconds left of each clock, at most half of it.",
+        least=0.0,
+        most=MOST_SECONDS,
     )
     evaluation: str = text(
         "evaluation",

@@ -370,3 +370,12 @@ def test_exact_players_report_what_they_know(tmp_path):
     move = saved.choose(state, time.monotonic() + 1, None)
     assert saved.last_report.mode == "solution"
     assert saved.last_report.goal == round(solution.stage(state).best_moves[nim.roles[1]][0].goal)
+
+
+def test_a_margin_longer_than_the_clock_leaves_half_of_it():
+    game = load("tictactoe", "lanes")
+    player = AlphaBetaPlayer(AlphaBetaOptions(depth=2, evaluation="mobility", margin_seconds=1000.0))
+    player.start(MatchSetup("m", game, game.roles[0], 120, 120, 1), time.monotonic() + 120)
+    player.choose(game.initial_state(), time.monotonic() + 120, None)
+    assert player.last_result is not None
+    assert player.last_result.depth == 2
