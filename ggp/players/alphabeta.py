@@ -157,7 +157,7 @@ class AlphaBetaPlayer(Player):
         search.set_estimate(estimate)
 
     def _end(self, deadline: float) -> float:
-        """When to stop: the margin before the deadline, but never more than half of what is left till then."""
+        """When to stop: the margin before the deadline, but at most half of what is left till then."""
         return deadline - min(self.margin_seconds, max(0.0, deadline - time.monotonic()) / 2)
 
     def _given_estimate(self, game: CompiledGame) -> Estimate | None:
