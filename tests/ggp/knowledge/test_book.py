@@ -186,7 +186,7 @@ def test_damaged_books_are_refused(change, tmp_path):
 def test_the_command_keeps_a_book_and_resumes(data_folder, capsys, monkeypatch):
     arguments = ["book", "tictactoe", "--plies", "1", "--simulations", "20", "--engine", "reasoner"]
     app.main(arguments, standalone_mode=False)
-    assert "tictactoe: 1 positions (1 new)" in capsys.readouterr().out
+    assert "tictactoe: 1 position (1 new)" in capsys.readouterr().out
     app.main([*arguments, "--plies", "2"], standalone_mode=False)
     assert "10 positions (9 new)" in capsys.readouterr().out
 
