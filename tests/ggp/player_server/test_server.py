@@ -31,6 +31,8 @@ pytestmark = pytest.mark.slow  # processes
 ROOT = Path(__file__).resolve().parents[3]
 TICTACTOE = (ROOT / "games" / "tictactoe.kif").read_text(encoding="utf-8")
 GAME = ggp.load(TICTACTOE, engine="reasoner")
+UNSOLVED = "mcts:proof=off,solver=off"
+"""Thinks for its whole clock, though tic-tac-toe can be solved in a start clock."""
 INFO = "( ( name ggp-lanes ) ( status available ) ( species alien ) )"
 
 
@@ -225,7 +227,7 @@ def test_player_answers_a_legal_move_to_an_impossible_joint_move(told, caplog):
 
 def test_player_answers_info_while_it_searches():
     async def scenario():
-        async with running_player(search=SearchOptions(agent="mcts")) as server:
+        async with running_player(search=SearchOptions(agent=UNSOLVED)) as server:
             await post(server.port, start(start_clock=1, play_clock=2))
             playing = asyncio.create_task(post(server.port, "( PLAY m NIL )"))
             await asyncio.sleep(0.3)
@@ -384,7 +386,7 @@ def test_agent_that_hangs_in_its_preparation_is_cut_off(tmp_path, caplog):
 
 def test_player_survives_the_death_of_its_worker(caplog):
     async def scenario():
-        async with running_player(search=SearchOptions(agent="mcts")) as server:
+        async with running_player(search=SearchOptions(agent=UNSOLVED)) as server:
             await post(server.port, start(start_clock=1, play_clock=3))
             match = server.matches["m"]
             playing = asyncio.create_task(post(server.port, "( PLAY m NIL )"))
@@ -404,7 +406,7 @@ def test_player_survives_the_death_of_its_worker(caplog):
 
 def test_player_continues_without_search_when_workers_keep_dying(caplog):
     async def scenario():
-        async with running_player(search=SearchOptions(agent="mcts")) as server:
+        async with running_player(search=SearchOptions(agent=UNSOLVED)) as server:
             await post(server.port, start(start_clock=1, play_clock=6))
             match = server.matches["m"]
             playing = asyncio.create_task(post(server.port, "( PLAY m NIL )"))
@@ -463,7 +465,7 @@ def test_player_is_ready_in_time_though_its_worker_cannot_start(monkeypatch):
 
 def test_player_does_not_wait_for_a_worker_that_cannot_be_replaced(monkeypatch, caplog):
     async def scenario():
-        async with running_player(search=SearchOptions(agent="mcts")) as server:
+        async with running_player(search=SearchOptions(agent=UNSOLVED)) as server:
             await post(server.port, start(start_clock=1, play_clock=60))
             monkeypatch.setattr(sys, "executable", "/nowhere/python")
             playing = asyncio.create_task(post(server.port, "( PLAY m NIL )"))
