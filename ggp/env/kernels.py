@@ -65,6 +65,9 @@ HELD       its action is HOLD            RESTARTED  its action is RESTART
 WORK       A rows: the agent acts; A more: its legal moves are not all of waiting; A more: it is to blame
 """
 
+WIDE = 16
+"""Bytes above which one store of 64 is quicker than several of eight."""
+
 CHANCE_LIMIT = 1000
 """Steps that chance or forced moves may take in a row before a game counts as stuck."""
 
@@ -126,7 +129,7 @@ class Readings(NamedTuple):
     observation   uint8[N*K + 64], or [N*V*K + 64] if agents act at once
     mask   uint8[N*M + 64], or [N*A*M + 64] if agents act at once
     current       int32[N]: the agent that acts, NOBODY if several do or the game is over
-    reward        float32[N, A]; goal   int32[N, A]: of games that ended in this step, else NO_GOAL
+    reward        float32[N*A]; goal   int32[N*A]: of games that ended in this step, else NO_GOAL
     terminated, truncated   uint8[N + 64]
     """
 
@@ -513,45 +516,52 @@ def _give_rewards(
         start, members = _environments_of(batch, block, w)
         if members <= 0:
             break
-        for n in range(start, start + members):
-            for a in range(agents):
-                readings.reward[n, a] = 0.0
-                readings.goal[n, a] = NO_GOAL
+        for i in range(start * agents, (start + members) * agents):
+            readings.reward[i] = 0.0
+            readings.goal[i] = NO_GOAL
         well = get_word(batch.flags, by_rules, w)
         spread_64(readings.terminated, start, well)
         spread_64(readings.truncated, start, (get_word(mask, ENDED, w) | get_word(mask, OVER, w)) & ~well)
-        bits = get_word(mask, ENDED, w) & well
+    _give_goals(tables, env, scratch, batch, readings, block)
+    _punish(env, scratch, batch, readings, block)
+
+
+@inlined
+def _give_goals(
+    tables: LaneTables, env: EnvTables, scratch: Scratch, batch: Batch, readings: Readings, block: Index
+) -> None:
+    """The goals of games that ended in this step by the rules."""
+    value, mask, rows = scratch.value, scratch.mask, scratch.rows
+    agents = env.agent_role.shape[0]
+    over = load(mask, ENDED) & ~load(mask, BAD) & literal(value, np.int64(tables.terminal))
+    for a in range(agents):
+        role = env.agent_role[a]
+        for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
+            store(rows, 0, literal(value, np.int64(tables.goal_literal[q])) & over)
+            for w in range(word_count(mask)):
+                start, _ = _environments_of(batch, block, w)
+                bits = get_word(rows, 0, w)
+                while bits != 0:
+                    place = (start + lowest_bit(bits)) * agents + a
+                    bits &= bits - np.uint64(1)
+                    readings.goal[place] = tables.goal_value[q]
+                    readings.reward[place] = env.reward_of[q]
+
+
+@inlined
+def _punish(env: EnvTables, scratch: Scratch, batch: Batch, readings: Readings, block: Index) -> None:
+    """The rewards of games that ended in this step by an illegal action."""
+    mask = scratch.mask
+    agents = env.agent_role.shape[0]
+    for w in range(word_count(mask)):
+        start, _ = _environments_of(batch, block, w)
+        bits = get_word(mask, ENDED, w) & get_word(mask, BAD, w)
         while bits != 0:
             lane = lowest_bit(bits)
             bits &= bits - np.uint64(1)
-            _give_reward(tables, env, scratch, readings, start + lane, 64 * w + lane)
-
-
-@inlined
-def _give_reward(
-    tables: LaneTables, env: EnvTables, scratch: Scratch, readings: Readings, n: Index, lane: Index
-) -> None:
-    """The rewards of environment `n`, whose game ended in this step by the rules or by an illegal action."""
-    mask = scratch.mask
-    agents = env.agent_role.shape[0]
-    is_bad = has_lane(mask, BAD, lane)
-    for a in range(agents):
-        if is_bad:
-            is_guilty = has_lane(mask, WORK + 2 * agents + a, lane)
-            readings.reward[n, a] = -1.0 if is_guilty else agents - 1.0
-        else:
-            _give_goal(tables, env, scratch.value, readings, n, a, lane)
-
-
-@inlined
-def _give_goal(
-    tables: LaneTables, env: EnvTables, value: Rows, readings: Readings, n: Index, a: Index, lane: Index
-) -> None:
-    role = env.agent_role[a]
-    for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
-        if literal_in_lane(value, np.int64(tables.goal_literal[q]), lane):
-            readings.goal[n, a] = tables.goal_value[q]
-            readings.reward[n, a] = env.reward_of[q]
+            for a in range(agents):
+                is_guilty = has_lane(mask, WORK + 2 * agents + a, 64 * w + lane)
+                readings.reward[(start + lane) * agents + a] = -1.0 if is_guilty else agents - 1.0
 
 
 @inlined
@@ -560,9 +570,9 @@ def _write_rows(
 ) -> None:
     """target[n*count + k] = the bit that row k has in the lane of environment n.
 
-    Stores of eight bytes may reach into the row of the next environment, which is written later; only the
-    last one of a block, whose neighbor may be another thread's, is written byte by byte. So the last rows,
-    of which there may be fewer than 64, come first.
+    Stores of 8 or 64 bytes may reach into the rows of the next environments, which are written later; at the
+    end of a block, whose neighbor may be another thread's, they do not reach beyond it. So the last rows, of
+    which there may be fewer than 64, come first.
     """
     last = 64 * ((count - 1) // 64)
     spacing = 8
@@ -599,6 +609,7 @@ def _write_last_rows(
     bits = scratch.block
     width = count - first
     spacing = 64 // (words[1] - words[0])
+    end = (start + 64 * word_count(scratch.rows)) * count
     for w in range(words[0], words[1]):
         for i in range(width):
             bits[(w - words[0]) * spacing + i] = get_word(scratch.rows, first + i, w)
@@ -608,7 +619,10 @@ def _write_last_rows(
         for lane in range(min(64, total - start - 64 * w)):
             is_last = w == word_count(scratch.rows) - 1 and lane == 63
             place = (start + 64 * w + lane) * count + first
-            _write_bits(bits[lane] >> shift, target, place, width, is_last)
+            if width > WIDE and place + 64 <= end:
+                spread_64(target, place, bits[lane] >> shift)
+            else:
+                _write_bits(bits[lane] >> shift, target, place, width, is_last)
 
 
 @inlined

@@ -212,7 +212,8 @@ class _Progress:
         self._say(f"compiling kernels for this processor (once, up to a minute{where}) ...")
         while not self._is_over.wait(PROGRESS_SECONDS):
             self._say(f"compiling kernels: {self._done} done, {self._seconds:.0f} s so far")
-        self._say(f"compiled {self._done} kernels in {self._seconds:.0f} s")
+        noun = "kernel" if self._done == 1 else "kernels"
+        self._say(f"compiled {self._done} {noun} in {self._seconds:.0f} s")
 
     def end(self) -> None:
         self._is_over.set()
