@@ -13,18 +13,15 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 import ggp.env
-from ggp.engines.loading import find_rules
 
 GAMES = ("tictactoe", "connectfour", "othello", "hex_11x11", "hex_7x7", "breakthrough")
 BATCHES = (64, 1024, 16384)
@@ -61,11 +58,9 @@ class Ours:
 
     def __init__(self, game: str, count: int, threads: int) -> None:
         try:
-            self._env = ggp.env.make(
-                sheet(game), count, observation="board", auto_reset=True, threads=threads
-            )
+            self._env = ggp.env.make(game, count, observation="board", auto_reset=True, threads=threads)
         except ValueError:
-            self._env = ggp.env.make(sheet(game), count, auto_reset=True, threads=threads)
+            self._env = ggp.env.make(game, count, auto_reset=True, threads=threads)
         self._state = self._env.init()
         self.mask = self._state.legal_action_mask
 
@@ -101,21 +96,6 @@ def make_pgx(game: str) -> Any:
     import pgx
 
     return pgx.make(PGX[game])
-
-
-def sheet(game: str) -> str | Path:
-    """The name of a bundled game, or a file with `hex_7x7` made larger."""
-    if game != "hex_11x11":
-        return game
-    text = find_rules("hex_7x7").read_text(encoding="utf-8")
-    text = text.replace("(index 7)", " ".join(f"(index {i})" for i in range(7, 12)))
-    text = text.replace("(succ 6 7)", " ".join(f"(succ {i} {i + 1})" for i in range(6, 11)))
-    text = text.replace("(end_edge red 7 ", "(end_edge red 11 ").replace(
-        "_edge blue ?x 7)", "_edge blue ?x 11)"
-    )
-    path = Path(tempfile.mkdtemp()) / "hex_11x11.kif"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 class EnvPool:
@@ -273,7 +253,7 @@ def action_maps(env: ggp.env.Environment, count: int, columns: int) -> Iterator[
 def check(game: str, steps: int, count: int = 512) -> int:
     """Compare masks, rewards and ends with those of PGX; the number of steps. Raises AssertionError."""
     columns = {"tictactoe": 3, "connectfour": 0, "othello": 8, "hex_11x11": 11}[game]
-    ours, theirs = ggp.env.make(sheet(game), count), make_pgx(game)
+    ours, theirs = ggp.env.make(game, count), make_pgx(game)
     for theirs_of in action_maps(ours, theirs.num_actions, columns):
         try:
             _compare(ours, theirs, theirs_of, 4 * count, count)

@@ -449,7 +449,7 @@ def _name_one(mask: Rows, agents: Index) -> None:
 def _move_without_choice(share: Share, batch: Batch, block: Index) -> None:
     """Let chance move in the MOVED lanes in which no agent has a choice, until none is left.
 
-    LEGAL and GOAL must be settled and the choices read; afterwards they are again.
+    LEGAL must be settled and the choices read; afterwards they are again.
     """
     of_state, of_step, env, scratch, rules = share
     if env.chance < 0 and rules.skips_forced == 0:
@@ -471,7 +471,7 @@ def _move_without_choice(share: Share, batch: Batch, block: Index) -> None:
         settle_apart(of_step, value, 0, env.end_phase)
         _sense(env, scratch)
         _advance(of_step, scratch)
-        settle_apart(of_state, value, 0, 2)
+        settle_apart(of_state, value, 0, 1)
         _read_choices(of_state, env, scratch)
     store(mask, STUCK, load(mask, STUCK) | load(mask, MOVED))
 
@@ -504,7 +504,7 @@ def _give_rewards(
 ) -> None:
     """How games ended, and rewards of those that end in this step (ENDED); OVER: those that ended before.
 
-    Who makes an illegal move loses 1, as in PGX.
+    Who makes an illegal move loses 1, as in PGX. LEGAL must be settled; GOAL is where games ended by the rules.
     """
     value, mask = scratch.value, scratch.mask
     agents = env.agent_role.shape[0]
@@ -534,6 +534,10 @@ def _give_goals(
     value, mask, rows = scratch.value, scratch.mask, scratch.rows
     agents = env.agent_role.shape[0]
     over = load(mask, ENDED) & ~load(mask, BAD) & literal(value, np.int64(tables.terminal))
+    if not any_lane(over):
+        return
+    # Only now: often no game of a block ends in a step, and goals can be most of a circuit.
+    settle_apart(tables, value, 1, 2)
     for a in range(agents):
         role = env.agent_role[a]
         for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
@@ -755,7 +759,7 @@ def _begin_games(share: Share, batch: Batch, block: Index) -> None:
     if rules.begins_alike != 0:
         _offer_first_choice(tables, env, scratch, ended)
         return
-    settle_apart(tables, value, 0, 2)
+    settle_apart(tables, value, 0, 1)
     _read_choices(tables, env, scratch)
     store(mask, MOVED, ended)
     _move_without_choice(share, batch, block)
@@ -852,7 +856,7 @@ def _step_blocks(share: Share, old: Batch, batch: Batch, readings: Readings, act
         settle_apart(of_step, value, 1, env.end_phase)
         _sense(env, scratch)
         _advance(of_step, scratch)
-        settle_apart(of_state, value, 0, 2)
+        settle_apart(of_state, value, 0, 1)
         _read_choices(of_state, env, scratch)
         _move_without_choice(share, batch, block)
         is_conflict |= any_lane(load(mask, CONFLICT) & live)

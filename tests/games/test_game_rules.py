@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from gdl.syntax.parser import parse_term
+from ggp.engines.loading import load as load_rules
 from ggp.game import Game
+from tests.conftest import ROOT
 from tests.games.sheets import facts, final_goals, legal, play, rules, starting_from
 
 
@@ -102,6 +104,25 @@ def test_hex_always_has_exactly_one_winner(size: int) -> None:
     game = rules(f"hex_{size}x{size}")
     for state in final_states(game, range(10)):
         assert sorted(final_goals(game, state)) == [0, 100]
+
+
+def test_hex_11x11_looks_at_the_chains_of_who_moved_last_alone() -> None:
+    """Made smaller, the sheet with one chain in a mirror plays like the sheet with two."""
+    text = (ROOT / "games" / "hex_11x11.kif").read_text(encoding="utf-8")
+    for i in range(6, 12):
+        text = text.replace(f"(index {i})\n", "").replace(f"(succ {i - 1} {i})\n", "")
+    mirrored = load_rules(text.replace("(linked 11 ", "(linked 5 "), engine="reasoner")
+    plain = rules("hex_5x5")
+    for seed in range(20):
+        rng = Random(seed)
+        states = [mirrored.initial_state(), plain.initial_state()]
+        while not plain.is_terminal(states[1]):
+            assert not mirrored.is_terminal(states[0])
+            assert all(legal(mirrored, states[0], r) == legal(plain, states[1], r) for r in range(2))
+            moves = [rng.choice(sorted(plain.legal_moves(states[1], role), key=str)) for role in plain.roles]
+            states = [game.next_state(s, moves) for game, s in zip((mirrored, plain), states, strict=True)]
+        assert mirrored.is_terminal(states[0])
+        assert final_goals(mirrored, states[0]) == final_goals(plain, states[1])
 
 
 def test_hex_chains_follow_the_six_neighbors() -> None:

@@ -24,6 +24,7 @@ PERFT = {
     "skirmish": [20, 400, 8902],
     "dotsandboxes": [24, 24 * 23],
     "hex_7x7": [49, 49 * 48],
+    "hex_11x11": [121],
     "amazons": [2176],
 }
 """Move sequences by length. Othello, checkers, breakthrough and amazons: published counts; skirmish: those
