@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.knowledge.taught import TaughtNetwork
     from ggp.teaching.generations import Teaching, TeachingProgress
+    from ggp.teaching.state import TeachingState
 
 
 @click.command("teach")
@@ -37,12 +40,44 @@ if TYPE_CHECKING:
     help="Matches of mcts with the network against mcts without, by the clock, for each role.",
 )
 @click.option(
+    "--generations", type=Count(1), help="End after this many generations, even if there is time left."
+)
+@click.option(
+    "--workers",
+    metavar="N|dask://HOST:PORT",
+    help="Processes that play while this one learns, each 512 matches a generation.",
+)
+@click.option(
+    "--resign/--no-resign",
+    "is_resigning",
+    default=True,
+    show_default=True,
+    help="Resign lost matches, as far as an audit allows.",
+)
+@click.option(
+    "--inner-visits",
+    default=0,
+    show_default=True,
+    type=Count(0),
+    help="Learn from nodes inside the trees with at least this many visits, too; 0: from roots only.",
+)
+@click.option(
     "-o", "--out", type=OutputFile(), help="File for the network, instead of the place where mcts finds it."
 )
 @click.option("--seed", default=0, show_default=True, type=int, help="Random seed for weights and matches.")
 @click.option("--restart", is_flag=True, help="Begin with random weights, whatever was taught before.")
 def command(
-    file: str, minutes: float, simulations: int, repetitions: int, out: Path | None, seed: int, restart: bool
+    file: str,
+    minutes: float,
+    simulations: int,
+    repetitions: int,
+    generations: int | None,
+    workers: str | None,
+    is_resigning: bool,
+    inner_visits: int,
+    out: Path | None,
+    seed: int,
+    restart: bool,
 ) -> None:
     """Teach a network to play the game in FILE, by matches of its search with itself.
 
@@ -51,7 +86,8 @@ def command(
     The network is kept for the game, and all generations next to it; mcts uses it if it won that beyond the
     interval, or by net=FILE.
 
-    Ctrl-C ends teaching: the best so far is kept. The same command goes on from there. Needs torch:
+    Ctrl-C ends teaching: the best so far and the samples are kept. The same command goes on from there. With
+    --generations the result depends on the seed and the number of workers, not on speed. Needs torch:
     pip install 'ggp-lanes[learn]'.
     """
     game = load_visibly(file, "lanes")
@@ -62,6 +98,7 @@ def command(
     from ggp.knowledge.taught import FILE_NAME
     from ggp.teaching.generations import Teaching, TeachingOptions
     from ggp.teaching.teacher import TeacherMissingError, import_torch
+    from ggp.tournament.pool import WorkerDiedError, WorkersError, open_workers
     from ggp.tournament.tuning import TuningError
 
     assert isinstance(game, CompiledGame)
@@ -72,16 +109,33 @@ def command(
     place = out or kept_file(game.program, FILE_NAME)
     if place is None:
         raise click.UsageError("there is no folder for user data: name a file by --out")
-    options = TeachingOptions(seconds=60 * minutes, simulations=simulations, seed=seed)
+    options = TeachingOptions(
+        seconds=60 * minutes,
+        generations=generations,
+        simulations=simulations,
+        inner_visits=inner_visits,
+        is_resigning=is_resigning,
+        seed=seed,
+    )
     try:
         import_torch()
-        begin = None if restart else _earlier(place, game)
-        teaching = Teaching(game, options, begin)
-        is_interrupted = not _teach(teaching, game, place)
+        begin, state = (None, None) if restart else _earlier(place, game)
+        with contextlib.nullcontext() if workers is None else open_workers(workers) as pool:
+            teaching = Teaching(game, options, begin, state=state, pool=pool)
+            is_interrupted = not _teach(teaching, game, place)
         taught = teaching.best
         if not is_interrupted:
             taught, is_interrupted = _judge(taught, game, place, repetitions)
-    except (GameError, KnowledgeFileError, TeacherMissingError, TuningError) as error:
+    except CancelledError:
+        raise click.ClickException(f"{game.name}: the workers are gone") from None
+    except (
+        GameError,
+        KnowledgeFileError,
+        TeacherMissingError,
+        TuningError,
+        WorkerDiedError,
+        WorkersError,
+    ) as error:
         raise click.ClickException(f"{game.name}: {error}") from None
     click.echo(verdict(taught))
     click.echo(f"network written to {place}")
@@ -89,19 +143,31 @@ def command(
         sys.exit(130)
 
 
-def _earlier(place: Path, game: CompiledGame) -> TaughtNetwork | None:
-    """The network that was taught before. Raises OSError, KnowledgeFileError."""
+def _earlier(place: Path, game: CompiledGame) -> tuple[TaughtNetwork | None, TeachingState | None]:
+    """The network that was taught before, and what belongs to it. Raises OSError, KnowledgeFileError."""
+    from ggp.knowledge.folder import KnowledgeFileError
     from ggp.knowledge.taught import TaughtNetwork
+    from ggp.teaching.state import TeachingState
 
     if not place.is_file():
-        return None
+        return None, None
     found = TaughtNetwork.load(place, game)
-    click.echo(f"{game.name}: going on from generation {found.generation} (--restart begins again)", err=True)
-    return found
+    state, beside = None, TeachingState.place_beside(place)
+    try:
+        state = TeachingState.load(beside, game) if beside.is_file() else None
+    except KnowledgeFileError as error:
+        click.echo(f"going on without earlier samples: {error}", err=True)
+    samples = "no" if state is None else f"{len(state.samples):,}"
+    generation = found.generation if state is None else state.generation
+    text = f"going on from generation {generation} with {samples} samples (--restart begins again)"
+    click.echo(f"{game.name}: {text}", err=True)
+    return found, state
 
 
 def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
     """Teach, find the share, and keep every generation; whether this came to its end, without Ctrl-C."""
+    from ggp.teaching.state import TeachingState
+
     strengths: list[tuple[int, float]] = []
     try:
         with _live_line(f"{game.name}: first matches, by playouts") as show:
@@ -124,6 +190,9 @@ def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
         click.echo(f"{game.name}: interrupted; the best network so far is kept", err=True)
         teaching.best.save(place, game)
         return False
+    finally:
+        if strengths:
+            teaching.state().save(TeachingState.place_beside(place), game)
 
 
 def _judge(
@@ -172,14 +241,15 @@ def progress_text(progress: TeachingProgress) -> str:
     >>> from ggp.teaching.play import Comparison
     >>> import numpy as np
     >>> won = Comparison(np.array([1.0, 0.5, 1.0, 1.0]))
-    >>> progress_text(TeachingProgress(3, 60.0, 20000, 25000, (0.6, 1.5), None, won, True))
-    'generation 3, 25,000 positions (417/s), losses 0.600 and 1.500, 88 ± 24 % against playouts (Ctrl-C...'
+    >>> progress_text(TeachingProgress(3, 60.0, 20000, 25000, (0.6, 1.5), None, won, True, 0.42, 0.013))
+    'generation 3, 25,000 positions (417/s), losses 0.600 and 1.500, 88 ± 24 % against playouts, 42 % ...'
     """
     rate = progress.positions / max(progress.seconds, 1e-9)
+    resigned = f", {progress.resigned:.0%} resigned ({progress.falsely:.1%} falsely)".replace("%", " %")
     return (
         f"generation {progress.generation}, {progress.positions:,} positions ({rate:,.0f}/s), losses"
         f" {progress.losses[0]:.3f} and {progress.losses[1]:.3f}, {progress.against_playouts} against"
-        " playouts (Ctrl-C keeps it)"
+        f" playouts{resigned if progress.resigned else ''} (Ctrl-C keeps it)"
     )
 
 

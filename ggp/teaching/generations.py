@@ -20,18 +20,17 @@ from ggp.engines.compiled import CompiledGame
 from ggp.knowledge.taught import TaughtNetwork
 from ggp.networks.network import Network
 from ggp.search.forest.forest import Forest
-from ggp.search.forest.guided import Guidance, GuidedForest
-from ggp.search.mcts.options import MctsOptions
-from ggp.teaching.play import Comparison, compare, teaching_samples
+from ggp.search.forest.guided import GuidedForest
+from ggp.teaching.play import Comparison, PlayPlan, Taught, compare
+from ggp.teaching.players import PLAYING_SHARE, MatchesAhead, Pool, guided_forest, playout_forest
 from ggp.teaching.samples import joined_samples
+from ggp.teaching.state import TeachingState
 from ggp.teaching.teacher import BATCH, Teacher
 
 MATCHES = 512
 USES_OF_A_SAMPLE = 4
 SHARES = (0.5, 1.0, 0.0)
 """Of the network's value that are tried; 0: the network gives priors only."""
-PLAYING_SHARE = 0.5
-MEBIBYTES = 256
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,11 @@ class TeachingOptions:
     """How a network is taught.
 
     seconds             of play, teaching and comparison, before the share is found
+    generations         after which teaching ends as well; None: by time alone
+    matches             of a generation, times the processes that play
     simulations         of each search in the matches that teach
+    inner_visits        of a node inside a tree from which it is a sample too; 0: none is
+    is_resigning        whether lost matches are resigned, where that is safe
     window              samples of the most recent matches that are learned from
     comparison_matches  between a generation and the best before it
     share_matches       against playouts, for each share
@@ -47,7 +50,11 @@ class TeachingOptions:
     """
 
     seconds: float = 600.0
+    generations: int | None = None
+    matches: int = MATCHES
     simulations: int = 100
+    inner_visits: int = 0
+    is_resigning: bool = True
     window: int = 200_000
     comparison_matches: int = 64
     share_matches: int = 200
@@ -59,10 +66,12 @@ class TeachingOptions:
 class TeachingProgress:
     """What happened in one generation.
 
-    samples            in the window; positions: joint moves played so far
+    samples            in the window; positions: joint moves played so far, in this process
     losses             of values and of moves
     against_best       None: the first one
     against_playouts   at equal numbers of simulations
+    resigned           share of the matches that were resigned
+    falsely            of those that would have been but were played to their end, the share that was not lost
     """
 
     generation: int
@@ -73,12 +82,18 @@ class TeachingProgress:
     against_best: Comparison | None
     against_playouts: Comparison
     is_best: bool
+    resigned: float = 0.0
+    falsely: float = 0.0
 
 
 class Teaching:
     """Teaches one game; `best` is usable at any time.
 
-    begin   the network to go on from, or None
+    begin   the network to go on from, or None; state: what else was there when teaching ended
+    pool    of processes that play while this one fits and compares; None: this one plays as well
+
+    With a number of generations instead of a time everything is reproducible, whatever the machine's speed:
+    by seed, and by the size of the pool. Without a pool a resumed run is as one that was never interrupted.
     """
 
     def __init__(
@@ -87,9 +102,11 @@ class Teaching:
         options: TeachingOptions,
         begin: TaughtNetwork | None = None,
         *,
+        state: TeachingState | None = None,
+        pool: Pool | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Raises TeacherMissingError without torch."""
+        """Raises TeacherMissingError without torch, ValueError for a state of another game."""
         from ggp.solver.work_folder import rules_digest
 
         self.game = game
@@ -100,53 +117,83 @@ class Teaching:
         network = Network.random(game, seed=options.seed) if begin is None else begin.network
         self._has_best = begin is not None
         self.best = begin or TaughtNetwork(network, game.name, rules_digest(game.program), 0, 0.0)
-        self._teacher = Teacher(network, seed=options.seed)
-        proving = MctsOptions(is_solving=True)
-        self._playouts = Forest(game, mebibytes=MEBIBYTES, seed=options.seed, options=proving)
+        self._matches = MatchesAhead(game, pool)
+        self._state = state or TeachingState.empty(game, self.best.generation, network)
+        self._teacher = Teacher(self._state.network, seed=options.seed)
+        self._earlier_positions = self._state.positions
+        if self._state.memory:
+            self._teacher.remember(self._state.memory)
 
     @property
     def seconds(self) -> float:
         """Since teaching began, in this process."""
         return self._clock() - self._begin
 
+    def state(self) -> TeachingState:
+        """All that a later run needs to go on, besides `best`: as of the end of the last generation."""
+        return self._state
+
     def run(self, is_stopped: Callable[[], bool] = lambda: False) -> Iterator[TeachingProgress]:
         """Teach until the time is over; yields after each generation."""
         options = self.options
-        parts, positions, generation = [], 0, self.best.generation
+        last = None if options.generations is None else self._state.generation + options.generations
 
-        def is_over(ended: int = 0) -> bool:
-            return is_stopped() or self.seconds >= options.seconds
+        def is_over() -> bool:
+            return is_stopped() or self.seconds >= options.seconds or self._state.generation == last
 
+        if not is_over():
+            self._begin_matches(self._state.generation)
         while not is_over():
-            forest: Forest = self._playouts if not self._has_best else self._guided(self.best.network)
-            seed = options.seed + 1000 * generation + 1
-            found, steps = teaching_samples(
-                self.game,
-                forest,
-                matches=MATCHES,
-                simulations=options.simulations,
-                seed=seed,
-                is_stopped=lambda ended: is_stopped(),
-            )
-            if not len(found):
+            taught = self._matches.taught(is_stopped)
+            if taught is None or not len(taught.samples):
                 return
-            parts.append(found)
-            window = joined_samples(parts).newest(options.window)
-            parts = [window]
-            positions += steps
-            batches = max(1, USES_OF_A_SAMPLE * len(found) // BATCH)
-            losses = self._teacher.teach(window, batches)
-            generation += 1
-            yield self._judge(generation, len(window), positions, losses)
+            if self._matches.are_elsewhere:
+                self._begin_matches(self._state.generation + 1)
+            yield self._learn(taught)
+            if not self._matches.are_elsewhere:
+                self._begin_matches(self._state.generation)
 
-    def _judge(
-        self, generation: int, samples: int, positions: int, losses: tuple[float, float]
-    ) -> TeachingProgress:
+    def _begin_matches(self, generation: int) -> None:
+        """Of the best network as it is now, or of playouts before there is one."""
+        options = self.options
+        plan = PlayPlan(
+            options.matches,
+            options.simulations,
+            options.seed + 1000 * generation + 1,
+            self._state.cases.threshold() if options.is_resigning else 0.0,
+            options.inner_visits,
+        )
+        self._matches.begin(self.best.network if self._has_best else None, plan)
+
+    def _learn(self, taught: Taught) -> TeachingProgress:
+        """Fit the network to the window with the new samples, and judge it."""
+        before = self._state
+        window = joined_samples([before.samples, taught.samples]).newest(self.options.window)
+        batches = max(1, USES_OF_A_SAMPLE * len(taught.samples) // BATCH)
+        losses = self._teacher.teach(window, batches, number=before.generation)
+        cases = before.cases + taught.cases
+        self._state = TeachingState(
+            before.generation + 1,
+            before.positions + taught.positions,
+            self._teacher.network(),
+            self._teacher.memory(),
+            window,
+            cases,
+        )
+        progress = self._judge(losses)
+        return replace(
+            progress,
+            resigned=taught.resigned / max(taught.ended, 1),
+            falsely=cases.false_share(cases.threshold()),
+        )
+
+    def _judge(self, losses: tuple[float, float]) -> TeachingProgress:
         """Compare the network as it is now with the best and with playouts; keep it if it is better."""
-        network = self._teacher.network()
+        state = self._state
+        network, generation = state.network, state.generation
         mine = self._guided(network)
         against_best = self._compare(mine, self._guided(self.best.network)) if self._has_best else None
-        against_playouts = self._compare(mine, self._playouts)
+        against_playouts = self._compare(mine, playout_forest(self.game, self.options.seed))
         is_best = against_best is None or against_best.mean > 0.5
         if is_best:
             self.best = replace(
@@ -160,11 +207,18 @@ class Teaching:
             )
             self._has_best = True
         return TeachingProgress(
-            generation, self.seconds, samples, positions, losses, against_best, against_playouts, is_best
+            generation,
+            self.seconds,
+            len(state.samples),
+            state.positions - self._earlier_positions,
+            losses,
+            against_best,
+            against_playouts,
+            is_best,
         )
 
     def _guided(self, network: Network, share: float = PLAYING_SHARE) -> GuidedForest:
-        return GuidedForest(self.game, network, Guidance(share), mebibytes=MEBIBYTES, seed=self.options.seed)
+        return guided_forest(self.game, network, self.options.seed, share)
 
     def _compare(self, mine: Forest, other: Forest) -> Comparison:
         options = self.options
@@ -179,7 +233,8 @@ class Teaching:
         Yields the share, the simulations per move of both sides, and the scores; `best` has the best share.
         """
         options = self.options
-        rate = self._rate(self._playouts)
+        playouts = playout_forest(self.game, options.seed)
+        rate = self._rate(playouts)
         best: tuple[float, Comparison] | None = None
         for share in SHARES:
             mine = self._guided(self.best.network, share)
@@ -187,7 +242,7 @@ class Teaching:
             numbers = (number, options.share_simulations)
             found = compare(
                 self.game,
-                (mine, self._playouts),
+                (mine, playouts),
                 numbers,
                 matches=options.share_matches,
                 seed=options.seed + 7,

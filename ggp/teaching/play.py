@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame
 from ggp.search.forest.forest import BoolArray, Forest
 from ggp.search.forest.guided import GuidedForest
+from ggp.search.forest.inner_nodes import InnerNodes, inner_nodes
 from ggp.search.forest.self_play import EndedMatches, MatchBatch, MatchContext
 from ggp.search.mcts.kernels.arrays import UNPROVEN, Float64Array
-from ggp.teaching.samples import Samples
+from ggp.teaching.resignation import Cases, ResignationWatch, can_resign
+from ggp.teaching.samples import Samples, joined_samples
 
 STEP_LIMIT = 500
 OPENING_STEPS = 4
@@ -25,6 +27,42 @@ RESULT_SHARE = 0.5
 
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PlayPlan:
+    """How matches that teach are played.
+
+    simulations    of each search
+    resign_below   goals below which a lost match is resigned; 0: never
+    inner_visits   of a node below a root from which it is a sample too; 0: none is
+    """
+
+    matches: int
+    simulations: int
+    seed: int
+    resign_below: float = 0.0
+    inner_visits: int = 0
+
+
+@dataclass(frozen=True)
+class Taught:
+    """What matches teach: samples, joint moves, matches that ended and were resigned, audited cases."""
+
+    samples: Samples
+    positions: int = 0
+    ended: int = 0
+    resigned: int = 0
+    cases: Cases = field(default_factory=Cases)
+
+    def __add__(self, other: Taught) -> Taught:
+        return Taught(
+            joined_samples([self.samples, other.samples]),
+            self.positions + other.positions,
+            self.ended + other.ended,
+            self.resigned + other.resigned,
+            self.cases + other.cases,
+        )
 
 
 @dataclass
@@ -40,20 +78,29 @@ class _Searched:
 class TeachingMatches(MatchBatch):
     """Matches of one search with itself, every search of which becomes a sample."""
 
-    def __init__(
-        self, context: MatchContext, first: int, simulations: Int64Array, forests: tuple[Forest, ...]
-    ) -> None:
-        super().__init__(context, first, simulations, forests)
+    def __init__(self, context: MatchContext, forest: Forest, plan: PlayPlan) -> None:
+        shape = (plan.matches, len(context.game.roles))
+        super().__init__(context, 0, np.full(shape, plan.simulations, np.int64), (forest,))
+        self._plan = plan
         self._searched: list[_Searched] = []
-        openings = self._rng.integers(0, OPENING_STEPS + 1, len(simulations))
-        self._opening = np.where(self._rng.random(len(simulations)) < 0.5, openings, 0)
+        self._inner = [Samples.empty(self._states.shape[1], self._roles)]
+        openings = self._rng.integers(0, OPENING_STEPS + 1, plan.matches)
+        self._opening = np.where(self._rng.random(plan.matches) < 0.5, openings, 0)
+        has_verdicts = can_resign(context.game)
+        rng = np.random.default_rng((plan.seed, 1))
+        self._watch = ResignationWatch(plan.matches, plan.resign_below, rng) if has_verdicts else None
+        self._resigned = 0
 
     def search_states(self, forest: Forest, states: BoolArray, simulations: Int64Array) -> bool:
         """Search with noise at the roots."""
         if isinstance(forest, GuidedForest):
             is_stopped = self._context.ended.is_stopped
-            return forest.search_with_noise(states, simulations, self._rng, is_stopped=is_stopped)
-        return super().search_states(forest, states, simulations)
+            is_searched = forest.search_with_noise(states, simulations, self._rng, is_stopped=is_stopped)
+        else:
+            is_searched = super().search_states(forest, states, simulations)
+        if is_searched and self._plan.inner_visits:
+            self._inner.append(_samples_of(inner_nodes(forest, states, self._lanes, self._plan.inner_visits)))
+        return is_searched
 
     def moves_of(
         self, forest: Forest, role: int, matches: Int64Array, is_role: BoolArray
@@ -63,6 +110,8 @@ class TeachingMatches(MatchBatch):
         best, mean = found.best()
         values, is_proven = forest.root_values(), forest.root_proofs() != UNPROVEN
         packed = np.packbits(self._states[matches], axis=1)
+        if self._watch is not None:
+            self._watch.note(matches[is_role], role, values[is_role])
         steps = len(self._steps)
         for place in np.flatnonzero(is_role).tolist():
             begin, end = found.first[place : place + 2].tolist()
@@ -81,8 +130,32 @@ class TeachingMatches(MatchBatch):
                 best[place] = found.move[begin + drawn]
         return best, mean
 
-    def samples(self) -> Samples:
-        """Those of matches that came to an end, after `play`."""
+    def _step(self, running: Int64Array, legal: BoolArray) -> bool:
+        """Make one joint move in each match, then end those in which a role resigns."""
+        if not super()._step(running, legal):
+            return False
+        if self._watch is not None and self._watch.threshold:
+            loser = self._watch.resigning()
+            ends = np.flatnonzero((loser >= 0) & self._is_running)
+            self._is_running[ends] = False
+            self._is_finished[ends] = True
+            self._goals[ends, 1 - loser[ends]] = 100
+            self._resigned += len(ends)
+            self._context.ended.add(len(ends))
+        return True
+
+    def taught(self) -> Taught:
+        """After `play`: what the matches teach that came to an end."""
+        cases = self._watch.cases(self._is_finished, self._goals) if self._watch is not None else Cases()
+        return Taught(
+            joined_samples([self._root_samples(), *self._inner]),
+            int(self._length.sum()),
+            int(self._is_finished.sum()),
+            self._resigned,
+            cases,
+        )
+
+    def _root_samples(self) -> Samples:
         fluents = self._states.shape[1]
         kept = [each for each in self._searched if self._is_finished[each.match]]
         if not kept:
@@ -102,24 +175,36 @@ class TeachingMatches(MatchBatch):
         )
 
 
-def teaching_samples(
+def _samples_of(nodes: InnerNodes) -> Samples:
+    """Their mean values, and the shares of their visits, role by role."""
+    owner = np.repeat(np.arange(len(nodes)), np.diff(nodes.first))
+    total = np.zeros((len(nodes), nodes.values.shape[1]))
+    np.add.at(total, (owner, nodes.role), nodes.visits)
+    share = nodes.visits / np.maximum(total[owner, nodes.role], 1)
+    return Samples(
+        np.packbits(nodes.states, axis=1),
+        (nodes.values / 100).astype(np.float32),
+        nodes.first.astype(np.int64),
+        nodes.move.astype(np.int32),
+        nodes.role.astype(np.int32),
+        share.astype(np.float32),
+    )
+
+
+def play_to_teach(
     game: CompiledGame,
     forest: Forest,
-    *,
-    matches: int,
-    simulations: int,
-    seed: int,
-    is_stopped: Callable[[int], bool],
-) -> tuple[Samples, int]:
-    """The samples of matches of `forest` with itself, and the joint moves of these matches.
+    plan: PlayPlan,
+    is_stopped: Callable[[int], bool] = lambda ended: False,
+) -> Taught:
+    """Matches of `forest` with itself.
 
     is_stopped  asked often, with the number of matches that have ended
     """
-    context = MatchContext(game, seed, forest.options, STEP_LIMIT, EndedMatches(is_stopped))
-    numbers = np.full((matches, len(game.roles)), simulations, np.int64)
-    batch = TeachingMatches(context, 0, numbers, (forest,))
-    played = batch.play()
-    return batch.samples(), int(played.length.sum())
+    context = MatchContext(game, plan.seed, forest.options, STEP_LIMIT, EndedMatches(is_stopped))
+    batch = TeachingMatches(context, forest, plan)
+    batch.play()
+    return batch.taught()
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggp.networks.network import Network
 from ggp.teaching.samples import Samples
@@ -44,18 +46,44 @@ class Teacher:
             name: torch.tensor(getattr(network, name), requires_grad=True) for name in self._names
         }
         self._fluents = len(network.fluents)
-        self._rng = np.random.default_rng(seed)
+        self._seed = seed
         self._adam = torch.optim.Adam(self._weights.values(), lr=learning_rate, weight_decay=WEIGHT_DECAY)
 
     def network(self) -> Network:
         """The weights as they are now."""
         return Network(*(self._weights[name].detach().numpy().copy() for name in self._names))
 
-    def teach(self, samples: Samples, batches: int) -> tuple[float, float]:
-        """Take `batches` steps; the mean losses of values and of moves."""
+    def memory(self) -> dict[str, NDArray[np.float32]]:
+        """What Adam remembers of earlier steps: arrays by name, none before the first step."""
+        found = {}
+        for name, weight in self._weights.items():
+            for key, value in self._adam.state.get(weight, {}).items():
+                found[f"{name}.{key}"] = value.detach().numpy().copy()
+        return found
+
+    def remember(self, memory: Mapping[str, NDArray[np.float32]]) -> None:
+        """Go on from what `memory` returned. Raises ValueError if it is of another network."""
+        for name, weight in self._weights.items():
+            if f"{name}.step" not in memory:
+                continue
+            state = {}
+            for key in ("step", "exp_avg", "exp_avg_sq"):
+                array = memory.get(f"{name}.{key}")
+                shape = () if key == "step" else tuple(weight.shape)
+                if array is None or array.shape != shape or not np.isfinite(array).all():
+                    raise ValueError(f"{name}.{key}: missing, or of another network")
+                state[key] = self._torch.tensor(array)
+            self._adam.state[weight] = state
+
+    def teach(self, samples: Samples, batches: int, *, number: int = 0) -> tuple[float, float]:
+        """Take `batches` steps; the mean losses of values and of moves.
+
+        number   with the seed it decides which samples are drawn
+        """
         losses = []
+        rng = np.random.default_rng((self._seed, number))
         for _ in range(batches):
-            places = self._rng.integers(0, len(samples), min(BATCH, len(samples)))
+            places = rng.integers(0, len(samples), min(BATCH, len(samples)))
             value_loss, move_loss = self._losses(samples.chosen(places))
             self._adam.zero_grad()
             (value_loss + POLICY_SHARE * move_loss).backward()

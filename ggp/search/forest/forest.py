@@ -14,7 +14,7 @@ from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.search.forest.kernel import Roots, search_forest
 from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import MISSING, UNPROVEN, Float64Array
+from ggp.search.mcts.kernels.arrays import MISSING, UNPROVEN, Float64Array, Tree
 from ggp.search.mcts.kernels.compaction import abandon, clear_tree
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.tree_engine import TreeEngine
@@ -143,6 +143,16 @@ class Forest:
     def lane_count(self) -> int:
         """Trees at a time, 64*W."""
         return 64 * self.options.words
+
+    @property
+    def tree(self) -> Tree:
+        """The arrays of the trees of the last search, whose roots are the first nodes."""
+        return self._engine.tree
+
+    @property
+    def node_count(self) -> int:
+        """Nodes of all trees of the last search."""
+        return int(self._engine.arrays.counter[c.NODES])
 
     @property
     def is_full(self) -> bool:

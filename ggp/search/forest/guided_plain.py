@@ -44,17 +44,17 @@ class PlainGuidedSearch:
         self._game = game
         self._network = network
         self._guidance = guidance
-        self._nodes: dict[tuple[tuple[int, ...], ...], _Node] = {}
+        self.nodes: dict[tuple[tuple[int, ...], ...], _Node] = {}
 
     def run(self, state: PackedState, simulations: int) -> None:
         """Search a state from scratch."""
-        self._nodes = {}
+        self.nodes = {}
         for _ in range(simulations):
             self._simulate(state)
 
     def root_visits(self, role: int) -> dict[int, int]:
         """Visits by move, counted within the role."""
-        root = self._nodes[()]
+        root = self.nodes[()]
         return dict(zip(root.moves[role], root.visits[role], strict=True))
 
     def _simulate(self, state: PackedState) -> None:
@@ -65,9 +65,9 @@ class PlainGuidedSearch:
             if game.is_terminal(state):
                 goals = [float(game.goal(state, role)) for role in game.roles]
                 break
-            node = self._nodes.get(key)
+            node = self.nodes.get(key)
             if node is None:
-                self._nodes[key], goals = self._expand(state)
+                self.nodes[key], goals = self._expand(state)
                 break
             chosen = tuple(self._select(node, role) for role in range(len(game.roles)))
             path.append((node, chosen))

@@ -1,21 +1,26 @@
 """Teaching: what matches say, how a network is fitted to it, and the loop with its gate."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from ggp.cli.main import app
 from ggp.engines.loading import load
+from ggp.knowledge.folder import KnowledgeFileError
 from ggp.networks.network import Network
 from ggp.search.forest.forest import Forest
 from ggp.search.forest.guided import GuidedForest
 from ggp.search.mcts.options import MctsOptions
 from ggp.teaching.generations import Teaching, TeachingOptions
-from ggp.teaching.play import Comparison, compare, teaching_samples
+from ggp.teaching.play import Comparison, PlayPlan, compare, play_to_teach
+from ggp.teaching.players import MatchesAhead, play_here
 from ggp.teaching.samples import Samples, joined_samples
+from ggp.teaching.state import TeachingState
 from ggp.teaching.teacher import Teacher, TeacherMissingError
-
-
-def never(ended):
-    return False
+from ggp.tournament.pool import open_workers
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +28,24 @@ def game():
     return load("tictactoe", "lanes")
 
 
-def played(game, *, seed=1, matches=40, simulations=60, network=None):
-    options = MctsOptions(is_solving=True)
-    forest = Forest(game, options=options) if network is None else GuidedForest(game, network)
-    return teaching_samples(
-        game, forest, matches=matches, simulations=simulations, seed=seed, is_stopped=never
+def taught(game, *, seed=1, matches=40, simulations=60, network=None, **options):
+    forest = (
+        Forest(game, options=MctsOptions(is_solving=True)) if network is None else GuidedForest(game, network)
     )
+    return play_to_teach(game, forest, PlayPlan(matches, simulations, seed, **options))
+
+
+def played(game, **options):
+    found = taught(game, **options)
+    return found.samples, found.positions
+
+
+def arrays_of(samples):
+    return list(vars(samples).values())
+
+
+def are_equal(first, second):
+    return all((a == b).all() for a, b in zip(arrays_of(first), arrays_of(second), strict=True))
 
 
 def test_samples_say_what_the_searches_found(game):
@@ -128,3 +145,112 @@ def test_generations_are_compared_and_kept(game):
     (first, *_) = (progress for progress, _ in zip(again.run(), range(1), strict=False))
     assert first.generation == teaching.best.generation + 1
     assert first.against_best is not None
+
+
+def test_generations_by_number_are_reproducible_and_can_be_interrupted(game, tmp_path):
+    pytest.importorskip("torch", reason="the extra `learn` is not installed")
+    options = TeachingOptions(
+        generations=4, matches=40, simulations=20, comparison_matches=8, inner_visits=8, window=600
+    )
+    whole = Teaching(game, options, clock=lambda: 0.0)
+    expected = list(whole.run())
+    assert len(expected) == 4
+    half = replace(options, generations=2)
+    first = Teaching(game, half, clock=lambda: 0.0)
+    found = list(first.run())
+    path = tmp_path / "some.npz"
+    first.state().save(path, game)
+    state = TeachingState.load(path, game)
+    second = Teaching(game, half, first.best, state=state, clock=lambda: 0.0)
+    found += list(second.run())
+    for mine, other in zip(found, expected, strict=True):
+        assert (mine.generation, mine.losses, mine.is_best) == (other.generation, other.losses, other.is_best)
+        assert str(mine.against_playouts) == str(other.against_playouts)
+    assert are_equal(second.state().network, whole.state().network)
+    assert are_equal(second.state().samples, whole.state().samples)
+    assert len(second.state().samples) == 600
+
+
+def test_a_damaged_state_is_refused(game, tmp_path):
+    state = TeachingState.empty(game, 3, Network.random(game, seed=1))
+    path = tmp_path / "some.npz"
+    state.save(path, game)
+    assert TeachingState.load(path, game).generation == 3
+    with pytest.raises(KnowledgeFileError, match="of another game"):
+        TeachingState.load(path, load("connectfour_4x4", "lanes"))
+    data = path.read_bytes()
+    for damaged in (data[: len(data) // 2], b"nothing", b""):
+        path.write_bytes(damaged)
+        with pytest.raises(KnowledgeFileError, match="damaged"):
+            TeachingState.load(path, game)
+    samples = taught(game, matches=4).samples
+    wrong = replace(samples, move=samples.move + 1000)
+    replace(state, samples=wrong).save(path, game)
+    with pytest.raises(KnowledgeFileError, match="sizes"):
+        TeachingState.load(path, game)
+
+
+class ThreadPool:
+    """A pool of calls in threads of this process, that counts them."""
+
+    def __init__(self, size):
+        self._size, self.calls = size, []
+        self._threads = ThreadPoolExecutor(size)
+
+    def size(self):
+        return self._size
+
+    def submit(self, function, /, *arguments):
+        self.calls.append(arguments)
+        return self._threads.submit(function, *arguments)
+
+
+def test_others_play_while_this_process_learns(game):
+    pytest.importorskip("torch", reason="the extra `learn` is not installed")
+    options = TeachingOptions(generations=3, matches=30, simulations=20, comparison_matches=8)
+    pool, again = ThreadPool(2), ThreadPool(2)
+    teaching, twin = (Teaching(game, options, pool=each, clock=lambda: 0.0) for each in (pool, again))
+    seen = list(teaching.run())
+    assert [each.generation for each in seen] == [1, 2, 3]
+    networks = [network for _, network, _ in pool.calls]
+    # Matches are begun before the generation before them is learned from: by playouts twice.
+    assert [network is None for network in networks] == [True] * 4 + [False] * 4
+    assert len({plan.seed for _, _, plan in pool.calls}) == 8
+    assert [each.losses for each in twin.run()] == [each.losses for each in seen]
+    assert are_equal(teaching.best.network, twin.best.network)
+
+
+def test_a_pool_that_fails_ends_teaching(game):
+    pytest.importorskip("torch", reason="the extra `learn` is not installed")
+
+    class Failing(ThreadPool):
+        def submit(self, function, /, *arguments):
+            return super().submit(lambda: 1 // 0)
+
+    with pytest.raises(ZeroDivisionError):
+        list(Teaching(game, TeachingOptions(generations=1), pool=Failing(2)).run())
+
+
+@pytest.mark.slow
+def test_processes_play_as_this_one_does(game):
+    plan = PlayPlan(20, 20, 5)
+    with open_workers("1") as workers:
+        ahead = MatchesAhead(game, workers)
+        for network in (None, Network.random(game, seed=1)):
+            ahead.begin(network, plan)
+            assert are_equal(ahead.taught(lambda: False).samples, play_here(game, network, plan).samples)
+
+
+@pytest.mark.slow
+def test_the_command_teaches_and_goes_on(tmp_path):
+    pytest.importorskip("torch", reason="the extra `learn` is not installed")
+    place = tmp_path / "net.json"
+    arguments = ["teach", "tictactoe", "--generations", "1", "--simulations", "20", "--gate", "0"]
+    first = CliRunner().invoke(app, [*arguments, "-o", str(place)])
+    assert first.exit_code == 0, first.output
+    assert "generation    1" in first.output
+    state = TeachingState.load(TeachingState.place_beside(place), load("tictactoe", "lanes"))
+    assert len(state.samples) > 1000
+    second = CliRunner().invoke(app, [*arguments, "-o", str(place)])
+    assert f"going on from generation 1 with {len(state.samples):,} samples" in second.output
+    assert "generation    2" in second.output
