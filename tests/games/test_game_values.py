@@ -1,8 +1,9 @@
 """Known position counts and values of the games in `games/`, recomputed from the sheets."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
@@ -26,10 +27,11 @@ PERFT = {
     "hex_7x7": [49, 49 * 48],
     "hex_11x11": [121],
     "amazons": [2176],
+    "amazons_5x5": [260],
 }
 """Move sequences by length. Othello, checkers, breakthrough and amazons: published counts; skirmish: those
-of chess, whose rules of check and castling nobody meets in three moves; the others
-follow from the number of columns, pieces and cells."""
+of chess, whose rules of check and castling nobody meets in three moves; amazons 5x5: `amazon_moves`; the
+others follow from the number of columns, pieces and cells."""
 
 
 def rules(name: str) -> Game[Any]:
@@ -75,6 +77,39 @@ def test_connectfour_4x4_has_161029_positions_and_is_a_draw() -> None:
     values = solve(game)
     assert len(values) == 161_029
     assert values[game.initial_state()] == (50, 50)
+
+
+def amazon_moves(size: int, white: set[tuple[int, int]], black: set[tuple[int, int]], plies: int) -> int:
+    """Move sequences of amazons, from an independent model: walks over cells, arrows are taken cells."""
+
+    def reachable(taken: set[tuple[int, int]], x: int, y: int) -> Iterator[tuple[int, int]]:
+        for dx, dy in set(product((-1, 0, 1), repeat=2)) - {(0, 0)}:
+            u, v = x + dx, y + dy
+            while 1 <= u <= size and 1 <= v <= size and (u, v) not in taken:
+                yield u, v
+                u, v = u + dx, v + dy
+
+    def count(
+        mine: set[tuple[int, int]], others: set[tuple[int, int]], taken: set[tuple[int, int]], left: int
+    ) -> int:
+        total = 0
+        for amazon in mine:
+            for cell in reachable(taken, *amazon):
+                moved = taken - {amazon} | {cell}
+                shots = reachable(moved, *cell)
+                following = mine - {amazon} | {cell}
+                total += sum(
+                    count(others, following, moved | {shot}, left - 1) if left > 1 else 1 for shot in shots
+                )
+        return total
+
+    return count(white, black, white | black, plies)
+
+
+@pytest.mark.slow
+def test_amazons_5x5_has_the_moves_of_an_independent_model() -> None:
+    white, black = {(1, 2), (2, 1), (4, 1), (5, 2)}, {(1, 4), (2, 5), (4, 5), (5, 4)}
+    assert perft(rules("amazons_5x5"), 2) == [amazon_moves(5, white, black, plies) for plies in (1, 2)]
 
 
 def drop_positions(width: int, height: int, plies: int) -> list[int]:
