@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -134,10 +134,13 @@ class RegretReport:
         }
 
 
-def read_positions(path: Path | None = None, per_game: int | None = None) -> dict[str, list[RegretPosition]]:
+def read_positions(
+    path: Path | None = None, per_game: int | None = None, games: Collection[str] = ()
+) -> dict[str, list[RegretPosition]]:
     """Game → its positions, at most the first `per_game`.
 
     path   a JSON file, or one compressed by gzip; None: the bundled suite
+    games  only these; none: all
 
     Raises PositionsError.
     """
@@ -155,7 +158,9 @@ def read_positions(path: Path | None = None, per_game: int | None = None) -> dic
         of_game = found.setdefault(position.game, [])
         if per_game is None or len(of_game) < per_game:
             of_game.append(position)
-    return found
+    if unknown := sorted(set(games) - set(found)):
+        raise PositionsError(f"{name}: no positions of {unknown[0]!r}; there are {', '.join(sorted(found))}")
+    return {game: of_game for game, of_game in found.items() if not games or game in games}
 
 
 def measure_regret(

@@ -60,6 +60,7 @@ SHOWN_FAULTS = 5
     type=click.Path(path_type=Path),
     help="With --regret: JSON file of positions instead of the bundled ones.",
 )
+@click.option("--game", "games", multiple=True, help="With --regret: only positions of this game; repeatable.")
 @click.option(
     "--per-game",
     type=click.IntRange(1),
@@ -77,6 +78,7 @@ def command(
     skills: tuple[str, ...],
     is_regret: bool,
     positions_file: Path | None,
+    games: tuple[str, ...],
     per_game: int | None,
     engine: str,
     seed: int,
@@ -92,8 +94,8 @@ def command(
 
     Exit code: 0 success, 1 faults or failed conformance checks, 2 wrong usage or no such player.
     """
-    if not is_regret and (positions_file is not None or per_game is not None):
-        raise click.UsageError("--positions and --per-game belong to --regret")
+    if not is_regret and (positions_file is not None or games or per_game is not None):
+        raise click.UsageError("--positions, --game and --per-game belong to --regret")
     if is_regret and skills:
         raise click.UsageError("--skill does not apply to --regret")
     unknown = set(skills) - set(SKILLS)
@@ -111,7 +113,7 @@ def command(
 
     terms = AssessmentTerms(start_clock, play_clock, engine, seed)
     if is_regret:
-        sys.exit(_regret(player, terms, positions_file, per_game, is_json=is_json))
+        sys.exit(_regret(player, terms, (positions_file, per_game, games), is_json=is_json))
     positions = [each for each in load_positions() if not skills or each.place.skill in skills]
     console = Console(highlight=False)
     if not is_json:
@@ -176,16 +178,23 @@ def _show_conformance(console: Console, card: ScoreCard) -> None:
 
 
 def _regret(
-    player: str, terms: AssessmentTerms, path: Path | None, per_game: int | None, *, is_json: bool
+    player: str,
+    terms: AssessmentTerms,
+    wanted: tuple[Path | None, int | None, tuple[str, ...]],
+    *,
+    is_json: bool,
 ) -> int:
-    """Measure and print a player's regret; the exit code. Ctrl-C ends it with what is measured."""
+    """Measure and print a player's regret in the `wanted` positions, as `read_positions` takes them.
+
+    Returns the exit code. Ctrl-C ends it with what is measured.
+    """
     from ggp.assessment.regret import PositionsError, RegretReport, measure_regret, read_positions
 
     report = RegretReport(player, terms)
     console = Console(highlight=False)
     is_interrupted = False
     try:
-        positions = read_positions(path, per_game)
+        positions = read_positions(*wanted)
         count = sum(map(len, positions.values()))
         with Progress(
             TextColumn("{task.description}"),

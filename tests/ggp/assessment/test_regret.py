@@ -125,6 +125,14 @@ def test_files_written_and_read(tmp_path, positions):
     assert read_positions(plain) == read_positions(path)
 
 
+def test_single_games_are_chosen_by_name(positions):
+    assert read_positions(games=("nim", PILES), per_game=2) == {
+        game: positions[game][:2] for game in positions if game in ("nim", PILES)
+    }
+    with pytest.raises(PositionsError, match=r"no positions of 'chess'; there are .*nim"):
+        read_positions(games=("chess",))
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -173,6 +181,7 @@ def test_command_prints_a_table_or_json(tmp_path, positions):
         assert refused.exit_code == 2
         assert "Traceback" not in refused.output
     assert CliRunner().invoke(app, ["assess", "legal", "--per-game", "3"]).exit_code == 2
+    assert CliRunner().invoke(app, ["assess", "legal", "--game", "nim"]).exit_code == 2
 
 
 def test_a_person_is_not_measured():
