@@ -60,7 +60,9 @@ SHOWN_FAULTS = 5
     type=click.Path(path_type=Path),
     help="With --regret: JSON file of positions instead of the bundled ones.",
 )
-@click.option("--game", "games", multiple=True, help="With --regret: only positions of this game; repeatable.")
+@click.option(
+    "--game", "games", multiple=True, help="With --regret: only positions of this game; repeatable."
+)
 @click.option(
     "--per-game",
     type=click.IntRange(1),

@@ -2,9 +2,14 @@
 
 import os
 import signal
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from ggp.engines.loading import load
+from ggp.teaching.play import PlayPlan
+from ggp.teaching.players import MatchesAhead, play_here
 from ggp.tournament.pool import WorkersError, open_workers
 from ggp.tournament.runner import Runner
 from ggp.tournament.store import Store
@@ -66,6 +71,18 @@ def test_closing_workers_without_a_scheduler_raises_nothing(cluster):
         workers.submit(slow_process_id, 1)
         workers._client.close()  # as it does itself after some time
     assert workers._client.status == "closed"
+
+
+def test_matches_that_teach_are_played_on_a_cluster(cluster):
+    game = load("tictactoe", "lanes")
+    plan = PlayPlan(20, 20, 5)
+    with open_workers(address(cluster)) as workers:
+        ahead = MatchesAhead(game, workers)
+        ahead.begin(None, plan)
+        found = ahead.taught(lambda: False)
+    here = [play_here(game, None, replace(plan, seed=seed)) for seed in (5, 6)]
+    assert found.ended == 40
+    assert (found.samples.states == np.concatenate([each.samples.states for each in here])).all()
 
 
 def test_a_missing_scheduler_is_an_error(monkeypatch):
