@@ -68,6 +68,7 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=400)
     parser.add_argument("--simulations", type=int, default=100, help="a move")
     parser.add_argument("--inner", type=int, default=40, help="visits of a node that is a sample")
+    parser.add_argument("--variants", nargs="*", default=["resigning", "inner"], help="besides the plain one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="folder for the networks")
     chosen = parser.parse_args()
@@ -75,7 +76,7 @@ def main() -> None:
     variants = {
         "plain": TeachingOptions(**common, is_resigning=False),
         "resigning": TeachingOptions(**common),
-        "inner nodes": TeachingOptions(**common, is_resigning=False, inner_visits=chosen.inner),
+        "inner": TeachingOptions(**common, is_resigning=False, inner_visits=chosen.inner),
     }
     for name in chosen.games:
         game = ggp.load(name, engine="lanes")
@@ -85,10 +86,10 @@ def main() -> None:
         )
         list(Teaching(game, warm_up).run())  # compiles the kernels
         networks = {}
-        for variant, options in variants.items():
-            networks[variant] = found = taught_network(game, variant, options)
+        for variant in ("plain", *chosen.variants):
+            networks[variant] = found = taught_network(game, variant, variants[variant])
             if chosen.out is not None:
-                found.save(chosen.out / f"{game.name}-{variant.replace(' ', '-')}.json", game)
+                found.save(chosen.out / f"{game.name}-{variant}.json", game)
         plain = guided_forest(game, networks.pop("plain").network, 1)
         for variant, found in networks.items():
             mine = guided_forest(game, found.network, 2)
