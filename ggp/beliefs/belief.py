@@ -25,6 +25,8 @@ from ggp.beliefs.tracking import Position
 from ggp.game import Fact, Game, Move, Role, is_compiled, legal_or_none
 
 if TYPE_CHECKING:
+    from ggp.beliefs.lanes_expansion import LanesExpansion
+    from ggp.beliefs.observation_keys import UInt64Array
     from ggp.engines.compiled import CompiledGame
 
 _MAX_ATTEMPTS = 3000
@@ -54,7 +56,8 @@ class Belief:
         self._role = role
         self._rng = rng
         self._plain = PlainExpansion(game, role)
-        self._expansion = _expansion_of(game, role) or self._plain
+        self._on_lanes = _expansion_of(game, role)
+        self._expansion: Expansion = self._on_lanes or self._plain
         self._most_recovered = min(_MAX_RECOVERED, self._expansion.sample_size)
         self._weights: Weights = {game.initial_state(): 1.0}
         self._is_exact = True
@@ -70,6 +73,20 @@ class Belief:
     def probabilities(self) -> dict[Hashable, float]:
         """The states held with their probabilities, which add up to 1."""
         return dict(self._weights)
+
+    def keep_keys(self) -> None:
+        """Keep what each role has observed, from the first step on. The game must be compiled."""
+        assert self._on_lanes is not None
+        assert not self._history
+        self._on_lanes.keep_keys()
+
+    def keys(self) -> UInt64Array:
+        """uint64[N, R]: for each of `states` the keys of what each role has observed, see `ObservationKeys`.
+
+        What the own role has observed is the same in all states. `keep_keys` comes first.
+        """
+        assert self._on_lanes is not None
+        return self._on_lanes.keys_of(self.states, self._history)
 
     @property
     def is_exact(self) -> bool:
@@ -224,7 +241,7 @@ def prepare_beliefs(game: Game[Any]) -> None:
     Belief(game, game.roles[0], random.Random(0))
 
 
-def _expansion_of(game: Game[Any], role: Role) -> Expansion | None:
+def _expansion_of(game: Game[Any], role: Role) -> LanesExpansion | None:
     """The expansion on lanes of a compiled game."""
     if not is_compiled(game):
         return None

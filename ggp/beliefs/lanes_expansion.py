@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from ggp.beliefs.expansion import Weights
 from ggp.beliefs.observation import Observation
+from ggp.beliefs.observation_keys import ObservationKeys, UInt64Array, mixed
 from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Fact, Move, Role
@@ -29,6 +31,15 @@ _MOST_CELLS = 1 << 25
 
 _UNAFFORDABLE = 1e12
 """Joint moves of one state are counted no further, so that sums cannot overflow."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Successors that agree: uint8[N, B], their weights float64[N] and uint64[N, R] or None, their keys."""
+
+    states: Packed
+    weight: NDArray[np.float64]
+    keys: UInt64Array | None
 
 
 class LanesExpansion:
@@ -48,10 +59,42 @@ class LanesExpansion:
         self.most_states = min(self.most_states, most)
         self.sample_size = min(self.sample_size, most)
         self._first_move = np.asarray(game.tables.first_move, np.int64)
-        of_role = np.flatnonzero(game.tables.percept_role == self._index)
-        self._percept_literals = tables.percept_literal[of_role]
+        role_of = game.tables.percept_role
+        of_role = np.flatnonzero(role_of == self._index)
+        self._percept_literals = [tables.percept_literal[role_of == i] for i in range(len(game.roles))]
         self._percepts = {game.terms.percepts[i]: place for place, i in enumerate(of_role)}
         self._terminal = np.array([tables.terminal], np.int32)
+        self._observers: list[ObservationKeys] = []
+        self._key_place: dict[Hashable, int] = {}
+        self._keys = np.zeros((0, len(game.roles)), np.uint64)
+
+    def keep_keys(self) -> None:
+        """From now on, the initial state, keep what each role has observed on the way to the states."""
+        self._observers = [
+            ObservationKeys(self._game, i, is_ordered=False) for i in range(len(self._game.roles))
+        ]
+        self._key_place = {self._game.initial_state(): 0}
+        self._keys = np.zeros((1, len(self._game.roles)), np.uint64)
+
+    def keys_of(self, states: Sequence[Hashable], history: Sequence[Observation]) -> UInt64Array:
+        """uint64[N, R]: the key of what each role has observed on the way to each state.
+
+        history   of the own role, whose key is the same everywhere
+        Of several ways to a state one counts. A state that was reached by a detour has keys of its own.
+        """
+        keys = self._kept_keys(states)
+        own = self._observers[self._index].of(history)
+        if own is not None:
+            keys[:, self._index] = own
+        return keys
+
+    def _kept_keys(self, states: Sequence[Hashable]) -> UInt64Array:
+        place = np.array([self._key_place.get(state, -1) for state in states], np.int64)
+        keys = np.zeros((len(states), len(self._game.roles)), np.uint64)
+        keys[place >= 0] = self._keys[place[place >= 0]]
+        for i in np.flatnonzero(place < 0).tolist():
+            keys[i] = mixed(np.frombuffer(cast("bytes", states[i])[:8].ljust(8, b"\0"), np.uint64))
+        return keys
 
     def count(self, states: Sequence[Hashable], own_move: Move | None) -> list[int]:
         is_legal, _ = self._evaluate(self._packed(states))
@@ -68,13 +111,16 @@ class LanesExpansion:
         share = weight / np.maximum(count, 1)
         origin = np.repeat(np.arange(len(packed)), count)
         number = np.arange(len(origin)) - np.repeat(np.cumsum(count) - count, count)
-        parts: list[tuple[Packed, NDArray[np.float64]]] = []
+        keys = self._kept_keys(list(weights)) if self._observers else None
+        parts: list[_Part] = []
         for start in range(0, len(origin), self._lanes.lane_count):
             if time.monotonic() > deadline:
                 return None
             part = slice(start, start + self._lanes.lane_count)
-            following, agrees = self._advance(packed, is_legal, origin[part], number[part], wanted)
-            parts.append((following[agrees], share[origin[part]][agrees]))
+            following, seen, made = self._advance(packed, is_legal, origin[part], number[part])
+            agrees = (seen[self._index] == wanted[:, None]).all(axis=0)
+            own = None if keys is None else self._extended(keys[origin[part]], made, seen)[agrees]
+            parts.append(_Part(following[agrees], share[origin[part]][agrees], own))
         return self._merged(parts)
 
     def common_moves(self, states: Sequence[Hashable]) -> tuple[Move, ...]:
@@ -148,37 +194,57 @@ class LanesExpansion:
         is_legal: BoolArray,
         origin: NDArray[np.int64],
         number: NDArray[np.int64],
-        wanted: BoolArray,
-    ) -> tuple[Packed, BoolArray]:
-        """Make joint moves, one a lane: the successors uint8[L, B], and which agree, bool[L].
+    ) -> tuple[Packed, list[BoolArray], list[NDArray[np.int64]]]:
+        """Make joint moves, one a lane: the successors uint8[L, B], and what roles see and do.
 
         origin, number   int64[L]: the state of each lane, and which of its joint moves is made
+        Returns also by role bool[P, L], its percepts (only the own role's unless keys are kept), and
+        int64[L], the number of its move.
         """
         lanes, count = self._lanes, len(origin)
         selected = np.zeros((int(self._first_move[-1]), count), np.bool_)
         rest, lane = number.copy(), np.arange(count)
+        made: list[NDArray[np.int64]] = []
         for first, end in self._role_ranges():
             legal = is_legal[origin, first:end]
             rest, place = np.divmod(rest, legal.sum(axis=1))
             # the place-th legal move is where the running count first exceeds `place`
-            selected[first + (np.cumsum(legal, axis=1) <= place[:, None]).sum(axis=1), lane] = True
+            made.append((np.cumsum(legal, axis=1) <= place[:, None]).sum(axis=1))
+            selected[first + made[-1], lane] = True
         lanes.set_states(self._bits(packed[origin]))
         lanes.set_moves(selected)
         lanes.settle(Phase.LEGAL, Phase.SEES)
-        seen = lanes.read(self._percept_literals, count)
-        agrees = (seen == wanted[:, None]).all(axis=0)
+        nothing = np.zeros((0, count), np.bool_)
+        seen = [
+            lanes.read(literals, count) if role == self._index or self._observers else nothing
+            for role, literals in enumerate(self._percept_literals)
+        ]
         following = lanes.read(self._game.lane_tables.next, count)
-        return np.packbits(following.T, axis=1, bitorder="little"), agrees
+        return np.packbits(following.T, axis=1, bitorder="little"), seen, made
 
-    def _merged(self, parts: list[tuple[Packed, NDArray[np.float64]]]) -> Weights:
-        """Equal successors added up, terminal ones left out."""
-        if not any(len(part) for part, _ in parts):
+    def _extended(
+        self, keys: UInt64Array, made: list[NDArray[np.int64]], seen: list[BoolArray]
+    ) -> UInt64Array:
+        """uint64[L, R]: the keys after a step; see `_advance`."""
+        columns = [
+            observer.extended(keys[:, role], made[role], seen[role])
+            for role, observer in enumerate(self._observers)
+        ]
+        return np.stack(columns, axis=1)
+
+    def _merged(self, parts: list[_Part]) -> Weights:
+        """Equal successors added up, terminal ones left out; their keys are kept."""
+        if not any(len(part.weight) for part in parts):
             return {}
-        states = np.concatenate([part for part, _ in parts])
-        weight = np.concatenate([part for _, part in parts])
-        keys = np.ascontiguousarray(states).view(np.dtype((np.void, states.shape[1])))[:, 0]
-        distinct, place = np.unique(keys, return_inverse=True)
+        states = np.concatenate([part.states for part in parts])
+        weight = np.concatenate([part.weight for part in parts])
+        whole = np.ascontiguousarray(states).view(np.dtype((np.void, states.shape[1])))[:, 0]
+        distinct, first, place = np.unique(whole, return_index=True, return_inverse=True)
         total = np.bincount(place, weights=weight, minlength=len(distinct))
         unique = distinct.view(np.uint8).reshape(len(distinct), -1)
         is_over = self._evaluate(unique)[1]
-        return {key.tobytes(): float(total[i]) for i, key in enumerate(unique) if not is_over[i]}
+        if self._observers:
+            keys = [part.keys for part in parts if part.keys is not None]
+            self._keys = np.concatenate(keys)[first]
+            self._key_place = {state.tobytes(): i for i, state in enumerate(unique)}
+        return {state.tobytes(): float(total[i]) for i, state in enumerate(unique) if not is_over[i]}

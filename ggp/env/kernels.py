@@ -504,7 +504,7 @@ def _give_rewards(
 ) -> None:
     """How games ended, and rewards of those that end in this step (ENDED); OVER: those that ended before.
 
-    Who makes an illegal move loses 1, as in PGX. LEGAL must be settled; GOAL is where games ended by the rules.
+    Who makes an illegal move loses 1, as in PGX. LEGAL must be settled; GOAL is if games ended by the rules.
     """
     value, mask = scratch.value, scratch.mask
     agents = env.agent_role.shape[0]

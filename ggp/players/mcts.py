@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ggp.players.equilibrium_play import EquilibriumPlay
     from ggp.players.exact_play import ExactPlay
     from ggp.players.network_play import NetworkPlay
+    from ggp.players.possible_states import PossibleStates
     from ggp.players.set_play import SetPlay
-    from ggp.search.forest.determinized import DeterminizedSearch
     from ggp.search.mcts.reference.search import Search
     from ggp.search.mcts.search import LanesSearch
 
@@ -86,7 +86,7 @@ class MctsPlayer(Player):
         self._search: AnySearch | None = None
         self._exact: ExactPlay | None = None
         self._equilibrium: EquilibriumPlay | None = None
-        self._determinized: DeterminizedSearch | None = None
+        self._possible: PossibleStates | None = None
         self._sets: SetPlay | None = None
         self._book: Book | None = None
         self._alphabeta: AlphaBetaPlayer | None = None
@@ -140,14 +140,16 @@ class MctsPlayer(Player):
         except (GameError, IndexError):  # no match to follow: over at once, or the rules are at fault
             pass
         search.close()
-        many = self._make_determinized(MatchSetup("prepare", game, game.roles[0], 0.0, 0.0, 0))
-        if many is not None and not game.is_terminal(state):
-            many.run({state: 1.0}, simulations=1)
+        possible = self._make_possible(MatchSetup("prepare", game, game.roles[0], 0.0, 0.0, 0))
+        if possible is not None:
+            possible.prepare()
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
         self.best_move = self.last_report = self._made = None
         self._earlier_simulations = 0
+        if self.own.belief == "trees" and self._may_search_possible(setup.game):
+            self.belief.keep_keys()
         self._equilibrium = self._find_equilibrium(deadline)
         self._book = self._alphabeta = self._network = None
         if not has_percepts(setup.game):
@@ -253,7 +255,7 @@ class MctsPlayer(Player):
             self._begin_search(self.setup)
         return (
             self._choose_in_sets(deadline)
-            or self._choose_in_many_states(deadline)
+            or self._choose_by_possible_states(deadline)
             or super().choose_by_observations(deadline)
         )
 
@@ -274,17 +276,17 @@ class MctsPlayer(Player):
         until = None if self.simulations is not None else deadline - self.margin_seconds
         play.run(simulations=self.simulations, deadline=until)
 
-    def _choose_in_many_states(self, deadline: float) -> Move | None:
-        """The best move on the average of the possible states; None if another search is to choose."""
+    def _choose_by_possible_states(self, deadline: float) -> Move | None:
+        """The best move over the possible states; None if another search is to choose."""
         legal = self.belief.position.legal
-        if self._determinized is None or len(self.belief.states) < 2 or len(legal) < 2:
+        if self._possible is None or len(legal) < 2:
             return None
         self._made = None
         self._note(legal[0])
-        probabilities = self.belief.probabilities
         until = None if self.simulations is not None else deadline - self.margin_seconds
-        self._determinized.run(probabilities, deadline=until, simulations=self.simulations)
-        report = self._determinized.report()
+        report = self._possible.search(self.belief, deadline=until, simulations=self.simulations)
+        if report is None:
+            return None
         move = next((each.move for each in report.moves if each.move in legal), legal[0])
         self.last_report = report
         self._note(move)
@@ -300,24 +302,28 @@ class MctsPlayer(Player):
             from ggp.players.exact_play import ExactPlay
 
             self._exact = ExactPlay(setup, self._search, self.own)
-            self._determinized = self._make_determinized(setup)
+            self._possible = self._make_possible(setup)
 
     def _make_sets(self, setup: MatchSetup) -> SetPlay | None:
         """The search over information sets, for games with `sees`."""
-        if self.own.belief != "sets" or self._determinized is None:
+        if self.own.belief != "sets" or self._possible is None:
             return None
         from ggp.players.set_play import SetPlay
 
         return SetPlay(setup, mebibytes=self.options.memory_mebibytes)
 
-    def _make_determinized(self, setup: MatchSetup) -> DeterminizedSearch | None:
-        """The search of many possible states, for games with `sees`."""
-        if self.own.belief == "one" or self.kind == "reference" or not has_percepts(setup.game):
-            return None
-        from ggp.search.forest.determinized import DeterminizedSearch
+    def _may_search_possible(self, game: Game[Any]) -> bool:
+        is_wanted = self.own.belief != "one" and self.kind != "reference"
+        return is_wanted and is_compiled(game) and has_percepts(game)
 
-        game = cast("CompiledGame", setup.game)
-        return DeterminizedSearch(game, setup.role, seed=setup.seed, options=self.options)
+    def _make_possible(self, setup: MatchSetup) -> PossibleStates | None:
+        """The search of possible states, for games with `sees`."""
+        if not self._may_search_possible(setup.game):
+            return None
+        from ggp.players.possible_states import PossibleStates
+
+        kind = "trees" if self.own.belief == "trees" else "many"
+        return PossibleStates(setup, self.options, kind)
 
     def _move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
         self.search.move_to(state, joint_move)
@@ -351,8 +357,8 @@ class MctsPlayer(Player):
 
     def _count_simulations(self) -> int:
         """Simulations of the searches that are there now."""
-        many = 0 if self._determinized is None else self._determinized.simulation_count
-        return many + self.search.simulation_count
+        possible = 0 if self._possible is None else self._possible.simulation_count
+        return possible + self.search.simulation_count
 
     def _make_search(self, setup: MatchSetup) -> AnySearch:
         from ggp.search.mcts.reference.search import Search
@@ -451,7 +457,7 @@ class MctsPlayer(Player):
 
         The next `choose` finds the tree. Ends at most one slice of the search after `is_over()`.
         """
-        if self._search is None or self._determinized is not None or self._alphabeta is not None:
+        if self._search is None or self._possible is not None or self._alphabeta is not None:
             return
         if not (self.has_head_start or self._made or self._search.simulation_count):
             return
@@ -484,7 +490,7 @@ class MctsPlayer(Player):
             if self._sets is not None:
                 self.simulation_count += self._sets.simulation_count
             self._search.close()
-        self._search = self._exact = self._equilibrium = self._determinized = self._book = None
+        self._search = self._exact = self._equilibrium = self._possible = self._book = None
         self._sets = self._alphabeta = self._network = None
 
     def _pass_on(self, report: SearchReport) -> None:

@@ -21,7 +21,7 @@ SOLVING_MARGIN_SECONDS = 0.3
 SOLVER_MEBIBYTES = 3072
 PROOF_MEBIBYTES = 512
 ALPHABETA_USES = ("auto", "on", "off")
-BELIEFS = ("many", "sets", "one")
+BELIEFS = ("trees", "many", "sets", "one")
 SEARCHES = ("auto", "lanes", "reference")
 OWN_COALITION, NO_COALITION = "own", "none"
 AUTO, OFF = "auto", "off"
@@ -71,9 +71,10 @@ class MctsPlayerOptions:
     )
     belief: str = choice(
         "belief",
-        "many",
-        "Where roles do not see everything: many: search many possible states at once; one: a single one; "
-        "sets: information sets while the match is in those that were searched, then many.",
+        "trees",
+        "Where roles do not see everything: trees: search by what each role has observed; many: many possible"
+        " states, as if all roles knew them; one: a single one; sets: regrets of information sets while the"
+        " match is in those that were searched, then many.",
         BELIEFS,
     )
     alphabeta: str = choice(

@@ -27,12 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.beliefs.observation import Observation
+from ggp.beliefs.observation_keys import ObservationKeys, UInt64Array
 from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Move, Role
 from ggp.lanes.engine import Lanes
-from ggp.search.information_sets.draws import UInt64Array, draws
-from ggp.search.information_sets.observation_keys import ObservationKeys
+from ggp.search.information_sets.draws import draws
 from ggp.search.information_sets.set_table import UNKNOWN, Float64Array, Int64Array, SetTable, shares
 
 EXPLORATION = 0.6

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.search.information_sets.draws import UInt64Array
+from ggp.beliefs.observation_keys import UInt64Array
 
 UNKNOWN = -1
 MIDDLE_GOAL = 50.0

@@ -86,21 +86,21 @@ def test_mcts_plays_by_an_equilibrium_in_counted_and_in_timed_matches(kuhn):
 @pytest.mark.parametrize("option", ["proof=off", "head_start=off", "search=reference"])
 def test_mcts_searches_where_it_is_told_to_prove_nothing(kuhn, option):
     player = started(f"mcts:simulations=50,memory=16,{option}", kuhn)
-    assert answer(player, Observation(NOOP, (QUEEN,)))[1] in ("determinized", "reference")
+    assert answer(player, Observation(NOOP, (QUEEN,)))[1] in ("trees", "reference")
 
 
 def test_mcts_searches_where_the_tree_of_histories_is_too_large():
     game = load("krieg_tictactoe", "lanes")
     player = started("mcts:simulations=50,memory=16", game)
     player.choose_by_observations(time.monotonic() + 1)
-    assert player.last_report.mode == "lanes"
+    assert player.last_report.mode == "trees"
 
 
 def test_mcts_searches_after_a_move_that_nobody_knows(kuhn):
     player = started(COUNTED, kuhn)
     lost = Observation(None, (QUEEN,))
     move, mode = answer(player, lost)
-    assert (move in ("bet", "check"), mode) == (True, "determinized")
+    assert (move in ("bet", "check"), mode) == (True, "trees")
     player.observe(Observation(parse_term(move), (parse_term(f"(move first {move})"),)), time.monotonic() + 1)
     assert str(player.choose_by_observations(time.monotonic() + 1)) == "noop"
 

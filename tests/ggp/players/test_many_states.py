@@ -1,4 +1,4 @@
-"""`mcts` searches many possible states at once where it does not see everything."""
+"""`mcts` searches the possible states where it does not see everything."""
 
 import time
 
@@ -25,14 +25,18 @@ def answer(options):
     return move, player.last_report, player
 
 
-def test_many_possible_states_are_searched_unless_told_otherwise():
-    move, report, player = answer("")
-    assert report.mode == "determinized"
+@pytest.mark.parametrize(("options", "mode"), [("", "trees"), (",belief=many", "determinized")])
+def test_possible_states_are_searched_unless_told_otherwise(options, mode):
+    move, report, player = answer(options)
+    assert report.mode == mode
     assert report.playouts == 400
     assert move == report.moves[0].move
     player.stop(None)
     assert player.simulation_count == 400
-    _, report, player = answer(",belief=one")
+
+
+def test_one_state_is_searched_if_that_is_asked_for():
+    _, report, _ = answer(",belief=one")
     assert report.mode == "lanes"
     assert report.playouts == 400
 

@@ -1,5 +1,6 @@
 """Keys of observation histories: 64 bits for all that a role has observed, extended step by step.
 
+The mixing function is the finalizer of splitmix64 (Steele, Lea and Flood 2014).
 Two histories of one role have the same key if and only if its observations agree, but for collisions:
 among a million sets one is expected once in 37 million searches.
 """
@@ -13,11 +14,28 @@ from numpy.typing import NDArray
 
 from ggp.beliefs.observation import Observation
 from ggp.engines.compiled import CompiledGame
-from ggp.search.information_sets.draws import UInt64Array, mixed
+
+UInt64Array = NDArray[np.uint64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND, _THIRD = np.uint64(30), np.uint64(27), np.uint64(31)
+_FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def mixed(numbers: UInt64Array) -> UInt64Array:
+    """A 64-bit hash of each number: uint64[N] to uint64[N], one to one."""
+    with np.errstate(over="ignore"):
+        z = numbers + _GOLDEN
+        z = (z ^ (z >> _FIRST)) * _FACTORS[0]
+        z = (z ^ (z >> _SECOND)) * _FACTORS[1]
+        return np.asarray(z ^ (z >> _THIRD), np.uint64)
 
 
 class ObservationKeys:
     """Keys of one role. Shapes: N histories, M moves and P percepts of the role.
+
+    of_move, of_percept   uint64[M], uint64[P]: the numbers that keys are made of
+    is_ordered            whether histories of the same steps in another order have another key
 
     >>> import ggp
     >>> game = ggp.load("kuhn_poker")
@@ -28,11 +46,12 @@ class ObservationKeys:
     False
     """
 
-    def __init__(self, game: CompiledGame, role: int) -> None:
+    def __init__(self, game: CompiledGame, role: int, *, is_ordered: bool = True) -> None:
+        self.is_ordered = is_ordered
         of_role = np.flatnonzero(game.tables.percept_role == role)
         moves, percepts = len(game.moves[role]), len(of_role)
         numbers = mixed(np.arange(moves + percepts, dtype=np.uint64))
-        self._of_move, self._of_percept = numbers[:moves], numbers[moves:]
+        self.of_move, self.of_percept = numbers[:moves], numbers[moves:]
         self._move_index = {move: i for i, move in enumerate(game.moves[role])}
         self._percept_index = {game.terms.percepts[i]: place for place, i in enumerate(of_role.tolist())}
         self.percept_literals = game.lane_tables.percept_literal[of_role]
@@ -49,8 +68,9 @@ class ObservationKeys:
         seen   bool[P, N]: which percepts it receives
         """
         with np.errstate(over="ignore"):
-            told = np.where(seen, self._of_percept[:, None], np.uint64(0)).sum(axis=0, dtype=np.uint64)
-            return mixed(mixed(key) + self._of_move[move] + told)
+            told = np.where(seen, self.of_percept[:, None], np.uint64(0)).sum(axis=0, dtype=np.uint64)
+            step = self.of_move[move] + told
+            return mixed(mixed(key) + step) if self.is_ordered else key + mixed(step)
 
     def of(self, observations: Iterable[Observation]) -> int | None:
         """The key of a whole history; None if a move or percept in it is unknown or not one of the rules."""
