@@ -51,13 +51,16 @@ class Belief:
     (2, True, ['(control first)', '(holds first queen)'])
     """
 
-    def __init__(self, game: Game[Any], role: Role, rng: random.Random) -> None:
+    def __init__(
+        self, game: Game[Any], role: Role, rng: random.Random, expansion: Expansion | None = None
+    ) -> None:
+        """Begin at the initial state. expansion: None: one of its own; beliefs in one thread may share it."""
         self._game = game
         self._role = role
         self._rng = rng
         self._plain = PlainExpansion(game, role)
-        self._on_lanes = _expansion_of(game, role)
-        self._expansion: Expansion = self._on_lanes or self._plain
+        self._on_lanes = None if expansion is not None else _expansion_of(game, role)
+        self._expansion: Expansion = expansion or self._on_lanes or self._plain
         self._most_recovered = min(_MAX_RECOVERED, self._expansion.sample_size)
         self._weights: Weights = {game.initial_state(): 1.0}
         self._is_exact = True
@@ -75,7 +78,10 @@ class Belief:
         return dict(self._weights)
 
     def keep_keys(self) -> None:
-        """Keep what each role has observed, from the first step on. The game must be compiled."""
+        """Keep what each role has observed, from the first step on.
+
+        The game must be compiled, and the expansion this belief's own.
+        """
         assert self._on_lanes is not None
         assert not self._history
         self._on_lanes.keep_keys()

@@ -6,18 +6,21 @@ import json
 import operator
 import re
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gdl.errors import GdlError
-from ggp.cli.options import Count, Seconds
+from ggp.cli.options import Count, OutputFile, Seconds
 from ggp.evaluation.figures import DEFINITIONS, EXACT, percentile
-from ggp.game import GameError
+from ggp.files import write_text
 
 if TYPE_CHECKING:
     from ggp.evaluation.evaluate import Evaluation, EvaluationTerms
     from ggp.evaluation.figures import Figure
+    from ggp.evaluation.sheets import JudgedSheet
 
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 SUCCESS, FAILURE, INTERRUPTED = 0, 1, 130
@@ -101,16 +104,25 @@ def _list_figures(context: click.Context, _: click.Parameter, is_wanted: bool) -
     help="Print what each figure means, with its source, and exit.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print a JSON object on one line for each game.")
+@click.option(
+    "--page",
+    type=OutputFile(),
+    metavar="FILE",
+    help="Write a page with the charts of all games to this HTML file.",
+)
+@click.option(
+    "--workers",
+    metavar="N|dask://HOST:PORT",
+    help="Spread the games over local processes or a Dask cluster.  [default: one after the other]",
+)
 def command(
     files: tuple[str, ...],
     requirements: tuple[tuple[str, str, float], ...],
     budget: float,
-    simulations: int,
-    matches: int,
-    playouts: int,
-    step_limit: int,
-    seed: int,
     is_json: bool,
+    page: Path | None,
+    workers: str | None,
+    **amounts: int,
 ) -> None:
     """Measure each game in FILE...: is it balanced, decided by skill, neither endless nor trivial?
 
@@ -123,45 +135,98 @@ def command(
     """
     from ggp.evaluation.evaluate import EvaluationTerms
 
-    terms = EvaluationTerms(simulations, matches, playouts, step_limit, budget, seed)
-    code = SUCCESS
-    for file in files:
-        try:
-            found = _evaluated(file, terms)
-        except (GdlError, GameError, OSError) as error:
-            code = FAILURE
-            if is_json:
-                click.echo(json.dumps({"schema": 1, "game": file, "error": str(error)}))
-            else:
-                click.echo(str(error), err=True)
-            continue
-        misses = _misses(found, requirements)
-        code = max(code, FAILURE if misses else SUCCESS)
-        if is_json:
-            click.echo(json.dumps({**found.to_dict(), "unmet": misses}))
-        else:
-            _show(found, misses)
-        if found.is_interrupted:
-            sys.exit(INTERRUPTED)
+    terms = EvaluationTerms(seconds=budget, **amounts)
+    code, kept = SUCCESS, []
+    for judged in _all_judged(files, terms, workers):
+        found = judged.evaluation
+        misses = [] if found is None else _misses(found, requirements)
+        _print(judged, misses, is_json=is_json)
+        if found is not None:
+            kept.append(found)
+        if found is None or misses:
+            code = max(code, FAILURE)
+        if found is not None and found.is_interrupted:
+            code = INTERRUPTED
+    if page is not None:
+        from ggp.evaluation.page import page_of
+
+        write_text(page, page_of(kept))
     sys.exit(code)
 
 
-def _evaluated(file: str, terms: EvaluationTerms) -> Evaluation:
+def _print(judged: JudgedSheet, misses: list[str], *, is_json: bool) -> None:
+    found = judged.evaluation
+    if found is None:
+        if is_json:
+            click.echo(json.dumps({"schema": 1, "game": judged.sheet, "error": judged.error}))
+        else:
+            click.echo(judged.error, err=True)
+    elif is_json:
+        click.echo(json.dumps({**found.to_dict(), "unmet": misses}))
+    else:
+        _show(found, misses)
+
+
+def _all_judged(files: tuple[str, ...], terms: EvaluationTerms, workers: str | None) -> Iterator[JudgedSheet]:
+    """One after the other in this process, or in workers, in the order of `files`."""
+    if workers is not None:
+        yield from _judged_by_workers(files, terms, workers)
+        return
+    for file in files:
+        judged = _judged_here(file, terms)
+        yield judged
+        if judged.evaluation is not None and judged.evaluation.is_interrupted:
+            return
+
+
+def _judged_here(file: str, terms: EvaluationTerms) -> JudgedSheet:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from ggp.cli.loading_status import load_visibly
     from ggp.evaluation.evaluate import evaluate
+    from ggp.evaluation.sheets import UNPLAYABLE, JudgedSheet, failed
 
-    game = load_visibly(file, "lanes")
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(game.name)
+    try:
+        game = load_visibly(file, "lanes")
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task(game.name)
 
-        def report(what: str, done: int, total: int) -> None:
-            progress.update(task, description=f"{game.name}: {what}", completed=done, total=total)
+            def report(what: str, done: int, total: int) -> None:
+                progress.update(task, description=f"{game.name}: {what}", completed=done, total=total)
 
-        return evaluate(game, terms, report)
+            return JudgedSheet(file, evaluate(game, terms, report))
+    except UNPLAYABLE as error:
+        return failed(file, error)
+
+
+def _judged_by_workers(files: tuple[str, ...], terms: EvaluationTerms, workers: str) -> Iterator[JudgedSheet]:
+    """Each game by one worker with one thread. Rules are read here; the workers need no files."""
+    from concurrent.futures import CancelledError
+
+    from ggp.evaluation.sheets import JudgedSheet, failed, judge_file_in
+    from ggp.tournament.pool import WorkersError, open_workers
+
+    try:
+        pool = open_workers(workers)
+    except WorkersError as error:
+        raise click.UsageError(str(error)) from None
+    with pool:
+        calls = [(file, judge_file_in(pool.submit, file, replace(terms, threads=1))) for file in files]
+        for file, call in calls:
+            if isinstance(call, JudgedSheet):
+                yield call
+                continue
+            try:
+                yield call.result()
+            except CancelledError:
+                yield JudgedSheet(file, None, f"{file}: the workers are gone")
+            except KeyboardInterrupt:
+                click.echo("interrupted", err=True)
+                sys.exit(INTERRUPTED)
+            except Exception as error:  # a worker died, or a package is missing there
+                yield failed(file, error)
 
 
 def _misses(found: Evaluation, requirements: tuple[tuple[str, str, float], ...]) -> list[str]:
@@ -186,10 +251,10 @@ def _show(found: Evaluation, misses: list[str]) -> None:
     console = Console(highlight=False)
     title = plain_text(f"{found.game}: {', '.join(found.roles)}", "italic")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("figure")
+    table.add_column("figure", no_wrap=True, min_width=17)
     for name in ("value", "95 % interval", "rank %", "sample"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("from", no_wrap=True)
+    table.add_column("from")
     for figure in found.figures:
         place = percentile(figure.name, figure.value)
         rank = "" if place is None else str(place)

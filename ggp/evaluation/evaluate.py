@@ -14,16 +14,21 @@ import numpy as np
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
 from ggp.evaluation.coverage import coverage
-from ggp.evaluation.figures import DEFINITIONS, UNEQUAL, Figure, exact, fitness_of
+from ggp.evaluation.dominance import MoveComparison, dominated_of, unchosen_of
+from ggp.evaluation.exact import ExactFindings, shortest_seen, solved
+from ggp.evaluation.figures import DEFINITIONS, EQUAL, RANDOM, UNEQUAL, Figure, fitness_of
 from ggp.evaluation.measuring import (
-    BEST_GOAL,
     of_equal_searches,
     of_random_matches,
     players_of,
     skill_of,
     strong_share,
 )
+from ggp.evaluation.replaying import Int64Array, first_matches
+from ggp.evaluation.tedium import tedium_of
 from ggp.game import Game, has_percepts
+from ggp.players.equilibrium_play import prepare_equilibria
+from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.forest.self_play import SelfPlay, joined, self_play
 from ggp.search.mcts.options import MctsOptions
 from ggp.solver import SolverError, SolverLimits, solve
@@ -35,11 +40,14 @@ NARROW = 0.05
 """Half the width of an interval at which no more matches are played."""
 ROUND = 128
 """Matches between two looks at the intervals."""
-SOLVED_STATES = 1_000_000
 SOLVED_SHARE = 0.3
 """Of the budget, for solving."""
-PROBED = 32
-"""Searches by whose time the budget is planned."""
+PROBED, PROBED_HIDDEN = 32, 16
+"""Searches by whose time the budget is planned; matches where information is hidden."""
+HIDDEN = (
+    "hidden information: searches know what their role saw, take the others to know the state and to have "
+    "moved at random, and never bluff"
+)
 COMPARISONS = 3.0
 """What equal searches and a whole ladder cost, in matches between equal searches."""
 PREPARED_STATES = 1000
@@ -56,6 +64,7 @@ class EvaluationTerms:
     matches      between searches, at most, for each comparison; fewer where intervals are narrow before
     playouts     random matches
     seconds      for everything; then what has been played counts
+    threads      None: as many as there are processors
     """
 
     simulations: int = 256
@@ -64,16 +73,21 @@ class EvaluationTerms:
     step_limit: int = 500
     seconds: float = 60.0
     seed: int = 0
+    threads: int | None = None
 
 
 @dataclass
 class Evaluation:
-    """The figures of one game; `notes` say what is missing and why."""
+    """The figures of one game; `notes` say what is missing and why.
+
+    durations   joint moves → matches between equal searches, or random ones, that were as long
+    """
 
     game: str
     roles: tuple[str, ...]
     figures: list[Figure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    durations: dict[int, int] = field(default_factory=dict)
     seconds: float = 0.0
     is_interrupted: bool = False
 
@@ -86,6 +100,9 @@ class Evaluation:
             if figure.name == name:
                 return figure
         raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return any(figure.name == name for figure in self.figures)
 
     def put(self, figures: list[Figure]) -> None:
         """Add figures that have a sample; one with the name of an earlier one replaces it."""
@@ -105,6 +122,7 @@ class Evaluation:
             "roles": list(self.roles),
             "figures": [figure.to_dict() for figure in self.figures],
             "notes": self.notes,
+            "durations": sorted(self.durations.items()),
             "seconds": round(self.seconds, 2),
         }
 
@@ -129,7 +147,8 @@ def evaluate(
 def prepare_evaluation(game: CompiledGame) -> None:
     """Compile the kernels that an evaluation needs or load them from the cache, before its budget begins."""
     if has_percepts(game):
-        self_play(game, 0, 1, step_limit=1)
+        blind_self_play(game, 1, 1, step_limit=1)
+        prepare_equilibria()
         return
     self_play(game, 1, 1, step_limit=1)
     prepare_valuation()
@@ -149,9 +168,10 @@ class _Evaluator:
         self.begin = time.monotonic()
         self.deadline = self.begin + terms.seconds
         self.players = players_of(game)
+        self.is_hidden = has_percepts(game)
         self.found = Evaluation(game.name, tuple(str(game.roles[r]) for r in self.players))
         self.parts: list[SelfPlay] = []
-        self.exact: list[Figure] = []
+        self.exact = ExactFindings([])
         self.matches, self.simulations = terms.matches, terms.simulations
 
     def run(self) -> Evaluation:
@@ -171,35 +191,53 @@ class _Evaluator:
         terms, found = self.terms, self.found
         random = self.play("random matches", np.zeros((terms.playouts, len(self.game.roles)), np.int64))
         found.put([*of_random_matches(self.game, random), *coverage(self.game, self.parts)])
-        if time.monotonic() > self.deadline:
+        if self.is_late():
             found.figures = [each for each in found.figures if each.name != "completion"]
             found.notes.append("random matches did not end within the budget, so completion is unknown")
             return
-        if has_percepts(self.game):
-            found.notes.append("hidden information: only random matches, since searches would see all")
+        self.watch(random, RANDOM)
+        if self.is_hidden:
+            found.notes.append(HIDDEN)
+        self.solve()
+        self.fit(random)
+        self.play_equals()
+        self.compare_moves()
+        if len(self.players) > 1:
+            self.climb()
         else:
-            self.solve()
-            self.fit(random)
-            self.play_equals()
-            if len(self.players) > 1:
-                self.climb()
-            else:
-                found.notes.append("one role: no balance and no opponents of half the strength")
+            found.notes.append("one role: no balance and no opponents of half the strength")
         found.put(coverage(self.game, self.parts))
         if len(self.players) > 1:
             found.put(fitness_of(found.figures))
+
+    def is_late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def watch(self, played: SelfPlay, source: str) -> None:
+        """Lengths and tedium of matches, as far as following them costs little."""
+        lengths, counts = np.unique(played.length[played.is_finished], return_counts=True)
+        self.found.durations = dict(zip(lengths.tolist(), counts.tolist(), strict=True))
+        self.found.put(tedium_of(self.game, first_matches(self.game, played), source))
 
     def fit(self, random: SelfPlay) -> None:
         """Play fewer matches, and then with fewer playouts, if the budget would not carry all of them.
 
         All matches of a comparison are played at once: without that, none would have ended in time.
         """
-        length = float(random.length.mean()) if len(random.length) else 1.0
-        options = MctsOptions(step_limit=self.terms.step_limit)
         begin = time.monotonic()
-        self_play(self.game, self.simulations, PROBED, options=options, step_limit=1)
-        of_all = (time.monotonic() - begin) / PROBED * length * self.matches * COMPARISONS
-        left = max(0.0, self.deadline - time.monotonic())
+        if self.is_hidden:
+            probed = np.full((PROBED_HIDDEN, len(self.game.roles)), self.simulations, np.int64)
+            self.self_play(probed, lambda ended: self.is_late())
+            rungs = self.simulations.bit_length() - 1 if len(self.players) > 1 else 0
+            of_one = (time.monotonic() - begin) / PROBED_HIDDEN * (1 + rungs)
+        else:
+            length = float(random.length.mean()) if len(random.length) else 1.0
+            options = MctsOptions(step_limit=self.terms.step_limit)
+            self_play(self.game, self.simulations, PROBED, options=options, step_limit=1)
+            of_one = (
+                (time.monotonic() - begin) / PROBED * length * (COMPARISONS if len(self.players) > 1 else 1)
+            )
+        of_all, left = of_one * self.matches, max(0.0, self.deadline - time.monotonic())
         while of_all > left and (self.matches > FEWEST_MATCHES or self.simulations > FEWEST_SIMULATIONS):
             if self.matches > FEWEST_MATCHES:
                 self.matches //= 2
@@ -211,65 +249,83 @@ class _Evaluator:
                 f"for the budget only {self.matches} matches with {self.simulations} playouts per decision"
             )
 
-    def play(self, what: str, simulations: np.ndarray[Any, np.dtype[np.int64]]) -> SelfPlay:
+    def play(self, what: str, simulations: Int64Array) -> SelfPlay:
         """Matches with these playouts per decision, int64[N, R], as far as the budget carries."""
         total = len(simulations)
 
         def is_over(ended: int) -> bool:
             if self.report is not None:
                 self.report(what, ended, total)
-            return time.monotonic() > self.deadline
+            return self.is_late()
 
-        seed = self.terms.seed * 1000 + len(self.parts)
-        limit = self.terms.step_limit
-        played = self_play(
+        played = self.self_play(simulations, is_over)
+        self.parts.append(played)
+        return played
+
+    def self_play(self, simulations: Int64Array, is_over: Callable[[int], bool]) -> SelfPlay:
+        """Matches by searches that see the state or, where information is hidden, what their role may see."""
+        terms, total = self.terms, len(simulations)
+        seed, limit = terms.seed * 1000 + len(self.parts), terms.step_limit
+        if self.is_hidden and simulations.any():
+            return blind_self_play(
+                self.game,
+                simulations,
+                total,
+                seed=seed,
+                step_limit=limit,
+                threads=terms.threads,
+                is_over=is_over,
+            )
+        return self_play(
             self.game,
             simulations,
             total,
             seed=seed,
             options=MctsOptions(step_limit=limit),
             step_limit=limit,
+            threads=terms.threads,
             is_over=is_over,
         )
-        self.parts.append(played)
-        return played
 
     def solve(self) -> None:
         """Values instead of estimates, if the game is small enough."""
-        deadline = time.monotonic() + SOLVED_SHARE * self.terms.seconds
         if self.report is not None:
             self.report("solving", 0, 1)
-        try:
-            solution = solve(
-                self.game,
-                SolverLimits(states=SOLVED_STATES, deadline=deadline, may_use_disk=False, mebibytes=1024),
-            )
-        except (SolverError, MemoryError):
-            return
-        values = [solution.values()[r] for r in self.players]
-        states = solution.space.state_count
-        if len(values) == 1:
-            self.exact = [exact("best_goal", values[0], states)]
-            return
-        self.exact = [
-            exact("balance", 1 - (max(values) - min(values)) / BEST_GOAL, states),
-            exact("advantage", (values[0] - values[1]) / BEST_GOAL, states),
-        ]
+        self.exact = solved(self.game, time.monotonic() + SOLVED_SHARE * self.terms.seconds)
+        self.found.put(self.exact.figures)
 
     def play_equals(self) -> None:
         """Equal searches in all seats, until the interval of the balance is narrow."""
         played: list[SelfPlay] = []
         count = 0
-        while count < self.matches and time.monotonic() < self.deadline:
+        while count < self.matches and not self.is_late():
             size = min(ROUND, self.matches - count)
             simulations = np.full((size, len(self.game.roles)), self.simulations, np.int64)
             played.append(self.play("equal searches", simulations))
             count += size
             figures = of_equal_searches(self.game, joined(played))
             self.found.put([each for each in figures if each.sample])
-            self.found.put(self.exact)
+            self.found.put(self.exact.figures)
             if all(is_narrow(each) for each in figures if each.name == "advantage"):
                 break
+        if not played:
+            return
+        found = joined(played)
+        if found.is_finished.any():
+            self.watch(found, EQUAL)
+        self.found.put(unchosen_of(self.game, first_matches(self.game, found)))
+        if len(self.players) == 1 and "shortest" not in self.found:
+            self.found.put(shortest_seen(self.game, joined(self.parts)))
+
+    def compare_moves(self) -> None:
+        """Which moves are never better than another, if searches of their successors may know the state."""
+        if self.is_hidden or self.is_late():
+            return
+        comparison = MoveComparison(
+            self.game, self.exact.solution, self.simulations, seed=self.terms.seed, is_over=self.is_late
+        )
+        matches = first_matches(self.game, joined(self.parts))
+        self.found.put(dominated_of(self.game, comparison.run(matches)))
 
     def climb(self) -> None:
         """Searches with all playouts against half of them, those against a quarter, and so on."""

@@ -17,6 +17,7 @@ from typing import Any
 
 RANDOM, EQUAL, UNEQUAL, EXACT = "random matches", "equal searches", "unequal searches", "solution"
 COMBINED = "other figures"
+DECISIONS, EQUILIBRIUM = "compared moves", "equilibrium"
 """Where a figure comes from."""
 
 FEWEST_GAMES = 10
@@ -49,7 +50,8 @@ DEFINITIONS = {
     ),
     "balance": (
         "1 minus the largest difference between the mean points of two roles, equal searches in all seats; "
-        "exact where the game is solved: of the values under optimal play",
+        "exact where the game is solved: of the values under optimal play, within the bounds that an "
+        "equilibrium proves where information is hidden",
         "Browne 2008, advantage; GAVEL 2024, balance",
     ),
     "advantage": (
@@ -85,8 +87,45 @@ DEFINITIONS = {
         "how often the favored role changed in a match, by the searches",
         "Browne 2008, lead change",
     ),
+    "forced": (
+        "share of the joint moves of a match at which no player has a choice, chance moves included",
+        "Ludii, decision moves, their complement",
+    ),
+    "repetition": (
+        "share of the joint moves of a match that lead back to one of its positions; facts that only count "
+        "time, such as a move number, do not make a position new",
+        "Ludii, positional repetition",
+    ),
+    "tedium": (
+        "share of the joint moves of a match that are forced or lead back",
+        "Ludii, decision moves and positional repetition together",
+    ),
+    "unchosen": (
+        "share of the moves that were legal in 20 decisions or more of equal searches and never chosen; its "
+        "interval begins at 0, because more matches can only choose more",
+        "GAVEL 2024, coverage, by what searches choose",
+    ),
+    "dominated": (
+        "share of the moves legal in 20 compared decisions or more to which another, always legal beside "
+        "them, was never inferior and on the whole superior: by exact values or a search of each successor, "
+        "against the same moves of the others; its interval ends where none was ever inferior. Not where "
+        "information is hidden",
+        'Osborne and Rubinstein, "A Course in Game Theory" (1994), chapter 4, dominance',
+    ),
     "random_success": ("one role: share of random matches with the best goal found", "Browne 2008, puzzles"),
-    "best_goal": ("one role: the highest goal, exact where solved", "Ludii, puzzles"),
+    "best_goal": (
+        "one role: the highest goal, exact where solved; with chance then the mean of best play",
+        "Ludii, puzzles",
+    ),
+    "shortest": (
+        "one role: joint moves of the shortest solution; unless solved, of the shortest match with the best "
+        "goal seen, so that the interval begins at 1",
+        "Browne 2008, puzzles",
+    ),
+    "solutions": (
+        "one role, without chance, solved: different shortest lines of play to the best goal",
+        "Browne 2008, puzzles",
+    ),
 }
 """Name → definition and source, in the order of tables."""
 
@@ -96,8 +135,9 @@ class Figure:
     """One figure of one game.
 
     low, high   95 % interval; equal to the value where it is exact
-    sample      matches; decisions of branching, joint moves of agency, states where exact
-    source      RANDOM, EQUAL, UNEQUAL, EXACT or COMBINED
+    sample      matches; decisions of branching and dominated, joint moves of agency, moves of unchosen,
+                states where exact, histories of an equilibrium
+    source      RANDOM, EQUAL, UNEQUAL, DECISIONS, EXACT, EQUILIBRIUM or COMBINED
     """
 
     name: str

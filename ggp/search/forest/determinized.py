@@ -11,7 +11,7 @@ place of alpha-beta, as determinized UCT in Cowling, Powley and Whitehouse (2012
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import cast
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Move, Role
-from ggp.search.forest.forest import Forest
+from ggp.search.forest.forest import Forest, RootMoves
 from ggp.search.mcts.kernels.arrays import UNPROVEN, Float64Array
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.report import MoveReport, SearchReport
@@ -93,7 +93,7 @@ class DeterminizedSearch:
             return late or (is_stopped is not None and is_stopped())
 
         roots = self._draw_roots(probabilities, simulations)
-        shares = _even_shares(_ENDLESS if simulations is None else simulations, [len(each) for each in roots])
+        shares = even_shares(_ENDLESS if simulations is None else simulations, [len(each) for each in roots])
         self._searched = self._forests[: len(roots)]
         with ThreadPoolExecutor(len(roots)) as pool:
             tasks = [
@@ -112,9 +112,7 @@ class DeterminizedSearch:
         most = _TREES * len(self._forests)
         count = most if simulations is None else min(most, max(1, simulations // PLAYOUTS_PER_TREE))
         states = list(probabilities)
-        bounds = np.cumsum(np.fromiter(probabilities.values(), np.float64, len(states)))
-        points = (np.arange(count) + self._rng.random()) * bounds[-1] / count
-        drawn = np.minimum(np.searchsorted(bounds, points, side="right"), len(states) - 1)
+        drawn = draw_by_weight(list(probabilities.values()), count, self._rng.random())
         unpacked = {each: self._game.unpack(cast("bytes", states[each])) for each in set(drawn.tolist())}
         parts = np.array_split(self._rng.permutation(drawn), len(self._forests))
         return [np.array([unpacked[each] for each in part.tolist()]) for part in parts if len(part)]
@@ -143,21 +141,51 @@ class DeterminizedSearch:
     def _values(self) -> tuple[Float64Array, NDArray[np.int64]]:
         """Mean goal by move of the role, -inf if not in all trees that know a move, and visits in all."""
         count = len(self._game.moves[self._role])
-        total, trees = np.zeros(count), np.zeros(count, np.int64)
         visits = np.zeros(count, np.int64)
+        parts = []
         for forest in self._searched:
             found = forest.root_moves(self._role)
-            is_proven = found.goal != UNPROVEN
-            mean = np.where(is_proven, found.goal, found.total / np.maximum(found.visits, 1))
-            is_known = is_proven | (found.visits > 0)
-            np.add.at(total, found.move[is_known], mean[is_known])
-            np.add.at(trees, found.move[is_known], 1)
             np.add.at(visits, found.move, found.visits)
-        means = np.where((trees > 0) & (2 * trees >= trees.max()), total / np.maximum(trees, 1), -np.inf)
-        return means, visits
+            parts.append((np.zeros(len(found.first) - 1, np.int64), found))
+        return mean_over_trees(parts, 1, count)[0], visits
 
 
-def _even_shares(total: int, counts: list[int]) -> list[NDArray[np.int64]]:
+def draw_by_weight(weights: Sequence[float], count: int, offset: float) -> NDArray[np.int64]:
+    """int64[count] places of `weights` drawn by systematic sampling, so that few are drawn twice.
+
+    offset   from 0 to 1, drawn at random
+
+    >>> draw_by_weight([1.0, 3.0], 4, 0.5).tolist()
+    [0, 1, 1, 1]
+    """
+    bounds = np.cumsum(np.array(weights, np.float64))
+    points = (np.arange(count) + offset) * bounds[-1] / count
+    return np.minimum(np.searchsorted(bounds, points, side="right"), len(bounds) - 1)
+
+
+def mean_over_trees(
+    parts: Sequence[tuple[NDArray[np.int64], RootMoves]], decisions: int, moves: int
+) -> Float64Array:
+    """float64[D, M]: the mean goal of each move over the trees of each decision.
+
+    A move has -inf if fewer than half of the trees know it that know some other move of the decision.
+
+    parts   int64[T] decisions to which trees belong, and what the trees found
+    """
+    total, trees = np.zeros((decisions, moves)), np.zeros((decisions, moves), np.int64)
+    for of_tree, found in parts:
+        decision = np.repeat(of_tree, np.diff(found.first))
+        is_proven = found.goal != UNPROVEN
+        mean = np.where(is_proven, found.goal, found.total / np.maximum(found.visits, 1))
+        is_known = is_proven | (found.visits > 0)
+        place = decision[is_known], found.move[is_known]
+        np.add.at(total, place, mean[is_known])
+        np.add.at(trees, place, 1)
+    enough = (trees > 0) & (2 * trees >= trees.max(axis=1, initial=0)[:, None])
+    return np.where(enough, total / np.maximum(trees, 1), -np.inf)
+
+
+def even_shares(total: int, counts: list[int]) -> list[NDArray[np.int64]]:
     """`total` in shares that differ by one at most, for groups of `counts` trees."""
     trees = sum(counts)
     shares = np.full(trees, total // trees, np.int64)

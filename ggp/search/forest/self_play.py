@@ -94,22 +94,49 @@ def self_play(
     know the whole state.
     """
     compiled = require_compiled(game)
+    each = playouts_of(simulations, matches, len(game.roles))
+    if each.any() and has_percepts(compiled):
+        raise GameError(f"{game.name} hides information, and searches side by side know the whole state")
+    context = MatchContext(compiled, seed, options, step_limit, EndedMatches(is_over or _never))
+    return play_batches(context, each, MatchBatch, threads)
+
+
+def playouts_of(simulations: ArrayLike, matches: int, roles: int) -> Int64Array:
+    """int64[N, R] playouts per decision from a number, one for each role, or one for each match and role.
+
+    >>> playouts_of([100, 0], 2, 2).tolist()
+    [[100, 0], [100, 0]]
+
+    Raises ValueError for negative numbers.
+    """
     numbers = np.asarray(simulations, np.int64)
     if numbers.size and numbers.min() < 0:
         raise ValueError(f"a search makes no negative number of simulations, such as {numbers.min()}")
-    if numbers.any() and has_percepts(compiled):
-        raise GameError(f"{game.name} hides information, and searches side by side know the whole state")
-    each = np.broadcast_to(numbers, (matches, len(game.roles)))
-    threads = threads or os.cpu_count() or 1
+    return np.broadcast_to(numbers, (matches, roles))
+
+
+def play_batches(
+    context: MatchContext,
+    simulations: Int64Array,
+    make_batch: Callable[[MatchContext, int, Int64Array], MatchBatch],
+    threads: int | None = None,
+) -> SelfPlay:
+    """Play matches in batches, each in a thread.
+
+    simulations   int64[N, R]
+    make_batch    from the context, the number of the first match and the playouts of all
+    threads       None: as many as there are processors
+    """
+    matches = len(simulations)
     size = _batch_size(matches)
     parts = [slice(first, min(first + size, matches)) for first in range(0, max(matches, 1), size)]
-    ended = EndedMatches(is_over or _never)
-    context = MatchContext(compiled, seed, options, step_limit, ended)
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         try:
-            played = list(pool.map(lambda part: MatchBatch(context, part.start, each[part]).play(), parts))
+            played = list(
+                pool.map(lambda part: make_batch(context, part.start, simulations[part]).play(), parts)
+            )
         except BaseException:
-            ended.stop()  # or Ctrl-C would wait for the matches
+            context.ended.stop()  # or Ctrl-C would wait for the matches
             raise
     return joined(played)
 
@@ -256,9 +283,17 @@ class MatchBatch:
         lanes.settle(Phase.LEGAL, Phase.NEXT)
         self._states[running] = following = lanes.read(game.lane_tables.next, count).T
         self._held[running] |= following
+        self.observe_step(running, chosen, following)
         self._length[running] += 1
         self._keep(running, chosen, choices, value)
         return True
+
+    def observe_step(self, running: Int64Array, chosen: Int32Array, following: BoolArray) -> None:
+        """Called after a joint move of the matches int64[N], up to NEXT settled in the lanes; nothing here.
+
+        chosen      int32[N, R]
+        following   bool[N, F]: the states that it leads to
+        """
 
     def _any_move(self, legal: BoolArray, role: int, is_random: BoolArray) -> Int32Array:
         """int32[N]: a random legal move of a role where bool[N] says so, else its first one."""

@@ -11,8 +11,11 @@ import ggp
 from ggp.cli.evaluate import command
 from ggp.evaluation.coverage import coverage
 from ggp.evaluation.evaluate import EvaluationTerms, evaluate
-from ggp.evaluation.figures import DEFINITIONS, EXACT, RANDOM
+from ggp.evaluation.figures import DEFINITIONS, EQUILIBRIUM, EXACT, UNEQUAL
 from ggp.evaluation.measuring import balance_of, course_of
+from ggp.evaluation.page import page_of
+from ggp.evaluation.tedium import autonomous, clocks
+from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.forest.self_play import SelfPlay, self_play
 from tests.ggp.evaluation.variants import VARIANTS
 
@@ -141,12 +144,40 @@ def test_what_no_match_uses_is_counted():
     assert used["cell_coverage"] == 1 / 42
 
 
-def test_hidden_information_is_not_searched():
+def test_poker_is_worth_what_its_equilibrium_proves():
     found = measured("kuhn_poker")
-    assert {figure.source for figure in found.figures} == {RANDOM}
+    assert found["advantage"].source == found["balance"].source == EQUILIBRIUM
+    assert found["advantage"].low <= -1 / 36 <= found["advantage"].high  # Kuhn 1950: -1/18 of half the goals
+    assert found["balance"].low <= 1 - 1 / 36 <= found["balance"].high
     assert "hidden" in found.notes[0]
-    with pytest.raises(KeyError):
-        found["balance"]
+    assert "dominated" not in found
+    assert found["depth"].source == UNEQUAL
+
+
+BLIND_GUESS = """
+    (role a) (role b) (role random) (init fresh)
+    (<= (legal random (hide ?x)) (true fresh) (side ?x)) (side left) (side right)
+    (<= (legal random wait) (not (true fresh)))
+    (<= (legal a wait) (true fresh)) (<= (legal a (guess ?x)) (not (true fresh)) (side ?x))
+    (legal b wait)
+    (<= (next (hidden ?x)) (does random (hide ?x))) (<= (next (hidden ?x)) (true (hidden ?x)))
+    (<= (next over) (true (hidden ?x)))
+    (<= (next found) (does a (guess ?x)) (true (hidden ?x)))
+    (<= terminal (true over))
+    (<= (goal a 100) (true found)) (<= (goal a 0) (not (true found)))
+    (<= (goal b 0) (true found)) (<= (goal b 100) (not (true found)))
+    (<= (sees {who} ?x) (does random (hide ?x)))
+"""
+"""a must find what chance hid: with a percept it always does, without one half of the time."""
+
+
+@pytest.mark.parametrize(("who", "advantage"), [("b", 0.0), ("a", 1.0)])
+def test_searches_of_hidden_games_know_what_their_role_saw_and_no_more(who, advantage):
+    rules = BLIND_GUESS.format(who=who)
+    game = ggp.load(rules, engine="lanes")
+    found = blind_self_play(game, 32, 200, seed=2)
+    assert abs(2 * found.goals[:, 0].mean() / 100 - 1 - advantage) < 0.2
+    assert evaluate(game, TERMS)["advantage"].value == pytest.approx(advantage, abs=0.01)
 
 
 def test_puzzles_have_a_best_goal_and_a_share_of_random_success():
@@ -184,10 +215,110 @@ def test_drama_is_how_far_the_winner_was_behind():
     assert changes.value == 1.0  # twice, and never
 
 
+def test_what_the_prisoners_may_not_say_is_dominated():
+    found = measured("prisoners_dilemma")
+    assert found["dominated"].value == found["unchosen"].value == 0.5  # silence, of two moves each
+    assert measured("rockpaperscissors")["dominated"].high == 0.0
+
+
+def test_moves_that_give_up_are_dead():
+    give_up = "(<= (legal ?r resign) (true (turn ?r))) (<= (next (left 0)) (does ?r resign))"
+    lost = "(<= (next given) (does ?r resign)) (<= (next (by ?r)) (does ?r resign))"
+    goals = """
+        (<= (goal ?r 0) (true (by ?r))) (<= (goal ?r 100) (true (by ?s)) (other ?r ?s))
+        (<= (goal ?r 0) (not (true given)) (true (turn ?r)))
+        (<= (goal ?r 100) (role ?r) (not (true given)) (not (true (turn ?r))))
+    """
+    found = countdown(moves=f"{give_up} {lost}", goals=goals)
+    assert found["unchosen"].value > 0
+    assert found["dominated"].value >= 2 / 6  # resigning, of three moves each
+    assert countdown()["unchosen"].low == 0.0
+
+
+def test_forced_and_repeated_positions_are_tedious():
+    endless = measured(ENDLESS, step_limit=20)
+    assert endless["repetition"].value == pytest.approx(19 / 20)  # the first move leads to the other place
+    counted = ENDLESS.replace("(init (at 1))", "(init (at 1)) (init (ply 0))") + "".join(
+        f"(<= (next (ply {n + 1})) (true (ply {n})))" for n in range(30)
+    )
+    assert measured(counted, step_limit=20)["repetition"].value == endless["repetition"].value
+    assert measured(COIN)["forced"].value == measured(COIN)["tedium"].value == 1.0
+    assert measured("tictactoe")["repetition"].value == 0.0
+
+
+def test_a_clock_is_a_fact_that_no_move_changes_and_that_never_returns():
+    turns = "(<= (next (turn b)) (true (turn a))) (<= (next (turn a)) (true (turn b)))"
+    rules = f"""
+        (role x) (init (ply 0)) (init (turn a)) (init (at 0)) (legal x stay) (goal x 0) {turns}
+        (<= (next (ply ?n)) (true (ply ?m)) (succ ?m ?n)) (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4)
+        (<= (next (at 0)) (does x stay)) (<= terminal (true (ply 4)))
+    """
+    game = ggp.load(rules, engine="lanes")
+    assert autonomous(game.program) == {("ply", 1), ("turn", 1)}
+    assert clocks(game, self_play(game, 0, 3)) == {("ply", 1)}
+
+
+def test_shortest_solutions_are_counted():
+    grid = """
+        (role a) (succ 0 1) (succ 1 2) (init (x 0)) (init (y 0))
+        (<= (legal a right) (true (x ?x)) (succ ?x ?u)) (<= (legal a up) (true (y ?y)) (succ ?y ?v))
+        (<= (legal a stay) (not terminal))
+        (<= (next (x ?u)) (does a right) (true (x ?x)) (succ ?x ?u))
+        (<= (next (x ?x)) (true (x ?x)) (not (does a right)))
+        (<= (next (y ?v)) (does a up) (true (y ?y)) (succ ?y ?v))
+        (<= (next (y ?y)) (true (y ?y)) (not (does a up)))
+        (<= there (true (x 2)) (true (y 2))) (<= terminal there) (<= (goal a 100) there)
+        (<= (goal a 0) (not there))
+    """
+    found = measured(grid)
+    assert (found["shortest"].value, found["solutions"].value) == (4.0, 6.0)  # 4 over 2
+    assert found["solutions"].source == EXACT
+    assert "solutions" not in measured("monty_hall")
+
+
+def test_a_page_has_every_figure_and_no_markup_of_names():
+    found = measured("nim", matches=16)
+    found.game = "<nim>"
+    page = page_of([found])
+    assert "<h2>&lt;nim&gt;</h2>" in page
+    assert all(f"href='#{figure.name}'" in page for figure in found.figures)
+    assert page.count("<svg") == len(found.figures) + 1
+
+
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_figures():
     first, second, other = (measured("connectfour_3p", seed=seed).figures for seed in (1, 1, 2))
     assert first == second != other
+
+
+@pytest.mark.slow
+def test_workers_judge_as_this_process_does(tmp_path):
+    few = ["--simulations", "16", "--matches", "16", "--playouts", "32", "--json", "--page"]
+    arguments = ["nim", "nosuch", "tictactoe", *few, str(tmp_path / "page.html")]
+    lines = [
+        [json.loads(line) for line in CliRunner().invoke(command, [*arguments, *more]).stdout.splitlines()]
+        for more in ([], ["--workers", "2"])
+    ]
+    for one, other in zip(*lines, strict=True):
+        assert one.pop("seconds", 0) >= 0 <= other.pop("seconds", 0)
+        assert one == other
+    assert "<h2>tictactoe</h2>" in (tmp_path / "page.html").read_text()
+    assert CliRunner().invoke(command, ["nim", "--workers", "none"]).exit_code == 2
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_judges_many_sheets():
+    distributed = pytest.importorskip("distributed", reason="Dask workers need the extra `distributed`")
+    one = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    few = ["--simulations", "16", "--matches", "16", "--playouts", "32", "--json"]
+    with distributed.LocalCluster(**one) as cluster:
+        address = cluster.scheduler_address.replace("tcp://", "dask://")
+        result = CliRunner().invoke(command, ["nim", "nosuch", "tictactoe", *few, "--workers", address])
+    nim, missing, tictactoe = map(json.loads, result.stdout.splitlines())
+    assert result.exit_code == 1
+    assert "no such file" in missing["error"]
+    figures = {each["name"]: each["value"] for each in nim["figures"]}
+    assert (nim["game"], tictactoe["game"], figures["advantage"]) == ("nim", "tictactoe", -1.0)
 
 
 def test_command_prints_a_line_of_json_for_each_sheet_and_checks_requirements(tmp_path):

@@ -1,0 +1,209 @@
+"""Dead and dominated moves: what good players never choose, and what is never better than another move.
+
+A decision is compared move by move: every legal move of one role is made against the same moves of the
+others, and the state that follows is worth its exact value if the game is solved or over, else the mean of a
+small search of its own. With simultaneous moves this is the dominance of game theory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.compiled import CompiledGame
+from ggp.evaluation.figures import DECISIONS, EQUAL, Figure
+from ggp.evaluation.measuring import players_of
+from ggp.evaluation.replaying import BoolArray, Follower, replayed
+from ggp.search.forest.forest import Forest
+from ggp.search.forest.self_play import SelfPlay
+from ggp.search.mcts.options import MctsOptions
+from ggp.solver import Solution
+
+FEWEST_DECISIONS = 20
+"""Of moves that were legal in fewer decisions nothing is said."""
+MOST_DECISIONS = 400
+MOST_SUCCESSORS = 8192
+"""Compared at most; a search each unless they are solved or over."""
+SHARE_OF_PLAYOUTS = 8
+"""A move is searched by this fraction of the playouts of a decision, and not by fewer than..."""
+FEWEST_PLAYOUTS = 16
+SURE = 4.0
+"""Standard errors beyond which a difference counts: many are compared."""
+DEVIATION = 50.0
+"""No goals from 0 to 100 deviate more from their mean."""
+
+Int64Array = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+def unchosen_of(game: CompiledGame, found: SelfPlay) -> list[Figure]:
+    """The share of moves that were legal in enough decisions of equal searches, and that none of them chose.
+
+    The interval reaches down to 0, because more matches can only choose more of these moves.
+    """
+    seen, chosen = (np.zeros(int(game.tables.first_move[-1]), np.int64) for _ in range(2))
+    follower, first = Follower(game), game.tables.first_move
+    for step, (matches, states) in enumerate(replayed(game, found)):
+        going = found.length[matches] > step
+        if not going.any():
+            continue
+        matches, legal = matches[going], follower.legal(states[going])[0]
+        for r in players_of(game):
+            decides = found.choices[matches, step, r] > 1
+            moves = slice(int(first[r]), int(first[r + 1]))
+            seen[moves] += legal[decides, moves].sum(axis=0)
+            chosen[moves] += np.bincount(
+                found.moves[matches[decides], step, r], minlength=moves.stop - moves.start
+            )
+    known = seen >= FEWEST_DECISIONS
+    if not known.any():
+        return []
+    dead = float((chosen[known] == 0).mean())
+    return [Figure("unchosen", dead, 0.0, dead, int(known.sum()), EQUAL)]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Compared decisions. D decisions, M moves of all roles.
+
+    role    int64[D]: who decides
+    value   float64[D, M]: mean goal of that role after the move; NaN where it is not legal, or not its own
+    error   float64[D, M]: its standard error, 0 where exact
+    """
+
+    role: Int64Array
+    value: FloatArray
+    error: FloatArray
+
+
+class MoveComparison:
+    """Compares the moves of decisions drawn from matches.
+
+    >>> import ggp
+    >>> from ggp.search.forest.self_play import self_play
+    >>> game = ggp.load("prisoners_dilemma", engine="lanes")
+    >>> compared = MoveComparison(game, None, 64).run(self_play(game, 0, 100))
+    >>> dominated_of(game, compared)[0].value         # silence, of two moves each
+    0.5
+    """
+
+    def __init__(
+        self,
+        game: CompiledGame,
+        solution: Solution | None,
+        simulations: int,
+        *,
+        seed: int = 0,
+        is_over: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """simulations: playouts of a decision; a move gets an eighth of them."""
+        self._game, self._solution, self._is_over = game, solution, is_over
+        self._simulations = max(FEWEST_PLAYOUTS, simulations // SHARE_OF_PLAYOUTS)
+        self._follower = Follower(game)
+        self._rng = np.random.default_rng((seed & (2**64 - 1), 29))
+        self._seed = seed
+
+    def run(self, found: SelfPlay) -> Decisions:
+        """Compare the moves of at most `MOST_DECISIONS` decisions."""
+        game = self._game
+        match, step, role = self._drawn(found)
+        states, first = self._states(found, match, step), game.tables.first_move
+        legal = self._follower.legal(states)[0]
+        of_role = np.arange(int(first[-1]))[None, :]
+        is_own = (of_role >= first[role][:, None]) & (of_role < first[role + 1][:, None])
+        origin, move = np.nonzero(legal & is_own)
+        joint_moves = found.moves[match[origin], step[origin]].copy()
+        joint_moves[np.arange(len(origin)), role[origin]] = move - first[role[origin]]
+        following = self._follower.following(states[origin], joint_moves)
+        value, error = np.full((2, *legal.shape), np.nan)
+        value[origin, move], error[origin, move] = self._worth(following, role[origin])
+        return Decisions(role, value, error)
+
+    def _drawn(self, found: SelfPlay) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """int64[D] matches, steps and roles of decisions that do not have too many moves together."""
+        is_player = np.isin(np.arange(len(self._game.roles)), players_of(self._game))
+        match, step, role = np.nonzero((found.choices > 1) & is_player)
+        order = self._rng.permutation(len(match))[:MOST_DECISIONS]
+        successors = np.cumsum(found.choices[match[order], step[order], role[order]])
+        order = np.sort(order[successors <= MOST_SUCCESSORS])
+        return match[order], step[order], role[order]
+
+    def _states(self, found: SelfPlay, match: Int64Array, step: Int64Array) -> BoolArray:
+        """bool[D, F]"""
+        states = np.zeros((len(match), len(self._game.terms.fluents)), np.bool_)
+        for number, (matches, at_step) in enumerate(replayed(self._game, found)):
+            wanted = np.flatnonzero(step == number)
+            states[wanted] = at_step[np.searchsorted(matches, match[wanted])]
+        return states
+
+    def _worth(self, states: BoolArray, role: Int64Array) -> tuple[FloatArray, FloatArray]:
+        """float64[N] goals of a role in each state, and their standard errors; NaN: the rules give none."""
+        legal, is_over, goals = self._follower.legal(states)
+        value, error = np.full(len(states), np.nan), np.zeros(len(states))
+        at = np.arange(len(states))
+        has_goal = is_over & (goals[at, role] >= 0)
+        value[has_goal] = goals[at, role][has_goal]
+        first = self._game.tables.first_move
+        can_move = [legal[:, first[r] : first[r + 1]].any(axis=1) for r in range(goals.shape[1])]
+        rest = np.flatnonzero(~is_over & np.logical_and.reduce(can_move))
+        if self._solution is not None and len(rest):
+            number = self._solution.space.number(states[rest])
+            value[rest[number >= 0]] = self._solution.value[number, role[rest]][number >= 0]
+            return value, error
+        return self._searched(states, role, rest, (value, error))
+
+    def _searched(
+        self, states: BoolArray, role: Int64Array, rest: Int64Array, worth: tuple[FloatArray, FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Fill `worth` in by a search of every state `rest`; where time is up, it stays unknown."""
+        value, error = worth
+        forest = Forest(self._game, seed=self._seed, stream=29, options=MctsOptions())
+        for begin in range(0, len(rest), forest.lane_count):
+            part = rest[begin : begin + forest.lane_count]
+            if not forest.search(states[part], np.full(len(part), self._simulations), self._is_over):
+                break
+            value[part] = forest.root_values()[np.arange(len(part)), role[part]]
+            error[part] = np.where(forest.root_proofs() >= 0, 0.0, DEVIATION / np.sqrt(self._simulations))
+        return value, error
+
+
+def dominated_of(game: CompiledGame, decisions: Decisions) -> list[Figure]:
+    """The share of moves to which another one was never inferior, and on the whole superior.
+
+    A dominating move was legal in every decision in which the dominated one was. More decisions can refute
+    it, so that the interval begins at 0; it ends at the share of moves to which another was never inferior.
+    """
+    known = dominated = open_ones = 0
+    for r in players_of(game):
+        moves = slice(int(game.tables.first_move[r]), int(game.tables.first_move[r + 1]))
+        mine = decisions.role == r
+        for verdict in _verdicts(decisions.value[mine, moves], decisions.error[mine, moves]):
+            known += 1
+            dominated += verdict == "dominated"
+            open_ones += verdict != "free"
+    if not known:
+        return []
+    return [Figure("dominated", dominated / known, 0.0, open_ones / known, len(decisions.role), DECISIONS)]
+
+
+def _verdicts(value: FloatArray, error: FloatArray) -> list[str]:
+    """By move that was legal in enough decisions: "dominated", "open" or "free".
+
+    value, error   float64[D, M]
+    """
+    legal = ~np.isnan(value)
+    verdicts = []
+    for move in np.flatnonzero(legal.sum(axis=0) >= FEWEST_DECISIONS):
+        there = legal[:, move]
+        rivals = np.flatnonzero(legal[there].all(axis=0))
+        rivals = rivals[rivals != move]
+        gain = value[there][:, rivals] - value[there, move][:, None]
+        spread = np.sqrt(error[there][:, rivals] ** 2 + error[there, move][:, None] ** 2)
+        never_worse = (gain >= -SURE * spread - 1e-6).all(axis=0)
+        total, doubt = gain.sum(axis=0), SURE * np.sqrt((spread**2).sum(axis=0))
+        better = never_worse & (total > doubt + 1e-6)
+        verdicts.append("dominated" if better.any() else "open" if never_worse.any() else "free")
+    return verdicts

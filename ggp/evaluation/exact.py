@@ -1,0 +1,145 @@
+"""Exact figures, where a game is small enough to be solved: values under best play, solutions of puzzles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.compiled import CompiledGame
+from ggp.evaluation.figures import EQUAL, EQUILIBRIUM, Figure, exact
+from ggp.evaluation.measuring import BEST_GOAL, players_of
+from ggp.game import RANDOM_ROLE, has_percepts
+from ggp.search.forest.self_play import SelfPlay
+from ggp.solver import Solution, SolverError, SolverLimits, solve
+from ggp.solver.cfr import ApproximateEquilibrium, CfrOptions, solve_hidden
+
+SOLVED_STATES = 1_000_000
+SOLVED_HISTORIES = 2_000_000
+MEBIBYTES = 1024
+ACCURACY = 0.05
+"""Exploitability in goals at which an equilibrium is near enough."""
+WIDEST = 5.0
+"""Bounds of a value that are farther apart, in goals, say less than matches do."""
+
+
+@dataclass(frozen=True)
+class ExactFindings:
+    """Figures that replace estimates, and the solution if every state has a value."""
+
+    figures: list[Figure]
+    solution: Solution | None = None
+
+
+def solved(game: CompiledGame, deadline: float) -> ExactFindings:
+    """Solve a game of few states, or find an equilibrium where information is hidden; nothing if that fails.
+
+    deadline   time.monotonic() seconds
+
+    >>> import ggp
+    >>> [(each.name, each.value) for each in solved(ggp.load("nim"), float("inf")).figures]
+    [('balance', 0.0), ('advantage', -1.0)]
+
+    Raises KeyboardInterrupt.
+    """
+    limits = SolverLimits(
+        mebibytes=MEBIBYTES,
+        states=SOLVED_STATES,
+        histories=SOLVED_HISTORIES,
+        deadline=deadline,
+        may_use_disk=False,
+    )
+    try:
+        if has_percepts(game):
+            return ExactFindings(of_equilibrium(solve_hidden(game, limits, CfrOptions(ACCURACY))))
+        solution = solve(game, limits)
+    except (SolverError, MemoryError):
+        return ExactFindings([])
+    return ExactFindings(of_solution(solution), solution)
+
+
+def of_solution(solution: Solution) -> list[Figure]:
+    """Balance of the values under best play; of one role the best goal and how it is reached."""
+    players = players_of(solution.game)
+    values = [solution.values()[r] for r in players]
+    states = solution.space.state_count
+    if len(players) == 1:
+        return [exact("best_goal", values[0], states), *puzzle_solutions(solution)]
+    return [
+        exact("balance", 1 - (max(values) - min(values)) / BEST_GOAL, states),
+        exact("advantage", (values[0] - values[1]) / BEST_GOAL, states),
+    ]
+
+
+def of_equilibrium(found: ApproximateEquilibrium) -> list[Figure]:
+    """Balance within the bounds that the strategies of an equilibrium prove, or the best play of one role."""
+    if found.is_interrupted:
+        raise KeyboardInterrupt
+    histories, (low, high) = found.form.histories, found.bounds
+    if high - low > WIDEST:
+        return []
+    agents, total = found.form.graph.agents, found.form.graph.total
+    if len(agents) == 1:
+        return [exact("best_goal", found.values[0], histories)]
+    advantage = [(2 * each - total) / BEST_GOAL for each in (low, (low + high) / 2, high)]
+    gaps = sorted(map(abs, advantage))
+    least = 0.0 if advantage[0] <= 0 <= advantage[2] else gaps[0]
+    is_first = agents[0] == found.form.graph.game.roles[players_of(found.form.graph.game)[0]]
+    low, value, high = advantage if is_first else [-each for each in reversed(advantage)]
+    return [
+        Figure("balance", 1 - abs(value), 1 - gaps[-1], 1 - least, histories, EQUILIBRIUM),
+        Figure("advantage", value, low, high, histories, EQUILIBRIUM),
+    ]
+
+
+def puzzle_solutions(solution: Solution) -> list[Figure]:
+    """Length and number of the shortest solutions of one role, if nothing is left to chance.
+
+    States are numbered breadth first, so the first layer with a solved state ends the shortest solutions.
+
+    >>> import ggp
+    >>> game = ggp.load("(role a) (init (at 0)) (legal a x) (legal a y) (<= (next (at 1)) (does a x)) "
+    ...                 "(<= (next (at 1)) (does a y)) (<= terminal (true (at 1))) (goal a 100)")
+    >>> [(each.name, each.value) for each in puzzle_solutions(ggp.solve(game))]
+    [('shortest', 1.0), ('solutions', 2.0)]
+    """
+    space = solution.space
+    best = solution.values()[0]
+    is_over = np.concatenate([(chunk.move_count == 0).all(axis=1) for chunk in space.chunks])
+    is_solved = is_over & (solution.value[:, 0] == best)
+    if RANDOM_ROLE in solution.game.roles or best <= 0 or not is_solved.any():
+        return []
+    layer = np.searchsorted(space.layer_ends, np.arange(space.state_count), side="right")
+    shortest = int(layer[np.flatnonzero(is_solved)[0]])
+    lines = _lines(solution, layer, shortest)
+    count = float(lines[is_solved & (layer == shortest)].sum())
+    return [exact("shortest", float(shortest), len(layer)), exact("solutions", count, len(layer))]
+
+
+def _lines(solution: Solution, layer: NDArray[np.int64], deepest: int) -> NDArray[np.float64]:
+    """float64[S]: how many shortest lines of moves lead to each state, in layers up to `deepest`."""
+    lines = np.zeros(len(layer))
+    lines[0] = 1.0
+    for depth in range(deepest):
+        for chunk in solution.space.chunks:
+            end = chunk.first + chunk.state_count
+            numbers = np.arange(chunk.first, end)
+            here = layer[chunk.first : end] == depth
+            if not here.any():
+                continue
+            counts = chunk.move_count.astype(np.int64).prod(axis=1)
+            origin = np.repeat(numbers, counts)
+            counted = np.repeat(here, counts) & (layer[chunk.edge] == depth + 1)
+            np.add.at(lines, chunk.edge[counted], lines[origin[counted]])
+    return lines
+
+
+def shortest_seen(game: CompiledGame, found: SelfPlay) -> list[Figure]:
+    """The shortest of the matches that earned the only role the best goal of all; a shorter one may exist."""
+    goals = found.goals[found.is_finished, players_of(game)[0]]
+    best = int(goals.max(initial=0))
+    if best <= 0 or RANDOM_ROLE in game.roles:
+        return []
+    lengths = found.length[found.is_finished][goals == best]
+    return [Figure("shortest", float(lengths.min()), 1.0, float(lengths.min()), len(lengths), EQUAL)]
