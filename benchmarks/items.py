@@ -8,7 +8,6 @@ that varies. Loading the game is not counted.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 
@@ -24,12 +23,11 @@ def measure(name: str, count: int) -> tuple[int, float, float]:
     """Items made, CPU seconds and bytes per item, of the fastest run."""
     game = ggp.load(name, engine="lanes")
     kinds = tuple(kind for kind in KINDS if kind not in SOLVED_KINDS)
-    encode = json.JSONEncoder().encode
     runs = []
     for seed in range(RUNS + 1):  # the first loads the kernels
         maker = ItemMaker(game, ItemTerms(count=count if seed else 10, seed=seed, kinds=kinds))
         begin = time.process_time()
-        sizes = [len(encode(item.to_dict())) for item in maker.items()]
+        sizes = [len(item.to_json()) for item in maker.items()]
         seconds = time.process_time() - begin
         if seed:
             runs.append((len(sizes) / seconds, seconds, len(sizes), sum(sizes) / len(sizes)))

@@ -134,13 +134,9 @@ def _write_items(
     write: Callable[[str], Any] = sys.stdout.write
     write(json.dumps({"schema": SCHEMA, "kind": "rules", "game": name, "rules": rules}) + "\n")
     heading = f"Rules:\n{rules}\n\n" if with_rules else ""
-    encode = json.JSONEncoder().encode
     written = 0
     for item in maker.items():
-        data = item.to_dict()
-        if heading:
-            data["question"] = heading + item.question
-        write(encode(data) + "\n")
+        write(item.to_json(heading) + "\n")
         written += 1
     sys.stdout.flush()
     for note in maker.notes:

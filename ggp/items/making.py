@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import random
+import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, NamedTuple
 
 from ggp.game import Game, GameError, has_percepts
 from ggp.items.questions import QUESTIONS, RELATIONS, SOLVED_KINDS, Answer, Asker, Question
 from ggp.items.rule_depth import rule_depths
 from ggp.items.solved import has_one_meaning
-from ggp.items.walks import random_walk
+from ggp.items.walks import walks
 from ggp.items.wording import Notation, Wording
-from ggp.match.terms import derived_seed
 from ggp.solver import Solution, SolverError, SolverLimits, solve
 
 SCHEMA = 1
@@ -89,6 +89,28 @@ class Item(NamedTuple):
             },
         }
 
+    def to_json(self, heading: str = "") -> str:
+        """`to_dict` as a line of JSON, `heading` before the question: four times as fast as `json`.
+
+        >>> item = Item("a-1", "a", "legal", "kif", "State: nothing", ["wait"], 0, None, 1)
+        >>> json.loads(item.to_json("Rules"))["question"]
+        'RulesState: nothing'
+        """
+        horizon = "null" if self.horizon is None else self.horizon
+        return (
+            f'{{"schema": {SCHEMA}, "id": {quoted(self.id)}, "game": {quoted(self.game)}, '
+            f'"kind": "{self.kind}", "notation": "{self.notation}", '
+            f'"question": {quoted(heading + self.question)}, "answer": {_answer_json(self.answer)}, '
+            f'"difficulty": {{"horizon": {horizon}, "state_size": {self.state_size}, '
+            f'"rule_depth": {self.rule_depth}}}}}'
+        )
+
+
+def _answer_json(answer: Answer) -> str:
+    if isinstance(answer, list):
+        return f"[{', '.join(map(quoted, answer))}]"
+    return json.dumps(answer)
+
 
 class ItemMaker:
     """Makes the items of one game; `notes` says what is missing, and why.
@@ -98,7 +120,7 @@ class ItemMaker:
     >>> maker = ItemMaker(game, ItemTerms(count=1, kinds=("terminal",)))
     >>> for item in maker.items():
     ...     print(item.question, item.answer)
-    State: (cell 1 1 o) (cell 1 3 x) ... (cell 3 3 x) (control o)
+    State: (cell 3 3 x) (control o)
     Is this state terminal? False
 
     name    of the game in ids; None: its own
@@ -159,23 +181,19 @@ class ItemMaker:
     ) -> Iterator[tuple[str, Question]]:
         """Different questions about states of random matches."""
         game, terms = self.game, self.terms
-        rng = random.Random(derived_seed(terms.seed, "items"))
-        asker = Asker(game, self.wording, rng, solution, terms.horizon)
-        asked: set[int] = set()
+        asker = Asker(game, self.wording, solution, terms.horizon)
         fruitless = 0
-        while kinds and fruitless < FRUITLESS_WALKS and self.clock() <= deadline:
-            walk = random_walk(game, rng, terms.step_limit, lambda: self.clock() > deadline)
+        if not kinds:
+            return
+        for walk in walks(game, self.wording, terms.seed, terms.step_limit, lambda: self.clock() > deadline):
+            if fruitless >= FRUITLESS_WALKS:
+                return
             fruitless += 1
-            asker.facts.clear()
-            places = len(walk.states)
+            places, draw = walk.step_count + 1, walk.rng.random
             for _ in range(max(1, min(QUESTIONS_PER_STATE * places, terms.count // FEWEST_WALKS))):
-                kind = kinds[int(rng.random() * len(kinds))]
-                question = QUESTIONS[kind](asker, walk, int(rng.random() * places))
-                if question is None:
-                    continue
-                key = hash((kind, question.text))
-                if key not in asked:
-                    asked.add(key)
+                kind = kinds[int(draw() * len(kinds))]
+                question = QUESTIONS[kind](asker, walk, int(draw() * places))
+                if question is not None:
                     fruitless = 0
                     yield kind, question
 

@@ -1,17 +1,16 @@
 """The kinds of question: wording and right answer.
 
 Each function asks one kind about a place in a random match. It returns None if that place has nothing to ask
-about: no legal moves after the end, no goal that the rules give.
+about: no legal moves after the end, no goal that the rules give; or if it was asked before.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from ggp.game import RANDOM_ROLE, Game, GoalError, Role
+from ggp.game import RANDOM_ROLE, Game, Role
 from ggp.items.solved import chooser, plies_left, regrets, value_of
 from ggp.items.walks import Walk
 from ggp.items.wording import Wording
@@ -39,134 +38,147 @@ class Asker:
 
     solution   None: the values of states are not known
     horizon    joint moves that a question looks ahead at most
-    facts      the texts of facts, by state; may be cleared at any time
+    asked      hashes of the questions so far: the same is not asked again
     """
 
     game: Game[Any]
     wording: Wording
-    rng: random.Random
     solution: Solution | None = None
     horizon: int = 5
-    facts: dict[Hashable, list[str]] = field(default_factory=dict)
+    asked: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.players = [role for role in self.game.roles if role != RANDOM_ROLE]
 
-    def role(self) -> Role:
+    def role(self, walk: Walk) -> Role:
         """A role that is not chance."""
-        return self.players[int(self.rng.random() * len(self.players))]
+        return self.players[int(walk.rng.random() * len(self.players))]
+
+    def is_new(self, kind: str, walk: Walk, place: int, *rest: Hashable) -> bool:
+        """Whether this was not asked before; from now on it was.
+
+        Found out before any text is made, since in games of few states hardly anything is new.
+        """
+        key = hash((kind, walk.state(place), rest))
+        if key in self.asked:
+            return False
+        self.asked.add(key)
+        return True
 
     def put(
-        self, state: Any, rest: str, answer: Answer, horizon: int | None = 0, moves: str = ""
+        self,
+        walk: Walk,
+        place: int,
+        rest: str,
+        answer: Answer,
+        horizon: int | None = 0,
+        moves: str = "",
     ) -> Question:
-        """The question `rest` about `state`, after `moves` if there are any."""
-        facts = self.facts_of(state)
-        shown = f"State: {self.wording.listed(facts)}\n{moves}{rest}"
-        return Question(shown, answer, len(facts), horizon)
+        """The question `rest` about the state of a place, after `moves` if there are any."""
+        shown = f"State: {walk.listed_facts(place)}\n{moves}{rest}"
+        return Question(shown, answer, len(walk.facts(place)), horizon)
 
-    def facts_of(self, state: Any) -> list[str]:
-        """The texts of the facts true in `state`."""
-        texts = self.facts.get(state)
-        if texts is None:
-            texts = self.facts[state] = self.wording.texts(self.game.facts(state))
-        return texts
 
-    def moves(self, walk: Walk, place: int, steps: int = 1) -> str:
-        """Lines with the joint moves that follow a place in a walk."""
-        lines = [
-            self.wording.joint_move(self.game.roles, joint_move)
-            for joint_move in walk.joint_moves[place : place + steps]
-        ]
-        if steps == 1:
-            return f"Moves: {lines[0]}\n"
-        return "".join(f"Moves {number}: {line}\n" for number, line in enumerate(lines, start=1))
+def _moves(walk: Walk, place: int, steps: int = 1) -> str:
+    """Lines with the joint moves that follow a place in a walk."""
+    if steps == 1:
+        return f"Moves: {walk.joint_move(place)}\n"
+    return "".join(f"Moves {n}: {walk.joint_move(place + n - 1)}\n" for n in range(1, steps + 1))
 
 
 def _legal(asker: Asker, walk: Walk, place: int) -> Question | None:
     if _is_end(walk, place):
         return None
-    state, role = walk.states[place], asker.role()
-    moves = asker.wording.texts(asker.game.legal_moves(state, role))
-    return asker.put(state, f"Which moves are legal for {asker.wording.text(role)}?", moves)
+    role = asker.role(walk)
+    if not asker.is_new("legal", walk, place, role):
+        return None
+    moves = walk.legal(place, role)
+    return asker.put(walk, place, f"Which moves are legal for {asker.wording.text(role)}?", moves)
 
 
 def _next(asker: Asker, walk: Walk, place: int) -> Question | None:
-    if place >= len(walk.joint_moves):
+    if place >= walk.step_count or not asker.is_new("next", walk, place, walk.moves_key(place, 1)):
         return None
-    facts = asker.facts_of(walk.states[place + 1])
     text = "Which facts hold in the next state?"
-    return asker.put(walk.states[place], text, facts, 1, asker.moves(walk, place))
+    return asker.put(walk, place, text, walk.facts(place + 1), 1, _moves(walk, place))
 
 
 def _ahead(asker: Asker, walk: Walk, place: int) -> Question | None:
-    most = min(asker.horizon, len(walk.joint_moves) - place)
+    most = min(asker.horizon, walk.step_count - place)
     if most < 2:
         return None
-    steps = asker.rng.randint(2, most)
-    facts = asker.facts_of(walk.states[place + steps])
+    steps = walk.rng.randint(2, most)
+    if not asker.is_new("ahead", walk, place, walk.moves_key(place, steps)):
+        return None
     text = "Which facts hold after these moves?"
-    return asker.put(walk.states[place], text, facts, steps, asker.moves(walk, place, steps))
+    return asker.put(walk, place, text, walk.facts(place + steps), steps, _moves(walk, place, steps))
 
 
 def _goal(asker: Asker, walk: Walk, place: int) -> Question | None:
-    state, role = walk.states[_often_the_end(asker, walk, place)], asker.role()
-    try:
-        goal = asker.game.goal(state, role)
-    except GoalError:
+    place, role = _often_the_end(walk, place), asker.role(walk)
+    if not asker.is_new("goal", walk, place, role):
         return None
-    return asker.put(state, f"Which goal value has {asker.wording.text(role)} in this state?", goal)
+    goal = walk.goal(place, role)
+    if goal is None:
+        return None
+    return asker.put(walk, place, f"Which goal value has {asker.wording.text(role)} in this state?", goal)
 
 
 def _turn(asker: Asker, walk: Walk, place: int) -> Question | None:
-    if _is_end(walk, place):
+    if _is_end(walk, place) or not asker.is_new("turn", walk, place):
         return None
-    state, game = walk.states[place], asker.game
-    choosing = [role for role in game.roles if len(game.legal_moves(state, role)) > 1]
-    return asker.put(state, "Which roles have more than one legal move?", asker.wording.texts(choosing))
+    choosing = asker.wording.texts(walk.choosing(place))
+    return asker.put(walk, place, "Which roles have more than one legal move?", choosing)
 
 
 def _terminal(asker: Asker, walk: Walk, place: int) -> Question | None:
-    place = _often_the_end(asker, walk, place)
-    return asker.put(walk.states[place], "Is this state terminal?", _is_end(walk, place))
+    place = _often_the_end(walk, place)
+    if not asker.is_new("terminal", walk, place):
+        return None
+    return asker.put(walk, place, "Is this state terminal?", _is_end(walk, place))
 
 
 def _percepts(asker: Asker, walk: Walk, place: int) -> Question | None:
-    if place >= len(walk.joint_moves):
+    if place >= walk.step_count:
         return None
-    state, role = walk.states[place], asker.role()
-    seen = asker.wording.texts(asker.game.percepts(state, walk.joint_moves[place], role))
+    role = asker.role(walk)
+    if not asker.is_new("percepts", walk, place, role, walk.moves_key(place, 1)):
+        return None
     text = f"What does {asker.wording.text(role)} see when these moves are made?"
-    return asker.put(state, text, seen, 1, asker.moves(walk, place))
+    return asker.put(walk, place, text, walk.percepts(place, role), 1, _moves(walk, place))
 
 
 def _value(asker: Asker, walk: Walk, place: int) -> Question | None:
-    solution, state, role = asker.solution, walk.states[place], asker.role()
-    if solution is None or _is_end(walk, place):
+    solution, role = asker.solution, asker.role(walk)
+    if solution is None or _is_end(walk, place) or not asker.is_new("value", walk, place, role):
         return None
+    state = walk.state(place)
     text = f"Which goal does {asker.wording.text(role)} get, or expect, under best play?"
-    return asker.put(state, text, value_of(solution, state, role), plies_left(solution, state))
+    return asker.put(walk, place, text, value_of(solution, state, role), plies_left(solution, state))
 
 
 def _best(asker: Asker, walk: Walk, place: int) -> Question | None:
-    solution, state = asker.solution, walk.states[place]
-    role = None if solution is None or _is_end(walk, place) else chooser(solution, state)
-    if solution is None or role is None:
+    solution, state = asker.solution, walk.state(place)
+    if solution is None or _is_end(walk, place) or not asker.is_new("best", walk, place):
+        return None
+    role = chooser(solution, state)
+    if role is None:
         return None
     regret = {asker.wording.text(move): given for move, given in regrets(solution, state, role).items()}
     if not any(regret.values()):
         return None
     answer = {"best": [move for move, given in regret.items() if given == 0], "regret": regret}
     text = f"Name a best move of {asker.wording.text(role)}."
-    return asker.put(state, text, answer, plies_left(solution, state))
+    return asker.put(walk, place, text, answer, plies_left(solution, state))
 
 
 def _is_end(walk: Walk, place: int) -> bool:
-    return walk.is_ended and place == len(walk.states) - 1
+    return walk.is_ended and place == walk.step_count
 
 
-def _often_the_end(asker: Asker, walk: Walk, place: int) -> int:
+def _often_the_end(walk: Walk, place: int) -> int:
     """Half of the time the last place: few states of a long match have a goal, or are terminal."""
-    return len(walk.states) - 1 if asker.rng.random() < 0.5 else place
+    return walk.step_count if walk.rng.random() < 0.5 else place
 
 
 QUESTIONS: Mapping[str, Callable[[Asker, Walk, int], Question | None]] = {

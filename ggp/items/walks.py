@@ -1,52 +1,144 @@
-"""Random matches, whose states are asked about."""
+"""Random matches, whose states are asked about: one at a time on any engine, many side by side on lanes.
+
+The same seed gives the same walks on every engine: moves are sorted by text, and every walk draws from a
+generator of its own.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from typing import TYPE_CHECKING, Any
 
-from ggp.game import Game, Move
+from ggp.game import Game, GoalError, Move, Role, is_compiled
+from ggp.items.wording import Wording
+from ggp.match.terms import derived_seed
+
+if TYPE_CHECKING:
+    pass
 
 
-@dataclass(frozen=True)
 class Walk:
-    """A random match: the states in order, and the joint moves between them.
+    """A random match in words: its states in order, and the joint moves between them.
 
+    Places number the states from 0. Texts are those of `wording`.
+
+    rng        what drew the moves, for questions to draw on from
     is_ended   whether the last state is terminal
     """
 
-    states: list[Any]
-    joint_moves: list[tuple[Move, ...]]
-    is_ended: bool
+    def __init__(
+        self,
+        game: Game[Any],
+        wording: Wording,
+        rng: random.Random,
+        states: list[Any],
+        joint_moves: list[tuple[Move, ...]],
+        is_ended: bool,
+    ) -> None:
+        self.game, self.wording, self.rng = game, wording, rng
+        self.states, self.joint_moves, self.is_ended = states, joint_moves, is_ended
+        self.step_count = len(states) - 1
+        self._facts: dict[int, list[str]] = {}
+        self._listed: dict[int, str] = {}
+
+    def state(self, place: int) -> Any:
+        """A state, as its game knows it."""
+        return self.states[place]
+
+    def moves_key(self, place: int, steps: int) -> Hashable:
+        """What equals another walk's only if the next joint moves are the same."""
+        return tuple(self.joint_moves[place : place + steps])
+
+    def facts(self, place: int) -> list[str]:
+        """The facts true at a place, sorted by their terms."""
+        found = self._facts.get(place)
+        if found is None:
+            found = self._facts[place] = self._facts_at(place)
+        return found
+
+    def listed_facts(self, place: int) -> str:
+        """The facts as one text."""
+        found = self._listed.get(place)
+        if found is None:
+            found = self._listed[place] = self.wording.listed(self.facts(place))
+        return found
+
+    def legal(self, place: int, role: Role) -> list[str]:
+        """The legal moves of a role."""
+        return self.wording.texts(self.game.legal_moves(self.states[place], role))
+
+    def choosing(self, place: int) -> list[Role]:
+        """The roles with several legal moves."""
+        state, legal_moves = self.states[place], self.game.legal_moves
+        return [role for role in self.game.roles if len(legal_moves(state, role)) > 1]
+
+    def goal(self, place: int, role: Role) -> int | None:
+        """The goal of a role; None if the rules give none, or several."""
+        try:
+            return self.game.goal(self.states[place], role)
+        except GoalError:
+            return None
+
+    def percepts(self, place: int, role: Role) -> list[str]:
+        """What a role sees when the joint move of a place is made."""
+        return self.wording.texts(self.game.percepts(self.states[place], self.joint_moves[place], role))
+
+    def joint_move(self, place: int) -> str:
+        """The joint move that follows a place."""
+        return self.wording.joint_move(self.game.roles, self.joint_moves[place])
+
+    def _facts_at(self, place: int) -> list[str]:
+        return self.wording.texts(self.game.facts(self.states[place]))
 
 
-def random_walk(
-    game: Game[Any], rng: random.Random, step_limit: int, is_over: Callable[[], bool] = lambda: False
-) -> Walk:
-    """Play uniformly random moves from the initial state to the end, or for `step_limit` steps.
+def walks(
+    game: Game[Any],
+    wording: Wording,
+    seed: int,
+    step_limit: int,
+    is_over: Callable[[], bool] = lambda: False,
+) -> Iterator[Walk]:
+    """Uniformly random matches without end, each to its end or for `step_limit` joint moves.
 
-    The walk is the same on every engine, because moves are sorted by text. is_over: whether to stop early.
+    is_over   asked often: whether to stop
 
     >>> import ggp
     >>> game = ggp.load("tictactoe", engine="reasoner")
-    >>> walk = random_walk(game, random.Random(1), step_limit=3)
-    >>> len(walk.states), len(walk.joint_moves), walk.is_ended
-    (4, 3, False)
+    >>> walk = next(walks(game, Wording(game.program), seed=1, step_limit=3))
+    >>> walk.step_count, walk.is_ended, walk.joint_move(0)
+    (3, False, '(does x (mark 2 3)) (does o noop)')
 
     Raises GameError if a role has no legal move.
     """
+    if is_compiled(game):
+        from ggp.items.lane_walks import lane_walks
+
+        yield from lane_walks(game, wording, seed, step_limit, is_over)
+        return
+    number = 0
+    while not is_over():
+        yield _walk(game, wording, walk_rng(seed, number), step_limit, is_over)
+        number += 1
+
+
+def walk_rng(seed: int, number: int) -> random.Random:
+    """The generator of one walk."""
+    return random.Random(derived_seed(seed, f"walk {number}"))
+
+
+def _walk(
+    game: Game[Any], wording: Wording, rng: random.Random, step_limit: int, is_over: Callable[[], bool]
+) -> Walk:
     state: Hashable = game.initial_state()
     states = [state]
     joint_moves: list[tuple[Move, ...]] = []
-    roles, legal_moves, pick = game.roles, game.legal_moves, rng.random
     while not (is_ended := game.is_terminal(state)):
         if len(joint_moves) >= step_limit or is_over():
             break
-        choices = [legal_moves(state, role) for role in roles]
-        joint_move = tuple([moves[int(pick() * len(moves))] for moves in choices])
+        choices = [game.legal_moves(state, role) for role in game.roles]
+        joint_move = tuple([moves[int(rng.random() * len(moves))] for moves in choices])
         state = game.next_state(state, joint_move)
         joint_moves.append(joint_move)
         states.append(state)
-    return Walk(states, joint_moves, is_ended)
+    return Walk(game, wording, rng, states, joint_moves, is_ended)
