@@ -9,9 +9,9 @@ from html import escape
 from ggp.evaluation.evaluate import Evaluation
 from ggp.evaluation.figures import DEFINITIONS, EXACT, Figure, percentile, reference_values
 
-WIDTH, HEIGHT, MARGIN = 320, 22, 8
+WIDTH, HEIGHT, MARGIN = 260, 22, 8
 """Of a chart, in pixels."""
-BARS_HEIGHT, MOST_BARS = 90, 60
+BARS_HEIGHT, MOST_BARS, WIDEST_BAR = 90, 60, 30.0
 SHARES = 1.0
 """Figures whose reference lies within 0 and this are drawn from 0 to 1."""
 WIDE = 50.0
@@ -23,10 +23,10 @@ _STYLE = """
   :root { --ink: #e6e7ea; --paper: #17191d; --faint: #7c828d; --accent: #7db4f2; }
 }
 body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2em auto;
-  max-width: 60em; padding: 0 1em; }
+  max-width: 66em; padding: 0 1em; }
 table { border-collapse: collapse; } td, th { padding: .15em .8em .15em 0; text-align: left; }
-td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.faint { color: var(--faint); } svg { display: block; max-width: 100%; }
+td, th { white-space: nowrap; } td.n { text-align: right; font-variant-numeric: tabular-nums; }
+.faint { color: var(--faint); } svg { display: block; }
 .axis { stroke: var(--faint); } .game { fill: var(--faint); opacity: .35; }
 .interval { stroke: var(--accent); stroke-width: 3; } .value, .bar { fill: var(--accent); }
 """
@@ -47,7 +47,7 @@ def page_of(evaluations: Sequence[Evaluation]) -> str:
     return (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>Games judged</title>\n"
         f"<meta name='viewport' content='width=device-width'><style>{_STYLE}</style></head><body>\n"
-        "<h1>Games judged</h1>\n<p>Each chart shows a value with its 95 % interval; the pale dots are the "
+        "<h1>Games judged</h1>\n<p>Each chart shows a value with its 95 % interval; the pale strokes are the "
         f"bundled games.</p>\n{sections}\n<h2>Definitions</h2>\n<dl>{terms}</dl>\n</body></html>\n"
     )
 
@@ -130,7 +130,7 @@ def durations_chart(durations: dict[int, int]) -> str:
     bars = [0] * ((longest - shortest) // width + 1)
     for length, count in durations.items():
         bars[(length - shortest) // width] += count
-    step = (2 * WIDTH) / len(bars)
+    step = min(WIDEST_BAR, 2 * WIDTH / len(bars))
     shapes = "".join(
         f"<rect class='bar' x='{i * step:.1f}' y='{BARS_HEIGHT * (1 - count / max(bars)):.1f}' "
         f"width='{0.9 * step:.1f}' height='{BARS_HEIGHT * count / max(bars):.1f}'>"

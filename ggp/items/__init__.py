@@ -3,6 +3,7 @@
 wording      terms and rules in KIF, infix or sentences, under their own or scrambled names
 rule_depth   how long the chains of rules are that an answer needs
 walks        random matches, whose states are asked about
+lane_walks   the same of compiled games, many side by side
 solved       values and regrets of moves in games that are small enough to be solved
 questions    the kinds of question: wording and right answer
 making       from a game to its items

@@ -60,7 +60,7 @@ class Places(NamedTuple):
 def lane_walks(
     game: CompiledGame, wording: Wording, seed: int, step_limit: int, is_over: Callable[[], bool]
 ) -> Iterator[Walk]:
-    """See `ggp.items.walks.walks`."""
+    """As `ggp.items.walks.plain_walks`, with the same walks."""
     batches = _Batches(game, wording, step_limit, is_over)
     number, size = 0, FIRST_BATCH
     while not is_over():
@@ -174,7 +174,8 @@ class LaneWalk(Walk):
 
     def state(self, place: int) -> PackedState:
         places, row = self._places[place]
-        return places.state[row].tobytes()
+        state: PackedState = places.state[row].tobytes()
+        return state
 
     def moves_key(self, place: int, steps: int) -> bytes:
         return b"".join(places.chosen[row].tobytes() for places, row in self._places[place : place + steps])

@@ -7,15 +7,18 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as quoted
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ggp.game import Game, GameError, has_percepts
+from ggp.game import Game, GameError, has_percepts, is_compiled
 from ggp.items.questions import QUESTIONS, RELATIONS, SOLVED_KINDS, Answer, Asker, Question
 from ggp.items.rule_depth import rule_depths
 from ggp.items.solved import has_one_meaning
-from ggp.items.walks import walks
+from ggp.items.walks import Walk, plain_walks
 from ggp.items.wording import Notation, Wording
 from ggp.solver import Solution, SolverError, SolverLimits, solve
+
+if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame
 
 SCHEMA = 1
 KINDS = tuple(QUESTIONS)
@@ -185,7 +188,7 @@ class ItemMaker:
         fruitless = 0
         if not kinds:
             return
-        for walk in walks(game, self.wording, terms.seed, terms.step_limit, lambda: self.clock() > deadline):
+        for walk in self._walks(lambda: self.clock() > deadline):
             if fruitless >= FRUITLESS_WALKS:
                 return
             fruitless += 1
@@ -196,6 +199,15 @@ class ItemMaker:
                 if question is not None:
                     fruitless = 0
                     yield kind, question
+
+    def _walks(self, is_over: Callable[[], bool]) -> Iterator[Walk]:
+        """The random matches whose states are asked about; many side by side if the game is compiled."""
+        game, terms = self.game, self.terms
+        if not is_compiled(game):
+            return plain_walks(game, self.wording, terms.seed, terms.step_limit, is_over)
+        from ggp.items.lane_walks import lane_walks  # loads numba
+
+        return lane_walks(cast("CompiledGame", game), self.wording, terms.seed, terms.step_limit, is_over)
 
     def _kinds(self, solution: Solution | None) -> tuple[str, ...]:
         """The kinds of question that suit the game."""

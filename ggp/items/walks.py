@@ -1,4 +1,4 @@
-"""Random matches, whose states are asked about: one at a time on any engine, many side by side on lanes.
+"""Random matches, whose states are asked about, one at a time on any engine.
 
 The same seed gives the same walks on every engine: moves are sorted by text, and every walk draws from a
 generator of its own.
@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ggp.game import Game, GoalError, Move, Role, is_compiled
+from ggp.game import Game, GoalError, Move, Role
 from ggp.items.wording import Wording
 from ggp.match.terms import derived_seed
-
-if TYPE_CHECKING:
-    pass
 
 
 class Walk:
@@ -92,7 +89,7 @@ class Walk:
         return self.wording.texts(self.game.facts(self.states[place]))
 
 
-def walks(
+def plain_walks(
     game: Game[Any],
     wording: Wording,
     seed: int,
@@ -105,17 +102,12 @@ def walks(
 
     >>> import ggp
     >>> game = ggp.load("tictactoe", engine="reasoner")
-    >>> walk = next(walks(game, Wording(game.program), seed=1, step_limit=3))
+    >>> walk = next(plain_walks(game, Wording(game.program), seed=1, step_limit=3))
     >>> walk.step_count, walk.is_ended, walk.joint_move(0)
     (3, False, '(does x (mark 2 3)) (does o noop)')
 
     Raises GameError if a role has no legal move.
     """
-    if is_compiled(game):
-        from ggp.items.lane_walks import lane_walks
-
-        yield from lane_walks(game, wording, seed, step_limit, is_over)
-        return
     number = 0
     while not is_over():
         yield _walk(game, wording, walk_rng(seed, number), step_limit, is_over)

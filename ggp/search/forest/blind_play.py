@@ -78,6 +78,7 @@ class BlindBatch(MatchBatch):
         game = self._game
         self._drawing = np.random.default_rng((context.seed & (2**64 - 1), first, 1))
         self._beliefs: dict[tuple[int, int], Belief] = {}
+        self._terminal_literal = np.array([game.lane_tables.terminal], np.int32)
         self._percept_literals = game.lane_tables.percept_literal
         self._of_role = [np.flatnonzero(game.tables.percept_role == r) for r in range(self._roles)]
         for r, role in enumerate(game.roles):
@@ -116,7 +117,8 @@ class BlindBatch(MatchBatch):
         lanes, count = self._lanes, states.shape[1]
         lanes.set_states(states)
         lanes.settle(Phase.LEGAL, Phase.LEGAL)
-        return lanes.read(np.array([self._game.lane_tables.terminal], np.int32), count)[0]
+        terminal: NDArray[np.bool_] = lanes.read(self._terminal_literal, count)[0]
+        return terminal
 
     def _search_by(
         self, forest: Forest, running: Int64Array, places: Int64Array, roles: Int64Array

@@ -160,7 +160,8 @@ def draw_by_weight(weights: Sequence[float], count: int, offset: float) -> NDArr
     """
     bounds = np.cumsum(np.array(weights, np.float64))
     points = (np.arange(count) + offset) * bounds[-1] / count
-    return np.minimum(np.searchsorted(bounds, points, side="right"), len(bounds) - 1)
+    drawn: NDArray[np.int64] = np.minimum(np.searchsorted(bounds, points, side="right"), len(bounds) - 1)
+    return drawn
 
 
 def mean_over_trees(

@@ -81,9 +81,20 @@ def test_answers_follow_from_the_rules_as_printed(rules, notation, is_scrambled)
         assert answer == expected, item
 
 
-def test_every_engine_makes_the_same_items():
-    terms = {"count": 40, "seed": 5, "kinds": STATE_KINDS}
-    assert items_of(ggp.load("nim"), **terms) == items_of(ggp.load("nim", engine="reasoner"), **terms)
+@pytest.mark.parametrize("rules", ["nim", COIN])
+def test_every_engine_makes_the_same_items(rules):
+    terms = {"count": 200, "seed": 5, "kinds": STATE_KINDS}
+    on_lanes, by_rules = (items_of(ggp.load(rules, engine), **terms) for engine in ("lanes", "reasoner"))
+    assert on_lanes == by_rules
+    assert len(on_lanes) > 10
+
+
+def test_lines_of_json_are_those_of_json():
+    items = items_of(ggp.load("nim"), count=40, seed=2)
+    assert {item.kind for item in items} >= {"best", "goal", "terminal", "legal"}
+    for item in items:
+        assert item.to_json() == json.dumps(item.to_dict())
+        assert json.loads(item.to_json('"\n\u00fc'))["question"] == '"\n\u00fc' + item.question
 
 
 def test_seed_decides_the_items():
