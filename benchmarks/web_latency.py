@@ -87,7 +87,7 @@ async def measure_clicks(browser: Browser, name: str) -> None:
     async with browser.events(match) as stream:
         state = await next_state(stream)
         while len(seconds) < CLICKS and not state["is_over"]:
-            move = state["moves"][len(state["moves"]) // 2]["move"]
+            move = state["moves"][len(state["moves"]) // 2]
             begin = time.perf_counter()
             body = {"step": state["step"], "role": state["person"], "move": move}
             await browser.post(f"/api/matches/{match}/play", body)

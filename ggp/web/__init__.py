@@ -12,6 +12,7 @@ requests          the child's end: requests in, replies and events out
 match_process     one match: seats, moves, agents
 match_history     the states of a match, and the moves committed for the next
 agent_thread      the searches of a match
+match_review      what searches expect at every choice of a match that is over
 match_export      a match as a record or an animation
 followed_match    one match that a manager or a player of this machine plays elsewhere
 live_page         the running matches of a manager or a player: events for live_server

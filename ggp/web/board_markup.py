@@ -58,6 +58,7 @@ def _cell(grid: Grid, cell: Cell, stack: Sequence[Values], *, is_changed: bool) 
     name = " ".join((board.across.values[cell[0]][-1], board.down.values[cell[1]][-1]))
     content = " ".join(stack[0]) if stack else "empty"
     kinds = ["cell", "dark" if sum(cell) % 2 and not board.row_shifts else "light"]
+    kinds += ["full"] if stack else []
     kinds += ["hole"] if cell in board.holes else []
     kinds += ["changed"] if is_changed else []
     square = grid.outline(cell, 'class="square"')

@@ -6,10 +6,10 @@ which the board's fluents have them. A move without such arguments has no path a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from gdl.program import arguments_of
-from gdl.terms import Compound, Term
+from gdl.terms import Term
 from ggp.analysis.board import Axis, Board, Cell, argument_texts
 
 Path = tuple[frozenset[Cell], ...]
@@ -35,23 +35,24 @@ def click_paths(board: Board, moves: Sequence[Term]) -> list[Path]:
     for index, move in enumerate(moves):
         groups.setdefault((move.name, len(texts[index])), []).append(index)
     paths: list[Path] = [()] * len(moves)
+    width = len(next(iter(keys)))
     for (_, length), members in groups.items():
-        offsets = _offsets([texts[index] for index in members], keys, length)
-        width = len(next(iter(keys)))
-        for index in members:
-            words = texts[index]
-            paths[index] = tuple(places[words[at : at + width]] for at in offsets) or (
-                (lines[words[0]],) if length == 1 and words[0] in lines else ()
-            )
+        group = [texts[index] for index in members]
+        clicks = [[places[words[at : at + width]] for words in group] for at in _offsets(group, keys, length)]
+        found: Iterable[Path] = zip(*clicks, strict=True)
+        if not clicks and length == 1:
+            found = ((lines[word],) if word in lines else () for (word,) in group)
+        for index, path in zip(members, found, strict=False):
+            paths[index] = path
     return paths
 
 
 def _argument_words(move: Term, is_joint: bool) -> tuple[str, ...]:
     """The arguments of a move, those of nested terms included; cells such as `a1` split if `is_joint`."""
+    if not is_joint and "(" not in (text := str(move))[1:]:
+        return tuple(text.strip("()").split()[1:])  # amazons has 2,000 moves: most are as plain as this
     words: list[str] = []
     pending = list(arguments_of(move))
-    if not is_joint and Compound not in set(map(type, pending)):
-        return tuple(map(str, pending))  # amazons has 2,000 moves: most are as plain as this
     while pending:
         term = pending.pop(0)
         inner = arguments_of(term)
@@ -100,7 +101,9 @@ def _offsets(
     If several readings cover equally many cells, the last one counts: a piece is named before its place.
     """
     width = len(next(iter(keys)))
-    fits = [at for at in range(length - width + 1) if all(words[at : at + width] in keys for words in group)]
+    fits = [
+        at for at in range(length - width + 1) if {words[at : at + width] for words in group} <= keys.keys()
+    ]
     chosen: list[int] = []
     for at in reversed(fits):
         if not chosen or at + width <= chosen[-1]:

@@ -32,7 +32,7 @@ from ggp.game import GameError, has_percepts
 from ggp.player_server.child_end import LineQueue
 from ggp.web.match_export import animation_text, record_text
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
-from ggp.web.match_view import moves_view, outcome, shown_state
+from ggp.web.match_view import described_rules, moves_view, outcome, shown_state
 from ggp.web.requests import RequestError, Wire, answer, serve
 
 _LOST = "The moves reported here do not fit the rules: this page cannot follow the match any further"
@@ -98,6 +98,7 @@ class FollowedMatch:
             "is_blind": self._is_blind,
             "is_replay": False,
             "is_live": True,
+            **described_rules(rules),
             "own_role": role,
         }
 
@@ -160,6 +161,7 @@ class FollowedMatch:
             "goals": None if self._is_blind else history.goals(),
             "person": None,
             "moves": [],
+            "paths": [],
             "waiting": [] if is_over or self._is_lost else self._waiting,
             "fault": "",
             "note": _LOST if self._is_lost else "" if is_over else self._note,

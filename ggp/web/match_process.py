@@ -9,13 +9,14 @@ fastest engine in a thread of their own (`agent_thread`).
     play      step, role, move            null; the event `state` follows
     undo                                  null
     think     seconds, step               null; events `think` follow, on the position after `step`
+    review                                null; events `review` follow, one for every choice of the match
     record                                the match as JSON of a match record
     animation                             the match as an SVG that plays by itself
     abort                                 null; players over HTTP are told that the match is over
 
 Seats are texts in role order: "person", or a player as `make_player` reads it; players over HTTP only if they
 run on this machine, so that the page is no way into other networks. Events: `state` after every change,
-`think` while a search runs, `failed` if a search ended without a move.
+`think` while a search runs, `review`, `failed` if a search ended without a move.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -41,7 +43,9 @@ from ggp.protocol.client import ABORT_SECONDS, RemotePlayer
 from ggp.web.agent_thread import AgentThread, Finding, Task
 from ggp.web.match_export import animation_text, record_text
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
+from ggp.web.match_review import MatchReview
 from ggp.web.match_view import (
+    described_rules,
     legal_moves_view,
     moves_view,
     outcome,
@@ -57,8 +61,25 @@ AGENTS = ("mcts", "alphabeta", "solving", "random", "legal")
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MOVE_SECONDS = (0.1, 600.0)
 ANALYSIS_SECONDS = 60.0
+_SEATS_SHARE, _ANALYSIS_SHARE = 0.375, 0.125
+"""Of the process's memory, for the trees and proofs of all seats and of all analyses."""
 PACE_SECONDS = 0.4
 """Least time between two steps that nobody chooses, so that one can follow them."""
+
+
+def with_memory(spec: str, mebibytes: float) -> str:
+    """An `mcts` player that keeps within `mebibytes`, of which proofs get a fifth; others as they are.
+
+    >>> with_memory("mcts:c=50", 500), with_memory("mcts", 500), with_memory("mcts:memory=9", 500)
+    ('mcts:c=50,memory=400,proof_memory=100', 'mcts:memory=400,proof_memory=100', 'mcts:memory=9')
+    >>> with_memory("random", 500)
+    'random'
+    """
+    kind, _, options = spec.partition(":")
+    if kind != "mcts" or "memory=" in options:
+        return spec
+    share = f"memory={max(8, int(0.8 * mebibytes))},proof_memory={max(2, int(0.2 * mebibytes))}"
+    return f"{kind}:{options},{share}" if options else f"{kind}:{share}"
 
 
 def is_remote(spec: str) -> bool:
@@ -95,9 +116,13 @@ def check_seat(spec: str) -> None:
 
 
 class BrowserMatch:
-    """One match and its seats; methods named in the module's docstring answer the requests."""
+    """One match and its seats; methods named in the module's docstring answer the requests.
 
-    def __init__(self, wire: Wire, found: Callable[[Finding], None]) -> None:
+    mebibytes   memory of the process, of which all searches together get half
+    """
+
+    def __init__(self, wire: Wire, found: Callable[[Finding], None], mebibytes: int = 4096) -> None:
+        self._mebibytes = mebibytes
         self._wire = wire
         self._found = found
         self._history: MatchHistory | None = None
@@ -105,6 +130,7 @@ class BrowserMatch:
         self._seconds = 1.0
         self._asked: set[Role] = set()
         self._text = ""
+        self._review: MatchReview | None = None
         self._is_changed = False
         self._next_pace = 0.0
         self._fault = ""
@@ -175,6 +201,7 @@ class BrowserMatch:
             "is_hidden": has_percepts(game),
             "is_blind": self._blind() is not None,
             "is_replay": False,
+            **described_rules(self._text),
             "has_remote_players": any(map(is_remote, self._seats)),
         }
 
@@ -214,13 +241,14 @@ class BrowserMatch:
             "outcome": outcome(history.game, history),
             "goals": goals,
             "person": None if person is None else str(person),
-            "moves": [] if person is None else legal_moves_view(self._picture, history.legal(person)),
+            **legal_moves_view(self._picture, () if person is None else history.legal(person)),
             "waiting": [] if blind is not None else sorted(map(str, self._asked)),
             "fault": self._fault,
             "history": moves_view(history, blind),
             "values": [] if blind is not None else [list(step.values) for step in history.steps],
             "percepts": [] if blind is None else percepts_view(history, blind),
             "can_undo": self._undo_count() > 0,
+            "review": None if self._review is None else self._review.view(),
         }
 
     def _next_person(self) -> Role | None:
@@ -247,7 +275,7 @@ class BrowserMatch:
         if not count:
             raise RequestError("there is no move of yours to take back")
         self.history.undo(count)
-        self._fault = ""
+        self._fault, self._review = "", None
         self._asked.clear()
         self._agents.generation += 1
         self._is_changed = True
@@ -274,6 +302,8 @@ class BrowserMatch:
         role = self._choosing(step)
         if role is None:
             raise RequestError("nobody has a choice in this position")
+        if self._review is not None:
+            self._review.task = None
         limit = min(max(seconds, 0.1), ANALYSIS_SECONDS)
         self._agents.put(self._task(role, "mcts", limit, analyzed_step=step))
 
@@ -287,6 +317,36 @@ class BrowserMatch:
         back = len(history.steps) - step
         roles = [role for role in history.game.roles if role != RANDOM_ROLE]
         return next((role for role in roles if len(history.legal(role, back)) > 1), None)
+
+    def review(self) -> None:
+        """Search every position of a match that is over, one after the other; an analysis pauses it."""
+        if has_percepts(self.history.game):
+            raise RequestError("no review in a game with hidden information")
+        if not self._is_replay and not self.history.is_over:
+            raise RequestError("a match can be reviewed when it is over")
+        if self._review is None:
+            self._review = MatchReview(self.history, self._picture)
+        self._review_next(self._review)
+
+    def _review_next(self, review: MatchReview) -> None:
+        position, review.task = review.advance(), None
+        if position is None:
+            self._is_changed = True  # pages that come later get the review with the state
+        else:
+            role, step = position
+            review.task = self._task(role, "mcts", review.seconds, analyzed_step=step)
+            self._agents.put(review.task)
+
+    def _take_review(self, review: MatchReview, finding: Finding) -> None:
+        """What the search of a reviewed position reports."""
+        if finding.error:
+            review.task = None
+            self._wire.send({"event": "failed", "role": str(finding.task.role), "text": finding.error})
+        elif finding.move is not None:
+            value = None if finding.report is None else finding.report["expectation"]
+            entry = review.note(value, finding.move)
+            self._wire.send({"event": "review", "entry": entry, "of": len(self.history.steps)})
+            self._review_next(review)
 
     def record(self) -> str:
         """The match as the JSON text of a record. Raises RequestError if it holds what is hidden."""
@@ -380,10 +440,16 @@ class BrowserMatch:
         observations = tuple(
             Observation(step.joint_move[index], step.percepts[index]) for step in history.steps
         )
+        searches = (
+            len(history.game.roles)
+            if analyzed_step is not None
+            else sum(seat.startswith("mcts") for seat in self._seats)
+        )
+        share = _ANALYSIS_SHARE if analyzed_step is not None else _SEATS_SHARE
         return Task(
             self._agents.generation,
             role,
-            spec,
+            with_memory(spec, share * self._mebibytes / max(1, searches)),
             seconds,
             () if is_hidden else tuple(history.joint_moves()[:analyzed_step]),
             observations if is_hidden else (),
@@ -394,6 +460,9 @@ class BrowserMatch:
         """What a search reports; that of an earlier state is dropped."""
         task = finding.task
         if task.generation != self._agents.generation:
+            return
+        if self._review is not None and task is self._review.task:
+            self._take_review(self._review, finding)
             return
         if finding.report is not None and self._blind() is None:
             self._wire.send(
@@ -436,7 +505,7 @@ def _expectation(report: object) -> float | None:
     return float(value) if isinstance(value, int | float) and 0 <= value <= 100 else None
 
 
-def run(lines: LineQueue, wire: Wire) -> None:
+def run(lines: LineQueue, wire: Wire, mebibytes: int) -> None:
     """Answer requests, and let the match run on between them."""
     inbox: queue.SimpleQueue[bytes | Finding] = queue.SimpleQueue()
 
@@ -445,7 +514,7 @@ def run(lines: LineQueue, wire: Wire) -> None:
             inbox.put(lines.wait())
 
     threading.Thread(target=receive, daemon=True).start()
-    match = BrowserMatch(wire, inbox.put)
+    match = BrowserMatch(wire, inbox.put, mebibytes)
     methods = _methods(match)
     seconds: float | None = None
     while True:
@@ -468,9 +537,10 @@ def run(lines: LineQueue, wire: Wire) -> None:
 
 
 def _methods(match: BrowserMatch) -> dict[str, Callable[..., Any]]:
-    names = ("open", "replay", "view", "snapshot", "play", "undo", "think", "record", "animation", "abort")
-    return {name: getattr(match, name) for name in names}
+    names = ["open", "replay", "view", "snapshot", "play", "undo", "think", "review", "record", "animation"]
+    return {name: getattr(match, name) for name in (*names, "abort")}
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]), run)
+    memory = int(sys.argv[1])
+    serve(memory, partial(run, mebibytes=memory))

@@ -7,11 +7,13 @@ is shown only in matches without a person.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from gdl.terms import Term
 from ggp.analysis.figures import Line, words_of
 from ggp.analysis.picture import Picture
+from ggp.analysis.sheet_comment import read_comment
 from ggp.game import Game, Role
 from ggp.match.outcome import outcome_text
 from ggp.web.board_markup import board_markup, cell_name
@@ -21,6 +23,16 @@ from ggp.web.match_history import MatchHistory
 
 FACT_LIMIT = 400
 """Facts listed at most beside the board."""
+
+
+def described_rules(rules: str) -> dict[str, Any]:
+    """What the opening comment of a sheet says about the game, for a person who plays it.
+
+    >>> described_rules("; Nim.\n;\n; Take pieces.\n(role a)")
+    {'title': 'Nim', 'about': ['Take pieces.']}
+    """
+    comment = read_comment(rules)
+    return {"title": comment.title, "about": list(comment.rules)}
 
 
 def state_view(
@@ -65,22 +77,25 @@ def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str,
     return state_view(picture, facts, before, is_over=is_over)
 
 
-def legal_moves_view(picture: Picture, legal: Sequence[Term]) -> list[dict[str, Any]]:
-    """Every legal move: its text, what a person reads, and the cells to click for it."""
-    return [
-        {"move": str(move), "text": words_of(move), "path": path}
-        for move, path in zip(legal, _clicks(picture, legal), strict=True)
-    ]
+def legal_moves_view(picture: Picture, legal: Sequence[Term]) -> dict[str, list[str]]:
+    """Every legal move, and what to click for it; as few characters as can be, for there may be thousands.
+
+    moves   texts, as `play` takes them
+    paths   for each move the clicks in order, separated by `;`, each the names of what may be clicked,
+            separated by `|`; empty if the move can only be chosen from the list
+    """
+    return {"moves": list(map(str, legal)), "paths": _paths(picture, legal)}
 
 
-def _clicks(picture: Picture, legal: Sequence[Term]) -> list[list[list[str]]]:
-    """For each move the names of what to click, in order; each click may go to any of several."""
+def _paths(picture: Picture, legal: Sequence[Term]) -> list[str]:
     if picture.board is None:
-        return [[] if picture.lattice is None else line_path(picture.lattice, move) for move in legal]
+        lattice = picture.lattice
+        clicks = [[] if lattice is None else line_path(lattice, move) for move in legal]
+        return [";".join(map("|".join, path)) for path in clicks]
     paths = click_paths(picture.board, legal)
-    clicked = {cells for path in paths for cells in path}
-    names = {cells: [cell_name(cell) for cell in sorted(cells)] for cells in clicked}
-    return [[names[cells] for cells in path] for path in paths]
+    clicked = set(chain.from_iterable(paths))
+    names = {cells: "|".join(map(cell_name, sorted(cells))) for cells in clicked}
+    return [";".join(map(names.__getitem__, path)) for path in paths]
 
 
 def moves_view(history: MatchHistory, person: Role | None) -> list[list[str | None]]:

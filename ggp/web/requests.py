@@ -19,6 +19,8 @@ from ggp.player_server.child_end import LineQueue, end_process_group, limit_memo
 
 MESSAGE_CHARACTERS = 2000
 TOO_DEEP = "the rules are nested too deeply"
+GARBAGE_OBJECTS = 100_000
+"""New objects before garbage is collected: a state with 2,000 moves has 20,000 that all stay."""
 
 
 class RequestError(Exception):
@@ -68,6 +70,7 @@ def serve(mebibytes: int, make: Callable[[LineQueue, Wire], None]) -> None:
     lines, wire = LineQueue(take_stdin()), Wire(take_stdout())
     limit_memory(mebibytes)
     gc.freeze()  # what is imported stays: going through it all takes longer than a click may
+    gc.set_threshold(GARBAGE_OBJECTS)
     try:
         make(lines, wire)
     except (MemoryError, OSError):

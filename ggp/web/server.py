@@ -10,7 +10,8 @@
                                                       a record; or store, run and match
     GET  /api/matches/ID                              what does not change during it
     GET  /api/matches/ID/events                       server-sent events, the present state first
-    POST /api/matches/ID/{view,play,undo,think,record,animation,close}
+    POST /api/matches/ID/{view,play,undo,think,review,record,animation,close}
+    POST /api/matches/ID/again                        open a match with the same rules and seats
     POST /api/sheet/{check,format,prove}              the workbench
     POST /api/sheet/{validate,evaluate,picture}       for programs
 
@@ -65,6 +66,7 @@ _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
     "play": {"step": int, "role": str, "move": str},
     "undo": {},
     "think": {"seconds": float, "step": int},
+    "review": {},
     "record": {},
     "animation": {},
 }
@@ -110,6 +112,7 @@ class WebServer:
         app.router.add_post("/api/matches", self.open_match)
         app.router.add_get("/api/matches/{id}", self.match)
         app.router.add_get("/api/matches/{id}/events", self.events)
+        app.router.add_post("/api/matches/{id}/again", self.open_again)
         app.router.add_post("/api/matches/{id}/close", self.close_match)
         app.router.add_post("/api/matches/{id}/{do}", self.ask_match)
         app.router.add_post("/api/sheet/{do}", self.ask_sheet)
@@ -234,6 +237,15 @@ class WebServer:
                 "seed": _field(data, "seed", int, time.time_ns() % 2**31),
             },
         )
+        return web.json_response({"id": match.name})
+
+    async def open_again(self, request: web.Request) -> web.Response:
+        """Open another match with the rules and seats of one; the reply has its id."""
+        opened = self._find(request).opened
+        if not opened:
+            raise web.HTTPBadRequest(text="a record cannot be played again")
+        arguments = {**opened, "seed": time.time_ns() % 2**31}
+        match = await self.sessions.open_match(self._session(request), "open", arguments)
         return web.json_response({"id": match.name})
 
     async def _stored_record(self, data: dict[str, Any]) -> str:

@@ -44,11 +44,15 @@ class SessionLimits:
 
 @dataclass(eq=False)
 class OpenMatch:
-    """A match, its process, the last state as data and as JSON, and the pages that follow it."""
+    """A match, its process, the last state as data and as JSON, and the pages that follow it.
+
+    opened   what it was opened with, to play the same again; empty for records
+    """
 
     name: str
     link: ChildLink | None = None
     about: dict[str, Any] = field(default_factory=dict)
+    opened: Mapping[str, Any] = field(default_factory=dict)
     state: dict[str, Any] | None = None
     state_text: str = ""
     followers: set[asyncio.Queue[str | None]] = field(default_factory=set)
@@ -143,7 +147,7 @@ class Sessions:
         """Start the process of a match. Raises ChildError, OSError; then there is no match."""
         while len(session.matches) >= self.limits.matches:
             await session.matches.popitem(last=False)[1].close()
-        match = OpenMatch(secrets.token_urlsafe(9))
+        match = OpenMatch(secrets.token_urlsafe(9), opened=arguments if do == "open" else {})
         match.link = ChildLink(MATCH_MODULE, self.limits.mebibytes, match.receive)
         session.matches[match.name] = match
         try:

@@ -17,6 +17,7 @@ from typing import Any
 
 from gdl.errors import Diagnostic, GdlError
 from gdl.syntax.formatting import format_kif
+from gdl.validation.explanations import EXPLANATIONS
 from ggp.analysis.board_svg import board_svg
 from ggp.analysis.figures import words_of
 from ggp.analysis.sheet_comment import read_comment
@@ -76,6 +77,7 @@ def _finding(diagnostic: Diagnostic) -> dict[str, Any]:
         "code": diagnostic.code,
         "severity": str(diagnostic.severity.value),
         "text": diagnostic.message,
+        "explanation": EXPLANATIONS.get(diagnostic.code, ""),
         "line": None if span is None else span.line,
         "column": None if span is None else span.column,
     }

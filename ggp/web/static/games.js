@@ -2,7 +2,11 @@
 import { element, find, request } from "./page.js";
 
 const REMOTE = "over HTTP";
-const AGENTS = ["person", "mcts", "alphabeta", "solving", "random", "legal", REMOTE];
+const AGENTS = {
+  person: "you, a person", mcts: "machine: mcts (strong)", alphabeta: "machine: alphabeta", solving: "machine: solving",
+  random: "machine: random moves", legal: "machine: first legal move", [REMOTE]: "a player over HTTP",
+};
+const KINDS = ["turn-taking", "simultaneous", "puzzle", "hidden information", "chance", "three roles"];
 let games = [];
 
 function mentions(game, words) {
@@ -12,7 +16,8 @@ function mentions(game, words) {
 
 function showGames() {
   const words = find("words").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const shown = games.filter((game) => mentions(game, words));
+  const kinds = [...find("kinds").querySelectorAll('[aria-pressed="true"]')].map((each) => each.textContent);
+  const shown = games.filter((game) => mentions(game, words) && kinds.every((kind) => (game.kind ?? "").includes(kind)));
   find("games").replaceChildren(...shown.map(card));
   find("message").textContent = shown.length || !games.length ? "" : "No game mentions these words.";
 }
@@ -26,7 +31,7 @@ function card(game) {
   return element("li", {},
     element("button", { type: "button", "data-game": game.name, onclick: () => askSeats(game) },
       picture, element("strong", {}, game.title || game.name), element("small", {}, kind),
-      element("small", {}, game.value ? `value: ${game.value}` : "")));
+      element("small", {}, game.value && game.value !== "unknown" ? `value: ${game.value}` : "")));
 }
 
 async function askSeats(game) {
@@ -45,7 +50,7 @@ async function askSeats(game) {
     return;
   }
   find("seats").replaceChildren(...roles.map((role, index) => {
-    const kind = element("select", { name: "kind", "aria-label": `player of ${role}` }, ...AGENTS.map((each) => element("option", {}, each)));
+    const kind = element("select", { name: "kind", "aria-label": `player of ${role}` }, ...Object.entries(AGENTS).map(([value, text]) => element("option", { value }, text)));
     const options = element("input", { name: "options", placeholder: "options, such as c=40", "aria-label": `options of ${role}` });
     kind.value = index ? "mcts" : "person";
     options.disabled = kind.value === "person";
@@ -93,6 +98,15 @@ async function openText(text, name) {
 }
 
 find("words").addEventListener("input", showGames);
+find("kinds").replaceChildren(...KINDS.map((kind) => element("button", { type: "button", "aria-pressed": "false", onclick: ({ target }) => {
+  target.setAttribute("aria-pressed", String(target.getAttribute("aria-pressed") !== "true"));
+  showGames();
+} }, kind)));
+document.addEventListener("paste", (event) => {
+  const text = event.clipboardData.getData("text");
+  if (event.target.matches("input, select") || !text.includes("(")) return;
+  openText(text, "pasted game");
+});
 find("cancel").addEventListener("click", () => find("setup").close());
 find("record").addEventListener("change", async (event) => {
   const [file] = event.target.files;

@@ -14,6 +14,7 @@ let hintWanted = false;
 let isSlow = false; // an awaited agent has not reported for a while
 let slowTimer = 0;
 let thought = null; // the last event `think` of an analysis
+let review = null; // what searches expected at every choice: entries, number of steps
 const SLOW_MS = 4000;
 
 const problem = (text) => { find("problem").textContent = text; };
@@ -32,6 +33,9 @@ async function ask(what, body = {}) {
 // --- moves ---
 
 const isLive = () => shown === null || shown === live.step;
+const plain = (text) => text.startsWith("(") ? text.slice(1, -1) : text;
+const pathOf = (text) => text ? text.split(";").map((cells) => cells.split("|")) : [];
+const persons = () => about.is_replay ? [] : about.roles.filter((role, index) => about.seats[index] === "person");
 const fits = (move, cells) => cells.every((cell, index) => move.path[index]?.includes(cell));
 
 function candidates() {
@@ -64,19 +68,35 @@ function showChoice() {
     element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", onclick: () => play(move.move) }, move.text)));
   if (moves.length > LISTED) items.push(element("li", { class: "faint" }, `… and ${(moves.length - LISTED).toLocaleString("en")} more: filter them, or click on the board`));
   find("moves").replaceChildren(...items);
-  const next = new Set(isLive() ? live.moves.filter((move) => fits(move, clicks)).flatMap((move) => move.path[clicks.length] ?? []) : []);
+  const clickable = isLive() ? live.moves.filter((move) => fits(move, clicks)).map((move) => move.path[clicks.length] ?? []) : [];
+  const next = new Set(clickable.flat());
+  const single = new Set(clickable.filter((cells) => cells.length === 1).flat()); // others are columns to drop into
   const firsts = new Set(isLive() ? live.moves.flatMap((move) => move.path[0] ?? []) : []);
-  const hinted = live.moves.find((move) => move.move === best)?.path.flat() ?? [];
+  const entry = reviewed();
+  const hinted = entry ? pathOf(entry.best_path).flat() : isLive() ? live.moves.find((move) => move.move === best)?.path.flat() ?? [] : [];
+  const played = entry ? pathOf(entry.played_path).flat() : [];
   for (const cell of document.querySelectorAll("#state [data-cell]")) {
     const name = cell.dataset.cell;
     const can = next.has(name) || firsts.has(name);
     cell.classList.toggle("can", can);
     cell.classList.toggle("chosen", clicks.includes(name));
-    cell.classList.toggle("hinted", isLive() && hinted.includes(name) && hinted.length < 5);
-    cell.classList.toggle("next", next.has(name));
+    cell.classList.toggle("hinted", hinted.includes(name));
+    cell.classList.toggle("played", played.includes(name));
+    cell.classList.toggle("next", single.has(name) || (next.has(name) && !cell.classList.contains("full")));
     if (can) { cell.setAttribute("tabindex", "0"); cell.setAttribute("role", "button"); }
     else { cell.removeAttribute("tabindex"); cell.setAttribute("role", "img"); }
   }
+  find("how").textContent = howText(next, moves, entry);
+  find("how").classList.toggle("idle", !persons().length && !review);
+}
+
+/** How to move, or what the colors of a reviewed position mean. */
+function howText(next, moves, entry) {
+  if (entry && entry.best !== entry.played) return `${entry.role} played ${plain(entry.played)} (red); the search prefers ${plain(entry.best)} (green).`;
+  if (entry) return `${entry.role} played ${plain(entry.played)}, as the search would.`;
+  if (!isLive() || !live.person || !live.moves.length) return "";
+  if (clicks.length) return next.size ? "Now click where it goes, or choose under Your moves. Escape takes the click back." : `${moves.length} moves end here: choose one under Your moves.`;
+  return next.size ? "Click a marked place on the board, or choose under Your moves." : "Choose under Your moves.";
 }
 
 // --- the state on the board ---
@@ -85,11 +105,21 @@ function statusText() {
   if (!isLive()) return `Position after step ${shown} of ${live.step}`;
   if (live.fault) return `The rules are at fault: ${live.fault}`;
   if (live.note) return live.note;
-  if (live.is_over) return `${live.outcome.charAt(0).toUpperCase()}${live.outcome.slice(1)}`;
+  if (live.is_over) return outcomeText();
   if (about.is_replay) return "The record ends here, before the game is over";
   if (live.person) return `${live.person}, it is your move`;
   if (live.waiting.length) return `${live.waiting.join(", ")} ${isSlow ? "gets ready (the first search compiles, for up to a minute) …" : "thinking …"}`;
   return "Waiting for the others …";
+}
+
+/** Who won; to a single person, whether it is they. */
+function outcomeText() {
+  const text = `${live.outcome.charAt(0).toUpperCase()}${live.outcome.slice(1)}`;
+  const own = persons();
+  const others = (live.goals ?? []).filter((goal, index) => about.roles[index] !== own[0] && about.roles[index] !== "random" && goal !== null);
+  const mine = live.goals?.[about.roles.indexOf(own[0])];
+  if (own.length !== 1 || !others.length || mine == null || mine === Math.max(...others)) return text;
+  return `${mine > Math.max(...others) ? "You win" : "You lose"}: ${live.outcome}`;
 }
 
 function showPosition(state) {
@@ -134,7 +164,9 @@ function showLog() {
   const items = live.history.map((row, index) => {
     const told = row.filter((move) => move !== null && move !== "noop").join(" · ") || row.find((move) => move !== null) || "…";
     const here = (shown ?? live.step) === index + 1;
-    return element("li", { class: here ? "here" : "" }, element("button", { type: "button", onclick: () => goTo(index + 1) }, told));
+    const lost = lostAt(index);
+    return element("li", { class: here ? "here" : "" }, element("button", { type: "button", onclick: () => goTo(index + 1) }, told),
+      lost ? element("span", { class: "lost", title: `cost ${lost.toFixed(0)} expected points` }, `−${lost.toFixed(0)}`) : "");
   });
   log.replaceChildren(...items);
   const here = log.querySelector(".here");
@@ -189,24 +221,80 @@ function showValues() {
   }
 }
 
-const plain = (text) => text.startsWith("(") ? text.slice(1, -1) : text;
-
 function fillRows(rows) {
   while (rows.length < ROWS) rows.push(element("tr", {}, element("td", {}, "\u00a0"), element("td", {}), element("td", {})));
   find("candidates").replaceChildren(...rows);
 }
 
+// --- who was ahead: what searches expected, and the review of a match that is over ---
+
+const LOSS = 10; // expected points that a move must cost to be called a mistake
+
+/** The entry of the review for the position on the board. */
+const reviewed = () => shown === null ? null : review?.entries.find((entry) => entry.step === shown) ?? null;
+
+/** The moves after which their role expected less, though the search prefers another; the dearest first. */
+function mistakes() {
+  const found = [];
+  for (const [index, role] of about.roles.entries()) {
+    const own = (review?.entries ?? []).filter((entry) => entry.role === role && entry.value !== null);
+    own.forEach((entry, place) => {
+      const after = own[place + 1]?.value ?? (live.is_over ? live.goals?.[index] : null) ?? null;
+      if (after !== null && entry.best !== entry.played && entry.value - after >= LOSS) found.push({ ...entry, after, lost: entry.value - after });
+    });
+  }
+  return found.sort((one, other) => other.lost - one.lost);
+}
+
+const lostAt = (step) => mistakes().find((each) => each.step === step)?.lost ?? 0;
+
+function showMistakes() {
+  const own = persons();
+  const mine = mistakes().filter((each) => own.length !== 1 || each.role === own[0]).slice(0, 4);
+  const items = mine.map((each) => element("li", {},
+    element("button", { type: "button", onclick: () => goTo(each.step) }, `Move ${each.step + 1}, ${plain(each.played)}`),
+    ` took ${each.role} from ${each.value.toFixed(0)} to ${each.after.toFixed(0)}; the search prefers ${plain(each.best)}.`));
+  const first = review?.entries.find((entry) => own.length !== 1 || entry.role === own[0]);
+  if (review?.is_done && !items.length && first) {
+    items.push(element("li", {}, `No single move lost more than ${LOSS} points. At the start the search expects ${(first.value ?? 50).toFixed(0)} of 100 for ${first.role}.`));
+  }
+  find("mistakes").replaceChildren(...items);
+}
+
+function showReview() {
+  const can = !about.is_hidden && !about.is_live && live.step > 0 && (live.is_over || about.is_replay);
+  const isRunning = Boolean(review?.isRunning);
+  find("review").hidden = !can || Boolean(review?.is_done);
+  find("review").disabled = isRunning;
+  const last = review?.entries.at(-1);
+  find("review-text").textContent = isRunning && last ? `position ${last.step + 1} of ${review.of}` : isRunning ? "the search gets ready …" : "";
+  find("chart-help").textContent = review?.is_done ? "Expected goals at every choice. Click the chart or a move to see the position."
+    : can ? "The review searches every position, and shows which moves lost ground." : "What the searches expected; 100 is a win. Click the chart to see the position.";
+  showMistakes();
+}
+
+/** What is known of each role's expectation: lists of [position, value], the result last. */
+function series() {
+  const lists = about.roles.map((role, index) => {
+    const known = new Map(live.values.map((row, step) => [step, row[index]]).filter(([, value]) => value !== null && value !== undefined));
+    for (const entry of review?.entries ?? []) if (entry.role === role && entry.value !== null) known.set(entry.step, entry.value);
+    return [...known].sort(([one], [other]) => one - other);
+  });
+  return lists.map((list, index) => list.length && live.is_over && live.goals?.[index] != null ? [...list, [live.step, live.goals[index]]] : list);
+}
+
 function showChart() {
-  const values = live.values;
-  const has = values.some((row) => row.some((value) => value !== null));
-  find("chart-box").hidden = !has;
-  if (!has) return;
-  const width = Math.max(300, Math.min(640, find("chart").clientWidth)), height = 130, left = 28, bottom = 112, top = 8;
+  const lists = series();
+  const has = lists.some((list) => list.length);
+  find("chart-box").hidden = about.is_blind || (!has && !(live.step > 0 && !about.is_hidden && (live.is_over || about.is_replay)));
+  showReview();
+  if (!has) { find("chart").replaceChildren(); return; }
+  const width = Math.max(280, Math.min(640, find("chart").clientWidth)), height = 150, left = 28, right = 84, bottom = 128, top = 10;
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", "expected goals of the roles over the steps");
-  const x = (step) => left + (width - left - 90) * (values.length > 1 ? step / (values.length - 1) : 0);
+  const x = (step) => left + (width - left - right) * step / Math.max(1, live.step);
   const y = (value) => bottom - (bottom - top) * value / 100;
   const draw = (tag, attributes, text) => {
     const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -215,23 +303,24 @@ function showChart() {
     svg.append(node);
   };
   for (const value of [0, 50, 100]) {
-    draw("line", { class: "axis", x1: left, x2: width - 90, y1: y(value), y2: y(value) });
+    draw("line", { class: "axis", x1: left, x2: width - right, y1: y(value), y2: y(value) });
     draw("text", { x: left - 4, y: y(value) + 4, "text-anchor": "end" }, String(value));
   }
-  const at = (shown ?? live.step) - 1;
-  if (at >= 0) draw("line", { class: "now", x1: x(at), x2: x(at), y1: top, y2: bottom });
-  about.roles.forEach((role, index) => {
-    const points = values.map((row, step) => [step, row[index]]).filter(([, value]) => value !== null && value !== undefined);
-    if (!points.length) return;
-    const series = `series-${inkOf(role, about.roles)}`;
-    draw("path", { class: series, d: points.map(([step, value], place) => `${place ? "L" : "M"}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join("") });
-    const [step, value] = points[points.length - 1];
-    draw("circle", { class: series, cx: x(step), cy: y(value), r: 3 });
-    draw("text", { class: series, x: width - 84, y: 20 + 16 * index }, `${role} ${value.toFixed(0)}`);
+  draw("text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, `moves (${live.step})`);
+  const at = shown ?? live.step;
+  draw("line", { class: "now", x1: x(at), x2: x(at), y1: top, y2: bottom });
+  lists.forEach((list, index) => {
+    if (!list.length) return;
+    const role = about.roles[index], ink = `series-${inkOf(role, about.roles)}`;
+    draw("path", { class: ink, d: list.map(([step, value], place) => `${place ? "L" : "M"}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join("") });
+    const [step, value] = list.findLast(([step]) => step <= at) ?? list[0];
+    draw("circle", { class: ink, cx: x(step), cy: y(value), r: 3 });
+    draw("text", { class: ink, x: width - right + 8, y: 20 + 16 * index }, `${role} ${value.toFixed(0)}`);
   });
+  for (const each of mistakes()) draw("circle", { class: "lost", cx: x(each.step), cy: y(each.value), r: 4.5 });
   svg.addEventListener("click", (event) => {
     const place = (event.clientX - svg.getBoundingClientRect().left) * width / svg.clientWidth;
-    goTo(1 + Math.round((place - left) / (width - left - 90) * Math.max(1, values.length - 1)));
+    goTo(Math.round((place - left) / (width - left - right) * live.step));
   });
   find("chart").replaceChildren(svg);
 }
@@ -251,9 +340,12 @@ function receive(event) {
     const wasLive = live === null || isLive();
     if (live?.step !== event.step) { best = null; clicks = []; thought = null; }
     const isFirst = live === null;
-    live = event;
-    const persons = about.seats.includes("person") && !about.is_replay;
-    find("choice").hidden = !persons;
+    live = { ...event, moves: event.moves.map((move, index) => ({ move, text: plain(move), path: pathOf(event.paths[index]) })) };
+    if (event.review || !review?.isRunning) review = event.review ?? null;
+    find("choice").hidden = !persons().length;
+    document.body.classList.toggle("over", event.is_over);
+    find("choice-title").textContent = event.is_over ? "The match is over" : "Your moves";
+    find("again").hidden = !event.is_over;
     find("steps").hidden = about.is_blind;
     find("undo").disabled = !event.can_undo;
     find("hint").disabled = !event.person || about.is_hidden;
@@ -262,8 +354,21 @@ function receive(event) {
     if (wasLive) { shown = null; showPosition(event); } else showProgress();
     if (linked !== live.step) goTo(linked);
   } else if (event.event === "think") showThought(event);
-  else if (event.event === "failed") problem(`${event.role}: ${event.text}`);
+  else if (event.event === "review") takeReview(event);
+  else if (event.event === "failed") {
+    if (review) review.isRunning = false;
+    problem(`${event.role}: ${event.text}`);
+    showChart();
+  }
   else if (event.event === "gone") problem("The process of this match has ended: its rules took too much time or memory.");
+}
+
+function takeReview({ entry, of }) {
+  review ??= { entries: [] };
+  Object.assign(review, { of, isRunning: true });
+  if (!review.entries.some((each) => each.step === entry.step && each.role === entry.role)) review.entries.push(entry);
+  showChart();
+  showLog();
 }
 
 /** The match goes on while an earlier position is on the board. */
@@ -271,6 +376,7 @@ function showProgress() {
   find("step").max = live.step;
   find("step-text").textContent = `${shown} of ${live.step}`;
   showLog();
+  showChart();
 }
 
 function follow() {
@@ -342,7 +448,26 @@ find("filter").addEventListener("keydown", (event) => {
 });
 find("undo").addEventListener("click", () => ask("undo"));
 find("hint").addEventListener("click", () => { hintWanted = true; ask("think", { seconds: 1, step: live.step }); });
-find("think").addEventListener("click", () => ask("think", { seconds: 10, step: shown ?? live.step }));
+find("think").addEventListener("click", () => {
+  if (review) review.isRunning = false; // the server lets it pause
+  ask("think", { seconds: 10, step: shown ?? live.step });
+  showChart();
+});
+find("review").addEventListener("click", () => {
+  review = { entries: [], of: live.step, ...review, isRunning: true };
+  ask("review");
+  showChart();
+});
+find("again").addEventListener("click", async () => {
+  const opened = await ask("again");
+  if (opened) location.href = `/match/${opened.id}`;
+});
+let chartWidth = 0;
+new ResizeObserver(() => {
+  if (!live || find("chart").clientWidth === chartWidth) return;
+  chartWidth = find("chart").clientWidth;
+  showChart();
+}).observe(find("chart"));
 find("first").addEventListener("click", () => goTo(0));
 find("back").addEventListener("click", () => goTo((shown ?? live.step) - 1));
 find("forward").addEventListener("click", () => goTo((shown ?? live.step) + 1));
@@ -365,7 +490,12 @@ try {
   about = await request(api);
   document.title = about.name;
   find("title").textContent = about.name;
-  find("seats").textContent = about.roles.map((role, index) => about.seats[index] ? `${role}: ${about.seats[index]}` : role).join(" · ");
+  const seat = (index) => about.seats[index] === "person" && persons().length === 1 ? "you" : about.seats[index];
+  find("seats").textContent = about.roles.map((role, index) => seat(index) ? `${role}: ${seat(index)}` : role).join(" · ");
+  find("about").hidden = !about.about?.length;
+  find("about-title").textContent = "How to play";
+  find("about-text").replaceChildren(...(about.about ?? []).map((text) => element("p", {}, text)));
+  find("about").open = innerWidth > 960;
   fillRows([]);
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
   find("think").hidden = about.is_live || about.is_hidden;

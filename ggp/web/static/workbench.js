@@ -2,27 +2,37 @@
 import { element, find, request, showState } from "./page.js";
 
 const PAUSE_MS = 350;
-const START = `; Take away.
+const EXAMPLE = `; Take away.
 ;
 ; A heap of seven; each takes one or two in turn. Who takes the last one wins.
 ;
 ; roles: first, second
-; kind: two players, turn-taking
+; kind: turn-taking, zero-sum
+
+; Who plays, and what is true at the start
 
 (role first) (role second)
 (init (heap 7)) (init (control first))
+
+; Numbers are names, so say what they mean; (minus ?n ?k ?m): n - k = m
 
 (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 6) (succ 6 7)
 (<= (minus ?n 1 ?m) (succ ?m ?n))
 (<= (minus ?n 2 ?m) (succ ?m ?k) (succ ?k ?n))
 
+; What each may do; one that waits needs a move too
+
 (<= (legal ?p (take ?k)) (true (control ?p)) (true (heap ?n)) (minus ?n ?k ?m))
 (<= (legal first noop) (true (control second)))
 (<= (legal second noop) (true (control first)))
 
+; What is true after the moves
+
 (<= (next (heap ?m)) (true (heap ?n)) (does ?p (take ?k)) (minus ?n ?k ?m))
 (<= (next (control first)) (true (control second)))
 (<= (next (control second)) (true (control first)))
+
+; When it is over, and what that is worth: here the other one took the last
 
 (<= terminal (true (heap 0)))
 (<= (goal first 100) (true (heap 0)) (true (control second)))
@@ -31,9 +41,34 @@ const START = `; Take away.
 (<= (goal second 0) (true (heap 0)) (true (control second)))
 (<= (goal ?p 50) (role ?p) (not terminal))
 `;
+const EMPTY = `; Title.
+;
+; How it is played.
+;
+; roles: first, second
+; kind: turn-taking, zero-sum
+
+; Who plays, and what is true at the start
+
+(role first) (role second)
+(init (control first))
+
+; What each may do; one that waits needs a move too
+
+(<= (legal ?p noop) (role ?p) (not (true (control ?p))))
+
+; What is true after the moves
+
+(<= (next (control first)) (true (control second)))
+(<= (next (control second)) (true (control first)))
+
+; When it is over, and what that is worth
+
+`;
 const rules = find("rules");
 let timer = 0;
 let latest = 0;
+let loaded = EXAMPLE; // the sheet as it was put there, to ask before edits are lost
 
 const status = (text) => { find("status").textContent = text; };
 
@@ -55,9 +90,15 @@ function goTo(line, column) {
 }
 
 function showFindings(findings, note) {
-  const items = findings.map((each) => element("li", { class: each.severity },
-    element("button", { type: "button", onclick: () => each.line && goTo(each.line, each.column) },
-      element("b", {}, `${each.severity} ${each.code}`), each.line ? ` ${each.line}:${each.column} ` : " ", each.text)));
+  const explained = new Set();
+  const items = findings.map((each) => {
+    const isNew = each.explanation && !explained.has(each.code);
+    explained.add(each.code);
+    return element("li", { class: each.severity },
+      element("button", { type: "button", onclick: () => each.line && goTo(each.line, each.column) },
+        element("b", {}, `${each.severity} ${each.code}`), each.line ? ` line ${each.line}, column ${each.column}: ` : " ", each.text),
+      isNew ? element("small", { class: "faint" }, each.explanation.replaceAll("`", "")) : "");
+  });
   if (note) items.push(element("li", { class: "error" }, element("b", {}, note)));
   if (!items.length) items.push(element("li", { class: "good" }, "No findings."));
   find("findings").replaceChildren(...items);
@@ -140,6 +181,19 @@ find("prove").addEventListener("click", async () => {
     status(error.message);
   }
 });
+find("sheets").addEventListener("change", async () => {
+  const wanted = find("sheets").value;
+  find("sheets").value = "";
+  if (rules.value !== loaded && rules.value.trim() && !confirm("Replace the sheet that you have changed?")) return;
+  try {
+    loaded = { "+example": EXAMPLE, "+empty": EMPTY }[wanted] ?? (await request(`/api/games/${encodeURIComponent(wanted)}/rules`));
+    rules.value = loaded;
+    rules.scrollTop = 0;
+    changed();
+  } catch (error) {
+    status(error.message);
+  }
+});
 find("format").addEventListener("click", async () => {
   try {
     rules.value = await request("/api/sheet/format", { rules: rules.value });
@@ -159,9 +213,16 @@ find("link").addEventListener("click", async () => {
 });
 
 try {
-  rules.value = location.hash.length > 1 ? await unpacked(location.hash.slice(1)) : sessionStorage.getItem("sheet") ?? START;
+  rules.value = location.hash.length > 1 ? await unpacked(location.hash.slice(1)) : sessionStorage.getItem("sheet") ?? EXAMPLE;
 } catch (error) {
   status(`the link holds no sheet (${error.message})`);
 }
+loaded = rules.value === EXAMPLE ? EXAMPLE : "";
+find("help").open = innerWidth > 960;
 showNumbers();
 check();
+try {
+  find("sheets").append(...(await request("/api/games")).map((game) => element("option", { value: game.name }, game.name)));
+} catch {
+  // the sheets are a convenience
+}

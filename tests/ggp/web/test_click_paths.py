@@ -1,6 +1,8 @@
 """Which cells stand for a move."""
 
 import ggp
+from gdl.syntax.parser import parse_term
+from ggp.analysis.board import Axis, Board, Layer
 from ggp.web.click_paths import click_paths
 
 
@@ -34,3 +36,11 @@ def test_drop_is_anywhere_in_the_column():
 
 def test_move_without_a_place_has_no_path():
     assert paths("tictactoe")["noop"] == []
+
+
+def test_moves_of_unequal_length_and_nested_terms_have_paths_of_their_own():
+    axis = tuple((str(each),) for each in (1, 2, 3))
+    board = Board((Layer("cell", 3, Axis((0,), axis), Axis((1,), axis)),), True, (None,))
+    texts = ["(jump 1 1 2 2 3 3)", "(put (at 2 3))", "(drop 2)", "(say hello)", "noop"]
+    found = [[sorted(cells) for cells in path] for path in click_paths(board, list(map(parse_term, texts)))]
+    assert found == [[[(0, 0)], [(1, 1)], [(2, 2)]], [[(1, 2)]], [[(1, 0), (1, 1), (1, 2)]], [], []]

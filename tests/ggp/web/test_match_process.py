@@ -1,11 +1,13 @@
 """A match of the browser, without its process: seats, steps, and what a person may see."""
 
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
 
 import ggp
+from gdl.syntax.parser import parse_term
 from ggp.web import match_process
 from ggp.web.agent_thread import Finding, Task
 from ggp.web.match_process import BrowserMatch
@@ -70,11 +72,11 @@ def test_lines_between_dots_are_drawn_by_clicks():
     match = open_match("dotsandboxes", ["person", "person"])
     shown = match.snapshot()
     assert len(shown["moves"]) == 24
-    assert all(len(move["path"]) == 1 for move in shown["moves"])
+    paths = dict(zip(shown["paths"], shown["moves"], strict=True))
+    assert len(paths) == 24  # one click each
     assert shown["board"].count('class="wall"') == 0
-    move = next(move for move in shown["moves"] if move["path"] == [["upright 3,0"]])
-    assert move["move"] == "(draw (upright 4 1))"
-    play(match, "first", move["move"])
+    assert paths["upright 3,0"] == "(draw (upright 4 1))"
+    play(match, "first", paths["upright 3,0"])
     after = match.snapshot()
     line = next(part for part in after["board"].split("<g") if 'data-cell="upright 3,0"' in part)
     assert 'class="wall"' in line
@@ -103,6 +105,65 @@ def test_every_position_of_a_match_can_be_analyzed_also_after_the_end():
     assert (str(record._agents.tasks[-1].role), record._agents.tasks[-1].moves) == ("x", ())
 
 
+def finish_search(match, move, expectation):
+    task = match._agents.tasks[-1]
+    match.take(Finding(task, None, {"expectation": 1.0}))  # how it stands; of no interest
+    match.take(Finding(task, parse_term(move), {"expectation": expectation}))
+    run_on(match)
+
+
+def test_review_searches_every_choice_and_an_analysis_pauses_it():
+    match = open_match("tictactoe", ["person", "person"])
+    with pytest.raises(RequestError, match="when it is over"):
+        match.review()
+    for role, move in zip("xoxox", ["1 1", "2 1", "1 2", "2 2", "1 3"], strict=True):
+        play(match, role, f"(mark {move})")
+    match.review()
+    finish_search(match, "(mark 2 2)", 55.0)
+    event = match._wire.events[-1]
+    assert (event["event"], event["of"]) == ("review", 5)
+    entry = event["entry"]
+    assert (entry["step"], entry["role"], entry["value"]) == (0, "x", 55.0)
+    assert (entry["played"], entry["played_path"]) == ("(mark 1 1)", "0,0")
+    assert (entry["best"], entry["best_path"]) == ("(mark 2 2)", "1,1")
+    match.think(1.0, 3)
+    assert len(match._agents.tasks) == 3
+    match.review()
+    for value in (40.0, 60.0, 0.0, 100.0):
+        finish_search(match, "(mark 3 3)", value)
+    review = match.snapshot()["review"]
+    assert review["is_done"]
+    assert [(each["role"], each["value"]) for each in review["entries"]] == [
+        ("x", 55.0), ("o", 40.0), ("x", 60.0), ("o", 0.0), ("x", 100.0)
+    ]  # fmt: skip
+    assert match._wire.events[-1]["review"] == review
+    match.undo()
+    assert match.snapshot()["review"] is None
+
+
+def test_review_pauses_after_a_search_that_failed_and_hidden_games_have_none():
+    match = open_match("tictactoe", ["person", "person"])
+    record = BrowserMatch(Wire(), lambda finding: None)
+    play(match, "x", "(mark 1 1)")
+    record.replay(match.record())
+    record.review()
+    record.take(Finding(record._agents.tasks[-1], error="out of memory"))
+    assert record._wire.events[-1]["text"] == "out of memory"
+    assert not record.snapshot()["review"]["is_done"]
+    with pytest.raises(RequestError, match="hidden information"):
+        open_match("kuhn_poker", ["person", "legal"]).review()
+
+
+def test_searches_of_a_match_share_its_memory():
+    match = BrowserMatch(Wire(), lambda finding: None, mebibytes=2000)
+    match.open(read_rules("connectfour_3p"), "connectfour_3p", ["person", "mcts", "mcts:c=9"], 1.0, seed=1)
+    run_on(match)
+    play(match, "red", "(drop 1)")
+    assert match._agents.tasks[-1].spec == "mcts:memory=300,proof_memory=75"
+    match.think(1.0, 0)
+    assert match._agents.tasks[-1].spec == "mcts:memory=66,proof_memory=16"
+
+
 @pytest.mark.slow
 def test_every_bundled_game_opens_and_offers_every_legal_move():
     for each in known_games():
@@ -115,8 +176,9 @@ def test_every_bundled_game_opens_and_offers_every_legal_move():
         shown = match.snapshot()
         if shown["person"] is not None:
             role = next(role for role in game.roles if str(role) == shown["person"])
-            assert [move["move"] for move in shown["moves"]] == list(map(str, match.history.legal(role)))
-            cells = {cell for move in shown["moves"] for step in move["path"] for cell in step}
+            assert shown["moves"] == list(map(str, match.history.legal(role)))
+            assert len(shown["paths"]) == len(shown["moves"])
+            cells = set(re.split("[;|]", ";".join(filter(None, shown["paths"])))) - {""}
             assert all(f'data-cell="{cell}"' in shown.get("board", "") for cell in cells if not is_hidden)
 
 
@@ -146,7 +208,7 @@ def test_move_that_is_late_foreign_or_illegal_is_refused(step, role, move):
 def test_first_of_two_simultaneous_moves_is_not_shown():
     match = open_match("rockpaperscissors", ["person", "person"])
     roles = [str(role) for role in match.history.game.roles]
-    move = match.snapshot()["moves"][0]["move"]
+    move = match.snapshot()["moves"][0]
     play(match, roles[0], move)
     between = match.snapshot()
     assert (between["person"], between["step"], between["history"]) == (roles[1], 0, [])

@@ -218,6 +218,35 @@ def test_position_of_the_past_is_analyzed_and_has_an_address(page, address):
     expect(page.locator("#status")).to_have_text("Position after step 3 of 5")
 
 
+def test_lost_match_is_reviewed_and_played_again(page, address):
+    open_game(page, address, "tictactoe", ["person", "person"])
+    for number, cell in enumerate(["0,0", "1,0", "2,2", "0,1", "1,1"], start=1):
+        page.click(f'[data-cell="{cell}"]')
+        expect(step_of(page)).to_have_text(f"{number} of {number}", timeout=WAIT_MS)
+    expect(page.locator("#status")).to_have_text("X wins")
+    page.click("#review")
+    expect(page.locator("#review")).to_be_hidden(timeout=WAIT_MS)
+    page.locator("#mistakes button").first.click()
+    expect(page.locator("#how")).to_contain_text("the search prefers")
+    assert page.locator("#state .hinted").count() == page.locator("#state .played").count() == 1
+    assert page.locator("#chart path").count() == 2
+    page.reload()
+    expect(page.locator("#mistakes button").first).to_be_visible()
+    page.click("#again")
+    expect(step_of(page)).to_have_text("0 of 0", timeout=WAIT_MS)
+
+
+def test_single_person_is_told_whether_they_won_and_how_to_play(page, address):
+    open_game(page, address, "tictactoe", ["person", "legal"])
+    expect(page.locator("#seats")).to_have_text("x: you · o: legal")
+    expect(page.locator("#about")).to_contain_text("How to play")
+    for cell in ("1,1", "2,0", "0,2"):  # the other takes 0,0, 0,1 and so on
+        expect(page.locator("#how")).to_contain_text("Click a marked place")
+        page.click(f'[data-cell="{cell}"]')
+        expect(page.locator("#status")).to_have_text(re.compile("it is your move|win|lose"))
+    expect(page.locator("#status")).to_have_text("You win: x wins")
+
+
 def test_cards_of_others_never_reach_the_page(page, address):
     texts = []
     page.on("response", lambda reply: "/play" in reply.url and texts.append(reply.text()))
@@ -241,6 +270,63 @@ def test_typing_error_is_found_and_mended_in_the_workbench(page, address):
     page.click("#play")
     page.wait_for_url("**/match/*")
     expect(page.locator("#moves button").first).to_have_text("take 1")
+
+
+def test_take_away_is_written_from_the_example_and_played(page, address):
+    page.goto(f"{address}/workbench")
+    page.select_option("#sheets", "+example")
+    expect(page.locator("#findings")).to_contain_text("No findings")
+    rules = page.locator("#rules")
+    two = "(<= (minus ?n 2 ?m) (succ ?m ?k) (succ ?k ?n))"
+    three = "(<= (minus ?n 3 ?m) (minus ?n 2 ?k) (succ ?m ?k))"
+    rules.fill(rules.input_value().replace(two, f"{two}\n{three}"))
+    expect(page.locator("#moves")).to_contain_text("take 3")
+    page.click("#play")
+    page.wait_for_url("**/match/*")
+    for _ in range(8):
+        expect(page.locator("#status")).to_have_text(re.compile("your move|win|lose"), timeout=WAIT_MS)
+        if "your move" not in page.locator("#status").inner_text():
+            break
+        before = step_of(page).inner_text()
+        page.locator("#moves button").last.click()
+        expect(step_of(page)).not_to_have_text(before)
+    expect(page.locator("#status")).to_have_text(re.compile("You (win|lose)"), timeout=WAIT_MS)
+
+
+def test_bundled_sheet_and_pasted_one_are_opened(page, address):
+    page.goto(f"{address}/workbench")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.select_option("#sheets", "nim")
+    expect(page.locator("#state")).to_contain_text("to move")
+    page.goto(f"{address}/")
+    page.get_by_role("button", name="puzzle").click()
+    expect(page.locator('[data-game="hanoi"]')).to_be_visible()
+    assert page.locator('[data-game="hex_5x5"]').count() == 0
+    page.locator("#words").blur()
+    page.evaluate("""() => {
+        const data = new DataTransfer();
+        data.setData("text", "; Wait.\\n(role a) (init b) (legal a wait) (<= terminal (true c))");
+        document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true}));
+    }""")
+    expect(page.locator("#seats select")).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", [360, 768])
+def test_no_view_is_wider_than_the_screen(page, address, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    ready = {"": "#games li", "workbench": "#findings li", "tournament": "#matches tr"}
+    for path, selector in ready.items():
+        page.goto(f"{address}/{path}")
+        page.locator(selector).first.wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    page.goto(f"{address}/")
+    page.click('[data-game="chinesecheckers_3p"]')
+    page.locator("#seats select").first.wait_for()
+    assert page.locator("#setup").evaluate("each => each.scrollWidth <= each.clientWidth")
+    for name in ("othello", "dicerace", "connectfour_3p"):
+        open_game(page, address, name, ["person"])
+        page.locator("#moves").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
 def test_moves_can_be_made_with_the_keyboard_alone(page, address):

@@ -51,13 +51,18 @@ def test_match_is_played_over_http():
         state = await next_event(stream)
         while not state["is_over"]:
             if state["person"]:
-                body = {"step": state["step"], "role": "x", "move": state["moves"][0]["move"]}
+                body = {"step": state["step"], "role": "x", "move": state["moves"][0]}
                 assert await post(client, f"{path}/play", body) == (200, None)
             state = await next_event(stream)
         assert state["outcome"] == "o wins" or state["goals"] is not None
         status, record = await post(client, f"{path}/record", {})
+        status, again = await post(client, f"{path}/again", {})
+        assert status == 200
+        about_again = await (await client.get(f"/api/matches/{again['id']}")).json()
+        assert (again["id"] != opened["id"], about_again["seats"]) == (True, about["seats"])
         status, replayed = await post(client, "/api/matches", {"record": record})
         assert (await (await client.get(f"/api/matches/{replayed['id']}")).json())["is_replay"]
+        assert (await post(client, f"/api/matches/{replayed['id']}/again", {}))[0] == 400
         assert (await post(client, f"{path}/close", {}))[0] == 200
         assert (await client.get(path)).status == 404
 
