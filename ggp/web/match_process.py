@@ -201,6 +201,7 @@ class BrowserMatch:
             "is_hidden": has_percepts(game),
             "is_blind": self._blind() is not None,
             "is_replay": False,
+            "seconds": self._seconds,
             **described_rules(self._text),
             "has_remote_players": any(map(is_remote, self._seats)),
         }

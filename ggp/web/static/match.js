@@ -327,9 +327,19 @@ function showChart() {
 
 // --- events ---
 
+/** The time of the agents that choose now, from left to right. */
+function runClock(isRunning) {
+  const hand = find("clock-hand");
+  hand.style.animation = "none";
+  if (!isRunning || !about.seconds || about.is_replay) return;
+  hand.getBoundingClientRect(); // so that it starts again
+  hand.style.animation = `run-out ${about.seconds}s linear forwards`;
+}
+
 function watchAgents(event) {
   clearTimeout(slowTimer);
   isSlow = false;
+  if (event.event === "state") runClock(event.waiting.length > 0);
   if (event.event === "state" && event.waiting.length) slowTimer = setTimeout(() => { isSlow = true; find("status").textContent = statusText(); }, SLOW_MS);
 }
 
@@ -491,11 +501,11 @@ try {
   document.title = about.name;
   find("title").textContent = about.name;
   const seat = (index) => about.seats[index] === "person" && persons().length === 1 ? "you" : about.seats[index];
-  find("seats").textContent = about.roles.map((role, index) => seat(index) ? `${role}: ${seat(index)}` : role).join(" · ");
+  const isTimed = !about.is_replay && about.seconds && about.seats.some((each) => !["person", "chance"].includes(each));
+  find("seats").textContent = [...about.roles.map((role, index) => seat(index) ? `${role}: ${seat(index)}` : role), isTimed ? `${about.seconds} s a move` : ""].filter(Boolean).join(" · ");
   find("about").hidden = !about.about?.length;
   find("about-title").textContent = "How to play";
   find("about-text").replaceChildren(...(about.about ?? []).map((text) => element("p", {}, text)));
-  find("about").open = innerWidth > 960;
   fillRows([]);
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
   find("think").hidden = about.is_live || about.is_hidden;

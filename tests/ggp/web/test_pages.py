@@ -90,7 +90,10 @@ def open_game(page, address, name, seats):
     page.fill("#words", name)
     page.click(f'[data-game="{name}"]')
     for index, seat in enumerate(seats):
-        page.locator("#seats select").nth(index).select_option(seat)
+        kind, _, options = seat.partition(":")
+        page.locator("#seats select").nth(index).select_option(kind)
+        if options:
+            page.locator("#seats input").nth(index).fill(options)
     page.click("#start")
     page.wait_for_url("**/match/*")
 
@@ -198,8 +201,12 @@ def shortest_solution(name):
 
 def test_analysis_shows_values_and_the_hint_marks_a_move(page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
+    places = [page.locator(each) for each in ("#state", "#thought", "#log-box")]
+    expect(page.locator("#moves button").first).to_be_visible()
+    before = [each.bounding_box() for each in places]
     page.click("#hint")
     expect(page.locator("#moves .best")).to_have_count(1, timeout=WAIT_MS)
+    assert [each.bounding_box() for each in places] == before  # nothing jumps while a search reports
     expect(page.locator("#bar-text")).to_contain_text("x")
     assert page.locator("#candidates tr").first.locator("td").nth(1).inner_text() != ""
 
@@ -238,7 +245,7 @@ def test_lost_match_is_reviewed_and_played_again(page, address):
 
 def test_single_person_is_told_whether_they_won_and_how_to_play(page, address):
     open_game(page, address, "tictactoe", ["person", "legal"])
-    expect(page.locator("#seats")).to_have_text("x: you · o: legal")
+    expect(page.locator("#seats")).to_have_text("x: you · o: legal · 1 s a move")
     expect(page.locator("#about")).to_contain_text("How to play")
     for cell in ("1,1", "2,0", "0,2"):  # the other takes 0,0, 0,1 and so on
         expect(page.locator("#how")).to_contain_text("Click a marked place")
@@ -255,6 +262,52 @@ def test_cards_of_others_never_reach_the_page(page, address):
     assert page.locator("#state svg").count() == 0
     assert page.locator("#hint").is_disabled()
     assert not any("deal" in text for text in [page.content(), *texts])
+
+
+def test_kuhn_poker_is_played_to_the_end(page, address):
+    open_game(page, address, "kuhn_poker", ["person", "random"])
+    status = page.locator("#status")
+    for _ in range(3):
+        expect(status).to_have_text(re.compile("your move|win|lose"), timeout=WAIT_MS)
+        if "your move" not in status.inner_text():
+            break
+        rows = page.locator("#log li")
+        before = rows.count()
+        page.locator("#moves button").first.click()
+        expect(rows).not_to_have_count(before)
+    expect(status).to_have_text(re.compile("You (win|lose)"), timeout=WAIT_MS)
+    expect(page.locator("#chart-box")).to_be_hidden()
+
+
+def test_agents_are_watched_and_an_earlier_position_stays_on_the_board(page, address):
+    open_game(page, address, "connectfour_4x4", ["random", "mcts:simulations=200"])
+    expect(page.locator("#thought-title")).to_have_text("Search of black", timeout=WAIT_MS)
+    page.click("#first")
+    expect(page.locator("#status")).to_have_text(re.compile("^Position after step 0"))
+    page.click("#last")
+    expect(page.locator("#status")).to_have_text(re.compile("wins|Draw"), timeout=WAIT_MS)
+    assert page.locator("#choice").is_hidden()
+    assert page.locator("#chart path").count() == 1
+
+
+def test_piece_is_dragged_to_its_target(page, address):
+    open_game(page, address, "breakthrough_4x4", ["person", "person"])
+    page.locator('[data-cell="0,1"]').wait_for()
+    page.locator('[data-cell="0,1"]').drag_to(page.locator('[data-cell="1,2"]'))
+    expect(step_of(page)).to_have_text("1 of 1")
+
+
+def test_page_of_another_origin_opens_no_match(page, address):
+    replies = []
+    page.on("response", lambda reply: replies.append((reply.request.method, reply.status)))
+    page.goto("data:text/html,<p>elsewhere")
+    page.evaluate(
+        """address => fetch(`${address}/api/matches`, {
+            method: "POST", mode: "no-cors", credentials: "include", body: '{"game": "nim"}'
+        }).catch(() => null)""",
+        address,
+    )
+    assert [status for method, status in replies if method == "POST"] in ([403], [])
 
 
 def test_typing_error_is_found_and_mended_in_the_workbench(page, address):
@@ -299,7 +352,7 @@ def test_bundled_sheet_and_pasted_one_are_opened(page, address):
     page.select_option("#sheets", "nim")
     expect(page.locator("#state")).to_contain_text("to move")
     page.goto(f"{address}/")
-    page.get_by_role("button", name="puzzle").click()
+    page.get_by_role("button", name="puzzle", exact=True).click()
     expect(page.locator('[data-game="hanoi"]')).to_be_visible()
     assert page.locator('[data-game="hex_5x5"]').count() == 0
     page.locator("#words").blur()
@@ -453,13 +506,18 @@ def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
     examine("seats", "#seats select")
     open_game(page, address, "hex_5x5", ["person", "person"])
     examine("match", "#state .can")
+    for cell in ("0,0", "1,0"):
+        page.click(f'[data-cell="{cell}"]')
+    page.click("#first")
+    examine("past", "#state svg")
     page.goto(f"{address}/workbench")
-    examine("workbench", "#findings :first-child")
+    page.locator("#rules").fill("(role a")
+    examine("workbench", "#findings .error small")
     page.goto(f"{address}/tournament")
     examine("tournament", "table tbody tr")
     context.close()
     assert not any(found.values()), found
-    assert list(found) == ["games", "seats", "match", "workbench", "tournament"]
+    assert list(found) == ["games", "seats", "match", "past", "workbench", "tournament"]
 
 
 @contextlib.contextmanager
