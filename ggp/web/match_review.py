@@ -29,9 +29,9 @@ class MatchReview:
     >>> history.play([history.legal(role)[0] for role in game.roles])
     >>> review = MatchReview(history, find_picture(game.program, game.facts(game.initial_state())))
     >>> role, step = review.advance()
-    >>> entry = review.note(62.0, history.legal(role)[8])
+    >>> entry = review.note(62.0, history.legal(role, 1)[8])
     >>> str(role), step, entry["played"], entry["best"], entry["best_path"], review.advance()
-    ('x', 0, '(mark 1 1)', '(mark 3 3)', '2,0', None)
+    ('x', 0, '(mark 1 1)', '(mark 3 3)', '2,2', None)
     """
 
     def __init__(self, history: MatchHistory, picture: Picture) -> None:

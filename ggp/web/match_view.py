@@ -28,7 +28,7 @@ FACT_LIMIT = 400
 def described_rules(rules: str) -> dict[str, Any]:
     """What the opening comment of a sheet says about the game, for a person who plays it.
 
-    >>> described_rules("; Nim.\n;\n; Take pieces.\n(role a)")
+    >>> described_rules("; Nim.\\n;\\n; Take pieces.\\n(role a)")
     {'title': 'Nim', 'about': ['Take pieces.']}
     """
     comment = read_comment(rules)
