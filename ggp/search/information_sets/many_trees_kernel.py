@@ -193,7 +193,7 @@ def _set_of(memory: SetMemory, role: Index, lane: Index) -> tuple[Index, bool]:
     trees.bucket[place] = new + 1
     counter[SETS] = new + 1
     counter[EDGES] = end
-    return new, end - first > 1
+    return new, bool(end - first > 1)
 
 
 @inlined
@@ -271,6 +271,7 @@ def _descend_lane(memory: SetMemory, lane: Index) -> bool:
                 return False
             lanes.at[role, lane] = at
             leaves = leaves or is_new
+    slot: Index
     for role in range(tables.role_count):
         at = np.int64(lanes.at[role, lane]) if role != rules.chance else np.int64(MISSING)
         edge = _select_edge(memory, at, lane) if at >= 0 else np.int64(MISSING)
