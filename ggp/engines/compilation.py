@@ -15,7 +15,7 @@ from ggp.circuit.cache import GameCache, cache_folder
 from ggp.circuit.circuit import Circuit
 from ggp.circuit.construction import build, prepare_kernels
 from ggp.circuit.file import CompilationReport, CompiledCircuit
-from ggp.circuit.simplify.plan import LARGE_LITERALS, STAGES, simplify
+from ggp.circuit.simplify.plan import LARGE_LITERALS, STAGES, StageReport, simplify
 from ggp.circuit.tables import tabulate
 
 Progress: TypeAlias = Callable[[str], None]
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 LEAST_SIMPLIFY_SECONDS = 0.5
 BACKGROUND_SECONDS_PER_LITERAL = 1.2e-5
 """CPU time to simplify a large circuit in the background: amazons shrinks by 40 % instead of 2 %."""
+MOST_ROUNDS = 2
+"""How often a circuit is simplified at most: again when it is loaded after its time had run out."""
+RESUMED_BUDGETS, RESUMED_SECONDS = 4.0, 10.0
+"""CPU time of another round: a multiple of the first one's, but at most this if somebody waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +72,20 @@ def compile_circuit(
 ) -> CompiledCircuit:
     """The simplified circuit of a program, from `cache` if it is stored there.
 
+    If time ran out when it was simplified, that is resumed now, once.
+
     progress   called with a few words on the current step, repeatedly
 
     Raises GdlValidationError, GroundingError, CircuitError.
     """
     limits = limits or CompilationLimits()
     known = _known(program, limits, cache)
-    if known is not None:
+    if known is not None and not _may_resume(known, limits):
         return known
-    built = build_circuit(program, limits, progress=progress)
+    start = known or build_circuit(program, limits, progress=progress)
     if progress is not None:
-        progress(f"simplifying a circuit of {built.circuit.literal_count:,} literals")
-    return simplify_circuit(program, built, limits, cache=cache)
+        progress(f"simplifying a circuit of {start.circuit.literal_count:,} literals")
+    return simplify_circuit(program, start, limits, cache=cache)
 
 
 def build_circuit(
@@ -119,22 +125,43 @@ def simplify_circuit(
 ) -> CompiledCircuit:
     """Simplify what `build_circuit` made of `program`, and store it in `cache`.
 
+    built           or a circuit simplified before, which is simplified further
     in_background   nobody waits: large circuits get more time
     """
     limits = limits or CompilationLimits()
-    report = replace(built.report, stages=[])
+    earlier = [stage._replace(is_cut=False) for stage in built.report.stages]
+    rounds = built.report.rounds + bool(earlier)
     seconds = limits.simplify_seconds
     if seconds is None:
-        seconds = simplify_budget(report.ground_seconds, report.build_seconds)
-        if in_background and built.circuit.literal_count >= LARGE_LITERALS:
-            seconds = max(seconds, BACKGROUND_SECONDS_PER_LITERAL * built.circuit.literal_count)
+        seconds = _budget(built, is_resumed=bool(earlier), in_background=in_background)
+    stages: list[StageReport] = []
     started = thread_time()
-    circuit = simplify(built.circuit, stages=limits.stages, seconds=seconds, report=report.stages)
-    report.simplify_seconds = thread_time() - started
+    circuit = simplify(built.circuit, stages=limits.stages, seconds=seconds, report=stages)
+    spent = built.report.simplify_seconds + thread_time() - started
+    stages = earlier + stages[bool(earlier) :]
+    report = replace(built.report, simplify_seconds=spent, stages=stages, rounds=rounds)
     compiled = CompiledCircuit(circuit, report)
     if cache:
         cache.store(program, compiled, _variant(limits))
     return compiled
+
+
+def _budget(built: CompiledCircuit, *, is_resumed: bool, in_background: bool) -> float:
+    """CPU seconds for a round of simplification."""
+    seconds = simplify_budget(built.report.ground_seconds, built.report.build_seconds)
+    if is_resumed:
+        seconds *= RESUMED_BUDGETS
+    if in_background and built.circuit.literal_count >= LARGE_LITERALS:
+        return max(seconds, BACKGROUND_SECONDS_PER_LITERAL * built.circuit.literal_count)
+    return min(seconds, RESUMED_SECONDS) if is_resumed and not in_background else seconds
+
+
+def _may_resume(known: CompiledCircuit, limits: CompilationLimits, *, in_background: bool = False) -> bool:
+    """Whether another round of simplification is due; of large circuits only if nobody waits."""
+    report = known.report
+    if limits.simplify_seconds is not None or not report.is_cut or report.rounds >= MOST_ROUNDS:
+        return False
+    return in_background or known.circuit.literal_count < LARGE_LITERALS
 
 
 def compile_game(
@@ -148,8 +175,8 @@ def compile_game(
 ) -> CompiledGame:
     """Compile `program` for lanes. Raises GdlValidationError, GroundingError, CircuitError.
 
-    quick   return a `ggp.engines.quick.QuickGame` that plays on the circuit as built, unless the simplified
-            one is in the cache
+    quick   return a `ggp.engines.quick.QuickGame` that plays on the circuit as built, or on one from the
+            cache for which time ran out, unless the simplified one is in the cache
     """
     cache = GameCache(cache_folder()) if use_cache else None
     if not quick:
@@ -158,16 +185,16 @@ def compile_game(
         )
     limits = limits or CompilationLimits()
     known = _known(program, limits, cache)
-    if known is not None:
+    if known is not None and not _may_resume(known, limits, in_background=True):
         return game_on(known.circuit, program, name)
     from ggp.engines.quick import QuickGame
 
-    built = build_circuit(program, limits, progress=progress)
+    start = known or build_circuit(program, limits, progress=progress)
 
     def simplified() -> Circuit:
-        return simplify_circuit(program, built, limits, cache=cache, in_background=True).circuit
+        return simplify_circuit(program, start, limits, cache=cache, in_background=True).circuit
 
-    return QuickGame(program, built.circuit, name, simplified)
+    return QuickGame(program, start.circuit, name, simplified)
 
 
 def _known(program: Program, limits: CompilationLimits, cache: GameCache | None) -> CompiledCircuit | None:

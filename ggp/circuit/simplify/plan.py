@@ -70,6 +70,8 @@ LARGE_LITERALS = 300_000
 """Gate inputs, as built, from which a circuit is large."""
 STAGE_SHARE = {"refactoring": 0.25, "implications": 0.35, "exclusive_facts": 0.3}
 """Share of the remaining time that a stage may take, if it is not half."""
+CUT_SHARE = {"exclusive_facts": 1 / 3}
+"""Part of its time from which a stage may have left something undone, if it is not all."""
 SECONDS_PER_LITERAL = 2.0e-6
 READS_ARRAYS = ("counting", "factoring")
 """Stages that read packed gates directly."""
@@ -85,15 +87,17 @@ class StageReport(NamedTuple):
 
     gates, literals   per phase: LEGAL, GOAL, NEXT, SEES
     seconds           CPU time of the stage
+    is_cut            whether its time ran out, or there was too little to begin
     """
 
     stage: str
     gates: tuple[int, ...]
     literals: tuple[int, ...]
     seconds: float
+    is_cut: bool = False
 
 
-def describe(stage: str, circuit: Circuit, seconds: float) -> StageReport:
+def describe(stage: str, circuit: Circuit, seconds: float, *, is_cut: bool = False) -> StageReport:
     """The report on `circuit` as `stage` left it."""
     phases = phase_gates(circuit)
     width = np.diff(packed(circuit.gates).first)
@@ -102,6 +106,7 @@ def describe(stage: str, circuit: Circuit, seconds: float) -> StageReport:
         tuple(map(len, phases)),
         tuple(int(width[phase].sum()) for phase in phases),
         seconds,
+        is_cut,
     )
 
 
@@ -116,8 +121,8 @@ def simplify(
 
     seconds  CPU time of this thread, so that a busy machine gets the same circuits, only later
     stages   names from STAGES; only these run
-    report   gets one StageReport for the circuit as given and one per stage that runs; a
-             stage does not run again on a circuit that it returned
+    report   gets one StageReport for the circuit as given and one per stage that runs or had no
+             time to; a stage does not run again on a circuit that it returned
 
     Raises ValueError for an unknown stage.
 
@@ -144,7 +149,11 @@ def simplify(
         share = STAGE_SHARE.get(stage, 0.5) * (end - begin)
         if stage == ESSENTIAL and stage not in done:
             share = max(share, ESSENTIAL_SECONDS_PER_LITERAL * circuit.literal_count)
-        if stage not in stages or done.get(stage) is circuit or share < _least_seconds(circuit):
+        if stage not in stages or done.get(stage) is circuit:
+            continue
+        if share < _least_seconds(circuit):
+            if report is not None:
+                report.append(describe(stage, circuit, 0.0, is_cut=True))
             continue
         with collection_paused():
             if stage not in READS_ARRAYS:
@@ -155,7 +164,9 @@ def simplify(
         is_smaller = _size(after) != _size(circuit)
         circuit = done[stage] = after if is_smaller or stage == "gate_order" else circuit
         if report is not None:
-            report.append(describe(stage, circuit, thread_time() - begin))
+            seconds = thread_time() - begin
+            is_cut = stage != "gate_order" and seconds > CUT_SHARE.get(stage, 1.0) * share
+            report.append(describe(stage, circuit, seconds, is_cut=is_cut))
     return circuit
 
 

@@ -141,6 +141,7 @@ def test_a_solution_of_the_circuit_as_built_outlives_the_change():
     """Of the simplified circuit nothing is solved again: the next move comes from the solution at once."""
     game = quick("nim")
     player = make_player("mcts:threads=1")
+    player.prepare(game)
     first, second = game.roles
     player.start(MatchSetup("m", game, first, 20, 20, 1), time.monotonic() + 20)
     state = game.initial_state()
@@ -175,3 +176,57 @@ def test_large_circuits_get_more_time_in_the_background(monkeypatch):
     simplify_circuit(program, built)
     simplify_circuit(program, built, in_background=True)
     assert budgets[0] < 10 < budgets[1] == built.circuit.literal_count
+
+
+def cut_short(program, cache):
+    """The circuit of `program`, kept though the time of its simplification had run out at once."""
+    budget, compilation.simplify_budget = compilation.simplify_budget, lambda *_: 0.0
+    try:
+        return compilation.compile_circuit(program, cache=cache)
+    finally:
+        compilation.simplify_budget = budget
+
+
+def test_a_circuit_whose_simplification_was_cut_short_is_simplified_further_when_it_is_loaded(tmp_path):
+    program = parse(find_rules("othello_4x4").read_text())
+    cache = GameCache(tmp_path)
+    cut = cut_short(program, cache)
+    whole = compilation.compile_circuit(program)
+    assert cut.report.is_cut
+    assert cut.circuit.literal_count > whole.circuit.literal_count
+    resumed = compilation.compile_circuit(program, cache=cache)
+    assert resumed.circuit.literal_count <= whole.circuit.literal_count
+    assert resumed.report.rounds == 2
+    assert resumed.report.stages[0] == whole.report.stages[0]._replace(seconds=0.0)
+    assert compilation.compile_circuit(program, cache=cache) == resumed
+
+
+def test_a_circuit_is_simplified_further_once_only(tmp_path, monkeypatch):
+    program = parse(find_rules("othello_4x4").read_text())
+    cache = GameCache(tmp_path)
+    cut_short(program, cache)
+    again = cut_short(program, cache)
+    assert (again.report.is_cut, again.report.rounds) == (True, 2)
+    monkeypatch.setattr(compilation, "simplify", None)
+    assert compilation.compile_circuit(program, cache=cache) == again
+
+
+def test_a_match_begins_on_a_circuit_that_was_cut_short(tmp_path, monkeypatch):
+    monkeypatch.setenv("GGP_CACHE", str(tmp_path))
+    program = parse(find_rules("othello_4x4").read_text())
+    cut = cut_short(program, GameCache(tmp_path))
+    game = load("othello_4x4", quick=True)
+    assert isinstance(game, QuickGame)
+    assert game.terms == cut.circuit.terms
+    game.finish()
+    assert not isinstance(load("othello_4x4", quick=True), QuickGame)
+
+
+def test_large_circuits_are_simplified_further_in_the_background_only(tmp_path, monkeypatch):
+    program = parse(find_rules("tictactoe").read_text())
+    cache = GameCache(tmp_path)
+    cut = cut_short(program, cache)
+    monkeypatch.setattr(compilation, "LARGE_LITERALS", 0)
+    assert compilation.compile_circuit(program, cache=cache) == cut
+    monkeypatch.setenv("GGP_CACHE", str(tmp_path))
+    assert isinstance(load("tictactoe", quick=True), QuickGame)
