@@ -25,10 +25,11 @@ from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.players.kept_knowledge import book_move, open_book, open_endings, taught_network
 from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
 from ggp.players.tablebase import ending_move
-from ggp.search.alphabeta.evaluation import find_estimate
+from ggp.search.alphabeta.evaluation import find_estimate, prepare_evaluations
 from ggp.search.alphabeta.multi_role import MultiRoleSearch
 from ggp.search.alphabeta.options import AUTO, NETWORK
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
+from ggp.search.alphabeta.symmetry import symmetries_in_time
 from ggp.search.report import MoveReport, SearchReport
 from ggp.solver.endings import EndingTable
 from ggp.solver.members import parse_coalition
@@ -36,6 +37,8 @@ from ggp.solver.members import parse_coalition
 _logger = logging.getLogger("ggp.players")
 ANALYSIS = 3.0
 """Time that choosing an evaluation may take, as a multiple of the time to set up the search."""
+SYMMETRY_SHARE, MAPPING_SHARE = 0.2, 0.3
+"""What may pass of the start clock until symmetries are found, and of the rest until the table is mapped."""
 
 
 class AlphaBetaPlayer(Player):
@@ -79,6 +82,8 @@ class AlphaBetaPlayer(Player):
         prepare_alphabeta(game)
         if isinstance(game, CompiledGame) and self.weights is None:
             recognize_features(game)
+            if self.evaluation_options.evaluation != "mobility":
+                prepare_evaluations()
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
@@ -87,9 +92,8 @@ class AlphaBetaPlayer(Player):
         game = setup.game
         self._book = self._endings = None
         if self.own.coalition == OWN_COALITION and not self.own.opponent_error and not has_percepts(game):
-            is_counted = self.own.nodes is not None or self.own.depth is not None
-            self._book = open_book(game, self.own.book, is_counted=is_counted)
-            self._endings = open_endings(game, self.own.endings, is_counted=is_counted)
+            self._book = open_book(game, self.own.book, is_counted=self._is_counted)
+            self._endings = open_endings(game, self.own.endings, is_counted=self._is_counted)
         try:
             self._members = self._find_members(game)
         except ValueError as error:
@@ -99,11 +103,7 @@ class AlphaBetaPlayer(Player):
         begin = time.monotonic()
         self._taught = self._open_network(game)
         try:
-            search = AlphaBeta(game, self.refinements, self._given_estimate(game))
-            search.forget()
-            if self._endings is not None and self._endings.known is not None:
-                search.use_known_goals(self._endings.known, self._endings.goal_sum)
-            search.search(game.initial_state(), depth=1)
+            search = self._set_up(game, deadline)
             now = time.monotonic()
             if self.weights is None:
                 # Analyzing a circuit that is slow to prepare takes several times as long again.
@@ -113,12 +113,28 @@ class AlphaBetaPlayer(Player):
         except AlphaBetaError as error:
             _logger.info("%s: alpha-beta does not apply: %s", game.name, error)
 
+    def _set_up(self, game: CompiledGame, deadline: float) -> AlphaBeta:
+        """The search, after a first look at the game; within the clock, unless it counts instead."""
+        end = self._end(deadline)
+        images = None
+        if self.refinements.symmetries and not self._is_counted:
+            images = symmetries_in_time(game, _at(SYMMETRY_SHARE, end))
+        search = AlphaBeta(game, self.refinements, self._given_estimate(game), images=images)
+        search.map_table(_at(MAPPING_SHARE, end))
+        if self._endings is not None and self._endings.known is not None:
+            search.use_known_goals(self._endings.known, self._endings.goal_sum)
+        search.search(game.initial_state(), depth=1, deadline=end)
+        return search
+
+    @property
+    def _is_counted(self) -> bool:
+        return self.own.nodes is not None or self.own.depth is not None
+
     def _open_network(self, game: CompiledGame) -> TaughtNetwork | None:
         evaluation = self.evaluation_options.evaluation
         if self.weights is not None or not {AUTO, NETWORK} & set(evaluation.split("+")):
             return None
-        is_counted = self.own.nodes is not None or self.own.depth is not None
-        return taught_network(game, self.own.network, may_use_kept=not is_counted)
+        return taught_network(game, self.own.network, may_use_kept=not self._is_counted)
 
     def _find_members(self, game: Game[Any]) -> frozenset[int] | None:
         """The coalition by indices, None if the options name none. Raises ValueError for other numbers."""
@@ -199,6 +215,12 @@ class AlphaBetaPlayer(Player):
 
     def stop(self, told: tuple[Term, ...] | None) -> None:
         self._search = None
+
+
+def _at(share: float, end: float) -> float:
+    """When `share` of the time until `end` will have passed."""
+    now = time.monotonic()
+    return now + share * max(0.0, end - now)
 
 
 def prepare_alphabeta(game: Game[Any]) -> None:

@@ -9,6 +9,7 @@ the end. With a depth limit, positions at the horizon are scored by an `Estimate
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,8 @@ from ggp.solver.kernels.known_goals import KnownGoals
 
 JOIN_SECONDS = 0.05
 ENDLESS_NODES = 1 << 62
+MAPPED_AT_ONCE = 1 << 18
+"""Words of the table."""
 _FAULTS = {
     arrays.SIMULTANEOUS: "two roles choose at the same time",
     arrays.NO_MOVES: "a role has no legal move in a state that is not terminal",
@@ -273,16 +276,23 @@ class AlphaBeta:
             searching.join(JOIN_SECONDS)
 
     def forget(self) -> None:
-        """Empty the table and all statistics.
-
-        Also makes the system map the memory of a fresh table, for which the first search would otherwise
-        wait: a quarter of a second for the default size.
-        """
+        """Empty the table and all statistics."""
         search = self._memory
         for array in (search.table_key, search.table_data, search.history, self.counter):
             array[:] = 0
         self._memory.killer[:] = -1
         self.counter[arrays.SUM] = self._known_sum
+
+    def map_table(self, deadline: float) -> None:
+        """Make the system map the memory of a fresh table, for which the first search would otherwise wait.
+
+        A quarter of a second for the default size; after `deadline` (time.monotonic() seconds) it is left.
+        """
+        for array in (self._memory.table_key, self._memory.table_data):
+            for place in range(0, len(array), MAPPED_AT_ONCE):
+                if time.monotonic() > deadline:
+                    return
+                array[place : place + MAPPED_AT_ONCE] = 0
 
     @property
     def table_fill(self) -> float:
@@ -434,7 +444,7 @@ class AlphaBeta:
     @contextmanager
     def _stopping(self, deadline: float | None) -> Iterator[None]:
         """Stop the search at the deadline."""
-        if deadline is None:
+        if deadline is None or deadline == math.inf:
             yield
             return
 

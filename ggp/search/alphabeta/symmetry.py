@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gdl.errors import GroundingError
 from gdl.grounding import ground
 from ggp.circuit.automorphisms import MOST_INPUTS, automorphisms
 from ggp.circuit.construction import build
 from ggp.engines.compiled import CompiledGame
+
+_known: WeakKeyDictionary[CompiledGame, NDArray[np.int32]] = WeakKeyDictionary()
+_finding: WeakKeyDictionary[CompiledGame, threading.Thread] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def symmetries_in_time(game: CompiledGame, deadline: float) -> NDArray[np.int32]:
+    """Those of `fluent_symmetries`, or the identity alone if they are not known at `deadline`.
+
+    deadline   time.monotonic() seconds. A thread looks for them, and goes on: a later match may know them
+    """
+    if game not in _known and len(game.tables.input) <= MOST_INPUTS:
+        with _lock:
+            thread = _finding.get(game)
+            if thread is None:
+                thread = _finding[game] = threading.Thread(target=_find, args=(game,), daemon=True)
+                thread.start()
+        thread.join(min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX))
+    found = _known.get(game)
+    return np.arange(len(game.terms.fluents), dtype=np.int32)[None, :] if found is None else found
+
+
+def _find(game: CompiledGame) -> None:
+    with contextlib.suppress(GroundingError):
+        fluent_symmetries(game)
 
 
 def fluent_symmetries(game: CompiledGame, *, seconds: float = 2.0) -> NDArray[np.int32]:
@@ -19,6 +48,9 @@ def fluent_symmetries(game: CompiledGame, *, seconds: float = 2.0) -> NDArray[np
     Not necessarily all there are: at most `MOST_SYMMETRIES`, found within about `seconds`; only the identity
     where the circuit is larger than `MOST_INPUTS`.
     """
+    found = _known.get(game)
+    if found is not None:
+        return found
     fluents = game.terms.fluents
     images = [np.arange(len(fluents), dtype=np.int32)]
     circuit = build(ground(game.program))
@@ -32,4 +64,5 @@ def fluent_symmetries(game: CompiledGame, *, seconds: float = 2.0) -> NDArray[np
             ]
             if min(image, default=0) >= 0:
                 images.append(np.array(image, np.int32))
-    return np.stack(images)
+    found = _known[game] = np.stack(images)
+    return found

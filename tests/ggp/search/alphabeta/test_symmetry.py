@@ -1,12 +1,18 @@
 """Symmetries are symmetries, and those of well-known boards are found."""
 
+import math
 import random
+import threading
+import time
 
 import numpy as np
 import pytest
 
 from ggp.engines.loading import load
-from ggp.search.alphabeta.symmetry import fluent_symmetries
+from ggp.match.player import MatchSetup
+from ggp.players.factory import make_player
+from ggp.search.alphabeta import symmetry
+from ggp.search.alphabeta.symmetry import fluent_symmetries, symmetries_in_time
 from ggp.solver import solve
 
 
@@ -41,3 +47,48 @@ def test_no_symmetry_moves_the_initial_state():
     initial = game.unpack(game.initial_state())
     for image in fluent_symmetries(game):
         np.testing.assert_array_equal(initial[image], initial)
+
+
+def test_symmetries_that_take_too_long_are_left_to_a_later_match(monkeypatch):
+    game = load("tictactoe", "lanes")
+    may_ground = threading.Event()
+    ground = symmetry.ground
+    monkeypatch.setattr(symmetry, "ground", lambda program: may_ground.wait() and ground(program))
+    late = symmetries_in_time(game, time.monotonic())
+    assert late.tolist() == [list(range(len(game.terms.fluents)))]
+    may_ground.set()
+    assert len(symmetries_in_time(game, math.inf)) == 8
+    monkeypatch.setattr(symmetry, "ground", None)
+    assert len(fluent_symmetries(game)) == len(symmetries_in_time(game, time.monotonic())) == 8
+
+
+def test_symmetries_of_large_circuits_are_not_looked_for(monkeypatch):
+    monkeypatch.setattr(symmetry, "MOST_INPUTS", 10)
+    monkeypatch.setattr(symmetry, "ground", None)
+    assert len(symmetries_in_time(load("tictactoe", "lanes"), math.inf)) == 1
+
+
+def test_a_start_clock_ends_though_symmetries_are_still_looked_for(monkeypatch):
+    game = load("tictactoe", "lanes")
+    may_ground = threading.Event()
+    ground = symmetry.ground
+    player = make_player("alphabeta")
+    player.prepare(load("tictactoe", "lanes"))
+    monkeypatch.setattr(symmetry, "ground", lambda program: may_ground.wait() and ground(program))
+    now = time.monotonic()
+    player.start(MatchSetup("m", game, game.roles[0], 1, 1, 1), now + 1)
+    assert len(player.search.images) == 1
+    assert player.choose(game.initial_state(), time.monotonic() + 1, None) in game.legal_moves(
+        game.initial_state(), game.roles[0]
+    )
+    may_ground.set()
+    assert len(symmetries_in_time(game, math.inf)) == 8
+    player.start(MatchSetup("m", game, game.roles[0], 1, 1, 1), time.monotonic() + 1)
+    assert len(player.search.images) == 8
+
+
+def test_a_counted_search_has_its_symmetries_whatever_the_clock():
+    game = load("tictactoe", "lanes")
+    player = make_player("alphabeta:depth=2")
+    player.start(MatchSetup("m", game, game.roles[0], 1, 1, 1), time.monotonic())
+    assert len(player.search.images) == 8
