@@ -25,7 +25,7 @@ from ggp.files import writing
 from ggp.game import Fact, Game, Role
 from ggp.lanes.keys.key_table import fill_table
 from ggp.lanes.keys.packing import StateCode
-from ggp.lanes.keys.state_code import check_code, encode_states, make_code
+from ggp.lanes.keys.state_code import encode_states, make_code
 from ggp.solver.kernels.known_goals import KnownGoals
 from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header
 from ggp.solver.solution import CORRELATED, Solution
@@ -34,8 +34,6 @@ from ggp.solver.work_folder import describe_code, rules_digest
 
 _ALIGNMENT = 64
 MOST_GOAL = 100
-_DTYPES = {"keys": ("<u8",), "value": ("|u1", "<f8"), "depth": ("<u2",)}
-"""Types of the arrays; any other is not mapped."""
 
 
 def save_solution(solution: Solution, path: str | Path, *, part: str | None = None) -> None:
@@ -111,8 +109,6 @@ class Tablebase:
             arrays = (np.array(coded[name], np.int32) for name in StateCode._fields[1:])
             self._code = StateCode(int(coded["word_count"]), *arrays)
             self._fluent = {text: f for f, text in enumerate(self.header["fluents"])}
-            check_code(self._code, len(self._fluent))
-            self._check_shapes()
         except DAMAGED as error:
             raise SavedSolutionError(f"{path}: incomplete or damaged ({error})") from None
 
@@ -189,17 +185,6 @@ class Tablebase:
         return low
 
     def _array(self, name: str, start: int) -> NDArray[Any]:
-        """One array, mapped. Raises ValueError unless its type, place and shape are possible ones."""
+        """One array, mapped."""
         place, dtype, shape = self.header["arrays"][name]
-        if dtype not in _DTYPES[name]:
-            raise ValueError(f"{name} of type {dtype!r}")
-        if not all(type(number) is int and number >= 0 for number in (place, *shape)):
-            raise ValueError(f"{name}: impossible place or shape")
         return np.memmap(self.path, np.dtype(dtype), "r", start + place, tuple(shape))
-
-    def _check_shapes(self) -> None:
-        """Raise ValueError unless keys, values and depths belong to equally many states."""
-        states = len(self._depth)
-        expected = ((states, self._code.word_count), (states, len(self.header["roles"])), (states,))
-        if (self._keys.shape, self._value.shape, self._depth.shape) != expected:
-            raise ValueError("array shapes disagree")

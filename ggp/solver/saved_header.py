@@ -1,6 +1,6 @@
 """How a file with a saved solution begins: a line naming the format, and a line of JSON about the solution.
 
-Without numpy, so that a mistaken file is told at once.
+All that can be wrong with such a file but its numbers is found here, without numpy, which takes its time.
 
     SavedSolutionError    the file is not a saved solution, or belongs to other rules
 """
@@ -8,7 +8,10 @@ Without numpy, so that a mistaken file is told at once.
 from __future__ import annotations
 
 import json
+import math
+import os
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +35,12 @@ _HEADER: Mapping[str, Any] = {
 _OF_THE_WHOLE = ("values", "longest_line")
 """What a solution of a part of the game does not have, as it need not have the initial state."""
 _LISTS = ("roles", "values", "fluents")
+_ITEM_BYTES: Mapping[str, Mapping[str, int]] = {
+    "keys": {"<u8": 8},
+    "value": {"|u1": 1, "<f8": 8},
+    "depth": {"<u2": 2},
+}
+"""Types of the arrays, with bytes per item; any other is not mapped."""
 
 
 class SavedSolutionError(Exception):
@@ -55,13 +64,18 @@ def is_saved_solution(path: str | Path) -> bool:
 def read_header(path: Path) -> tuple[Mapping[str, Any], int]:
     """The description of a saved solution, checked, and where the arrays begin.
 
+    Types, places and shapes of the arrays are possible ones, and the state code is sound.
     Raises OSError, SavedSolutionError.
     """
     with path.open("rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
             raise SavedSolutionError(f"{path}: not a saved solution")
         try:
-            return _checked_header(json.loads(file.readline())), file.tell()
+            header = _checked_header(json.loads(file.readline()))
+            start = file.tell()
+            _check_code(header["code"], len(set(header["fluents"])))
+            _check_arrays(header, os.fstat(file.fileno()).st_size - start)
+            return header, start
         except DAMAGED as error:
             raise SavedSolutionError(f"{path}: incomplete or damaged ({error})") from None
 
@@ -83,3 +97,38 @@ def _checked_header(header: Any) -> Mapping[str, Any]:
     if not is_part and len(header["values"]) != len(header["roles"]):
         raise ValueError("a role without its value")
     return header
+
+
+def _check_arrays(header: Mapping[str, Any], room: int) -> None:
+    """Raise ValueError unless the arrays have possible types and shapes, and end within `room` bytes."""
+    shapes = {}
+    for name, item_bytes in _ITEM_BYTES.items():
+        place, dtype, shape = header["arrays"][name]
+        if dtype not in item_bytes:
+            raise ValueError(f"{name} of type {dtype!r}")
+        if not all(type(number) is int and number >= 0 for number in (place, *shape)):
+            raise ValueError(f"{name}: impossible place or shape")
+        if place + item_bytes[dtype] * math.prod(shape) > room:
+            raise ValueError(f"{name}: beyond the end of the file")
+        shapes[name] = tuple(shape)
+    states = shapes["depth"][0]
+    words, roles = header["code"]["word_count"], len(header["roles"])
+    if shapes != {"keys": (states, words), "value": (states, roles), "depth": (states,)}:
+        raise ValueError("array shapes disagree")
+
+
+def _check_code(code: Any, fluents: int) -> None:
+    """Raise ValueError unless `code` is a code of states of so many fluents; see `ggp.lanes.keys.packing`."""
+    planes, words = len(code["first_source"]) - 1, code["word_count"]
+    sizes_agree = type(words) is int and 0 <= planes <= 64 * words and words <= 1 + planes
+    if not sizes_agree or len(code["first_digit"]) - 1 != fluents:
+        raise ValueError("not a state code: wrong sizes")
+    for first, items, limit in (
+        (code["first_source"], code["source"], fluents),
+        (code["first_digit"], code["digit"], 2 * planes),
+    ):
+        are_whole = all(type(number) is int for number in (*first, *items))
+        is_split = are_whole and first[0] == 0 and first[-1] == len(items)
+        is_split = is_split and all(begin < end for begin, end in pairwise(first))
+        if not is_split or not all(0 <= item < limit for item in items):
+            raise ValueError("not a state code: numbers out of range")

@@ -55,20 +55,6 @@ def make_code(fluent_count: int, exclusive: Iterable[Sequence[int]] = ()) -> Sta
     return StateCode(max(1, -(-len(sources) // 64)), first_source, source, first_digit, digit)
 
 
-def check_code(code: StateCode, fluent_count: int) -> None:
-    """Raise ValueError unless `code`, read from a file, is a code of states of `fluent_count` fluents."""
-    planes, fluents = len(code.first_source) - 1, len(code.first_digit) - 1
-    if fluents != fluent_count or not 0 <= planes <= 64 * code.word_count or code.word_count > 1 + planes:
-        raise ValueError("not a state code: wrong sizes")
-    for first, items, limit in (
-        (code.first_source, code.source, fluents),
-        (code.first_digit, code.digit, 2 * planes),
-    ):
-        is_sound = items.ndim == first.ndim == 1 and first[0] == 0 and first[-1] == len(items)
-        if not is_sound or (np.diff(first) < 1).any() or ((items < 0) | (items >= limit)).any():
-            raise ValueError("not a state code: numbers out of range")
-
-
 def bits_saved(size: int) -> int:
     """Bits that a group of `size` facts saves.
 

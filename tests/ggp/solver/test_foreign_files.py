@@ -1,11 +1,15 @@
 """Solver files that somebody else wrote: only possible arrays are mapped, and kernels stay within them."""
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from ggp.engines.loading import load
+from ggp.files import PACKAGE
 from ggp.solver import (
     SavedSolutionError,
     SolverError,
@@ -74,6 +78,28 @@ def test_damaged_saved_solution_is_refused(saved, tmp_path, keys, value):
     (tmp_path / "damaged").write_bytes(MAGIC + text.ljust(len(header)) + b"\n" + rest)
     with pytest.raises(SavedSolutionError, match="damaged"):
         Tablebase(tmp_path / "damaged")
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [(("arrays", "keys", 1), "|O"), (("arrays", "depth", 2), [10**9]), (("code", "source", 0), 10**6)],
+)
+def test_a_damaged_array_is_reported_before_numba_is_imported(saved, tmp_path, keys, value):
+    header, rest = saved
+    changed = json.loads(header)
+    put(changed, keys, value)
+    (tmp_path / "damaged").write_bytes(MAGIC + json.dumps(changed).encode().ljust(len(header)) + b"\n" + rest)
+    script = (
+        "import sys\nfrom ggp.cli.main import main\n"
+        "try: main(['match', 'nim', '--tablebase', 'damaged'])\nexcept SystemExit as end: print(end.code)\n"
+        "print([m for m in ('clingo', 'numba', 'numpy') if m in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, env=environment
+    )
+    assert run.stdout == "2\n[]\n"
+    assert "damaged" in run.stderr
 
 
 @pytest.mark.parametrize("text", [b"[]", b"3", b"[" * 100_000, b"{"])
