@@ -40,20 +40,29 @@ bench: $(VENV)/.runtime ## playouts per CPU second on games that come along
 
 setup: $(VENV)/.development ## create the environment for development
 
+# Two pips at once, one for the libraries and one for ggp itself, while the environment gets its own: half the time of one.
+# Where that fails, as with a $(PYTHON) that has no pip or an old one, the environment's pip does all of it.
+PIP_INSTALL = $(PYTHON) -m pip --python $(BIN)/python install -q --no-compile
+LIBRARIES = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")
+
 $(VENV)/.runtime: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
 	@echo "installing ggp and its libraries into $(VENV) (once, about a minute) ..."
-	$(BIN)/pip install -q --no-compile -e .
+	@$(PYTHON) -c '$(LIBRARIES)' > $(VENV)/libraries.txt
+	@{ test -x $(BIN)/pip || $(BIN)/python -m ensurepip --default-pip > /dev/null; } & own_pip=$$!; \
+	$(PIP_INSTALL) --no-deps -e . 2> /dev/null & package=$$!; \
+	$(PIP_INSTALL) -r $(VENV)/libraries.txt 2> /dev/null; libraries=$$?; \
+	wait $$own_pip; wait $$package && test $$libraries -eq 0 || $(BIN)/pip install -q --no-compile -e .
 	touch $@
 
 $(VENV)/.development: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@echo "installing ggp, its libraries and the development tools into $(VENV) (once, a few minutes) ..."
 	$(BIN)/pip install -q -e '.[dev,prolog,charts,distributed,rl,openspiel,e2e]'
 	touch $@ $(VENV)/.runtime
 
 $(VENV)/.docs: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@echo "installing ggp, its libraries and the documentation tools into $(VENV) (once, a few minutes) ..."
 	$(BIN)/pip install -q -e '.[docs]'
 	touch $@ $(VENV)/.runtime

@@ -47,6 +47,14 @@ def may_play(game: Game[Any]) -> bool:
     )
 
 
+def is_chosen(game: Game[Any], network: str = OFF) -> bool:
+    """Whether alpha-beta won the trial matches that earlier start clocks had time for.
+
+    network   option of the player
+    """
+    return may_play(game) and _trial_of(game, network).is_won
+
+
 def make_alphabeta(margin_seconds: float, endings: str, network: str = OFF) -> AlphaBetaPlayer:
     """The player, without a book: its owner has read that. endings, network: its options `endings`, `net`."""
     margin = max(margin_seconds, MARGIN_SECONDS)

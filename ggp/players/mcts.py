@@ -107,14 +107,16 @@ class MctsPlayer(Player):
         from ggp.search.proving.prover import prepare_proving
         from ggp.solver.solution import prepare_valuation
 
+        evaluations = ("evaluations",) if self._may_need_evaluations(game) else ()
         with announced_compilation():
-            with compiled_beside("ggp.search.proving") if self.own.is_proving else nullcontext():
+            beside = compiled_beside("ggp.search.proving", *evaluations)
+            with beside if self.own.is_proving else nullcontext():
                 self._prepare_search(game)
                 prepare_mixing()
                 prepare_valuation()
             if self.own.is_proving:
                 prepare_proving(cast("CompiledGame", game))
-            if self._may_use_alphabeta(game):
+            if evaluations:
                 from ggp.search.alphabeta.evaluation import prepare_evaluations
 
                 prepare_evaluations()
@@ -184,6 +186,21 @@ class MctsPlayer(Player):
             return False
         return self.own.alphabeta == "on" or (self._may_tune and self.own.is_proving and self.has_head_start)
 
+    def _may_need_evaluations(self, game: Game[Any]) -> bool:
+        """Whether alpha-beta may come to choose the moves, as far as start clock and what is kept say."""
+        if not self._may_use_alphabeta(game):
+            return False
+        from ggp.players.alphabeta_play import LEAST_SECONDS, is_chosen
+
+        if self.own.alphabeta == "on" or self.start_clock >= LEAST_SECONDS:
+            return True
+        tuned = self._tuned_options(game)
+        return (tuned is not None and tuned.has_alphabeta) or is_chosen(game, self._network_option)
+
+    @property
+    def _network_option(self) -> str:
+        return self.own.network if self._may_tune else OFF
+
     def _may_use_network(self, game: Game[Any]) -> bool:
         return self.kind != "reference" and is_compiled(game) and not has_percepts(game)
 
@@ -214,7 +231,7 @@ class MctsPlayer(Player):
                 deadline,
                 rival,
                 endings=self.own.endings,
-                network=self.own.network if self._may_tune else OFF,
+                network=self._network_option,
             )
 
     def _find_equilibrium(self, deadline: float) -> EquilibriumPlay | None:

@@ -1,4 +1,7 @@
-"""`python -m ggp.search.proving`: compile the kernels of proofs into the cache, beside another process."""
+"""`python -m ggp.search.proving [evaluations]`: compile the kernels of proofs into the cache, beside another
+process; with `evaluations` those too that find an evaluation for alpha-beta."""
+
+import sys
 
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import find_own_rules, load
@@ -9,4 +12,5 @@ if __name__ == "__main__":
     game = load(find_own_rules("tictactoe"), "lanes")
     assert isinstance(game, CompiledGame)
     prepare_proving(game)
-    prepare_evaluations()
+    if sys.argv[1:] == ["evaluations"]:
+        prepare_evaluations()

@@ -29,6 +29,16 @@ def test_it_runs_once(modules, tmp_path):
         assert written.read_text() == "x"
 
 
+def test_it_runs_once_for_other_arguments(modules, tmp_path):
+    (modules / "says.py").write_text(
+        f"import sys\nwith open({str(tmp_path / 'written')!r}, 'a') as file: file.write(str(sys.argv[1:]))\n"
+    )
+    for arguments in ((), ("more",), ("more",), ()):
+        with compiled_beside("says", *arguments, folder=tmp_path, cores=2):
+            pass
+    assert (tmp_path / "written").read_text() == "[]['more']"
+
+
 def test_it_runs_again_if_it_failed(modules, tmp_path):
     written = tmp_path / "written"
     (modules / "fails.py").write_text(WRITES.format(path=str(written)) + "raise SystemExit(1)\n")

@@ -2,11 +2,13 @@
 
 import json
 import time
+from contextlib import nullcontext
 
 import pytest
 
 from ggp.cli.main import app
 from ggp.engines.loading import load
+from ggp.jit import second_process
 from ggp.knowledge.folder import KnowledgeFileError, kept_file
 from ggp.knowledge.trial import FILE_NAME, MOST_MATCHES, Trial
 from ggp.knowledge.tuned import TunedOptions, Tuning
@@ -14,6 +16,7 @@ from ggp.match.player import MatchSetup
 from ggp.players import alphabeta_play, trial_matches
 from ggp.players.factory import make_player
 from ggp.players.trial_matches import TrialMatches
+from ggp.search.alphabeta import evaluation
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.mcts.options import MctsOptions
 
@@ -42,6 +45,31 @@ def keep_trial(game, **counts):
     for name, count in counts.items():
         setattr(trial, name, count)
     trial.save(kept_file(game.program, FILE_NAME))
+
+
+@pytest.mark.parametrize(
+    ("spec", "start_clock", "won", "is_prepared"),
+    [
+        ("mcts", 1.0, 0, False),
+        ("mcts", alphabeta_play.LEAST_SECONDS, 0, True),
+        ("mcts", 1.0, 6, True),
+        ("mcts:alphabeta=on", 1.0, 0, True),
+        ("mcts:alphabeta=off", 60.0, 6, False),
+    ],
+)
+def test_kernels_of_evaluations_are_prepared_where_alphabeta_may_choose(
+    game, monkeypatch, spec, start_clock, won, is_prepared
+):
+    prepared = []
+    monkeypatch.setattr(evaluation, "prepare_evaluations", lambda: prepared.append("here"))
+    monkeypatch.setattr(
+        second_process, "compiled_beside", lambda module, *rest: nullcontext(prepared.extend(rest))
+    )
+    keep_trial(game, won=won)
+    player = make_player(spec)
+    player.start_clock = start_clock
+    player.prepare(game)
+    assert prepared == ["evaluations", "here"] * is_prepared
 
 
 def test_alphabeta_chooses_where_that_is_asked_for(game):
