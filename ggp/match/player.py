@@ -131,7 +131,7 @@ class Player:
     ponders           `ponder` is to be called while other players think
     needs_lanes       plays compiled games only
     takes_quick_games may begin on a game that is not finished, and be given the finished one by `change_game`
-    start_clock       seconds that coming matches give at most, if that is known before `prepare`
+    start_clock_seconds   what coming matches give at most, if that is known before `prepare`
     last_report       how the search for the last move stood at its end; None without a search
     simulation_count  simulations of the last match; None if the player does not count them
     """
@@ -142,7 +142,7 @@ class Player:
     ponders: bool = False
     needs_lanes: bool = False
     takes_quick_games: bool = False
-    start_clock: float = math.inf
+    start_clock_seconds: float = math.inf
     last_report: Report | None = None
     simulation_count: int | None = None
     _setup: MatchSetup | None = None

@@ -167,7 +167,7 @@ class Referee:
         """Play the match; returns its record, also of a match that was aborted."""
         for seat in self.seats:
             if seat is not None:
-                seat.start_clock = self.terms.start_clock
+                seat.start_clock_seconds = self.terms.start_clock_seconds
                 seat.prepare(self.game)
         if self.is_hiding:
             prepare_beliefs(self.game)

@@ -192,7 +192,7 @@ class MctsPlayer(Player):
             return False
         from ggp.players.alphabeta_play import LEAST_SECONDS, is_chosen
 
-        if self.own.alphabeta == "on" or self.start_clock >= LEAST_SECONDS:
+        if self.own.alphabeta == "on" or self.start_clock_seconds >= LEAST_SECONDS:
             return True
         tuned = self._tuned_options(game)
         return (tuned is not None and tuned.has_alphabeta) or is_chosen(game, self._network_option)

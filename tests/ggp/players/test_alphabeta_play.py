@@ -67,7 +67,7 @@ def test_kernels_of_evaluations_are_prepared_where_alphabeta_may_choose(
     )
     keep_trial(game, won=won)
     player = make_player(spec)
-    player.start_clock = start_clock
+    player.start_clock_seconds = start_clock
     player.prepare(game)
     assert prepared == ["evaluations", "here"] * is_prepared
 
