@@ -24,9 +24,7 @@ def main() -> None:
     parser.add_argument("--simulations", nargs="+", type=int, default=[100, 1000, 10_000])
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
-    print(
-        "| game | simulations | visits | most visited | CPU s a state |\n|---|---|---|---|---|"
-    )
+    print("| game | simulations | visits | most visited | CPU s a state |\n|---|---|---|---|---|")
     for name in arguments.games:
         for simulations in arguments.simulations:
             began = time.process_time()
