@@ -18,6 +18,7 @@ from typing import Any
 from gdl.errors import Diagnostic, GdlError
 from gdl.syntax.formatting import format_kif
 from gdl.validation.explanations import EXPLANATIONS
+from gdl.validation.selection import ALL
 from ggp.analysis.board_svg import board_svg
 from ggp.analysis.figures import words_of
 from ggp.analysis.sheet_comment import read_comment
@@ -43,12 +44,14 @@ PICTURE_CHARACTERS = 32
 def check(rules: str) -> dict[str, Any]:
     """Findings of a sheet, and its initial state if it can be computed.
 
+    All codes are reported: a variable that occurs only once is often a slip of who writes a sheet.
+
     >>> result = check("(role x) (legal x wait) (init (a b)")
     >>> [finding["code"] for finding in result["findings"]], result["state"]
     (['GDL101'], None)
     """
     text = rules + "\n"
-    report = validate(text)
+    report = validate(text, select=(ALL,))
     result: dict[str, Any] = {
         "title": read_comment(rules).title,
         "findings": [_finding(each) for each in report.diagnostics[:FINDING_LIMIT]],
@@ -67,7 +70,7 @@ def check(rules: str) -> dict[str, Any]:
         roles = () if view.is_over else game.roles
         result["moves"] = {str(role): list(map(words_of, game.legal_moves(state, role))) for role in roles}
     except (GdlError, GameError) as error:
-        result["note"] = "" if result["findings"] else str(error)
+        result["note"] = "" if report.has_errors else str(error)
     return result
 
 
@@ -85,7 +88,7 @@ def _finding(diagnostic: Diagnostic) -> dict[str, Any]:
 
 def prove(rules: str) -> dict[str, Any]:
     """What random matches and the exploration of all states say."""
-    report = validate(rules + "\n", play=True, prove=True, seconds=PROOF_SECONDS)
+    report = validate(rules + "\n", play=True, prove=True, seconds=PROOF_SECONDS, select=(ALL,))
     return {
         "findings": [_finding(each) for each in report.diagnostics[:FINDING_LIMIT]],
         "text": str(report),

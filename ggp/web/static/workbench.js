@@ -91,7 +91,8 @@ function goTo(line, column) {
 
 function showFindings(findings, note) {
   const explained = new Set();
-  const items = findings.map((each) => {
+  const errorsFirst = [...findings].sort((a, b) => (b.severity === "error") - (a.severity === "error"));
+  const items = errorsFirst.map((each) => {
     const isNew = each.explanation && !explained.has(each.code);
     explained.add(each.code);
     return element("li", { class: each.severity },
@@ -113,7 +114,7 @@ async function check() {
     if (number !== latest) return;
     showFindings(result.findings, result.note);
     find("title").textContent = result.title;
-    find("play").disabled = !result.state;
+    find("play").disabled = !result.state || result.has_errors;
     find("prove").disabled = result.has_errors;
     if (result.state) showState(find("state"), result.state, result.roles);
     else find("state").replaceChildren(element("p", { class: "faint" }, "No state until the errors are mended."));
@@ -188,7 +189,7 @@ find("sheets").addEventListener("change", async () => {
   try {
     loaded = { "+example": EXAMPLE, "+empty": EMPTY }[wanted] ?? (await request(`/api/games/${encodeURIComponent(wanted)}/rules`));
     rules.value = loaded;
-    rules.scrollTop = 0;
+    rules.scrollTop = rules.scrollLeft = 0;
     changed();
   } catch (error) {
     status(error.message);

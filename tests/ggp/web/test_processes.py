@@ -7,6 +7,7 @@ import pytest
 
 from ggp.engines.loading import find_own_rules
 from ggp.web.sessions import SessionLimits
+from ggp.web.sheet_process import check
 from tests.ggp.web.test_server import TOKEN, log_in, origin, talk
 
 pytestmark = pytest.mark.slow
@@ -137,3 +138,22 @@ def test_broken_sheet_gets_a_finding_or_a_sentence(rules):
         assert (await post(client, "/api/matches", {"rules": rules}))[0] == 400
 
     talk(conversation)
+
+
+def test_a_variable_that_occurs_once_is_told_in_the_workbench():
+    result = check(
+        "(role x) (init (a b)) (legal x wait) (<= (next (a ?n)) (true (a ?k)) (true (a ?n)))"
+        "(<= terminal (true (a c))) (goal x 100)"
+    )
+    assert "GDL304" in [finding["code"] for finding in result["findings"]]
+    assert not result["has_errors"]
+
+
+def test_a_role_without_moves_is_told_besides_warnings():
+    result = check(
+        "(role x) (init (a 1)) (<= (legal x wait) (true (a ?n)) (true (b ?n)))"
+        "(<= (next (a ?n)) (true (a ?n))) (<= (next (b ?n)) (true (b ?n)))"
+        "(<= terminal (true (a 2))) (goal x 100)"
+    )
+    assert result["findings"]
+    assert "legal" in result["note"]
