@@ -20,15 +20,15 @@ const EXAMPLE = `; Take away.
 (<= (minus ?n 1 ?m) (succ ?m ?n))
 (<= (minus ?n 2 ?m) (succ ?m ?k) (succ ?k ?n))
 
-; What each may do; one that waits needs a move too
+; What each may do; one that waits needs a move too. A variable whose value does not matter begins with ?_
 
-(<= (legal ?p (take ?k)) (true (control ?p)) (true (heap ?n)) (minus ?n ?k ?m))
+(<= (legal ?p (take ?k)) (true (control ?p)) (true (heap ?n)) (minus ?n ?k ?_m))
 (<= (legal first noop) (true (control second)))
 (<= (legal second noop) (true (control first)))
 
 ; What is true after the moves
 
-(<= (next (heap ?m)) (true (heap ?n)) (does ?p (take ?k)) (minus ?n ?k ?m))
+(<= (next (heap ?m)) (true (heap ?n)) (does ?_p (take ?k)) (minus ?n ?k ?m))
 (<= (next (control first)) (true (control second)))
 (<= (next (control second)) (true (control first)))
 
