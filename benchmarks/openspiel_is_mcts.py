@@ -45,7 +45,7 @@ def information_states(name: str) -> int:
 
 
 def exploitability(name: str, simulations: int, seed: int, kind: str) -> float:
-    """NashConv / 2 of the bot that searches every information state with so many simulations."""
+    """NashConv / 2 of the bot with `simulations` in every information state."""
     game = pyspiel.load_game(name)
     kinds = {
         "visits": pyspiel.ISMCTSFinalPolicyType.NORMALIZED_VISIT_COUNT,

@@ -10,6 +10,7 @@ import itertools
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from ggp.beliefs.expansion import Weights
 from ggp.beliefs.observation import Observation
-from ggp.beliefs.observation_keys import ObservationKeys, UInt64Array, mixed
+from ggp.beliefs.observation_keys import ObservationKeys, UInt64Array
 from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Fact, Move, Role
@@ -93,7 +94,8 @@ class LanesExpansion:
         keys = np.zeros((len(states), len(self._game.roles)), np.uint64)
         keys[place >= 0] = self._keys[place[place >= 0]]
         for i in np.flatnonzero(place < 0).tolist():
-            keys[i] = mixed(np.frombuffer(cast("bytes", states[i])[:8].ljust(8, b"\0"), np.uint64))
+            digest = blake2b(cast("bytes", states[i]), digest_size=8).digest()
+            keys[i] = np.frombuffer(digest, np.uint64)
         return keys
 
     def count(self, states: Sequence[Hashable], own_move: Move | None) -> list[int]:

@@ -106,8 +106,8 @@ DEFINITIONS = {
         "GAVEL 2024, coverage, by what searches choose",
     ),
     "dominated": (
-        "share of the moves legal in 20 compared decisions or more to which another, always legal beside "
-        "them, was never inferior and on the whole superior: by exact values or a search of each successor, "
+        "share of the moves legal in 20 compared decisions or more to which another, legal whenever they "
+        "are, was never inferior and on the whole superior: by exact values or a search of each successor, "
         "against the same moves of the others; its interval ends where none was ever inferior. Not where "
         "information is hidden",
         'Osborne and Rubinstein, "A Course in Game Theory" (1994), chapter 4, dominance',

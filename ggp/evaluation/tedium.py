@@ -55,7 +55,7 @@ def repetitions(game: CompiledGame, found: SelfPlay) -> NDArray[np.bool_]:
 
 
 def clocks(game: CompiledGame, found: SelfPlay) -> set[Kind]:
-    """Facts that no move influences and whose values never return in a match, so that they tell the time.
+    """Facts that only count time: no move influences them, and no value of theirs returns in a match.
 
     >>> import ggp
     >>> from ggp.search.forest.self_play import self_play

@@ -22,7 +22,7 @@ def compiled_beside(
     folder: Path | None = CACHE_FOLDER if IS_COMPILED else None,
     cores: int | None = None,
 ) -> Iterator[None]:
-    """Run `python -m module` with `arguments` beside the `with` block, and wait for it at the end.
+    """Run `python -m module` with `arguments` during the `with` block, and wait for it at the end.
 
     Whoever calls next what it compiles loads that from the cache, or compiles it, should it have failed.
     It is not run where there is no cache or a single core, nor if it once came to its end on this processor
