@@ -4,9 +4,10 @@ mcts          Monte-Carlo tree search on lanes; `mcts/reference` is its readable
 alphabeta     alpha-beta for games of one role, or of two with constant sum; max^n and paranoid search
 rollouts      nested rollouts for games of one role
 forest        hundreds of independent tree searches at once
-information_sets  regret matching over what each role observed, on lanes; `plain` is its readable twin
+information_sets  UCT and regret matching by what each role observed, on lanes
 proving       exact values during a match, within the clock of a tree search
 root_value    the proven value of the initial state, by the two above
+stopping      when a search ends
 report        what a search found, as data for people
 one_state     the tree search of a single state, for Python users
 option_table  tables of options: names, types, defaults, ranges and help, and how they are parsed

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Move, Role
@@ -25,6 +25,7 @@ from ggp.search.forest.forest import Forest, RootMoves
 from ggp.search.mcts.kernels.arrays import UNPROVEN, Float64Array
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.report import MoveReport, SearchReport
+from ggp.search.stopping import stops_at
 
 PLAYOUTS_PER_TREE = 32
 """Playouts of a counted search for each of its trees, up to `_TREES` per thread."""
@@ -87,11 +88,7 @@ class DeterminizedSearch:
         probabilities   of states, which are not terminal; those drawn from them are searched
         """
         begun, before = time.monotonic(), self.simulation_count
-
-        def is_over() -> bool:
-            late = deadline is not None and time.monotonic() >= deadline
-            return late or (is_stopped is not None and is_stopped())
-
+        is_over = stops_at(deadline, is_stopped)
         roots = self._draw_roots(probabilities, simulations)
         shares = even_shares(_ENDLESS if simulations is None else simulations, [len(each) for each in roots])
         self._searched = self._forests[: len(roots)]
@@ -150,7 +147,7 @@ class DeterminizedSearch:
         return mean_over_trees(parts, 1, count)[0], visits
 
 
-def draw_by_weight(weights: Sequence[float], count: int, offset: float) -> NDArray[np.int64]:
+def draw_by_weight(weights: ArrayLike, count: int, offset: float) -> NDArray[np.int64]:
     """int64[count] places of `weights` drawn by systematic sampling, so that few are drawn twice.
 
     offset   from 0 to 1, drawn at random
@@ -158,7 +155,7 @@ def draw_by_weight(weights: Sequence[float], count: int, offset: float) -> NDArr
     >>> draw_by_weight([1.0, 3.0], 4, 0.5).tolist()
     [0, 1, 1, 1]
     """
-    bounds = np.cumsum(np.array(weights, np.float64))
+    bounds = np.cumsum(np.asarray(weights, np.float64))
     points = (np.arange(count) + offset) * bounds[-1] / count
     drawn: NDArray[np.int64] = np.minimum(np.searchsorted(bounds, points, side="right"), len(bounds) - 1)
     return drawn

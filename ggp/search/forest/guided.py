@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from ggp.search.forest.forest import MEBIBYTES, SLICE_TICKS, BoolArray, Forest
 from ggp.search.forest.guided_kernel import Guide, search_guided
 from ggp.search.mcts.kernels.compaction import abandon
 from ggp.search.mcts.options import MctsOptions
+from ggp.search.stopping import stops_at
 
 ENDLESS = 2**60
 
@@ -128,9 +128,5 @@ class GuidedForest(Forest):
         lanes = min(lanes, self.lane_count)
         self._plant(np.repeat(state[None], lanes, axis=0), trees=1)
         self._roots.left[:lanes] = ENDLESS if simulations is None else max(1, simulations // lanes)
-
-        def is_over() -> bool:
-            is_late = deadline is not None and time.monotonic() >= deadline
-            return is_late or (is_stopped is not None and is_stopped())
-
+        is_over = stops_at(deadline, is_stopped)
         return self._grow(is_over, SLICE_TICKS // 4)

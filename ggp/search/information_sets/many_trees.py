@@ -32,6 +32,7 @@ from ggp.game import RANDOM_ROLE, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import choice_planes
+from ggp.search.forest.determinized import draw_by_weight, even_shares
 from ggp.search.information_sets.many_trees_kernel import (
     COUNTERS,
     EDGES,
@@ -52,6 +53,7 @@ from ggp.search.mcts.kernels.allocation import make_search_arrays
 from ggp.search.mcts.kernels.arrays import BUSY, IN_TREE, Float64Array
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.report import MoveReport, SearchReport
+from ggp.search.stopping import stops_at
 
 RAMP = 8
 """Playouts of the root per lane in flight."""
@@ -186,7 +188,7 @@ class SetForest:
 
     def grow(
         self,
-        simulations: int | None,
+        simulations: int,
         is_stopped: Callable[[], bool] | None = None,
         draw_roots: Callable[[], None] | None = None,
     ) -> bool:
@@ -194,7 +196,8 @@ class SetForest:
 
         draw_roots   called before the first playout and now and then; calls `put_roots`
         """
-        self._memory.counter[LEFT] = _ENDLESS if simulations is None else simulations
+        self._memory.counter[LEFT] = simulations
+        self._memory.counter[ROOT_VISITS] = 0
         if draw_roots is not None:
             draw_roots()
         with announced_compilation():
@@ -339,23 +342,20 @@ class ManyTreeSearch:
         keys            uint64[N, R]: what the roles have observed in them, the searching one the same in all
         """
         begun, before = time.monotonic(), self.simulation_count
-
-        def is_over() -> bool:
-            late = deadline is not None and time.monotonic() >= deadline
-            return late or (is_stopped is not None and is_stopped())
-
+        is_over = stops_at(deadline, is_stopped)
         self._own_key = int(keys[0, self._role])
         joined = b"".join(cast("bytes", state) for state in probabilities)
         packed = np.frombuffer(joined, np.uint8).reshape(len(keys), -1)
-        bounds = np.cumsum(np.fromiter(probabilities.values(), np.float64, len(keys)))
-        shares = _even_shares(simulations, len(self._forests))
+        weights = np.fromiter(probabilities.values(), np.float64, len(keys))
+        total = _ENDLESS if simulations is None else simulations
+        (shares,) = even_shares(total, [len(self._forests)])
         generators = self._rng.spawn(len(self._forests))
         with ThreadPoolExecutor(len(self._forests)) as pool:
             tasks = []
-            for forest, share, rng in zip(self._forests, shares, generators, strict=True):
+            for forest, share, rng in zip(self._forests, shares.tolist(), generators, strict=True):
                 if forest.is_half_full:
                     forest.clear()
-                draw = partial(self._draw_roots, forest, packed, keys, bounds, rng)
+                draw = partial(self._draw_roots, forest, packed, keys, weights, rng)
                 tasks.append(pool.submit(forest.grow, share, is_over, draw))
             for task in tasks:
                 task.result()
@@ -371,13 +371,11 @@ class ManyTreeSearch:
         forest: SetForest,
         packed: NDArray[np.uint8],
         keys: UInt64Array,
-        bounds: Float64Array,
+        weights: Float64Array,
         rng: np.random.Generator,
     ) -> None:
         """Give each lane a state to begin in, by systematic sampling, in random order."""
-        count = forest.lane_count
-        points = (np.arange(count) + rng.random()) * bounds[-1] / count
-        drawn = rng.permutation(np.minimum(np.searchsorted(bounds, points, side="right"), len(keys) - 1))
+        drawn = rng.permutation(draw_by_weight(weights, forest.lane_count, rng.random()))
         fluents = len(self._game.terms.fluents)
         states = np.unpackbits(packed[drawn], axis=1, count=fluents, bitorder="little")
         forest.put_roots(states.astype(np.bool_), keys[drawn])
@@ -407,10 +405,3 @@ class ManyTreeSearch:
         """The move visited most; None before any search."""
         moves = self.report().moves
         return moves[0].move if moves else None
-
-
-def _even_shares(total: int | None, parts: int) -> list[int | None]:
-    """`total` in shares that differ by one at most; None: no limit for anybody."""
-    if total is None:
-        return [None] * parts
-    return [total // parts + (i < total % parts) for i in range(parts)]

@@ -19,7 +19,6 @@ Shapes: L lanes of one pass, R roles, F fluents, P percepts of a role, M moves o
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 
@@ -34,6 +33,7 @@ from ggp.game import RANDOM_ROLE, Move, Role
 from ggp.lanes.engine import Lanes
 from ggp.search.information_sets.draws import draws
 from ggp.search.information_sets.set_table import UNKNOWN, Float64Array, Int64Array, SetTable, shares
+from ggp.search.stopping import stops_at
 
 EXPLORATION = 0.6
 """How often the role whose regrets are learned tries a move at random."""
@@ -180,11 +180,7 @@ class InformationSetSearch:
         """
         if simulations is None and deadline is None and is_stopped is None:
             raise ValueError("a search needs an end")
-
-        def is_over() -> bool:
-            late = deadline is not None and time.monotonic() >= deadline
-            return late or (is_stopped is not None and is_stopped())
-
+        is_over = stops_at(deadline, is_stopped)
         end = None if simulations is None else self.simulation_count + simulations
         while (end is None or self.simulation_count < end) and not is_over():
             count = batch_size(self.simulation_count, self._widest)

@@ -72,7 +72,7 @@ def test_search_goes_on_without_room_for_new_sets():
 def test_stopped_search_forgets_what_is_in_flight():
     game = load("dark_hex_3x3", engine="lanes")
     forest = forest_at_start(game)
-    assert not forest.grow(None, is_stopped=lambda: True)
+    assert not forest.grow(10**9, is_stopped=lambda: True)
     assert not forest._memory.trees.flight.any()
     before = forest.simulation_count
     assert forest.grow(100)
