@@ -120,7 +120,8 @@ class AlphaBetaPlayer(Player):
         if self.refinements.symmetries and not self._is_counted:
             images = symmetries_in_time(game, _at(SYMMETRY_SHARE, end))
         search = AlphaBeta(game, self.refinements, self._given_estimate(game), images=images)
-        search.map_table(_at(MAPPING_SHARE, end))
+        if not self._is_counted:
+            search.map_table(_at(MAPPING_SHARE, end))
         if self._endings is not None and self._endings.known is not None:
             search.use_known_goals(self._endings.known, self._endings.goal_sum)
         search.search(game.initial_state(), depth=1, deadline=end)

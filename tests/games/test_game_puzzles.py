@@ -51,6 +51,7 @@ def pushes_to_solve() -> dict[str, int]:
     return distance
 
 
+@pytest.mark.slow
 def test_eightpuzzle_twenty_pushes_suffice_and_earn_100() -> None:
     game = rules("eightpuzzle")
     distance = pushes_to_solve()
@@ -140,6 +141,7 @@ def test_maze_26_steps_are_needed_and_suffice() -> None:
     assert {game.goal(state, game.roles[0]) for state in ends} == {100}
 
 
+@pytest.mark.slow
 def test_sudoku_has_exactly_one_full_grid() -> None:
     game = rules("sudoku_4x4")
     seen, todo, solved = {game.initial_state()}, [game.initial_state()], set()

@@ -10,6 +10,7 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.game import Game
+from tests.conftest import mostly_slow
 from tests.oracles.naive_solver import joint_moves, perft, positions, solve, successors
 
 PERFT = {
@@ -42,7 +43,7 @@ def facts(game: Game[Any], state: Any) -> set[str]:
     return {str(fact) for fact in game.facts(state)}
 
 
-@pytest.mark.parametrize("name", PERFT)
+@pytest.mark.parametrize("name", mostly_slow(PERFT, 4))
 def test_perft_counts(name: str) -> None:
     assert perft(rules(name), len(PERFT[name])) == PERFT[name]
 
@@ -143,9 +144,13 @@ def test_connectfour_boards_agree_with_a_model_by_columns(width: int, height: in
     assert positions(game, 7) == drop_positions(width, height, 7)
 
 
-@pytest.mark.parametrize(("name", "value"), [("hex_3x3", 100), ("othello_4x4", 0), ("bucket", 40)])
-def test_value_of_the_first_role(name: str, value: int) -> None:
-    game = rules(name)
+VALUES = {"hex_3x3": 100, "othello_4x4": 0, "bucket": 40}
+"""What the first role gets when both play perfectly."""
+
+
+@pytest.mark.parametrize("name", mostly_slow(VALUES, 3))
+def test_value_of_the_first_role(name: str) -> None:
+    game, value = rules(name), VALUES[name]
     assert solve(game, stop_at_win=True)[game.initial_state()] == (value, 100 - value)
 
 

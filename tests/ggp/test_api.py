@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import ggp
-from tests.conftest import ROOT
+from tests.conftest import ROOT, mostly_slow
 
 VALUES = {"RANDOM_ROLE"}
 """Public names that are plain values, which have no docstring of their own."""
@@ -173,7 +173,7 @@ def test_validate_takes_files_names_and_text(tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["lanes", "reasoner"])
-@pytest.mark.parametrize("simulations", [1, 10, 100, 1000])
+@pytest.mark.parametrize("simulations", mostly_slow([1, 10, 100, 1000], 2))
 def test_report_names_the_move_that_the_player_makes(engine, simulations):
     game = ggp.load("tictactoe", engine=engine)
     player = ggp.make_player(f"mcts:simulations={simulations}")

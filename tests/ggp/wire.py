@@ -5,7 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -74,26 +79,37 @@ async def scripted_player(script: Script, name: str = "script") -> AsyncIterator
 
 
 Result = TypeVar("Result")
+Answer = TypeVar("Answer")
 
 
 @contextmanager
-def scripted_player_in_thread(script: Script) -> Iterator[tuple[str, list[Message]]]:
-    """`scripted_player` in a thread, for tests of callers that block."""
+def in_thread(manager: AbstractAsyncContextManager[Result]) -> Iterator[Result]:
+    """What `manager` opens, in an event loop of a thread of its own, for callers that block."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
 
-    def call(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    def call(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result(10)
 
-    player = scripted_player(script)
+    async def close() -> None:
+        await manager.__aexit__(None, None, None)
+
+    async def enter() -> Result:
+        return await manager.__aenter__()
+
     try:
-        yield call(player.__aenter__())
+        yield call(enter())
     finally:
-        call(player.__aexit__(None, None, None))
+        call(close())
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+def scripted_player_in_thread(script: Script) -> AbstractContextManager[tuple[str, list[Message]]]:
+    """`scripted_player` in a thread, for tests of callers that block."""
+    return in_thread(scripted_player(script))
 
 
 def answering(*moves: str) -> Script:

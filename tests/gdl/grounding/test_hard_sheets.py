@@ -48,7 +48,7 @@ def check_match(text: str, seed: int, steps: int) -> None:
         expected = game.next_state(expected, moves)
 
 
-@pytest.mark.parametrize("name", SHEETS)
+@pytest.mark.parametrize("name", mostly_slow(SHEETS, 2))
 def test_hard_sheet_grounds_to_few_rules(name):
     text, most_rules = SHEETS[name]
     assert ground(parse(text), seconds=60).rule_count < most_rules
@@ -56,14 +56,18 @@ def test_hard_sheet_grounds_to_few_rules(name):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        hard_sheets.counting(6),
-        hard_sheets.counting(),
-        hard_sheets.lists(3),
-        hard_sheets.lists(),
-        hard_sheets.exactly_once(),
-        hard_sheets.armies(6, 4),
-    ],
+    mostly_slow(
+        [
+            hard_sheets.counting(6),
+            hard_sheets.counting(),
+            hard_sheets.lists(3),
+            hard_sheets.lists(),
+            hard_sheets.exactly_once(),
+            hard_sheets.armies(6, 4),
+        ],
+        3,
+        first=2,
+    ),
     ids=["counting, 6", "counting", "lists, 3", "lists", "exactly once", "armies, 6"],
 )
 def test_hard_sheet_plays_as_the_reasoner_plays_it(text):
@@ -75,6 +79,7 @@ def test_armies_play_as_the_reasoner_plays_them():
     check_match(hard_sheets.armies(), seed=1, steps=2)
 
 
+@pytest.mark.slow
 def test_demand_ends_the_growth_of_lists():
     program = parse(hard_sheets.lists())
     assert growing_rule(program) is not None
@@ -125,7 +130,7 @@ def right_linear_sheet(seed: int) -> str:
     """
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(25), 3))
+@pytest.mark.parametrize("seed", mostly_slow(range(25), 6))
 @pytest.mark.parametrize("is_guarded", [False, True])
 def test_derivation_from_calls_keeps_the_meaning(seed, is_guarded, monkeypatch):
     monkeypatch.setattr(gdl.grounding, "COSTLY", -1.0)

@@ -21,7 +21,7 @@ def test_own_game_is_in_canonical_layout(path):
 
 
 @pytest.mark.skipif(not SHEETS, reason="no reference corpus: set GGP_CORPUS")
-@pytest.mark.parametrize("path", mostly_slow(SHEETS, 4), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", mostly_slow(SHEETS, 8), ids=lambda path: path.stem)
 def test_corpus_sheet_keeps_its_meaning_and_formats_once(path):
     text = path.read_text(encoding="utf-8", errors="replace")
     formatted = format_kif(text)

@@ -9,7 +9,7 @@ from gdl.program import Conjunction, Disjunction, Literal, Negation, Predicate
 from gdl.syntax.brackets import MAX_NESTING
 from gdl.syntax.parser import MAX_CHARACTERS, MAX_REMEMBERED, looks_infix, parse, parse_file, parse_term
 from gdl.terms import Compound, Span, Symbol, Variable
-from tests.conftest import find_corpus
+from tests.conftest import find_corpus, mostly_slow
 
 CORPUS = find_corpus()
 SHEETS = sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
@@ -236,7 +236,7 @@ def test_parse_term_folds_case():
 
 
 @pytest.mark.skipif(not SHEETS, reason="no reference corpus: set GGP_CORPUS")
-@pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", mostly_slow(SHEETS, 4), ids=lambda path: path.stem)
 def test_corpus_sheet_is_read(path):
     program = parse_file(path)
     assert program.rules

@@ -31,6 +31,7 @@ def test_printed_programs_read_back(program):
 
 
 @given(programs)
+@pytest.mark.slow
 def test_infix_is_recognized(program):
     assert not program.rules or parse(to_infix(program)) == program
 

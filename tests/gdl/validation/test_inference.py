@@ -29,7 +29,7 @@ SHEETS = sorted((ROOT / "games").glob("*.kif")) + [
 
 
 @pytest.mark.parametrize(
-    "path", mostly_slow(SHEETS, 3), ids=lambda path: f"{path.parent.parent.name}-{path.stem}"
+    "path", mostly_slow(SHEETS, 6), ids=lambda path: f"{path.parent.parent.name}-{path.stem}"
 )
 def test_facts_and_moves_of_a_match_fit_their_shapes(path):
     program = parse_file(path)
@@ -51,7 +51,7 @@ def without(program, rules):
     return Program(tuple(rule for rule in program.rules if id(rule) not in left))
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(150), 3))
+@pytest.mark.parametrize("seed", mostly_slow(range(150), 6))
 def test_rules_that_can_never_apply_never_do(seed):
     """Removing them changes nothing during a match of a random program."""
     program = normalize(random_program(seed))
@@ -70,7 +70,7 @@ def test_rules_that_can_never_apply_never_do(seed):
         state = {atom.arguments[0] for atom in found if predicate_of(atom) == NEXT}
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(150), 3))
+@pytest.mark.parametrize("seed", mostly_slow(range(150), 6))
 def test_redundant_rules_change_nothing(seed):
     """Duplicate and subsumed rules can be removed, whatever the state and the moves."""
     program = normalize(random_program(seed))

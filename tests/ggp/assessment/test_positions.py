@@ -15,6 +15,7 @@ from ggp.assessment.positions import (
     rules_at,
 )
 from ggp.engines.loading import load
+from tests.conftest import mostly_slow
 from tests.oracles.naive_solver import solve, successors
 
 POSITIONS = load_positions()
@@ -46,7 +47,7 @@ def test_there_are_positions_for_every_skill():
     assert len({position.place.game for position in POSITIONS}) >= 12
 
 
-@pytest.mark.parametrize("position", [pytest.param(p, id=p.place.id) for p in POSITIONS])
+@pytest.mark.parametrize("position", mostly_slow(POSITIONS, 4), ids=lambda position: position.place.id)
 def test_a_game_begins_in_the_position(position):
     game = at(position)
     state = game.initial_state()

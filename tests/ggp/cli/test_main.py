@@ -16,6 +16,7 @@ from ggp.match.player import Player, PlayerFaultError
 from ggp.match.record import MatchRecord, read_record
 from ggp.players.simple import LegalPlayer
 from ggp.validation.replay import text_hash
+from tests.conftest import mostly_slow
 from tests.ggp.fakes import Nim
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -71,7 +72,7 @@ def test_every_option_has_help_that_makes_sense_alone(name, command):
 LIGHT = ("tournament", "match", "info", "solve", "learn", "assess", "manage", "player")
 
 
-@pytest.mark.parametrize("name", LIGHT)
+@pytest.mark.parametrize("name", mostly_slow(LIGHT, 3))
 def test_help_of_a_command_imports_neither_compiler_nor_http(name):
     script = (
         f"import sys\nimport ggp.cli.{name}\n"
@@ -140,7 +141,7 @@ MISTAKES = (
 )
 
 
-@pytest.mark.parametrize("arguments", MISTAKES, ids=" ".join)
+@pytest.mark.parametrize("arguments", mostly_slow(MISTAKES, 4), ids=" ".join)
 def test_mistake_is_reported_before_numba_is_imported(arguments, tmp_path):
     script = (
         "import sys\nfrom ggp.cli.main import main\n"

@@ -189,6 +189,7 @@ def test_errors_in_a_file_include_their_line(ggp, tmp_path):
     assert "t.toml:3: agent a" in output
 
 
+@pytest.mark.slow
 def test_unplayable_matches_are_reported_in_a_sentence(ggp):
     agents = ("--agents", "random", "mcts:search=lanes", "--engine", "reasoner")
     code, output = ggp("--game", "small.kif", *agents, *PLAY[5:])

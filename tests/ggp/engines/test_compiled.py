@@ -100,7 +100,7 @@ def test_game_without_one_simplification_agrees_with_the_reasoner(stage):
     assert_same_playout(game, reference, random.Random(stage))
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(60), 3))
+@pytest.mark.parametrize("seed", mostly_slow(range(60), 6))
 def test_random_programs_agree_with_the_reasoner(seed):
     text = random_rules(seed)
     reference = InterpretedGame(parse(text))

@@ -8,6 +8,7 @@ from gdl.terms import Symbol
 from ggp import GoalError, IllegalMoveError, NoLegalMoveError, load
 from ggp.engines.prolog import missing_prolog
 from ggp.validation.replay import replay
+from tests.conftest import mostly_slow
 from tests.oracles.random_programs import random_rules
 
 pytestmark = pytest.mark.skipif(missing_prolog() is not None, reason=str(missing_prolog()))
@@ -23,7 +24,7 @@ SHEETS = [
 ]
 
 
-@pytest.mark.parametrize("sheet", SHEETS)
+@pytest.mark.parametrize("sheet", mostly_slow(SHEETS, 3))
 def test_prolog_agrees_with_reference_traces(sheet, corpus_dir):
     game = load(corpus_dir / "open" / "games" / f"{sheet}.kif", engine="prolog")
     result = replay(game, corpus_dir / "open" / "traces" / f"{sheet}.jsonl.gz")

@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode  # noqa: E402
 
 import ggp.env.gymnasium as adapter  # noqa: E402
 from ggp.env.gymnasium import GgpVectorEnv  # noqa: E402
+from tests.conftest import mostly_slow  # noqa: E402
 
 GAMES = ["tictactoe", "connectfour_4x4", "nim", "dicerace", "goofspiel", "eightpuzzle", "kuhn_poker", "tron"]
 
@@ -56,7 +57,7 @@ def test_make_vec_gives_the_native_batch():
     assert envs.unwrapped.seat == 1
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", mostly_slow(GAMES, 2))
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_games_end_and_begin_again_as_the_mode_says(name, mode):
     envs = GgpVectorEnv(name, 8, autoreset_mode=mode, max_steps=30)

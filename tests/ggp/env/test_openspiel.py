@@ -28,12 +28,12 @@ def load(name, max_steps=200):
     return pyspiel.load_game(f"ggp(rules={name},max_steps={max_steps})")
 
 
-@pytest.mark.parametrize("name", mostly_slow(SHEETS, 3))
+@pytest.mark.parametrize("name", mostly_slow(SHEETS, 6))
 def test_games_pass_the_random_simulation_test(name):
     pyspiel.random_sim_test(load(name, 60), 3, True, False)
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "kuhn_poker", "goofspiel"])
+@pytest.mark.parametrize("name", mostly_slow(["tictactoe", "kuhn_poker", "goofspiel"], 3, first=1))
 def test_playthroughs_can_be_repeated(name):
     generate = pytest.importorskip("open_spiel.python.algorithms.generate_playthrough")
     text = f"ggp(rules={name},max_steps=200)"

@@ -55,7 +55,7 @@ def test_the_second_role_plays_by_the_rules_of_the_first(name):
         assert rules.goal(shown, second) == game.goal(state, first)
 
 
-@pytest.mark.parametrize("name", mostly_slow(BOARDS, 2))
+@pytest.mark.parametrize("name", mostly_slow(BOARDS, 4))
 @pytest.mark.parametrize("observation", ["facts", "board"])
 def test_movers_see_and_number_everything_as_the_first_role(name, observation):
     env = make(name, 1, observation=observation, view="mover")

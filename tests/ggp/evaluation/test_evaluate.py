@@ -101,6 +101,7 @@ def test_skill_decides_connect_four():
     assert found["balance"].source != EXACT
 
 
+@pytest.mark.slow
 def test_hex_cannot_be_drawn():
     assert measured("hex_5x5", simulations=32)["draws"].value == 0.0
 
@@ -144,6 +145,7 @@ def test_what_no_match_uses_is_counted():
     assert used["cell_coverage"] == 1 / 42
 
 
+@pytest.mark.slow
 def test_poker_is_worth_what_its_equilibrium_proves():
     found = measured("kuhn_poker")
     assert found["advantage"].source == found["balance"].source == EQUILIBRIUM
@@ -171,6 +173,7 @@ BLIND_GUESS = """
 """a must find what chance hid: with a percept it always does, without one half of the time."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("who", "advantage"), [("b", 0.0), ("a", 1.0)])
 def test_searches_of_hidden_games_know_what_their_role_saw_and_no_more(who, advantage):
     rules = BLIND_GUESS.format(who=who)

@@ -16,6 +16,7 @@ from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.solver import solve
 
 
+@pytest.mark.slow
 def test_learning_comes_to_judge_states_somewhat_like_the_solution():
     game = load("tictactoe", "lanes")
     evaluation = learn_evaluation(game, LearningOptions(games=600, seed=1))

@@ -13,6 +13,7 @@ from numba.core import event
 from ggp.files import PACKAGE
 from ggp.jit import compiling
 from ggp.jit.compiling import KEPT_VERSIONS, cache_folder, kernel_sources
+from tests.conftest import mostly_slow
 
 ROOT = PACKAGE.parent
 DECORATORS = {"kernel", "inlined", "piece", "stage", "intrinsic", "overload", "njit", "jit"}
@@ -66,7 +67,7 @@ def test_kernels_are_found_in_many_rooms():
     assert PACKAGE / "jit" / "vector_rows.py" in KERNEL_FILES
 
 
-@pytest.mark.parametrize("path", KERNEL_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", mostly_slow(KERNEL_FILES, 6), ids=lambda path: str(path.relative_to(ROOT)))
 def test_digest_covers_a_kernel_and_all_that_it_imports(path):
     covered = set(kernel_sources())
     waiting, reached = [path], {path}

@@ -170,6 +170,7 @@ def test_players_are_exact_with_the_table_where_they_are_not_without(
     assert goals_kept(spec, tictactoe, full, states)[0] < 8
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_used_unless_switched_off_or_counted(
     data_folder, tictactoe, full, choices, table_file
 ):

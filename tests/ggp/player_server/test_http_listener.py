@@ -5,13 +5,21 @@ import asyncio
 import pytest
 
 from ggp.player_server.http_listener import HttpListener, HttpResponse, RequestLimits
-from tests.ggp.wire import exchange, post, running_player
+from tests.ggp.wire import exchange, in_thread, post, running_player
 
 INFO = "( ( name ggp-lanes ) ( status available ) ( species alien ) )"
 
 
 def run(scenario):
     return asyncio.run(scenario())
+
+
+@pytest.fixture(scope="module")
+def port():
+    """Where one player answers all requests that ask nothing else of it."""
+    options = {"allowed_origins": ("http://good.example/",), "limits": RequestLimits(body_bytes=5000)}
+    with in_thread(running_player(**options)) as server:
+        yield server.port
 
 
 @pytest.mark.parametrize(
@@ -32,12 +40,8 @@ def run(scenario):
         b"GET /(INFO)\r\n\r\n",
     ],
 )
-def test_player_answers_info_in_any_form(request_bytes):
-    async def scenario():
-        async with running_player() as server:
-            return await exchange(server.port, request_bytes)
-
-    head, _, body = run(scenario).decode().partition("\r\n\r\n")
+def test_player_answers_info_in_any_form(request_bytes, port):
+    head, _, body = asyncio.run(exchange(port, request_bytes)).decode().partition("\r\n\r\n")
     assert head.startswith("HTTP/1.1 200 OK\r\n")
     assert "Content-Type: text/acl\r\n" in head
     assert f"Content-Length: {len(INFO)}\r\n" in head
@@ -45,24 +49,17 @@ def test_player_answers_info_in_any_form(request_bytes):
     assert body == INFO
 
 
-def test_player_reads_a_body_that_is_shorter_than_announced():
-    async def scenario():
-        async with running_player() as server:
-            data = b"POST / HTTP/1.0\r\nContent-Length: 50\r\n\r\n( INFO )"
-            return await exchange(server.port, data, half_close=True)
-
-    assert run(scenario).decode().endswith(INFO)
+def test_player_reads_a_body_that_is_shorter_than_announced(port):
+    data = b"POST / HTTP/1.0\r\nContent-Length: 50\r\n\r\n( INFO )"
+    assert asyncio.run(exchange(port, data, half_close=True)).decode().endswith(INFO)
 
 
-def test_player_answers_options_with_cors_headers():
-    async def scenario():
-        async with running_player(allowed_origins=("http://a",)) as server:
-            return await exchange(server.port, b"OPTIONS / HTTP/1.1\r\nOrigin: http://a\r\n\r\n")
-
-    head, _, body = run(scenario).decode().partition("\r\n\r\n")
+def test_player_answers_options_with_cors_headers(port):
+    request = b"OPTIONS / HTTP/1.1\r\nOrigin: http://good.example\r\n\r\n"
+    head, _, body = asyncio.run(exchange(port, request)).decode().partition("\r\n\r\n")
     assert head.startswith("HTTP/1.1 200 ")
     assert "Content-Length: 0" in head
-    assert "Access-Control-Allow-Origin: http://a\r\n" in head
+    assert "Access-Control-Allow-Origin: http://good.example\r\n" in head
     assert body == ""
 
 
@@ -84,25 +81,17 @@ def test_player_answers_options_with_cors_headers():
     ],
 )
 @pytest.mark.parametrize("line", ["GET /(INFO) HTTP/1.1", "POST / HTTP/1.1\r\nContent-Length: 6"])
-def test_player_refuses_foreign_web_pages(headers, status, line):
-    async def scenario():
-        async with running_player(allowed_origins=("http://good.example/",)) as server:
-            data = f"{line}\r\n{headers}\r\n\r\n(INFO)".encode()
-            return await exchange(server.port, data)
-
-    head, _, body = run(scenario).decode().partition("\r\n\r\n")
+def test_player_refuses_foreign_web_pages(headers, status, line, port):
+    data = f"{line}\r\n{headers}\r\n\r\n(INFO)".encode()
+    head, _, body = asyncio.run(exchange(port, data)).decode().partition("\r\n\r\n")
     assert head.split()[1] == status
     assert (body == INFO) is (status == "200")
     assert "good.example" in head or "Allow-Origin: http://127.0.0.1" in head or "Access-Control" not in head
 
 
 @pytest.mark.parametrize("text", ["", "( DANCE )", "(((", "( PLAY )", "( START m x )", "\x00\xff"])
-def test_player_answers_400_to_other_text(text):
-    async def scenario():
-        async with running_player() as server:
-            return await post(server.port, text)
-
-    assert run(scenario).startswith("400 error ")
+def test_player_answers_400_to_other_text(text, port):
+    assert asyncio.run(post(port, text)).startswith("400 error ")
 
 
 @pytest.mark.parametrize(
@@ -118,15 +107,9 @@ def test_player_answers_400_to_other_text(text):
         (b"POST / HTTP/1.0\r\n\r\n" + b"(" * 3000 + b")" * 3000, b"413"),
     ],
 )
-def test_player_refuses_other_bytes(request_bytes, status):
-    async def scenario():
-        async with running_player(limits=RequestLimits(body_bytes=5000)) as server:
-            reply = await exchange(server.port, request_bytes)
-            return reply, await post(server.port, "( INFO )")
-
-    reply, after = run(scenario)
-    assert reply.split()[1] == status
-    assert after == INFO
+def test_player_refuses_other_bytes(request_bytes, status, port):
+    assert asyncio.run(exchange(port, request_bytes)).split()[1] == status
+    assert asyncio.run(post(port, "( INFO )")) == INFO
 
 
 def test_player_answers_a_peer_that_sends_too_much():

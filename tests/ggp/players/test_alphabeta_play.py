@@ -19,6 +19,7 @@ from ggp.players.trial_matches import TrialMatches
 from ggp.search.alphabeta import evaluation
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.mcts.options import MctsOptions
+from tests.conftest import mostly_slow
 
 
 @pytest.fixture
@@ -77,6 +78,7 @@ def test_alphabeta_chooses_where_that_is_asked_for(game):
     assert mode_of_first_move("mcts", game) == "lanes"
 
 
+@pytest.mark.slow
 def test_alphabeta_chooses_where_it_was_tuned_or_has_won_its_trial(game):
     keep_trial(game, won=6)
     assert mode_of_first_move("mcts", game) == "alphabeta"
@@ -191,7 +193,10 @@ def test_the_sequential_test_decides(won, lost, drawn, is_over, is_won):
 
 @pytest.mark.parametrize(
     "change",
-    [{"won": -1}, {"won": "6"}, {"rules": None}, {"rules": "other"}, {"format": "x"}, {"generation": -1}],
+    mostly_slow(
+        [{"won": -1}, {"won": "6"}, {"rules": None}, {"rules": "other"}, {"format": "x"}, {"generation": -1}],
+        3,
+    ),
 )
 def test_damaged_trials_begin_anew(change, game, caplog):
     keep_trial(game, won=6)

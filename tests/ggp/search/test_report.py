@@ -13,6 +13,7 @@ from ggp.search.mcts.reference import search as reference
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch
 from ggp.search.report import JSON_CHARACTERS, MoveReport, SearchReport, report_text
+from tests.conftest import mostly_slow
 from tests.ggp.fakes import Nim
 from tests.ggp.search.mcts.golden import compiled
 
@@ -43,7 +44,7 @@ def searches(**options):
     yield Search(game, role, **options)
 
 
-@pytest.mark.parametrize("index", range(3))
+@pytest.mark.parametrize("index", mostly_slow(range(3), 3, first=1))
 def test_search_reports_while_it_runs(index, monkeypatch):
     monkeypatch.setattr(mcts, "REPORT_SECONDS", 0.02)
     monkeypatch.setattr(reference, "REPORT_SECONDS", 0.02)

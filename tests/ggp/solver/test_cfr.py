@@ -21,6 +21,7 @@ from ggp.solver.cfr import (
 from ggp.solver.cfr.double_oracle import MoveTable, by_set
 from ggp.solver.cfr.minimization import expected_goal, uniform_strategy
 from ggp.solver.cfr.state_graph import count_histories
+from tests.conftest import mostly_slow
 from tests.oracles.naive_cfr import NaiveCfr, best_value
 
 
@@ -37,7 +38,7 @@ def by_text(form, strategies):
 
 
 # One move at a time, chance; moves at once that stay hidden; moves at once that are seen.
-@pytest.mark.parametrize("name", ["kuhn_poker", "goofspiel_hidden", "rockpaperscissors"])
+@pytest.mark.parametrize("name", mostly_slow(["kuhn_poker", "goofspiel_hidden", "rockpaperscissors"], 3))
 def test_minimization_agrees_with_its_twin(name):
     form = form_of(name)
     found = find_equilibrium(form, CfrOptions(accuracy=-1.0, iterations=3))

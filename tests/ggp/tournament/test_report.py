@@ -215,6 +215,7 @@ def test_charts_are_svg_and_the_same_each_time(tmp_path, store):
     assert "![ratings-default.svg]" in (tmp_path / "one" / "report.md").read_text()
 
 
+@pytest.mark.slow
 def test_chart_of_many_games_has_several_rows_of_panels(tmp_path, store):
     pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
     sizes = {}

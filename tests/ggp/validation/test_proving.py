@@ -72,7 +72,7 @@ def compare(game, declarations):
         assert one == other
 
 
-@pytest.mark.parametrize("name", mostly_slow(OWN, 3))
+@pytest.mark.parametrize("name", mostly_slow(OWN, 9))
 def test_lanes_prove_what_python_proves(name):
     game = load(ROOT / "games" / f"{name}.kif", "lanes")
     compare(game, declarations_of(game.program))

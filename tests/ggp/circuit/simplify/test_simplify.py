@@ -74,7 +74,7 @@ def test_all_stages_but_one_keep_play(left_out):
     assert_same_play(circuit, smaller, seed=5, steps=80)
 
 
-@pytest.mark.parametrize("name", mostly_slow(CORPUS_GAMES, 3))
+@pytest.mark.parametrize("name", mostly_slow(CORPUS_GAMES, 4))
 def test_real_sheets_play_alike(corpus_dir, name):
     circuit = build(ground(parse_file(corpus_dir / "open" / "games" / f"{name}.kif")))
     smaller = simplify(circuit)

@@ -128,7 +128,7 @@ def test_limited_search_is_limited_minimax(name, depth):
         assert search.search(state, depth=depth).goal == expected / 100
 
 
-@pytest.mark.parametrize("extension", [{"forced_extension": True}, {"quiescence": 3}])
+@pytest.mark.parametrize("extension", mostly_slow([{"forced_extension": True}, {"quiescence": 3}], 2))
 def test_extended_search_is_extended_minimax(extension):
     game = load("othello_4x4", "lanes")
     estimate = Estimate(goal_weight=30, mobility_weight=7)
@@ -260,7 +260,9 @@ def test_reductions_and_extensions_prove_true_values(name, settings):
         assert (result.goal, result.is_proven) == (solution.worth(state).values[0], True)
 
 
-@pytest.mark.parametrize("extension", [{"singular_extension": True}, {"forced_extension": True}])
+@pytest.mark.parametrize(
+    "extension", mostly_slow([{"singular_extension": True}, {"forced_extension": True}], 2)
+)
 def test_extensions_are_limited(extension):
     game = load("checkers", "lanes")
     search = AlphaBeta(game, Refinements(**extension), mebibytes=4)

@@ -188,6 +188,7 @@ def test_goals_count_more_than_what_a_network_says():
             assert goals[0] == goals[1]
 
 
+@pytest.mark.slow
 def test_a_network_is_tried_where_there_is_one():
     game, search = searcher("breakthrough_small")
     asked = EvaluationOptions("network")

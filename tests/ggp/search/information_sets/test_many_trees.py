@@ -11,6 +11,7 @@ from ggp.beliefs.observation import observe_step
 from ggp.beliefs.observation_keys import ObservationKeys
 from ggp.engines.loading import load
 from ggp.search.information_sets.many_trees import ManyTreeSearch, SetForest
+from tests.conftest import mostly_slow
 from tests.oracles.naive_many_trees import NaiveManyTrees
 
 GAMES = [
@@ -32,7 +33,7 @@ def forest_at_start(game, seed=0, **options):
     return forest
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", mostly_slow(GAMES, 3))
 def test_one_lane_builds_the_trees_of_the_plain_search(name):
     game = load(name, engine="lanes")
     forest = forest_at_start(game, seed=5, words=1, lanes=1)

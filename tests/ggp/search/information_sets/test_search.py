@@ -100,6 +100,7 @@ def test_the_plain_search_builds_the_same_statistics(name, simulations):
                 assert not np.delete(found[kind], moves).any()
 
 
+@pytest.mark.slow
 def test_statistics_stay_within_their_memory():
     game = load("krieg_tictactoe", "lanes")
     search = InformationSetSearch(game, seed=1, mebibytes=0.02)

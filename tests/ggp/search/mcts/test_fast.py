@@ -76,6 +76,7 @@ def test_learning_stops_at_its_deadline():
     assert not weights.weight.any()
 
 
+@pytest.mark.slow
 def test_learning_has_time_left_for_what_was_recorded():
     game = compiled("breakthrough_small")
     features = recognize_features(game)
@@ -112,6 +113,7 @@ def test_captures_are_found_move_by_move():
         assert {names[case.taken_by] for case in of_move if case.pieces} <= {"white_man", "white_king"}
 
 
+@pytest.mark.slow
 def test_captures_of_jumps_whose_pieces_are_named_are_found(corpus_dir):
     game = ggp.load(str(corpus_dir / "open" / "games" / "checkers.kif"), engine="lanes")
     features = recognize_features(game)

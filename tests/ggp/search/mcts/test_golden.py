@@ -78,7 +78,7 @@ def test_lanes_agree_with_the_reference_where_playouts_are_cut(name, cutoff):
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4", "lightsout", "nim"])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", mostly_slow([1, 2], 2))
 def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
     lanes, twin = search_both(compiled(name), one_lane(is_solving=True), seed, 400)
     assert_same_tree(lanes, twin)
@@ -99,16 +99,19 @@ def test_lanes_agree_with_the_reference_where_goals_are_known(tmp_path):
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"policy": "mast+rave"},
-        {"policy": "grave", "grave_reference": 10},
-        {"policy": "mast", "decay": 0.3},
-        {"policy": "to-mast+greedy", "decay": 0.9},
-        {"policy": "past", "decay": 0.5},
-        {"policy": "past", "decay": 0.7, "past_visits": 2},
-        {"policy": "mast", "decay": 0.0},
-        {"policy": "nst", "decay": 0.7, "nst_visits": 3},
-    ],
+    mostly_slow(
+        [
+            {"policy": "mast+rave"},
+            {"policy": "grave", "grave_reference": 10},
+            {"policy": "mast", "decay": 0.3},
+            {"policy": "to-mast+greedy", "decay": 0.9},
+            {"policy": "past", "decay": 0.5},
+            {"policy": "past", "decay": 0.7, "past_visits": 2},
+            {"policy": "mast", "decay": 0.0},
+            {"policy": "nst", "decay": 0.7, "nst_visits": 3},
+        ],
+        4,
+    ),
     ids=str,
 )
 @pytest.mark.parametrize("name", mostly_slow(["connectfour_4x4", "goofspiel"], 2))
