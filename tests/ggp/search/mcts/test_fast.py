@@ -128,7 +128,7 @@ def test_captures_of_jumps_whose_pieces_are_named_are_found(corpus_dir):
 
 def test_moves_are_worth_what_the_formula_says():
     game = compiled("minichess")
-    model = learn_fast(game, MctsOptions(policy="fast", episodes=256), 1)
+    model = learn_fast(game, MctsOptions(policy="fast", episodes=128), 1)
     weight = model.weights.weight
     for move in range(0, len(model.cases), 37):
         role = int(move >= game.tables.first_move[1])
@@ -191,7 +191,7 @@ def test_lanes_choose_as_often_as_the_weights_say(name):
 def test_search_falls_back_to_mast_and_says_so_once(caplog, monkeypatch):
     monkeypatch.setattr(fast, "_told", set())
     game = compiled("nim")
-    options = MctsOptions(policy="rave+fast", temperature=1.0, memory_mebibytes=16)
+    options = MctsOptions(policy="rave+fast", temperature=1.0, memory_mebibytes=16, words=1)
     with caplog.at_level(logging.WARNING, "ggp.search"):
         for _ in range(2):
             search = LanesSearch(game, game.roles[0], options=options)
@@ -216,7 +216,7 @@ def test_recognition_ends_at_the_deadline_and_is_done_anew_later():
 
 def test_plain_search_of_a_game_that_is_not_compiled_says_that_it_plays_mast(caplog):
     game = Nim(5)
-    search = Search(game, game.roles[0], options=MctsOptions(policy="rave+fast"))
+    search = Search(game, game.roles[0], options=MctsOptions(policy="rave+fast", words=1))
     search.move_to(game.initial_state(), None)
     with caplog.at_level(logging.WARNING, "ggp.search"):
         assert search.run(simulations=20) == 20
@@ -237,7 +237,7 @@ def test_learning_gets_its_share_of_the_clock(monkeypatch, is_searching, seconds
 
     monkeypatch.setattr(LanesSearch, "_prepare", watched)
     game = compiled("breakthrough_small")
-    options = MctsOptions(policy="fast", memory_mebibytes=16, episodes=64)
+    options = MctsOptions(policy="fast", words=1, memory_mebibytes=16, episodes=64)
     search = LanesSearch(game, game.roles[0], options=options, clock=lambda: 100.0)
     search.move_to(game.initial_state(), None)
     if is_searching:
@@ -253,7 +253,7 @@ def test_learning_gets_its_share_of_the_clock(monkeypatch, is_searching, seconds
 def test_search_against_the_clock_learns_before_it_searches():
     game = compiled("breakthrough_small")
     search = LanesSearch(
-        game, game.roles[0], options=MctsOptions(policy="fast", memory_mebibytes=16), seed=77
+        game, game.roles[0], options=MctsOptions(policy="fast", words=1, memory_mebibytes=16), seed=77
     )
     search.warm_up()
     search.move_to(game.initial_state(), None)
@@ -295,7 +295,9 @@ def test_weights_of_a_file_take_the_place_of_learning(tmp_path, caplog):
     assert learn_fast(compiled("minichess"), MctsOptions(policy="fast", weights=str(path)), 1, late) is None
     assert "no time to recognize" in caplog.text
     for kind in (LanesSearch, Search):
-        search = kind(other, other.roles[0], options=MctsOptions(policy="rave+fast", weights=str(path)))
+        search = kind(
+            other, other.roles[0], options=MctsOptions(policy="rave+fast", words=1, weights=str(path))
+        )
         search.move_to(other.initial_state(), None)
         assert search.run(simulations=20) == 20
         assert search.report().fallback == "rave+mast"

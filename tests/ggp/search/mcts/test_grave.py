@@ -13,7 +13,7 @@ from tests.ggp.search.mcts.golden import compiled
 
 def search_of(name, **options):
     game = compiled(name)
-    search = LanesSearch(game, game.roles[0], options=MctsOptions(policy="grave", words=2, **options))
+    search = LanesSearch(game, game.roles[0], options=MctsOptions(policy="grave", words=1, **options))
     search.move_to(game.initial_state(), None)
     return search
 

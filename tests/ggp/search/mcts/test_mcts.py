@@ -20,7 +20,7 @@ from ggp.search.report import MoveReport
 from tests.conftest import mostly_slow
 from tests.ggp.search.mcts.golden import compiled
 
-SMALL = MctsOptions(memory_mebibytes=32, words=2)
+SMALL = MctsOptions(memory_mebibytes=32, words=1)
 
 
 def search_of(name, role=0, seed=0, options=SMALL, **changes):
@@ -41,8 +41,9 @@ def moves_after(game, state, *texts):
 
 @pytest.mark.parametrize("policy", ["uniform", "mast", "to-mast", "past", "rave+mast", "mast+greedy"])
 @pytest.mark.parametrize("group", mostly_slow([4, 1], 2))
-def test_search_plays_exactly_as_many_simulations_as_asked(policy, group):
-    search = search_of("connectfour_4x4", policy=policy, lanes_per_leaf=group, leaf_growth=0)
+@pytest.mark.parametrize("words", mostly_slow([1, 2, 8], 3))
+def test_search_plays_exactly_as_many_simulations_as_asked(policy, group, words):
+    search = search_of("connectfour_4x4", policy=policy, lanes_per_leaf=group, leaf_growth=0, words=words)
     assert search.run(simulations=1003) == 1003
     assert sum(visits for _, visits, _ in statistics(search)[0]) == 1003
     assert search.report().playouts == 1003
@@ -276,7 +277,7 @@ def test_a_search_that_begins_again_is_like_a_new_one(name, policy):
     options = {"policy": policy, "is_solving": False, "ramp": 0, "lanes_per_leaf": 1, "grave_reference": 5}
     used, new = (search_of(name, **options).engines[0] for _ in range(2))
     used.begin(3000)
-    assert not used.run(60)
+    assert not used.run(150)
     assert used.node_count > 500
     new.arrays.random[:], new.arrays.seed[:] = used.arrays.random, used.arrays.seed
     game = compiled(name)
@@ -587,7 +588,9 @@ def test_search_bench_measures():
 
 def test_bench_command_measures_searches(capsys):
     with pytest.raises(SystemExit) as ended:
-        command.main(["tictactoe", "--search", "--policy", "mast", "--seconds", "0.05", "--json"])
+        command.main(
+            ["tictactoe", "--search", "--policy", "mast", "--seconds", "0.05", "--words", "1", "--json"]
+        )
     assert ended.value.code == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (result["policy"], result["game"]) == ("mast", "tictactoe")

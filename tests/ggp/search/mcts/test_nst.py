@@ -10,7 +10,7 @@ from tests.ggp.search.mcts.golden import compiled
 
 def search_of(name, **options):
     game = compiled(name)
-    search = LanesSearch(game, game.roles[0], options=MctsOptions(words=2, memory_mebibytes=32, **options))
+    search = LanesSearch(game, game.roles[0], options=MctsOptions(words=1, memory_mebibytes=32, **options))
     search.move_to(game.initial_state(), None)
     return search
 
