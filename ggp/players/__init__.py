@@ -5,6 +5,7 @@ factory      the player that a text like `mcts:c=40` describes
 own          classes of one's own, by module or file
 simple       the first legal move; a random one
 mcts         Monte-Carlo tree search
+uct          plain UCT, counted, from scratch; tournaments play it side by side
 alphabeta    alpha-beta search
 kept_knowledge  the opening book and the tuned options of a match
 book_building   makes one

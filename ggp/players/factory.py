@@ -29,6 +29,7 @@ from ggp.players.options import (
     MctsPlayerOptions,
     SolvingOptions,
     TablebaseOptions,
+    UctOptions,
     option_tables,
 )
 from ggp.players.own import is_own_player, make_own_player
@@ -242,6 +243,15 @@ def _make_tablebase(given: dict[str, str], links: Links) -> Player:
     return TablebasePlayer(own.file, other)
 
 
+def _make_uct(given: dict[str, str], links: Links) -> Player:
+    own = take_options(UctOptions(), given)
+    refuse_unknown(given, *option_tables("uct"))
+
+    from ggp.players.uct import UctPlayer
+
+    return UctPlayer(own)
+
+
 def _make_human(given: dict[str, str], links: Links) -> Player:
     from ggp.players.human import HumanPlayer
 
@@ -275,6 +285,7 @@ _MAKERS: Mapping[str, Maker] = {
     "alphabeta": _make_alphabeta,
     "solving": _make_solving,
     "tablebase": _make_tablebase,
+    "uct": _make_uct,
     "random": _make_random,
     "legal": _make_legal,
     "human": _make_human,

@@ -101,6 +101,19 @@ class MctsPlayerOptions:
 
 
 @dataclass(frozen=True)
+class UctOptions:
+    """Options of `uct`, plain UCT."""
+
+    simulations: int = number(
+        "simulations", 1000, "Simulations per move, one after the other.", least=1, most=MOST_SIMULATIONS
+    )
+    exploration: float = number("c", 40.0, "C of UCT, on the scale of the goals.", least=0.0)
+    is_solving: bool = switch(
+        "solver", False, "Prove wins, losses and draws in the tree (one role, or two with a constant sum)."
+    )
+
+
+@dataclass(frozen=True)
 class AlphaBetaOptions:
     """Options of `alphabeta`; the refinements are those of `ggp.search.alphabeta.refinements`."""
 
@@ -242,6 +255,7 @@ PLAYERS: Mapping[str, str] = {
     "alphabeta": "Depth-limited alpha-beta search with an evaluation chosen in the start clock.",
     "solving": "mcts, while a solver works on another core: proven moves as soon as there is a proof.",
     "tablebase": "Plays from a saved solution; all other games as mcts.",
+    "uct": "Plain UCT, counted, every move from scratch; tournaments play its matches side by side.",
     "random": "Uniformly random moves.",
     "legal": "The first legal move.",
     "human": "A person at the keyboard.",
@@ -256,6 +270,7 @@ def option_tables(kind: str) -> tuple[Any, ...]:
     return {
         "mcts": of_mcts,
         "alphabeta": (AlphaBetaOptions(),),
+        "uct": (UctOptions(),),
         "solving": (SolvingOptions(), *of_mcts),
         "tablebase": (TablebaseOptions(), *of_mcts),
     }.get(kind, ())

@@ -4,6 +4,8 @@ plan                    the tournament as data: agents, games, conditions, stopp
 config                  TOML file or command-line options → plan
 schedule                plan → matches to play, every assignment of roles equally often
 play                    one match, in a worker
+batches                 which matches are played one by one, and which side by side
+side_by_side            matches of plain UCT, hundreds in one worker
 pool                    workers: local processes, or a Dask cluster
 schema, store           finished matches in SQLite
 stopping                when a pairing needs no more matches: SPRT, or width of the interval

@@ -13,16 +13,16 @@ import json
 import os
 import platform
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gdl.errors import GdlError
 from ggp.engines.loading import load
 from ggp.files import PACKAGE
-from ggp.game import Game, GameError
+from ggp.game import Game, GameError, is_compiled
 from ggp.match.faults import Illegal, Late, Unreachable
 from ggp.match.player import Player, PlayerError, PlayerFaultError
 from ggp.match.record import MatchRecord, program_version
@@ -32,6 +32,9 @@ from ggp.players.factory import make_player
 from ggp.protocol.messages import Abort
 from ggp.tournament.pool import CallError
 from ggp.tournament.schedule import MatchTask
+
+if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame
 
 ABORT_SECONDS = 2.0
 """Time limit for sending ABORT to HTTP players: the user waits for it."""
@@ -87,6 +90,15 @@ class MatchResult:
     processor: str
 
 
+@dataclass(frozen=True)
+class Spent:
+    """What a seat spent on a match: seconds, simulations (None if not counted), and `SeatResult.fallback`."""
+
+    seconds: float
+    simulations: int | None
+    fallback: str | None = ""
+
+
 class UnplayableError(CallError):
     """The match cannot be played.
 
@@ -116,31 +128,57 @@ def play_task(task: MatchTask) -> MatchResult:
         raise UnplayableError(str(error)) from None
 
 
+def play_batch(tasks: Sequence[MatchTask]) -> list[MatchResult]:
+    """Play matches of one game that are `is_side_by_side`. Raises UnplayableError."""
+    try:
+        game = load_game(tasks[0].rules, tasks[0].game, tasks[0].engine)
+        if not is_compiled(game):
+            raise UnplayableError(f"{game.name} is not compiled: uct plays on lanes")
+        from ggp.tournament.side_by_side import play_side_by_side  # loads numba
+
+        played = play_side_by_side(cast("CompiledGame", game), tasks, [_terms_of(task) for task in tasks])
+    except (GdlError, GameError, OSError) as error:
+        raise UnplayableError(str(error)) from None
+    results = []
+    for task, match in zip(tasks, played, strict=True):
+        spent = [
+            Spent(seconds, playouts if player and player.startswith("uct") else None)
+            for player, seconds, playouts in zip(task.players, match.seconds, match.playouts, strict=True)
+        ]
+        results.append(_result(task, match.record, spent, round(sum(match.seconds), 3)))
+    return results
+
+
 def _play(task: MatchTask) -> MatchResult:
     game = load_game(task.rules, task.game, task.engine)
     players = [_player(task, index) for index in range(len(task.players))]
-    record = play_match(
-        game,
-        players,
-        MatchTerms(
-            task.start_clock_seconds,
-            task.play_clock_seconds,
-            task.seed,
-            match_id=wire_id(task),
-            all_must_start=True,
-        ),
+    record = play_match(game, players, _terms_of(task))
+    spent = [_spent(record, index, player) for index, player in enumerate(players)]
+    seconds = round(((record.steps[-1].time_ms or 0) - record.start_time) / 1000, 3)
+    return _result(task, record, spent, seconds)
+
+
+def _terms_of(task: MatchTask) -> MatchTerms:
+    return MatchTerms(
+        task.start_clock_seconds,
+        task.play_clock_seconds,
+        task.seed,
+        match_id=wire_id(task),
+        all_must_start=True,
     )
-    seats = tuple(_seat_result(task, record, index, players[index]) for index in range(len(players)))
+
+
+def _result(task: MatchTask, record: MatchRecord, spent: Sequence[Spent], seconds: float) -> MatchResult:
     record.tournament_name = task.condition
     data = record.to_dict()
     data.pop("rules", None)
     return MatchResult(
         task=task,
-        seats=seats,
+        seats=tuple(_seat_result(task, record, index, each) for index, each in enumerate(spent)),
         is_completed=record.is_completed,
         fault="; ".join(filter(None, [record.fault, *_late_starts(record)])),
         started_ms=record.start_time,
-        seconds=round(((record.steps[-1].time_ms or 0) - record.start_time) / 1000, 3),
+        seconds=seconds,
         steps=len(record.steps) - 1,
         record=json.dumps(data, ensure_ascii=False, separators=(",", ":")),
         version=code_version(),
@@ -194,9 +232,8 @@ def load_game(rules: str, name: str, engine: str) -> Game[Any]:
     return load(rules + "\n", engine, name=name)
 
 
-def _seat_result(task: MatchTask, record: MatchRecord, index: int, player: Player | None) -> SeatResult:
+def _seat_result(task: MatchTask, record: MatchRecord, index: int, spent: Spent) -> SeatResult:
     faults = [step.faults[index] for step in record.steps[1:]]  # those of START are no faults of moves
-    seconds = [step.seconds[index] for step in record.steps if step.seconds]
     return SeatResult(
         role=record.roles[index],
         agent=task.seats[index],
@@ -206,9 +243,18 @@ def _seat_result(task: MatchTask, record: MatchRecord, index: int, player: Playe
         late=sum(isinstance(fault, Late) for fault in faults),
         illegal=sum(isinstance(fault, Illegal) for fault in faults),
         lost=sum(isinstance(fault, Unreachable) for fault in faults),
-        think_seconds=round(sum(value or 0.0 for value in seconds), 4),
-        simulations=None if player is None else player.simulation_count,
-        fallback=None if player is not None and player.is_remote else _fallback(record, index),
+        think_seconds=round(spent.seconds, 4),
+        simulations=spent.simulations,
+        fallback=spent.fallback,
+    )
+
+
+def _spent(record: MatchRecord, index: int, player: Player | None) -> Spent:
+    seconds = [step.seconds[index] for step in record.steps if step.seconds]
+    return Spent(
+        sum(value or 0.0 for value in seconds),
+        None if player is None else player.simulation_count,
+        None if player is not None and player.is_remote else _fallback(record, index),
     )
 
 

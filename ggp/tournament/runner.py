@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
+from typing import Any
 
-from ggp.tournament.play import MatchResult, UnplayableError, abort_tasks, play_task
+from ggp.tournament.batches import MOST_MATCHES, MOST_UNTIL_DECIDED, Batch, batches
+from ggp.tournament.play import MatchResult, UnplayableError, abort_tasks, play_batch, play_task
 from ggp.tournament.pool import Workers, WorkersError
 from ggp.tournament.schedule import Cell, CellKey, MatchTask, Schedule
 from ggp.tournament.stopping import Decision, Stopping
@@ -106,15 +108,16 @@ class Runner:
             self.stopping.add(match)
         self.finished = store.finished_ids(run)
         self.progress = Progress(self.schedule.match_count, self.stopping.played())
-        self._running: dict[Future[MatchResult], tuple[Cell, MatchTask]] = {}
-        self._held: list[tuple[Cell, MatchTask]] = []
+        self._running: dict[Future[Any], tuple[MatchTask, ...]] = {}
+        self._held: list[Batch] = []
         self._failed_in_a_row: Counter[Obstacle] = Counter()
 
     def play(self) -> Progress:
         """Play all remaining matches. Raises StoreError, WorkersError."""
-        tasks = self._open_tasks()
+        most = MOST_MATCHES if self.run.plan.until is None else MOST_UNTIL_DECIDED
+        open_batches = batches(self._open_tasks(), most)
         while True:
-            self._fill(tasks)
+            self._fill(open_batches)
             self._notify()
             if not self._running:
                 break
@@ -126,55 +129,75 @@ class Runner:
 
     def abandon(self) -> None:
         """Abort unfinished matches at their HTTP players; call this once the workers are gone."""
-        abort_tasks(task for _, task in self._running.values())
+        abort_tasks(task for tasks in self._running.values() for task in tasks)
         self._running.clear()
 
     def _open_tasks(self) -> Iterator[tuple[Cell, MatchTask]]:
         return ((cell, task) for cell, task in self.schedule.tasks() if task.id not in self.finished)
 
-    def _fill(self, tasks: Iterator[tuple[Cell, MatchTask]]) -> None:
-        """Assign a match whose HTTP players are free to every free worker."""
+    def _fill(self, open_batches: Iterator[Batch]) -> None:
+        """Assign matches whose HTTP players are free to every free worker."""
         room = self.workers.size() - len(self._running)
-        busy = {address for _, task in self._running.values() for address in task.remote_addresses}
+        busy = {
+            address for tasks in self._running.values() for task in tasks for address in task.remote_addresses
+        }
         waiting = self._held
         self._held = []
         source = iter(waiting)
         while room > 0:
-            cell, task = next(source, None) or next(tasks, None) or (None, None)
-            if cell is None or task is None:
+            batch = next(source, None) or next(open_batches, None)
+            if batch is None:
                 break
-            if self.stopping.is_decided(cell) or self._is_given_up(task):
+            tasks = tuple(
+                task
+                for cell, task in batch
+                if not self.stopping.is_decided(cell) and not self._is_given_up(task)
+            )
+            if not tasks:
                 continue
-            if task.remote_addresses & busy:
-                self._held.append((cell, task))
+            addresses = {address for task in tasks for address in task.remote_addresses}
+            if addresses & busy:
+                self._held.append(batch)
                 if len(self._held) >= LOOK_AHEAD:
                     break
                 continue
-            busy |= task.remote_addresses
-            self._running[self.workers.submit(play_task, task)] = (cell, task)
+            busy |= addresses
+            self._running[self._submit(tasks)] = tasks
             room -= 1
         self._held += source
 
-    def _finish(self, future: Future[MatchResult]) -> None:
+    def _submit(self, tasks: tuple[MatchTask, ...]) -> Future[Any]:
+        return (
+            self.workers.submit(play_task, tasks[0])
+            if len(tasks) == 1
+            else self.workers.submit(play_batch, tasks)
+        )
+
+    def _finish(self, future: Future[Any]) -> None:
         if future.cancelled():
             raise WorkersError("the workers are gone: their scheduler does not reply")
-        _, task = self._running.pop(future)
+        tasks = self._running.pop(future)
         error = future.exception()
         if error is not None:
-            self._note_failure(task, error)
+            self._note_failure(tasks, error)
             return
-        for obstacle in [each for each in self._failed_in_a_row if each.hinders(task)]:
+        played = future.result()
+        for result in played if isinstance(played, list) else [played]:
+            self._note_result(result)
+
+    def _note_result(self, result: MatchResult) -> None:
+        for obstacle in [each for each in self._failed_in_a_row if each.hinders(result.task)]:
             del self._failed_in_a_row[obstacle]
-        result = future.result()
         if self.store.add(self.run, result):
             self.progress.new += 1
             self.progress.stored += 1
             self.stopping.add(_as_stored(result))
 
-    def _note_failure(self, task: MatchTask, error: BaseException) -> None:
-        obstacle = obstacle_of(task, error)
-        self.progress.failures[task.id] = str(error) or type(error).__name__
-        self.progress.obstacles[obstacle] += 1
+    def _note_failure(self, tasks: tuple[MatchTask, ...], error: BaseException) -> None:
+        obstacle = obstacle_of(tasks[0], error)
+        for task in tasks:
+            self.progress.failures[task.id] = str(error) or type(error).__name__
+        self.progress.obstacles[obstacle] += len(tasks)
         self._failed_in_a_row[obstacle] += 1
         if self._failed_in_a_row[obstacle] >= FAILURE_LIMIT:
             self.progress.given_up.setdefault(obstacle, 0)
@@ -187,7 +210,7 @@ class Runner:
         return False
 
     def _notify(self) -> None:
-        self.progress.running = len(self._running)
+        self.progress.running = sum(map(len, self._running.values()))
         self.progress.saved = self.stopping.saved()
         self.progress.decisions = self.stopping.decisions
         self.listen(self.progress)

@@ -231,7 +231,7 @@ def test_ctrl_c_that_strikes_in_a_finalizer_ends_the_command(tmp_path):
         (["match", "connectfour", "localhost:9147"], "is written http://localhost:9147"),
         (
             ["player", "--agent", "human"],
-            "expected mcts, alphabeta, solving, tablebase, random, legal, text, with",
+            "expected mcts, alphabeta, solving, tablebase, uct, random, legal, text, with",
         ),
         (["bench", "nosuchgame"], "no such file or game"),
         (["bench", "tictactoe", "--search", "--policy", "best"], "unknown policy 'best'"),

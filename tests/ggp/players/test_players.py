@@ -18,6 +18,7 @@ from ggp.players.mcts import MctsPlayer
 from ggp.players.move_menu import MoveMenu
 from ggp.players.options import MctsPlayerOptions
 from ggp.players.simple import LegalPlayer, RandomPlayer
+from ggp.players.uct import UctPlayer
 from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck, number
 
 
@@ -37,7 +38,13 @@ def take(n):
 
 @pytest.mark.parametrize(
     ("spec", "kind"),
-    [("random", RandomPlayer), ("legal", LegalPlayer), ("human", HumanPlayer), ("mcts", MctsPlayer)],
+    [
+        ("random", RandomPlayer),
+        ("legal", LegalPlayer),
+        ("human", HumanPlayer),
+        ("mcts", MctsPlayer),
+        ("uct", UctPlayer),
+    ],
 )
 def test_make_player_knows_the_players_by_name(spec, kind):
     assert isinstance(make_player(spec), kind)

@@ -1,0 +1,49 @@
+"""Which matches workers play one by one, and which side by side, in batches.
+
+is_side_by_side   whether a match can be played beside others: its players are `uct` and `random`
+batches           what workers play in one call
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ggp.tournament.schedule import Cell, MatchTask
+
+MOST_MATCHES = 512
+"""Matches of one batch: the lanes of a forest."""
+
+MOST_UNTIL_DECIDED = 128
+"""Matches of one batch in runs that end once something is decided: those played in vain cost too."""
+
+LEAST_SHARED = 128
+"""Matches from which the last batch of a game is halved: half as many take more than half the time."""
+
+Batch = tuple[tuple[Cell, MatchTask], ...]
+"""What a worker plays in one call."""
+
+
+def is_side_by_side(task: MatchTask) -> bool:
+    """Whether all players of a match are `uct` or `random`, one of them `uct`, and the rules hide nothing.
+
+    Where information is hidden, searches side by side would know it.
+    """
+    kinds = {player.partition(":")[0] for player in task.players if player is not None}
+    return "uct" in kinds and kinds <= {"uct", "random"} and "sees" not in task.rules
+
+
+def batches(tasks: Iterable[tuple[Cell, MatchTask]], most: int = MOST_MATCHES) -> Iterator[Batch]:
+    """Matches one by one, and those side by side in batches of one game and condition, at most `most`."""
+    waiting: dict[tuple[str, str], list[tuple[Cell, MatchTask]]] = {}
+    for cell, task in tasks:
+        if not is_side_by_side(task):
+            yield ((cell, task),)
+            continue
+        batch = waiting.setdefault((task.condition, task.game), [])
+        batch.append((cell, task))
+        if len(batch) == most:
+            yield tuple(waiting.pop((task.condition, task.game)))
+    for batch in waiting.values():
+        # Two workers share what is left, whatever their number, on which matches must not depend.
+        half = -(-len(batch) // 2) if len(batch) >= LEAST_SHARED else len(batch)
+        yield from (tuple(batch[first : first + half]) for first in range(0, len(batch), half))
