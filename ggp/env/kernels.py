@@ -171,6 +171,14 @@ class StepRules(NamedTuple):
     begins_alike: int
 
 
+class Step(NamedTuple):
+    """From which states to which, and what is read of these."""
+
+    old: Batch
+    new: Batch
+    readings: Readings
+
+
 class Share(NamedTuple):
     """What one thread steps with: the part of the blocks that `rules` names."""
 
@@ -249,9 +257,9 @@ def _put_actions(
         start, members = _environments_of(old, block, w)
         others = 0
         for lane in range(members):
-            others += actions[start + lane, 0] <= HOLD
+            others += actions[(start + lane) * _columns(env)] <= HOLD
         if others > 0:
-            _hold_or_restart(scratch, actions, start, members, w)
+            _hold_or_restart(env, scratch, actions, (start, members), w)
         free = get_word(old.flags, flags + LIVE, w) & ~(
             get_word(mask, HELD, w) | get_word(mask, RESTARTED, w)
         )
@@ -277,7 +285,8 @@ def _put_actions_of(
     while lanes != 0:
         lane: Index = 64 * w + lowest_bit(lanes)
         lanes &= lanes - np.uint64(1)
-        action = np.int64(actions[start + lane - 64 * w, agent if env.is_joint != 0 else 0])
+        column = agent if env.is_joint != 0 else 0
+        action = np.int64(actions[(start + lane - 64 * w) * _columns(env) + column])
         if env.is_joint != 0:
             if action == NO_CHOICE and not has_lane(mask, WORK + agent, lane):
                 continue
@@ -287,12 +296,22 @@ def _put_actions_of(
 
 
 @inlined
-def _hold_or_restart(scratch: Scratch, actions: Int32Array, start: Index, members: Index, w: Index) -> None:
-    """Find the HELD and RESTARTED lanes of word `w`."""
+def _columns(env: EnvTables) -> Index:
+    """Actions of an environment."""
+    return env.agent_role.shape[0] if env.is_joint != 0 else 1
+
+
+@inlined
+def _hold_or_restart(
+    env: EnvTables, scratch: Scratch, actions: Int32Array, part: tuple[Index, Index], w: Index
+) -> None:
+    """Find the HELD and RESTARTED lanes of word `w`; part: its first environment, and how many it has."""
+    start, members = part
     for lane in range(members):
-        if actions[start + lane, 0] == HOLD:
+        action = actions[(start + lane) * _columns(env)]
+        if action == HOLD:
             set_lane(scratch.mask, HELD, 64 * w + lane)
-        elif actions[start + lane, 0] == RESTART:
+        elif action == RESTART:
             set_lane(scratch.mask, RESTARTED, 64 * w + lane)
 
 
@@ -817,29 +836,31 @@ def _begin_blocks(share: Share, batch: Batch, readings: Readings) -> bool:
 @kernel
 def step_blocks(
     share: Unboxed[Share],
-    old: Unboxed[Batch],
-    batch: Unboxed[Batch],
-    readings: Unboxed[Readings],
+    step: Unboxed[Step],
     actions: Int32Array,
 ) -> bool:
-    """One step of every environment from `old` to `batch`; whether two agents have a choice where one may.
+    """One step of every environment; whether two agents have a choice where one may.
 
-    actions   int32[N, 1]: of the agent that acts; int32[N, A] if agents act at once, NO_CHOICE without one;
-              HOLD or RESTART in the first column concern the environment
+    actions   int32[N]: of the agent that acts; int32[N*A] if agents act at once, NO_CHOICE without one;
+              HOLD or RESTART of the first agent concern the environment
     Games that are over stay as they are.
     """
-    return _step_blocks(unboxed(share), unboxed(old), unboxed(batch), unboxed(readings), actions)
+    return _step_blocks(unboxed(share), unboxed(step), actions)
 
 
 @inlined
-def _step_blocks(share: Share, old: Batch, batch: Batch, readings: Readings, actions: Int32Array) -> bool:
+def _step_blocks(share: Share, step: Step, actions: Int32Array) -> bool:
     of_state, of_step, env, scratch, rules = share
+    old, batch, readings = step
     value, mask = scratch.value, scratch.mask
     agents = env.agent_role.shape[0]
     is_conflict = False
     for block in range(rules.first, rules.end):
         flags = block * (2 + agents)
         live = load(old.flags, flags + LIVE)
+        start, members = _lanes_of(batch, block)
+        for n in range(start, start + members):
+            batch.steps[n] = old.steps[n]
         for f in range(of_step.fluent_count):
             store(value, 1 + f, load(old.fluents, block * of_step.fluent_count + f))
         _clear_moves(of_step, value)
@@ -851,7 +872,8 @@ def _step_blocks(share: Share, old: Batch, batch: Batch, readings: Readings, act
         _recall(env, scratch, old, playing, block)
         _find_illegal(of_step, env, scratch, playing)
         if env.chance >= 0:
-            start, _ = _lanes_of(batch, block)
+            for n in range(start, start + members):
+                batch.seed[n] = old.seed[n]
             _draw_chance(of_step, np.int64(env.chance), value, mask, batch.seed, start)
         settle_apart(of_step, value, 1, env.end_phase)
         _sense(env, scratch)

@@ -22,6 +22,7 @@ an augmented assignment would change the array under all of its names.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -99,6 +100,7 @@ Rows: TypeAlias = NDArray[np.void]
 ALL_ONES = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
+@cache
 def row_dtype(words: int) -> np.dtype[np.void]:
     """The dtype of an array of rows of `words` 64-bit words."""
     return np.dtype([("words", np.uint64, (words,))])

@@ -77,8 +77,7 @@ else:
             self.value = value
             self._numba_type_ = content
             self._memory: NDArray[np.uint64] = np.zeros(words, np.uint64)
-            self.address = self._memory.ctypes.data
-            _keep(value, self._memory)
+            self.address = _keep(value, self._memory)
 
         def __reduce__(self):
             return Unboxed, (self.value,)
@@ -145,3 +144,4 @@ else:
     @kernel
     def _keep(value, memory):
         _write(value, memory)
+        return memory.ctypes.data
