@@ -57,7 +57,7 @@ def tournament(name: str, players: tuple[str, str], repetitions: int, workers: P
             "games": [name],
             "agents": {"more": players[0], "fewer": players[1]},
             "repetitions": repetitions,
-            "play_clock": 600,
+            "simulations": 1000,  # of agents that do not say how many; without a clock
         }
     )
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "store.sqlite") as store:

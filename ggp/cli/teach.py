@@ -152,9 +152,9 @@ def _earlier(place: Path, game: CompiledGame) -> tuple[TaughtNetwork | None, Tea
     if not place.is_file():
         return None, None
     found = TaughtNetwork.load(place, game)
-    state, beside = None, TeachingState.place_beside(place)
+    state, kept = None, TeachingState.place_next_to(place)
     try:
-        state = TeachingState.load(beside, game) if beside.is_file() else None
+        state = TeachingState.load(kept, game) if kept.is_file() else None
     except KnowledgeFileError as error:
         click.echo(f"going on without earlier samples: {error}", err=True)
     samples = "no" if state is None else f"{len(state.samples):,}"
@@ -192,7 +192,7 @@ def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
         return False
     finally:
         if strengths:
-            teaching.state().save(TeachingState.place_beside(place), game)
+            teaching.state().save(TeachingState.place_next_to(place), game)
 
 
 def _judge(

@@ -354,7 +354,7 @@ class Environment:
             and actions.dtype == _INT32
             and actions.shape == (state.current_player.shape if not self.is_joint else None)
             and not self.settings.check
-            and actions.flags.c_contiguous
+            and actions.flags.carray
         ):
             return actions  # as quick as can be: this is what loops over steps give
         given = np.asarray(actions)
@@ -366,7 +366,7 @@ class Environment:
         given = given.reshape(len(state), -1).astype(np.int32, copy=False)
         if self.settings.check:
             self._require_legal(state, given)
-        return np.ascontiguousarray(given).reshape(-1)
+        return np.require(given.reshape(-1), np.int32, ("C", "W"))  # other arrays are types of their own
 
     def _require_legal(self, state: EnvState, given: NDArray[np.int32]) -> None:
         mask = state.legal_action_mask.reshape(len(state), given.shape[1], -1)

@@ -18,9 +18,6 @@ from ggp.search.mcts.kernels.arrays import UNPROVEN
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.report import MoveReport, SearchReport
 
-MEBIBYTES = 64
-"""Memory of the one tree of a player; only what it needs is used."""
-
 
 class UctPlayer(Player):
     """The search of `ggp.self_play`, one decision at a time; tournaments play it many matches at once.
@@ -67,7 +64,7 @@ class UctPlayer(Player):
         return legal[0] if move is None else move
 
     def _make_forest(self, game: CompiledGame, seed: int) -> Forest:
-        return Forest(game, seed=seed, options=search_options(self.own), mebibytes=MEBIBYTES)
+        return Forest(game, seed=seed, options=search_options(self.own))
 
     def _search(self, forest: Forest, state: Hashable, simulations: int, deadline: float) -> None:
         root = forest.game.unpack(cast("bytes", state))[None]

@@ -45,10 +45,10 @@ class TeachingState:
         return cls(generation, 0, network, {}, samples, Cases())
 
     @staticmethod
-    def place_beside(network: Path) -> Path:
+    def place_next_to(network: Path) -> Path:
         """Where the state of a network's file is kept.
 
-        >>> TeachingState.place_beside(Path("some/network.json")).name
+        >>> TeachingState.place_next_to(Path("some/network.json")).name
         'network-teaching.npz'
         """
         return network.with_name(f"{network.stem}-teaching.npz")

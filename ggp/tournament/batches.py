@@ -1,6 +1,6 @@
 """Which matches workers play one by one, and which side by side, in batches.
 
-is_side_by_side   whether a match can be played beside others: its players are `uct` and `random`
+is_side_by_side   whether a match can be played next to others: its players are `uct` and `random`
 batches           what workers play in one call
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ggp.tournament.config import SIMULATION_CLOCK_SECONDS
 from ggp.tournament.schedule import Cell, MatchTask
 
 MOST_MATCHES = 512
@@ -24,12 +25,18 @@ Batch = tuple[tuple[Cell, MatchTask], ...]
 
 
 def is_side_by_side(task: MatchTask) -> bool:
-    """Whether all players of a match are `uct` or `random`, one of them `uct`, and the rules hide nothing.
+    """Whether all players of a match are `uct` or `random`, one of them `uct`, without a clock.
 
-    Where information is hidden, searches side by side would know it.
+    Not where rules may hide something: searches side by side would know it. Clocks would end searches that
+    share their lanes with others at another time than those that do not.
     """
     kinds = {player.partition(":")[0] for player in task.players if player is not None}
-    return "uct" in kinds and kinds <= {"uct", "random"} and "sees" not in task.rules
+    return (
+        "uct" in kinds
+        and kinds <= {"uct", "random"}
+        and task.play_clock_seconds == SIMULATION_CLOCK_SECONDS
+        and "sees" not in task.rules.lower()
+    )
 
 
 def batches(tasks: Iterable[tuple[Cell, MatchTask]], most: int = MOST_MATCHES) -> Iterator[Batch]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gdl.errors import GdlError
 from ggp.engines.loading import load
 from ggp.files import PACKAGE
-from ggp.game import Game, GameError, is_compiled
+from ggp.game import Game, GameError, has_percepts, is_compiled
 from ggp.match.faults import Illegal, Late, Unreachable
 from ggp.match.player import Player, PlayerError, PlayerFaultError
 from ggp.match.record import MatchRecord, program_version
@@ -130,14 +130,22 @@ def play_task(task: MatchTask) -> MatchResult:
 
 def play_batch(tasks: Sequence[MatchTask]) -> list[MatchResult]:
     """Play matches of one game that are `is_side_by_side`. Raises UnplayableError."""
+    searching = next(
+        seat
+        for task in tasks
+        for seat, player in zip(task.seats, task.players, strict=True)
+        if player is not None and player.startswith("uct")
+    )
     try:
         game = load_game(tasks[0].rules, tasks[0].game, tasks[0].engine)
         if not is_compiled(game):
-            raise UnplayableError(f"{game.name} is not compiled: uct plays on lanes")
+            raise UnplayableError(f"{game.name} is not compiled: uct plays on lanes", searching)
+        if has_percepts(game):
+            return [play_task(task) for task in tasks]
         from ggp.tournament.side_by_side import play_side_by_side  # loads numba
 
         played = play_side_by_side(cast("CompiledGame", game), tasks, [_terms_of(task) for task in tasks])
-    except (GdlError, GameError, OSError) as error:
+    except (GdlError, GameError, PlayerError, OSError) as error:
         raise UnplayableError(str(error)) from None
     results = []
     for task, match in zip(tasks, played, strict=True):

@@ -108,7 +108,7 @@ class Runner:
             self.stopping.add(match)
         self.finished = store.finished_ids(run)
         self.progress = Progress(self.schedule.match_count, self.stopping.played())
-        self._running: dict[Future[Any], tuple[MatchTask, ...]] = {}
+        self._running: dict[Future[Any], Batch] = {}
         self._held: list[Batch] = []
         self._failed_in_a_row: Counter[Obstacle] = Counter()
 
@@ -129,7 +129,7 @@ class Runner:
 
     def abandon(self) -> None:
         """Abort unfinished matches at their HTTP players; call this once the workers are gone."""
-        abort_tasks(task for tasks in self._running.values() for task in tasks)
+        abort_tasks(task for batch in self._running.values() for _, task in batch)
         self._running.clear()
 
     def _open_tasks(self) -> Iterator[tuple[Cell, MatchTask]]:
@@ -139,7 +139,10 @@ class Runner:
         """Assign matches whose HTTP players are free to every free worker."""
         room = self.workers.size() - len(self._running)
         busy = {
-            address for tasks in self._running.values() for task in tasks for address in task.remote_addresses
+            address
+            for batch in self._running.values()
+            for _, task in batch
+            for address in task.remote_addresses
         }
         waiting = self._held
         self._held = []
@@ -148,42 +151,44 @@ class Runner:
             batch = next(source, None) or next(open_batches, None)
             if batch is None:
                 break
-            tasks = tuple(
-                task
+            left = tuple(
+                (cell, task)
                 for cell, task in batch
                 if not self.stopping.is_decided(cell) and not self._is_given_up(task)
             )
-            if not tasks:
+            if not left:
                 continue
-            addresses = {address for task in tasks for address in task.remote_addresses}
+            addresses = {address for _, task in left for address in task.remote_addresses}
             if addresses & busy:
                 self._held.append(batch)
                 if len(self._held) >= LOOK_AHEAD:
                     break
                 continue
             busy |= addresses
-            self._running[self._submit(tasks)] = tasks
+            self._running[self._submit(left)] = left
             room -= 1
         self._held += source
 
-    def _submit(self, tasks: tuple[MatchTask, ...]) -> Future[Any]:
-        return (
-            self.workers.submit(play_task, tasks[0])
-            if len(tasks) == 1
-            else self.workers.submit(play_batch, tasks)
-        )
+    def _submit(self, batch: Batch) -> Future[Any]:
+        tasks = tuple(task for _, task in batch)
+        if len(tasks) == 1:
+            return self.workers.submit(play_task, tasks[0])
+        return self.workers.submit(play_batch, tasks)
 
     def _finish(self, future: Future[Any]) -> None:
         if future.cancelled():
             raise WorkersError("the workers are gone: their scheduler does not reply")
-        tasks = self._running.pop(future)
+        batch = self._running.pop(future)
         error = future.exception()
-        if error is not None:
-            self._note_failure(tasks, error)
-            return
-        played = future.result()
-        for result in played if isinstance(played, list) else [played]:
-            self._note_result(result)
+        if error is None:
+            played = future.result()
+            for result in played if isinstance(played, list) else [played]:
+                self._note_result(result)
+        elif len(batch) > 1 and not isinstance(error, UnplayableError):
+            half = len(batch) // 2  # one of them, or their number, may be what killed the worker
+            self._held += [batch[:half], batch[half:]]
+        else:
+            self._note_failure(tuple(task for _, task in batch), error)
 
     def _note_result(self, result: MatchResult) -> None:
         for obstacle in [each for each in self._failed_in_a_row if each.hinders(result.task)]:

@@ -1,6 +1,6 @@
 """Matches of plain UCT, hundreds of them in one worker: their searches are trees of one forest.
 
-What a match becomes depends on the matches beside it, since all lanes of a forest draw from one generator;
+What a match becomes depends on the matches next to it, since all lanes of a forest draw from one generator;
 the same matches in the same batch are always the same.
 """
 
@@ -18,14 +18,16 @@ from ggp.engines.compiled import CompiledGame
 from ggp.game import GameError, goal_faults, goals_or_none
 from ggp.match.record import MatchRecord, Step, new_record, now_ms, state_text
 from ggp.match.terms import MatchTerms, derived_seed
-from ggp.players.factory import split_options
+from ggp.players.factory import make_player
 from ggp.players.options import UctOptions
-from ggp.players.uct import search_options
-from ggp.search.forest.forest import Forest
+from ggp.players.uct import UctPlayer, search_options
+from ggp.search.forest.forest import MEBIBYTES, Forest
 from ggp.search.forest.self_play import WORDS, EndedMatches, MatchBatch, MatchContext
 from ggp.search.mcts.kernels.arrays import Float64Array
-from ggp.search.option_table import take_options
 from ggp.tournament.schedule import MatchTask
+
+LEAST_MEBIBYTES = 64
+"""Memory of the forest of each kind of search at least; all of a batch share MEBIBYTES otherwise."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +62,21 @@ def play_side_by_side(
 
 
 class _Matches(MatchBatch):
-    """Matches of `uct` and `random`, with all their states.
+    """Matches of `uct` and `random`, with all their states; every tree grows as far as it is asked to.
 
     states     of each match, bool[F] each, the initial one included
     playouts   int64[N, R]: those of each match and role
     """
 
+    makes_room = True
+
     def __init__(self, game: CompiledGame, tasks: Sequence[MatchTask], step_limit: int) -> None:
         seed = derived_seed(tasks[0].seed, "side by side")
         own = [[_options_of(player) for player in task.players] for task in tasks]
         kinds = list(dict.fromkeys(search_options(each) for seats in own for each in seats if each))
+        mebibytes = max(LEAST_MEBIBYTES, MEBIBYTES // len(kinds))
         forests = [
-            Forest(game, words=WORDS, seed=seed, stream=number, options=kind)
+            Forest(game, words=WORDS, seed=seed, stream=number, options=kind, mebibytes=mebibytes)
             for number, kind in enumerate(kinds)
         ]
         simulations = np.array(
@@ -94,6 +99,12 @@ class _Matches(MatchBatch):
         for match, state in zip(running.tolist(), following, strict=True):
             self.states[match].append(state)
 
+    def search_states(
+        self, forest: Forest, states: NDArray[np.bool_], simulations: NDArray[np.int64]
+    ) -> bool:
+        """Search, unless the trees have no room: fewer of them will."""
+        return forest.search(states, simulations, lambda: forest.is_full and len(states) > 1)
+
     def moves_of(
         self, forest: Forest, role: int, matches: NDArray[np.int64], is_role: NDArray[np.bool_]
     ) -> tuple[Int32Array, Float64Array]:
@@ -106,8 +117,8 @@ class _Matches(MatchBatch):
 
 def _options_of(player: str | None) -> UctOptions | None:
     """None for `random` and chance."""
-    kind, _, rest = (player or "random").partition(":")
-    return take_options(UctOptions(), split_options(rest)) if kind == "uct" else None
+    made = make_player(player or "random")
+    return made.own if isinstance(made, UctPlayer) else None
 
 
 def _fill(

@@ -12,6 +12,9 @@ from ggp.tournament.results import AgentTotals, PairScore, Results, points_betwe
 from ggp.tournament.schedule import CellKey
 from ggp.tournament.stopping import Decision
 
+SMALL_SECONDS = 0.01
+"""Seconds a move below which two digits are shown, whatever their place."""
+
 MOST_COLUMNS = 5
 """Number of columns of numbers that fit a terminal."""
 
@@ -148,7 +151,9 @@ def _speed_text(total: AgentTotals) -> str:
     if not total.seats:
         return "-"
     speed = total.simulations_per_second
-    return f"{'-' if speed is None else f'{speed:,.0f}'} ({total.seconds_per_move:.3f})"
+    seconds = total.seconds_per_move
+    shown = f"{seconds:.3f}" if seconds >= SMALL_SECONDS or not seconds else f"{seconds:.2g}"
+    return f"{'-' if speed is None else f'{speed:,.0f}'} ({shown})"
 
 
 def faults(results: Results, condition: str) -> Table:

@@ -179,7 +179,13 @@ class MatchContext:
 
 
 class MatchBatch:
-    """The matches of one batch of lanes. Arrays are as in SelfPlay, with a row for each joint move."""
+    """The matches of one batch of lanes. Arrays are as in SelfPlay, with a row for each joint move.
+
+    makes_room   whether fewer trees are searched at a time where memory has no room for all of them;
+                 otherwise full trees stop growing
+    """
+
+    makes_room = False
 
     def __init__(
         self,
@@ -216,6 +222,7 @@ class MatchBatch:
         self._is_finished = np.zeros(count, np.bool_)
         self._goals = np.zeros((count, self._roles), np.int32)
         self._length = np.zeros(count, np.int32)
+        self._trees: dict[Forest, int] = {}
         self._steps: list[tuple[Int32Array, Int32Array, Float64Array]] = []
 
     def play(self) -> SelfPlay:
@@ -327,10 +334,16 @@ class MatchBatch:
         simulations = self._simulations[matches, roles]
         move, mean = np.full(len(places), -1, np.int32), np.full(len(places), np.nan)
         order = np.argsort(-simulations, kind="stable")
-        for begin in range(0, len(order), forest.lane_count):
-            batch = order[begin : begin + forest.lane_count]
-            if not self.search_states(forest, self._states[matches[batch]], simulations[batch]):
+        begin = 0
+        while begin < len(order):
+            batch = order[begin : begin + self._trees.get(forest, forest.lane_count)]
+            is_searched = self.search_states(forest, self._states[matches[batch]], simulations[batch])
+            if self.makes_room and forest.is_full and len(batch) > 1:
+                self._trees[forest] = len(batch) // 2
+                continue
+            if not is_searched:
                 return None
+            begin += len(batch)
             for role in range(self._roles):
                 is_role = roles[batch] == role
                 if is_role.any():

@@ -224,7 +224,7 @@ def test_command_prints_a_score_card_and_json():
         (["http://127.0.0.1:1", "--skill", "tactics 1", "--no-conformance"], "no connection"),
         (
             ["human", "--skill", "tactics 1"],
-            "unknown player 'human': expected mcts, alphabeta, solving, tablebase, random, legal, text, with",
+            "unknown player 'human': expected mcts, alphabeta, solving, tablebase, uct, random, legal, text",
         ),
         (["random", "--play-clock", "nan"], "is not a number"),
         (["random", "--start-clock", "inf"], "at most a week"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ggp.env import HOLD, RESTART, ActionError, make
+from ggp.env.kernels import step_blocks
 from ggp.game import RANDOM_ROLE, GoalError
 
 TURNS = [
@@ -255,6 +256,24 @@ def test_agents_that_choose_at_once_are_told_of():
     env = make("rockpaperscissors", 2, simultaneous=False)
     with pytest.raises(ActionError, match="simultaneous=True"):
         env.init()
+
+
+def test_actions_of_any_kind_are_taken_by_one_kernel():
+    env = make("tictactoe", 3)
+    start = env.init()
+    first = env.step(start, np.array([0, 4, 8], np.int32))
+    known = len(step_blocks.signatures)
+    fixed = np.array([0, 4, 8], np.int32)
+    fixed.flags.writeable = False
+    for given in (
+        fixed,
+        [0, 4, 8],
+        np.array([0, 9, 4, 9, 8, 9], np.int32)[::2],
+        np.array([0, 4, 8], np.uint8),
+    ):
+        following = env.step(start, given)
+        assert (following.observation == first.observation).all()
+    assert len(step_blocks.signatures) == known
 
 
 def test_joint_actions_name_no_choice_by_minus_one():

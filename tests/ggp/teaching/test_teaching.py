@@ -249,7 +249,7 @@ def test_the_command_teaches_and_goes_on(tmp_path):
     first = CliRunner().invoke(app, [*arguments, "-o", str(place)])
     assert first.exit_code == 0, first.output
     assert "generation    1" in first.output
-    state = TeachingState.load(TeachingState.place_beside(place), load("tictactoe", "lanes"))
+    state = TeachingState.load(TeachingState.place_next_to(place), load("tictactoe", "lanes"))
     assert len(state.samples) > 1000
     second = CliRunner().invoke(app, [*arguments, "-o", str(place)])
     assert f"going on from generation 1 with {len(state.samples):,} samples" in second.output

@@ -11,9 +11,12 @@ from ggp.match.record import MatchRecord, state_text
 from ggp.match.terms import MatchTerms
 from ggp.tournament.batches import MOST_UNTIL_DECIDED, batches, is_side_by_side
 from ggp.tournament.play import UnplayableError, play_batch, play_task
+from ggp.tournament.pool import WorkerDiedError
 from ggp.tournament.runner import Runner
 from ggp.tournament.schedule import Schedule
+from ggp.tournament.side_by_side import _Matches
 from ggp.tournament.store import Store
+from tests.conftest import ROOT
 from tests.ggp.tournament.plans import small_plan
 from tests.ggp.tournament.test_runner import Inline
 
@@ -44,7 +47,8 @@ def store(tmp_path):
 
 
 def plan_of(tmp_path, agents, **changes):
-    return small_plan(tmp_path, agents=agents, engine="lanes", **changes)
+    counted = {} if "conditions" in changes else {"simulations": 1000}
+    return small_plan(tmp_path, **{"agents": agents, "engine": "lanes", **counted, **changes})
 
 
 def tasks_of(plan):
@@ -63,7 +67,6 @@ def steps_of(result):
         ({"a": "uct", "b": "random"}, True),
         ({"a": "uct", "b": "legal"}, False),
         ({"a": "uct", "b": "mcts:simulations=5"}, False),
-        ({"a": "uct", "b": "http://localhost:1"}, False),
         ({"a": "random", "b": "random"}, False),
     ],
 )
@@ -71,13 +74,43 @@ def test_plain_searches_are_played_side_by_side(tmp_path, agents, is_expected):
     assert {is_side_by_side(task) for task in tasks_of(plan_of(tmp_path, agents))} == {is_expected}
 
 
-def test_games_that_hide_something_are_played_one_by_one(tmp_path):
-    games = {"kuhn_poker": {"rules": "games/kuhn_poker.kif"}}
-    tasks = tasks_of(plan_of(tmp_path, {"a": "uct:simulations=20", "b": "random"}, games=games))
+@pytest.mark.parametrize("change", [str.lower, str.upper])
+def test_games_that_hide_something_are_played_one_by_one(tmp_path, change, monkeypatch):
+    rules = change((ROOT / "games" / "kuhn_poker.kif").read_text(encoding="utf-8"))
+    tasks = tasks_of(plan_of(tmp_path, {"a": "uct:simulations=20", "b": "random"}, rules=rules))
     assert not any(map(is_side_by_side, tasks))
-    result = play_task(tasks[0])
-    assert result.is_completed
-    assert not any(seat.late + seat.illegal + seat.lost for seat in result.seats)
+    monkeypatch.setattr("ggp.tournament.side_by_side.play_side_by_side", None)
+    for result in play_batch(tasks[:2]):  # even if they were taken for others
+        assert result.is_completed
+        assert not any(seat.late + seat.illegal + seat.lost for seat in result.seats)
+
+
+def test_matches_with_clocks_are_played_one_by_one(tmp_path):
+    agents = {"a": "uct:simulations=20", "b": "random"}
+    conditions = {"time": {"play_clock": 0.5}, "both": {"simulations": 20, "play_clock": 10}}
+    assert not any(map(is_side_by_side, tasks_of(plan_of(tmp_path, agents, conditions=conditions))))
+
+
+def test_trees_get_the_room_they_need(tmp_path, monkeypatch):
+    monkeypatch.setattr("ggp.tournament.side_by_side.MEBIBYTES", 1)
+    monkeypatch.setattr("ggp.tournament.side_by_side.LEAST_MEBIBYTES", 1)
+    sizes = []
+    search = _Matches.search_states
+
+    def watched(self, forest, states, simulations):
+        is_done = search(self, forest, states, simulations)
+        sizes.append((len(states), forest.is_full))
+        return is_done
+
+    monkeypatch.setattr(_Matches, "search_states", watched)
+    agents = {"a": "uct:simulations=400", "b": "random"}
+    plan = plan_of(tmp_path, agents, games=["connectfour_4x4"], repetitions=32)
+    results = play_batch(tasks_of(plan))
+    assert any(is_full for _, is_full in sizes)
+    assert {size for size, is_full in sizes if not is_full} < set(range(1, 32))
+    for result in results:
+        seat = next(seat for seat in result.seats if seat.agent == "a")
+        assert seat.simulations % 400 == 0
 
 
 def test_a_batch_is_of_one_game_and_condition_and_loses_no_match(tmp_path):
@@ -184,9 +217,24 @@ def test_runs_that_may_end_early_play_small_batches(store, tmp_path):
     assert progress.saved == 400 - MOST_UNTIL_DECIDED
 
 
+def test_a_batch_that_kills_its_worker_is_halved(store, tmp_path):
+    plan = plan_of(tmp_path, {"a": "uct:simulations=5", "b": "random"}, repetitions=5)
+
+    def script(tasks):
+        if isinstance(tasks, tuple) and len(tasks) > 3:
+            raise WorkerDiedError("its worker died 3 times")
+        return play_batch(tasks) if isinstance(tasks, tuple) else play_task(tasks)
+
+    workers = Inline(script)
+    progress = Runner(store, store.begin(plan), workers).play()
+    assert (progress.stored, progress.failures) == (10, {})
+    assert sorted(len(tasks) for tasks in workers.tasks if isinstance(tasks, tuple)) == [2, 2, 3, 3, 5, 5, 10]
+
+
 def test_sheets_without_a_circuit_are_refused_in_a_sentence(store, tmp_path):
-    plan = small_plan(tmp_path, agents={"a": "uct", "b": "random"}, engine="reasoner")
-    with pytest.raises(UnplayableError, match="uct plays on lanes"):
+    plan = plan_of(tmp_path, {"a": "uct", "b": "random"}, engine="reasoner")
+    with pytest.raises(UnplayableError, match="uct plays on lanes") as refused:
         play_batch(tasks_of(plan))
+    assert refused.value.agent == "a"
     progress = Runner(store, store.begin(plan), Inline()).play()
     assert (progress.stored, len(progress.failures)) == (0, 6)
