@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(missing_prolog() is not None, reason=str(missing
 
 SHEETS = [
     "ticTacToe",
-    pytest.param("hex", marks=pytest.mark.slow),
+    "hex",
     "connectFourSimultaneous",
     "queens08ug",
     "nonogram_5x5_1",
