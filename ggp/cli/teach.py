@@ -8,19 +8,29 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
 from ggp.cli.loading_status import load_visibly
 from ggp.cli.options import Amount, Count, OutputFile
-from ggp.game import GameError
+from ggp.game import GameError, has_percepts
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.knowledge.taught import TaughtNetwork
     from ggp.teaching.generations import Teaching, TeachingProgress
     from ggp.teaching.state import TeachingState
+
+
+class TeachingChoices(TypedDict):
+    """Options of the command that are those of `TeachingOptions`."""
+
+    simulations: int
+    generations: int | None
+    is_resigning: bool
+    inner_visits: int
+    seed: int
 
 
 @click.command("teach")
@@ -69,15 +79,11 @@ if TYPE_CHECKING:
 def command(
     file: str,
     minutes: float,
-    simulations: int,
     repetitions: int,
-    generations: int | None,
     workers: str | None,
-    is_resigning: bool,
-    inner_visits: int,
     out: Path | None,
-    seed: int,
     restart: bool,
+    **choices: Unpack[TeachingChoices],
 ) -> None:
     """Teach a network to play the game in FILE, by matches of its search with itself.
 
@@ -93,31 +99,14 @@ def command(
     game = load_visibly(file, "lanes")
 
     from ggp.engines.compiled import CompiledGame
-    from ggp.game import has_percepts
-    from ggp.knowledge.folder import KnowledgeFileError, kept_file
-    from ggp.knowledge.taught import FILE_NAME
     from ggp.teaching.generations import Teaching, TeachingOptions
-    from ggp.teaching.teacher import TeacherMissingError, import_torch
-    from ggp.tournament.pool import WorkerDiedError, WorkersError, open_workers
-    from ggp.tournament.tuning import TuningError
+    from ggp.teaching.teacher import import_torch
+    from ggp.tournament.pool import open_workers
 
     assert isinstance(game, CompiledGame)
-    if has_percepts(game):
-        raise click.ClickException(
-            f"{game.name}: searches side by side know the whole state, which the rules hide"
-        )
-    place = out or kept_file(game.program, FILE_NAME)
-    if place is None:
-        raise click.UsageError("there is no folder for user data: name a file by --out")
-    options = TeachingOptions(
-        seconds=60 * minutes,
-        generations=generations,
-        simulations=simulations,
-        inner_visits=inner_visits,
-        is_resigning=is_resigning,
-        seed=seed,
-    )
-    try:
+    place = _place_for(out, game)
+    options = TeachingOptions(seconds=60 * minutes, **choices)
+    with _mistakes_in_one_line(game):
         import_torch()
         begin, state = (None, None) if restart else _earlier(place, game)
         with contextlib.nullcontext() if workers is None else open_workers(workers) as pool:
@@ -126,6 +115,37 @@ def command(
         taught = teaching.best
         if not is_interrupted:
             taught, is_interrupted = _judge(taught, game, place, repetitions)
+    click.echo(verdict(taught))
+    click.echo(f"network written to {place}")
+    if is_interrupted:
+        sys.exit(130)
+
+
+def _place_for(out: Path | None, game: CompiledGame) -> Path:
+    """Where the network will be. Raises ClickException for games that cannot be taught, UsageError."""
+    from ggp.knowledge.folder import kept_file
+    from ggp.knowledge.taught import FILE_NAME
+
+    if has_percepts(game):
+        raise click.ClickException(
+            f"{game.name}: searches side by side know the whole state, which the rules hide"
+        )
+    place = out or kept_file(game.program, FILE_NAME)
+    if place is None:
+        raise click.UsageError("there is no folder for user data: name a file by --out")
+    return place
+
+
+@contextmanager
+def _mistakes_in_one_line(game: CompiledGame) -> Iterator[None]:
+    """Turn what a user can mend into ClickException, with the name of the game."""
+    from ggp.knowledge.folder import KnowledgeFileError
+    from ggp.teaching.teacher import TeacherMissingError
+    from ggp.tournament.pool import WorkerDiedError, WorkersError
+    from ggp.tournament.tuning import TuningError
+
+    try:
+        yield
     except CancelledError:
         raise click.ClickException(f"{game.name}: the workers are gone") from None
     except (
@@ -137,10 +157,6 @@ def command(
         WorkersError,
     ) as error:
         raise click.ClickException(f"{game.name}: {error}") from None
-    click.echo(verdict(taught))
-    click.echo(f"network written to {place}")
-    if is_interrupted:
-        sys.exit(130)
 
 
 def _earlier(place: Path, game: CompiledGame) -> tuple[TaughtNetwork | None, TeachingState | None]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from itertools import accumulate, pairwise
 from typing import Any, TypedDict
@@ -215,11 +214,10 @@ class Environment:
             first_legal=np.zeros((len(actions.agents), actions.count), np.uint64),
         )
         self._begins_alike = False
-        self._called: set[tuple[str, int]] = set()
-        self._stepped = 0
+        self._called: set[tuple[Any, int]] = set()
         self._scratch: dict[int, list[Scratch]] = {}
         self._buffers: list[EnvState] = []
-        self._buffered = self._latest = 0
+        self._latest = 0
         self._steps: dict[tuple[int, int], Unboxed[Step]] = {}
         self._shares: tuple[tuple[int, bool] | None, list[Unboxed[Share]]] = (None, [])
         self._pool = ThreadPoolExecutor(settings.threads - 1) if settings.threads > 1 else None
@@ -273,10 +271,9 @@ class Environment:
         state = self._new_state(count)
         state.batch.seed[:] = sequence.generate_state(count, np.uint64)
         self._begins_alike = False
-        with self._announcement("init", count):
-            assert state.readings is not None
-            batch = Unboxed(state.batch, kind=("batch", state.batch.fluents.dtype.itemsize))
-            self._run(count, begin_blocks, batch, Unboxed(state.readings, kind="readings"))
+        assert state.readings is not None
+        batch = Unboxed(state.batch, kind=("batch", state.batch.fluents.dtype.itemsize))
+        self._run(count, begin_blocks, batch, Unboxed(state.readings, kind="readings"))
         if self._env.chance == NOBODY and not self.settings.skip_forced:
             self._note_first_choice(state)
         return state
@@ -311,12 +308,7 @@ class Environment:
         else:
             following = self._new_state(count) if copy else self._next_buffer(count)
         step = self._steps.get((id(state.batch), id(following.batch))) or self._step_to(state, following)
-        if count == self._stepped:
-            self._run(count, step_blocks, step, given)
-        else:
-            with self._announcement("step", count):
-                self._run(count, step_blocks, step, given)
-            self._stepped = count
+        self._run(count, step_blocks, step, given)
         return following
 
     def _step_to(self, state: EnvState, following: EnvState) -> Unboxed[Step]:
@@ -341,22 +333,17 @@ class Environment:
         of_block = words[block * fluents : (block + 1) * fluents, lane >> 6]
         return self.game.pack(((of_block >> np.uint64(lane & 63)) & np.uint64(1)).astype(np.bool_))
 
-    def _announcement(self, kernel: str, count: int) -> AbstractContextManager[None]:
-        """Announce compilation, which only the first call of a kernel and width can need."""
-        if (kernel, words_for(count)) in self._called:
-            return nullcontext()
-        self._called.add((kernel, words_for(count)))
-        return announced_compilation()
-
     def _checked(self, state: EnvState, actions: ArrayLike) -> NDArray[np.int32]:
+        """The actions in a row, as int32. Raises ActionError."""
         if (
             type(actions) is np.ndarray
             and actions.dtype == _INT32
-            and actions.shape == (state.current_player.shape if not self.is_joint else None)
+            and not self.is_joint
+            and actions.shape == state.current_player.shape
             and not self.settings.check
             and actions.flags.carray
         ):
-            return actions  # as quick as can be: this is what loops over steps give
+            return actions  # the usual case, without a copy: all that follows costs a third of a small step
         given = np.asarray(actions)
         shape = (len(state), self.num_players) if self.is_joint else (len(state),)
         if given.shape != shape or given.dtype.kind not in "iu":
@@ -366,7 +353,8 @@ class Environment:
         given = given.reshape(len(state), -1).astype(np.int32, copy=False)
         if self.settings.check:
             self._require_legal(state, given)
-        return np.require(given.reshape(-1), np.int32, ("C", "W"))  # other arrays are types of their own
+        # Arrays with gaps, and those that cannot be written to, are types of their own to the kernel.
+        return np.require(given.reshape(-1), np.int32, ("C", "W"))
 
     def _require_legal(self, state: EnvState, given: NDArray[np.int32]) -> None:
         mask = state.legal_action_mask.reshape(len(state), given.shape[1], -1)
@@ -386,16 +374,24 @@ class Environment:
         """Call a kernel on every block, split among the threads. Raises ActionError."""
         if self._shares[0] != (count, self._begins_alike):
             self._shares = (count, self._begins_alike), self._split(count)
-        shares = self._shares[1]
-        if self._pool is None or len(shares) == 1:
-            is_conflict = kernel(shares[0], *arguments)
-        else:
-            running = [self._pool.submit(kernel, share, *arguments) for share in shares[1:]]
-            is_conflict = any([kernel(shares[0], *arguments), *(each.result() for each in running)])
+        if (kernel, count) in self._called:
+            is_conflict = self._call(kernel, *arguments)
+        else:  # only the first call, with rows of this width, can compile it
+            with announced_compilation():
+                is_conflict = self._call(kernel, *arguments)
+            self._called.add((kernel, count))
         if is_conflict:
             raise ActionError(
                 f"{self.game.name}: two agents choose at once; make the environment with simultaneous=True"
             )
+
+    def _call(self, kernel: Any, *arguments: Any) -> bool:
+        """Whether two agents had a choice where one may, in any share."""
+        shares = self._shares[1]
+        if self._pool is None or len(shares) == 1:
+            return bool(kernel(shares[0], *arguments))
+        running = [self._pool.submit(kernel, share, *arguments) for share in shares[1:]]
+        return any([kernel(shares[0], *arguments), *(each.result() for each in running)])
 
     def _split(self, count: int) -> list[Unboxed[Share]]:
         """The share of each thread."""
@@ -459,8 +455,8 @@ class Environment:
 
     def _next_buffer(self, count: int) -> EnvState:
         """A state whose arrays are not those of the last two, used in turn."""
-        if count != self._buffered:
-            self._buffers, self._buffered = [self._new_state(count) for _ in range(_BUFFERS)], count
+        if not self._buffers or len(self._buffers[0]) != count:
+            self._buffers = [self._new_state(count) for _ in range(_BUFFERS)]
             self._steps.clear()
         self._latest = (self._latest + 1) % _BUFFERS
         return self._buffers[self._latest]
@@ -485,7 +481,7 @@ class Environment:
 
 
 def _rows_of(words: int, *counts: int) -> list[NDArray[np.void]]:
-    """Arrays of so many zeroed rows in one piece of memory, each aligned: quicker than one by one."""
+    """Zeroed rows, an array for each of `counts`, all aligned and in one allocation, which is faster."""
     spacing = max(1, ALIGNMENT // (8 * words))
     firsts = [0, *accumulate(-(-count // spacing) * spacing for count in counts)]
     memory = make_rows(firsts[-1], words)

@@ -98,7 +98,7 @@ class TeachingMatches(MatchBatch):
             is_searched = forest.search_with_noise(states, simulations, self._rng, is_stopped=is_stopped)
         else:
             is_searched = super().search_states(forest, states, simulations)
-        if is_searched and self._plan.inner_visits:
+        if is_searched and self._plan.inner_visits and not self.lacks_room(forest, len(states)):
             self._inner.append(_samples_of(inner_nodes(forest, states, self._lanes, self._plan.inner_visits)))
         return is_searched
 

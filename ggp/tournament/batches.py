@@ -1,5 +1,6 @@
 """Which matches workers play one by one, and which side by side, in batches.
 
+kind_of           what plays a seat
 is_side_by_side   whether a match can be played next to others: its players are `uct` and `random`
 batches           what workers play in one call
 """
@@ -24,13 +25,22 @@ Batch = tuple[tuple[Cell, MatchTask], ...]
 """What a worker plays in one call."""
 
 
+def kind_of(player: str | None) -> str:
+    """What plays a seat, without its options; None is `random`.
+
+    >>> kind_of("uct:c=20"), kind_of(None)
+    ('uct', 'random')
+    """
+    return (player or "random").partition(":")[0]
+
+
 def is_side_by_side(task: MatchTask) -> bool:
     """Whether all players of a match are `uct` or `random`, one of them `uct`, without a clock.
 
     Not where rules may hide something: searches side by side would know it. Clocks would end searches that
     share their lanes with others at another time than those that do not.
     """
-    kinds = {player.partition(":")[0] for player in task.players if player is not None}
+    kinds = set(map(kind_of, task.players))
     return (
         "uct" in kinds
         and kinds <= {"uct", "random"}

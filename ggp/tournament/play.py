@@ -30,6 +30,7 @@ from ggp.match.referee import NotStartedError, play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.factory import make_player
 from ggp.protocol.messages import Abort
+from ggp.tournament.batches import kind_of
 from ggp.tournament.pool import CallError
 from ggp.tournament.schedule import MatchTask
 
@@ -134,7 +135,7 @@ def play_batch(tasks: Sequence[MatchTask]) -> list[MatchResult]:
         seat
         for task in tasks
         for seat, player in zip(task.seats, task.players, strict=True)
-        if player is not None and player.startswith("uct")
+        if kind_of(player) == "uct"
     )
     try:
         game = load_game(tasks[0].rules, tasks[0].game, tasks[0].engine)
@@ -150,7 +151,7 @@ def play_batch(tasks: Sequence[MatchTask]) -> list[MatchResult]:
     results = []
     for task, match in zip(tasks, played, strict=True):
         spent = [
-            Spent(seconds, playouts if player and player.startswith("uct") else None)
+            Spent(seconds, playouts if kind_of(player) == "uct" else None)
             for player, seconds, playouts in zip(task.players, match.seconds, match.playouts, strict=True)
         ]
         results.append(_result(task, match.record, spent, round(sum(match.seconds), 3)))

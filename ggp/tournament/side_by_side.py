@@ -24,6 +24,7 @@ from ggp.players.uct import UctPlayer, search_options
 from ggp.search.forest.forest import MEBIBYTES, Forest
 from ggp.search.forest.self_play import WORDS, EndedMatches, MatchBatch, MatchContext
 from ggp.search.mcts.kernels.arrays import Float64Array
+from ggp.tournament.batches import kind_of
 from ggp.tournament.schedule import MatchTask
 
 LEAST_MEBIBYTES = 64
@@ -52,7 +53,7 @@ def play_side_by_side(
     seconds = (time.monotonic() - begin) * matches.playouts / max(1, int(matches.playouts.sum()))
     found = []
     for number, task in enumerate(tasks):
-        names = [(player or "random").partition(":")[0] for player in task.players]
+        names = [kind_of(player) for player in task.players]
         record = new_record(game, terms[number], player_names=names)
         record.start_time = started_ms
         _fill(record, game, matches.states[number], played.moves[number], terms[number].step_limit)
@@ -62,13 +63,11 @@ def play_side_by_side(
 
 
 class _Matches(MatchBatch):
-    """Matches of `uct` and `random`, with all their states; every tree grows as far as it is asked to.
+    """Matches of `uct` and `random`, with all their states.
 
     states     of each match, bool[F] each, the initial one included
     playouts   int64[N, R]: those of each match and role
     """
-
-    makes_room = True
 
     def __init__(self, game: CompiledGame, tasks: Sequence[MatchTask], step_limit: int) -> None:
         seed = derived_seed(tasks[0].seed, "side by side")
@@ -98,12 +97,6 @@ class _Matches(MatchBatch):
     ) -> None:
         for match, state in zip(running.tolist(), following, strict=True):
             self.states[match].append(state)
-
-    def search_states(
-        self, forest: Forest, states: NDArray[np.bool_], simulations: NDArray[np.int64]
-    ) -> bool:
-        """Search, unless the trees have no room: fewer of them will."""
-        return forest.search(states, simulations, lambda: forest.is_full and len(states) > 1)
 
     def moves_of(
         self, forest: Forest, role: int, matches: NDArray[np.int64], is_role: NDArray[np.bool_]

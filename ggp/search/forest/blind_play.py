@@ -129,12 +129,13 @@ class BlindBatch(MatchBatch):
         states, counts, decision = self._drawn(running[places], roles)
         asked = sorted(set(roles.tolist()))
         parts: dict[int, list[tuple[Int64Array, RootMoves]]] = {role: [] for role in asked}
-        for begin in range(0, len(states), forest.lane_count):
-            part = slice(begin, begin + forest.lane_count)
-            if not self.search_states(forest, states[part], counts[part]):
-                return None
+        searched = 0
+        for part in self._search_in_parts(forest, states, counts):
+            searched = part.stop
             for role in asked:
                 parts[role].append((decision[part], forest.root_moves(role)))
+        if searched < len(states):
+            return None
         move, value = np.full(len(places), -1, np.int32), np.full(len(places), np.nan)
         for role in asked:
             moves = slice(int(self._first_move[role]), int(self._first_move[role + 1]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from typing import Any
@@ -179,13 +179,7 @@ class MatchContext:
 
 
 class MatchBatch:
-    """The matches of one batch of lanes. Arrays are as in SelfPlay, with a row for each joint move.
-
-    makes_room   whether fewer trees are searched at a time where memory has no room for all of them;
-                 otherwise full trees stop growing
-    """
-
-    makes_room = False
+    """The matches of one batch of lanes. Arrays are as in SelfPlay, with a row for each joint move."""
 
     def __init__(
         self,
@@ -222,7 +216,7 @@ class MatchBatch:
         self._is_finished = np.zeros(count, np.bool_)
         self._goals = np.zeros((count, self._roles), np.int32)
         self._length = np.zeros(count, np.int32)
-        self._trees: dict[Forest, int] = {}
+        self._trees = {forest: forest.lane_count for forest in self._forests}
         self._steps: list[tuple[Int32Array, Int32Array, Float64Array]] = []
 
     def play(self) -> SelfPlay:
@@ -334,26 +328,43 @@ class MatchBatch:
         simulations = self._simulations[matches, roles]
         move, mean = np.full(len(places), -1, np.int32), np.full(len(places), np.nan)
         order = np.argsort(-simulations, kind="stable")
-        begin = 0
-        while begin < len(order):
-            batch = order[begin : begin + self._trees.get(forest, forest.lane_count)]
-            is_searched = self.search_states(forest, self._states[matches[batch]], simulations[batch])
-            if self.makes_room and forest.is_full and len(batch) > 1:
-                self._trees[forest] = len(batch) // 2
-                continue
-            if not is_searched:
-                return None
-            begin += len(batch)
+        searched = 0
+        for part in self._search_in_parts(forest, self._states[matches[order]], simulations[order]):
+            batch, searched = order[part], part.stop
             for role in range(self._roles):
                 is_role = roles[batch] == role
                 if is_role.any():
                     found = self.moves_of(forest, role, matches[batch], is_role)
                     move[batch[is_role]], mean[batch[is_role]] = (each[is_role] for each in found)
-        return move, mean
+        return (move, mean) if searched == len(order) else None
+
+    def _search_in_parts(self, forest: Forest, states: BoolArray, simulations: Int64Array) -> Iterator[slice]:
+        """Search bool[T, F] states, as many at a time as there are lanes and memory; after each part, which.
+
+        Ends before the last part if play was stopped. A part whose trees had no room is searched again in
+        smaller ones: a tree that stops growing would play worse than its simulations say.
+        """
+        begin = 0
+        while begin < len(states):
+            part = slice(begin, min(begin + self._trees[forest], len(states)))
+            count = part.stop - begin
+            is_searched = self.search_states(forest, states[part], simulations[part])
+            if self.lacks_room(forest, count):
+                self._trees[forest] = count // 2
+            elif is_searched:
+                yield part
+                begin = part.stop
+            else:
+                return
+
+    def lacks_room(self, forest: Forest, count: int) -> bool:
+        """Whether the last search, of `count` states, would have had more memory for fewer."""
+        return count > 1 and forest.is_full
 
     def search_states(self, forest: Forest, states: BoolArray, simulations: Int64Array) -> bool:
-        """Search bool[B, F] states; whether play was not stopped meanwhile."""
-        return forest.search(states, simulations, self._context.ended.is_stopped)
+        """Search bool[B, F] states; whether play was not stopped meanwhile, nor memory too small."""
+        is_over = self._context.ended.is_stopped
+        return forest.search(states, simulations, lambda: is_over() or self.lacks_room(forest, len(states)))
 
     def moves_of(
         self, forest: Forest, role: int, matches: Int64Array, is_role: BoolArray

@@ -9,12 +9,12 @@ from gdl.syntax.parser import parse_term
 from ggp.engines.loading import load
 from ggp.match.record import MatchRecord, state_text
 from ggp.match.terms import MatchTerms
+from ggp.search.forest.self_play import MatchBatch
 from ggp.tournament.batches import MOST_UNTIL_DECIDED, batches, is_side_by_side
 from ggp.tournament.play import UnplayableError, play_batch, play_task
 from ggp.tournament.pool import WorkerDiedError
 from ggp.tournament.runner import Runner
 from ggp.tournament.schedule import Schedule
-from ggp.tournament.side_by_side import _Matches
 from ggp.tournament.store import Store
 from tests.conftest import ROOT
 from tests.ggp.tournament.plans import small_plan
@@ -95,14 +95,14 @@ def test_trees_get_the_room_they_need(tmp_path, monkeypatch):
     monkeypatch.setattr("ggp.tournament.side_by_side.MEBIBYTES", 1)
     monkeypatch.setattr("ggp.tournament.side_by_side.LEAST_MEBIBYTES", 1)
     sizes = []
-    search = _Matches.search_states
+    search = MatchBatch.search_states
 
     def watched(self, forest, states, simulations):
         is_done = search(self, forest, states, simulations)
         sizes.append((len(states), forest.is_full))
         return is_done
 
-    monkeypatch.setattr(_Matches, "search_states", watched)
+    monkeypatch.setattr(MatchBatch, "search_states", watched)
     agents = {"a": "uct:simulations=400", "b": "random"}
     plan = plan_of(tmp_path, agents, games=["connectfour_4x4"], repetitions=32)
     results = play_batch(tasks_of(plan))
@@ -176,8 +176,8 @@ def test_what_is_recorded_was_played(tmp_path, name):
 def test_matches_without_a_choice_are_those_of_the_referee(tmp_path, name, monkeypatch):
     monkeypatch.setattr("ggp.tournament.play.MatchTerms", partial(MatchTerms, step_limit=12))
     tasks = tasks_of(plan_of(tmp_path, {"a": "uct", "b": "random"}, rules=WALKS[name], repetitions=1))
-    beside, alone = play_batch(tasks), [play_task(task) for task in tasks]
-    for one, other in zip(beside, alone, strict=True):
+    for one, task in zip(play_batch(tasks), tasks, strict=True):
+        other = play_task(task)
         assert steps_of(one) == steps_of(other)
         assert json.loads(one.record).keys() == json.loads(other.record).keys()
         assert (one.is_completed, one.fault, one.steps) == (other.is_completed, other.fault, other.steps)
