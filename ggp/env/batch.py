@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from itertools import accumulate, pairwise
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -175,6 +175,15 @@ def _gather_rows(
     return result
 
 
+class _BufferStep(NamedTuple):
+    """A step from the buffer at `place` to the next one, ready to be called: what a loop of steps does."""
+
+    place: int
+    next_place: int
+    following: EnvState
+    step: Unboxed[Step]
+
+
 def words_for(count: int) -> int:
     """W for a number of environments: 1 for up to 64, else 8."""
     return 1 if count <= 64 else 8
@@ -218,7 +227,7 @@ class Environment:
         self._scratch: dict[int, list[Scratch]] = {}
         self._buffers: list[EnvState] = []
         self._latest = 0
-        self._steps: dict[tuple[int, int], Unboxed[Step]] = {}
+        self._loop: dict[int, _BufferStep] = {}
         self._shares: tuple[tuple[int, bool] | None, list[Unboxed[Share]]] = (None, [])
         self._pool = ThreadPoolExecutor(settings.threads - 1) if settings.threads > 1 else None
 
@@ -302,27 +311,28 @@ class Environment:
         shape and, with `check=True`, for illegal ones.
         """
         given = self._checked(state, actions)
+        if not copy and out is None:
+            ready = self._loop.get(id(state))
+            if ready is not None and ready.place == self._latest:
+                self._latest = ready.next_place
+                if self._call(step_blocks, ready.step, given):
+                    raise self._conflict()
+                return ready.following
         count = len(state)
+        place = self._latest
         if out is not None:
             following = _checked_out(out, state)
         else:
             following = self._new_state(count) if copy else self._next_buffer(count)
-        step = self._steps.get((id(state.batch), id(following.batch))) or self._step_to(state, following)
-        self._run(count, step_blocks, step, given)
-        return following
-
-    def _step_to(self, state: EnvState, following: EnvState) -> Unboxed[Step]:
-        """The step between two states, for kernels; kept where both are buffers, which live on."""
         assert following.readings is not None
         step = Unboxed(
             Step(state.batch, following.batch, following.readings),
             kind=("step", state.batch.fluents.dtype.itemsize),
         )
-        buffers = {id(each.batch) for each in self._buffers}
-        between = id(state.batch), id(following.batch)
-        if buffers.issuperset(between):
-            self._steps[between] = step
-        return step
+        self._run(count, step_blocks, step, given)
+        if not copy and out is None and state is self._buffers[place]:
+            self._loop[id(state)] = _BufferStep(place, self._latest, following, step)
+        return following
 
     def state_of(self, state: EnvState, index: int) -> PackedState:
         """The state of one environment, as `CompiledGame` has it."""
@@ -373,6 +383,7 @@ class Environment:
     def _run(self, count: int, kernel: Any, *arguments: Any) -> None:
         """Call a kernel on every block, split among the threads. Raises ActionError."""
         if self._shares[0] != (count, self._begins_alike):
+            self._loop.clear()
             self._shares = (count, self._begins_alike), self._split(count)
         if (kernel, count) in self._called:
             is_conflict = self._call(kernel, *arguments)
@@ -381,15 +392,18 @@ class Environment:
                 is_conflict = self._call(kernel, *arguments)
             self._called.add((kernel, count))
         if is_conflict:
-            raise ActionError(
-                f"{self.game.name}: two agents choose at once; make the environment with simultaneous=True"
-            )
+            raise self._conflict()
+
+    def _conflict(self) -> ActionError:
+        return ActionError(
+            f"{self.game.name}: two agents choose at once; make the environment with simultaneous=True"
+        )
 
     def _call(self, kernel: Any, *arguments: Any) -> bool:
         """Whether two agents had a choice where one may, in any share."""
         shares = self._shares[1]
-        if self._pool is None or len(shares) == 1:
-            return bool(kernel(shares[0], *arguments))
+        if len(shares) == 1 or self._pool is None:
+            return kernel(shares[0], *arguments)  # type: ignore[no-any-return]
         running = [self._pool.submit(kernel, share, *arguments) for share in shares[1:]]
         return any([kernel(shares[0], *arguments), *(each.result() for each in running)])
 
@@ -418,9 +432,10 @@ class Environment:
                     make_arrays(largest, words, 0).value,
                     make_rows(len(self._parts.of_step.next_saved) + 1, words),
                     make_rows(WORK + 3 * self.num_players, words),
-                    make_rows(max(64, width, self._observation_size), words),
+                    make_rows(-(-max(width, self._observation_size) // 64) * 64, words),
                     make_rows(max(1, 2 * self._env.sensed.size), words),
                     np.zeros(64, np.uint64),
+                    np.zeros(64, np.uint8),
                 )
             )
         return known
@@ -457,7 +472,7 @@ class Environment:
         """A state whose arrays are not those of the last two, used in turn."""
         if not self._buffers or len(self._buffers[0]) != count:
             self._buffers = [self._new_state(count) for _ in range(_BUFFERS)]
-            self._steps.clear()
+            self._loop.clear()
         self._latest = (self._latest + 1) % _BUFFERS
         return self._buffers[self._latest]
 

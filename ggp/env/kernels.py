@@ -29,13 +29,14 @@ from ggp.jit.rows import (
     literal,
     load,
     lowest_bit,
+    set_word,
     store,
     word_count,
 )
-from ggp.jit.spread import spread_8, spread_64
+from ggp.jit.spread import bytes_equal, spread_8, spread_16, spread_32, spread_64
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.bits import has_lane, literal_in_lane, set_lane
-from ggp.lanes.indices import transpose_bits
+from ggp.lanes.indices import transpose_bits, transpose_rows
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.settle import settle_apart
 
@@ -46,6 +47,11 @@ HOLD = -2
 """An action: leave this environment as it is."""
 RESTART = -3
 """An action: begin a new game in this environment."""
+
+BYTE_ACTIONS = 250
+"""Up to so many actions are compared as bytes, those of 64 lanes at once. As a byte: not an action."""
+IDLE = 251
+"""NO_CHOICE as a byte."""
 
 LIVE = 0
 """Row of `Batch.flags`: the game goes on.
@@ -64,9 +70,6 @@ ENDED      the game ends in this step    OVER       nothing is to be played
 HELD       its action is HOLD            RESTARTED  its action is RESTART
 WORK       A rows: the agent acts; A more: its legal moves are not all of waiting; A more: it is to blame
 """
-
-WIDE = 16
-"""Bytes above which one store of 64 is quicker than several of eight."""
 
 CHANCE_LIMIT = 1000
 """Steps that chance or forced moves may take in a row before a game counts as stuck."""
@@ -146,7 +149,7 @@ class Scratch(NamedTuple):
     """Memory of one thread: value and saved as in `ggp.lanes.playout`; block is uint64[64].
 
     mask   WORK + 3*A rows; rows: max(K, M) or, if agents act at once, max(V*K, A*M) rows, at least 64
-    memory V*2*P rows
+    memory V*2*P rows; actions: uint8[64], of one agent in the lanes of a word
     """
 
     value: Rows
@@ -155,6 +158,7 @@ class Scratch(NamedTuple):
     rows: Rows
     memory: Rows
     block: NDArray[np.uint64]
+    actions: NDArray[np.uint8]
 
 
 class StepRules(NamedTuple):
@@ -265,11 +269,56 @@ def _put_actions(
         )
         for a in range(agents):
             acts = free if env.is_joint != 0 else free & get_word(mask, WORK + a, w)
-            _put_actions_of(tables, env, scratch, actions, a, w, acts, start)
+            if env.action_count > BYTE_ACTIONS:
+                _put_one_by_one(tables, env, scratch, actions, a, w, acts, start)
+                continue
+            if a == 0 or env.is_joint != 0:
+                _note_actions(env, scratch, actions, a, (start, members))
+            _put_noted(tables, env, scratch, a, w, acts)
 
 
 @inlined
-def _put_actions_of(
+def _note_actions(
+    env: EnvTables, scratch: Scratch, actions: Int32Array, agent: Index, part: tuple[Index, Index]
+) -> None:
+    """The actions of an agent in the lanes of a word as bytes.
+
+    part: the first environment of the word, and how many it has
+    """
+    start, members = part
+    columns = _columns(env)
+    noted = scratch.actions
+    for lane in range(members):
+        action = actions[(start + lane) * columns + (agent if columns > 1 else 0)]
+        is_byte = np.uint32(action) < np.uint32(BYTE_ACTIONS)
+        noted[lane] = np.uint8(action) if is_byte else np.uint8(IDLE if action == NO_CHOICE else BYTE_ACTIONS)
+
+
+@inlined
+def _put_noted(
+    tables: LaneTables, env: EnvTables, scratch: Scratch, agent: Index, w: Index, lanes: np.uint64
+) -> None:
+    """Select the noted actions of one agent in `lanes` of word `w`, action by action."""
+    value, mask, noted = scratch.value, scratch.mask, scratch.actions
+    said = lanes
+    if env.is_joint != 0:
+        acts = get_word(mask, WORK + agent, w)
+        said = lanes & (acts | ~bytes_equal(noted, 0, np.uint8(IDLE)))
+        set_word(mask, WORK + agent, w, acts | said)
+    wrong = said
+    for k in range(env.action_count):
+        slot = np.int64(env.slot[agent, k])
+        if slot >= 0:
+            chosen = said & bytes_equal(noted, 0, np.uint8(k))
+            node = np.int64(tables.slot_node[slot])
+            set_word(value, node, w, get_word(value, node, w) | chosen)
+            wrong &= ~chosen
+    row = WORK + 2 * env.agent_role.shape[0] + agent
+    set_word(mask, row, w, get_word(mask, row, w) | wrong)
+
+
+@inlined
+def _put_one_by_one(
     tables: LaneTables,
     env: EnvTables,
     scratch: Scratch,
@@ -591,76 +640,83 @@ def _punish(env: EnvTables, scratch: Scratch, batch: Batch, readings: Readings, 
 def _write_rows(
     scratch: Scratch, count: Index, target: NDArray[np.uint8], total: Index, block: Index
 ) -> None:
-    """target[n*count + k] = the bit that row k has in the lane of environment n.
+    """target[n*count + k] = the bit that row k has in the lane of environment n. Destroys the rows.
 
-    Stores of 8 or 64 bytes may reach into the rows of the next environments, which are written later; at the
-    end of a block, whose neighbor may be another thread's, they do not reach beyond it. So the last rows, of
-    which there may be fewer than 64, come first.
+    The last store of an environment may reach into the next one's bytes, which are written later; at the end
+    of a block, whose neighbor may be another thread's, none reaches beyond it.
     """
+    rows = scratch.rows
     last = 64 * ((count - 1) // 64)
-    spacing = 8
-    while spacing < count - last:
-        spacing *= 2
-    words = word_count(scratch.rows)
-    for group in range(0, words, 64 // spacing):
-        end = min(words, group + 64 // spacing)
-        _write_last_rows(scratch, last, count, (group, end), target, total, 64 * words * block)
-        for w in range(group, end):
+    size = 8
+    while size < count - last:
+        size *= 2
+    for first in range(0, last, 64):
+        _transpose(scratch, first, 64)
+    _transpose(scratch, last, size)
+    lanes = 64 * word_count(rows)
+    # Stores from this environment on would reach beyond the block.
+    limit = lanes * (block + 1) - (size - (count - last) + count - 1) // count
+    for w in range(word_count(rows)):
+        start = lanes * block + 64 * w
+        members = min(64, total - start)
+        within = max(0, min(members, limit - start))
+        _write_tails(rows, (last, size), target, (start * count + last, count), w, within)
+        for lane in range(within if last > 0 else 0):
             for first in range(0, last, 64):
-                for i in range(64):
-                    scratch.block[i] = get_word(scratch.rows, first + i, w)
-                transpose_bits(scratch.block)
-                start = 64 * (words * block + w)
-                for lane in range(min(64, total - start)):
-                    spread_64(target, (start + lane) * count + first, scratch.block[lane])
+                spread_64(target, (start + lane) * count + first, get_word(rows, first + lane, w))
+        for lane in range(within, members):
+            for k in range(count):
+                side = size if k >= last else 64
+                row = k - k % 64  # `last` is a multiple of 64
+                word = get_word(rows, row + lane % side, w) >> np.uint64(lane - lane % side + k - row)
+                target[(start + lane) * count + k] = word & np.uint64(1)
 
 
 @inlined
-def _write_last_rows(
-    scratch: Scratch,
-    first: Index,
-    count: Index,
-    words: tuple[Index, Index],
+def _transpose(scratch: Scratch, first: Index, size: Index) -> None:
+    """`transpose_rows`, the quickest way."""
+    rows, block = scratch.rows, scratch.block
+    if word_count(rows) > 1 or size < 64:
+        transpose_rows(rows, first, size)
+        return
+    for i in range(64):
+        block[i] = get_word(rows, first + i, 0)
+    transpose_bits(block)
+    for i in range(64):
+        set_word(rows, first + i, 0, block[i])
+
+
+@inlined
+def _write_tails(
+    rows: Rows,
+    tail: tuple[Index, Index],
     target: NDArray[np.uint8],
-    total: Index,
-    start: Index,
+    places: tuple[Index, Index],
+    w: Index,
+    lanes: Index,
 ) -> None:
-    """`_write_rows` of rows first .. count-1, at most 64, for words[0] .. words[1] - 1 in one transposition.
+    """The last bytes of lanes 0 .. lanes - 1 of word `w`.
 
-    Each word gets its share of 64 bits, in which the rows must fit. start: that of the first lane.
+    tail: the first of the last rows, and the size of the squares that they were transposed in
+    places: of lane 0, and from lane to lane
     """
-    bits = scratch.block
-    width = count - first
-    spacing = 64 // (words[1] - words[0])
-    end = (start + 64 * word_count(scratch.rows)) * count
-    for w in range(words[0], words[1]):
-        for i in range(width):
-            bits[(w - words[0]) * spacing + i] = get_word(scratch.rows, first + i, w)
-    transpose_bits(bits)
-    for w in range(words[0], words[1]):
-        shift = np.uint64((w - words[0]) * spacing)
-        for lane in range(min(64, total - start - 64 * w)):
-            is_last = w == word_count(scratch.rows) - 1 and lane == 63
-            place = (start + 64 * w + lane) * count + first
-            if width > WIDE and place + 64 <= end:
-                spread_64(target, place, bits[lane] >> shift)
-            else:
-                _write_bits(bits[lane] >> shift, target, place, width, is_last)
-
-
-@inlined
-def _write_bits(
-    word: np.uint64, target: NDArray[np.uint8], place: Index, width: Index, is_exact: bool
-) -> None:
-    """target[place + j] = bit j of `word` for j < width; unless exact, up to seven bytes more are set."""
-    if width == 64:
-        spread_64(target, place, word)
-    elif is_exact:
-        for j in range(width):
-            target[place + j] = (word >> np.uint64(j)) & np.uint64(1)
+    first, size = tail
+    place, step = places
+    if size == 8:
+        for lane in range(lanes):
+            word = get_word(rows, first + (lane & 7), w) >> np.uint64(lane & 56)
+            spread_8(target, place + lane * step, word)
+    elif size == 16:
+        for lane in range(lanes):
+            word = get_word(rows, first + (lane & 15), w) >> np.uint64(lane & 48)
+            spread_16(target, place + lane * step, word)
+    elif size == 32:
+        for lane in range(lanes):
+            word = get_word(rows, first + (lane & 31), w) >> np.uint64(lane & 32)
+            spread_32(target, place + lane * step, word)
     else:
-        for j in range(0, width, 8):
-            spread_8(target, place + j, word >> np.uint64(j))
+        for lane in range(lanes):
+            spread_64(target, place + lane * step, get_word(rows, first + lane, w))
 
 
 @inlined

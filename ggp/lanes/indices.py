@@ -12,7 +12,19 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel, piece
-from ggp.jit.rows import Index, Rows, any_lane, fill, get_word, load, store, word_count
+from ggp.jit.rows import (
+    ALL_ONES,
+    Index,
+    Rows,
+    any_lane,
+    fill,
+    get_word,
+    load,
+    shift_left,
+    shift_right,
+    store,
+    word_count,
+)
 from ggp.lanes.layout import LaneTables
 
 INDEX_PLANES = 32
@@ -42,6 +54,25 @@ def transpose_bits(block: NDArray[np.uint64]) -> None:
     _swap_halves(block, 4, np.uint64(0x0F0F_0F0F_0F0F_0F0F))
     _swap_halves(block, 2, np.uint64(0x3333_3333_3333_3333))
     _swap_halves(block, 1, np.uint64(0x5555_5555_5555_5555))
+
+
+@inlined
+def transpose_rows(rows: Rows, first: Index, size: Index) -> None:
+    """Transpose squares of `size` x `size` bits in place: rows first .. first + size - 1, all words at once.
+
+    Bit j of a word of row `first + i` becomes bit size * (j // size) + i of row `first + j % size`.
+    size   8, 16, 32 or 64; for one word per row `transpose_bits` is quicker
+    """
+    width = size >> 1
+    while width > 0:
+        low = fill(rows, ALL_ONES // ((np.uint64(1) << np.uint64(width)) + np.uint64(1)))
+        for start in range(first, first + size, 2 * width):
+            for i in range(start, start + width):
+                x, y = load(rows, i), load(rows, i + width)
+                swapped = (shift_right(x, np.uint64(width)) ^ y) & low
+                store(rows, i, x ^ shift_left(swapped, np.uint64(width)))
+                store(rows, i + width, y ^ swapped)
+        width >>= 1
 
 
 @inlined

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from ggp.env import HOLD, RESTART, ActionError, make
-from ggp.env.kernels import step_blocks
+from ggp.env.kernels import Step, step_blocks
 from ggp.game import RANDOM_ROLE, GoalError
+from ggp.jit.unboxed import Unboxed
 
 TURNS = [
     "tictactoe",
@@ -166,6 +167,48 @@ def test_an_illegal_action_ends_the_game_and_costs_its_agent_one():
     after = env.step(state, [0, 1, 0])
     assert not after.rewards[[0, 2]].any()
     assert after.terminated[[0, 2]].all()
+
+
+@pytest.mark.parametrize("action", [10, 250, 251, 252, 255, 256, 2**31 - 1, -1, -4, -256])
+def test_numbers_that_are_no_action_are_illegal_whatever_their_lowest_byte(action):
+    env = make("tictactoe", 70)
+    state = env.init()
+    actions = random_actions(state, np.random.default_rng(0))
+    actions[69] = action
+    state = env.step(state, actions)
+    np.testing.assert_array_equal(np.flatnonzero(state.terminated), [69])
+    np.testing.assert_array_equal(state.rewards[69], [-1, 1])
+    assert not state.rewards[:69].any()
+
+
+@pytest.mark.parametrize("action", [250, 251, 255, 256])
+def test_joint_numbers_that_are_no_action_are_illegal(action):
+    env = make("rockpaperscissors", 70)
+    actions = np.zeros((70, 2), np.int32)
+    actions[69] = 1, action
+    state = env.step(env.init(), actions)
+    np.testing.assert_array_equal(state.rewards[69], [1, -1])
+    np.testing.assert_array_equal(state.rewards[:69], 0)
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4"])
+def test_a_block_writes_nothing_into_the_next_one(name):
+    """Which may be another thread's, and written already."""
+    env = make(name, 600, observation="board")
+    state = env.init()
+    following = env.step(state, random_actions(state, np.random.default_rng(0)))
+    arrays = [following.observation, following.legal_action_mask, following.terminated, following.truncated]
+    before = [array[512:].copy() for array in arrays]
+    for array in arrays:
+        array[512:] = ~array[512:] & 1 if array.dtype == np.bool_ else array[512:] + 7
+    marked = [array[512:].copy() for array in arrays]
+    share = env._split(600)[0].value
+    first_block = Unboxed(share._replace(rules=share.rules._replace(end=1)))
+    step = Unboxed(Step(state.batch, following.batch, following.readings))
+    step_blocks(first_block, step, random_actions(state, np.random.default_rng(0)))
+    for array, mark, old in zip(arrays, marked, before, strict=True):
+        np.testing.assert_array_equal(array[512:], mark)
+        assert (mark != old).any()
 
 
 def test_checked_environments_refuse_illegal_actions():

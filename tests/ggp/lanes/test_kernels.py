@@ -14,7 +14,7 @@ from ggp.jit.compiling import kernel
 from ggp.jit.rows import ALIGNMENT, load, make_rows, store, width_of, words_of
 from ggp.lanes.choose import choice_planes, choice_scratch_rows, choose
 from ggp.lanes.engine import Lanes
-from ggp.lanes.indices import INDEX_PLANES, NO_MOVE, selected_moves, transpose_bits
+from ggp.lanes.indices import INDEX_PLANES, NO_MOVE, selected_moves, transpose_bits, transpose_rows
 from ggp.lanes.layout import LaneTables, arrange, order_of_writing
 from ggp.lanes.random_rows import seeded_random
 from ggp.lanes.roulette import (
@@ -329,6 +329,25 @@ def test_transpose_agrees_with_the_naive_twin(seed):
     expected = naive_lanes.transpose(block)
     transpose_in_place(block)
     np.testing.assert_array_equal(block, expected)
+
+
+@kernel
+def transpose_rows_in_place(rows, first, size):
+    transpose_rows(rows, first, size)
+
+
+@pytest.mark.parametrize("words", [1, 8])
+@pytest.mark.parametrize("size", [8, 16, 32, 64])
+def test_squares_of_rows_are_transposed_in_every_word(size, words):
+    rows = make_rows(size + 2, words)
+    words_of(rows)[:] = np.random.default_rng(size).integers(2**64, size=(size + 2, words), dtype=np.uint64)
+    before = np.unpackbits(words_of(rows).view(np.uint8).reshape(-1, words, 8), axis=2, bitorder="little")
+    transpose_rows_in_place(rows, 1, size)
+    after = np.unpackbits(words_of(rows).view(np.uint8).reshape(-1, words, 8), axis=2, bitorder="little")
+    assert (after[[0, -1]] == before[[0, -1]]).all()
+    for start in range(0, 64, size):
+        square = slice(start, start + size)
+        assert (after[1:-1, :, square] == before[1:-1, :, square].transpose(2, 1, 0)).all()
 
 
 @pytest.mark.parametrize("moves", [(1, 3), (4, 200), (5000, 2)])
