@@ -96,7 +96,8 @@ def command(
 
     Exit code: 0 success, 1 faults or failed conformance checks, 2 wrong usage or no such player.
     """
-    if not is_regret and (positions_file is not None or games or per_game is not None):
+    wanted = positions_file, per_game, games
+    if not is_regret and any(wanted):
         raise click.UsageError("--positions, --game and --per-game belong to --regret")
     if is_regret and skills:
         raise click.UsageError("--skill does not apply to --regret")
@@ -110,36 +111,48 @@ def command(
         raise click.UsageError(str(error)) from None
 
     from ggp.assessment.asking import AssessmentTerms
-    from ggp.assessment.conformance import NoAnswerError
-    from ggp.assessment.score_card import assess, longest_seconds
 
     terms = AssessmentTerms(start_clock, play_clock, engine, seed)
     if is_regret:
-        sys.exit(_regret(player, terms, (positions_file, per_game, games), is_json=is_json))
+        sys.exit(_regret(player, terms, wanted, is_json=is_json))
+    console = Console(highlight=False, quiet=is_json)
+    card = _assess(player, terms, skills, console, is_verbose=verbose, with_conformance=not no_conformance)
+    if is_json:
+        click.echo(json.dumps(card.to_dict(), indent=1))
+    show_card(console, card)
+    has_failed = card.faults.count or not all(check.is_passed for check in card.conformance)
+    sys.exit(1 if has_failed else 0)
+
+
+def _assess(
+    player: str,
+    terms: AssessmentTerms,
+    skills: tuple[str, ...],
+    console: Console,
+    *,
+    is_verbose: bool,
+    with_conformance: bool,
+) -> ScoreCard:
+    """Ask the player in the positions of some skills (none: of all), saying on the console how far it is."""
+    from ggp.assessment.conformance import NoAnswerError
+    from ggp.assessment.score_card import assess, longest_seconds
+
     positions = [each for each in load_positions() if not skills or each.place.skill in skills]
-    console = Console(highlight=False)
-    if not is_json:
-        minutes = longest_seconds(positions, terms) / 60
-        console.print(f"{len(positions)} positions, at most {minutes:.1f} minutes")
+    minutes = longest_seconds(positions, terms) / 60
+    console.print(f"{len(positions)} positions, at most {minutes:.1f} minutes")
 
     def listen(number: int, total: int, each: Score) -> None:
         place = each.answer.position.place
-        if verbose and not is_json:
+        if is_verbose:
             line = f"{number:>3}/{total} {place.id}: {each.value:.2f}  {each.remark}"
             console.print(plain_text(line), soft_wrap=True)
 
     try:
-        card = assess(player, positions, terms, listen=listen, with_conformance=not no_conformance)
+        return assess(player, positions, terms, listen=listen, with_conformance=with_conformance)
     except PlayerSpecError as error:
         raise click.UsageError(str(error)) from None
     except NoAnswerError as error:
         raise click.UsageError(f"{player}: {error}") from None
-    if is_json:
-        click.echo(json.dumps(card.to_dict(), indent=1))
-    else:
-        show_card(console, card)
-    has_failed = card.faults.count or not all(check.is_passed for check in card.conformance)
-    sys.exit(1 if has_failed else 0)
 
 
 def show_card(console: Console, card: ScoreCard) -> None:

@@ -170,9 +170,8 @@ def command(
     retrograde enumerates all states and values each of them. alphabeta (two alternating roles, constant sum)
     and branch-and-bound (one role) find only the value of the initial state, with little memory. cfr finds an
     equilibrium of two roles (constant sum) that do not see everything, or the best play of one role;
-    double-oracle bounds the value where the tree is too large for cfr. auto
-    uses cfr if FILE has `sees`; otherwise it starts with retrograde and switches to a search if there are too
-    many states, or after half of --seconds.
+    double-oracle bounds the value if the tree is too large for cfr. auto is cfr if FILE has `sees`; else it
+    starts with retrograde and switches to a search if there are too many states or half of --seconds is over.
 
     With three and more roles every role maximizes its own goal (max^n). With --coalition its roles maximize
     the sum of their goals and all others minimize it; a coalition of one role is the paranoid assumption.
@@ -180,18 +179,12 @@ def command(
     player = _opponent(against) if against is not None else None
     game = load_visibly(file, "lanes")
 
-    from ggp.assessment.asking import AssessmentTerms
-    from ggp.cli.solve_hidden import HiddenOptions, print_bounds, print_equilibrium, print_exploitability
     from ggp.cli.solve_output import print_coalition, print_result
     from ggp.engines.compiled import CompiledGame
     from ggp.solver import Solution, SolverError, save_solution
 
     assert isinstance(game, CompiledGame)
-    if coalition is not None:
-        _refuse_with_coalition(method, save)
-        method = RETROGRADE
-    elif method == AUTO and has_percepts(game):
-        method = CFR
+    method = _chosen_method(game, method, coalition, save)
     if is_correlated and (coalition is not None or method not in (AUTO, RETROGRADE)):
         raise click.UsageError("--correlated needs retrograde, and no --coalition")
     if player is not None and (method != CFR or not has_percepts(game)):
@@ -202,32 +195,54 @@ def command(
     )
     try:
         if method in (CFR, ORACLE):
-            _refuse_files(options)
-            hidden = HiddenOptions(accuracy, shows_strategy, is_json)
-            if player is not None:
-                asking = AssessmentTerms(play_clock_seconds=play_clock, seed=seed)
-                print_exploitability(game, _limits(options), hidden, player, asking, samples)
-            elif method == ORACLE:
-                print_bounds(game, _limits(options), hidden)
-            else:
-                print_equilibrium(game, _limits(options), hidden)
-            return
-        if coalition is not None:
+            asking = None if player is None else (player, play_clock, seed, samples)
+            _print_hidden(game, options, (accuracy, shows_strategy, is_json), asking)
+        elif coalition is not None:
             print_coalition(_solve_coalition(game, options), is_json=is_json)
-            return
-        found = _solve(game, options)
+        else:
+            found = _solve(game, options)
+            if isinstance(found, Solution) and save is not None:
+                save_solution(found, save)
+            print_result(found, is_json=is_json)
     except SolverError as error:
         raise click.ClickException(f"{game.name}: {error}{_hint(error, options)}") from None
-    if isinstance(found, Solution) and save is not None:
-        save_solution(found, save)
-    print_result(found, is_json=is_json)
 
 
-def _refuse_with_coalition(method: str, save: Path | None) -> None:
+def _print_hidden(
+    game: CompiledGame,
+    options: SolveOptions,
+    shown: tuple[float, bool, bool],
+    asking: tuple[Player, float, int, int] | None,
+) -> None:
+    """Solve a game with hidden information, or ask a player in it, and print what comes of it.
+
+    shown    accuracy, whether the strategy is shown, whether as JSON
+    asking   the player, its clock in seconds, the seed, and how often it is asked in each information set
+    """
+    from ggp.assessment.asking import AssessmentTerms
+    from ggp.cli.solve_hidden import HiddenOptions, print_bounds, print_equilibrium, print_exploitability
+
+    _refuse_files(options)
+    hidden = HiddenOptions(*shown)
+    if asking is not None:
+        player, play_clock, seed, samples = asking
+        terms = AssessmentTerms(play_clock_seconds=play_clock, seed=seed)
+        print_exploitability(game, _limits(options), hidden, player, terms, samples)
+    elif options.method == ORACLE:
+        print_bounds(game, _limits(options), hidden)
+    else:
+        print_equilibrium(game, _limits(options), hidden)
+
+
+def _chosen_method(game: CompiledGame, method: str, coalition: str | None, save: Path | None) -> str:
+    """The method to solve a game with, if `method` was asked for. Raises UsageError."""
+    if coalition is None:
+        return CFR if method == AUTO and has_percepts(game) else method
     if method not in (AUTO, RETROGRADE):
         raise click.UsageError(f"--coalition needs retrograde, not {method}")
     if save is not None:
         raise click.UsageError("--save keeps the value of every role, which a coalition does not have")
+    return RETROGRADE
 
 
 def _opponent(spec: str) -> Player:
