@@ -126,7 +126,10 @@ class Table:
         self._others: list[PlayerProcess] = []
 
     def _player(self, folder: Path) -> PlayerProcess:
-        player = PlayerProcess("--agent", AGENT, "--log-level", "info", root=folder, core=self.core)
+        # Earlier commits ponder only if they are told to, and do not know the option.
+        knows = "--no-ponder" in (folder / "ggp" / "cli" / "player.py").read_text(encoding="utf-8")
+        options = ["--agent", AGENT, "--log-level", "info", *(["--no-ponder"] if knows else [])]
+        player = PlayerProcess(*options, root=folder, core=self.core)
         self._stack.callback(player.close)
         return player
 

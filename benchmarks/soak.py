@@ -1,7 +1,7 @@
 """Play many matches over HTTP with a short clock: no faults, and no growth of memory.
 
     python benchmarks/soak.py [--matches 200] [--minutes M] [--play-clock 1] [--start-clock 5]
-                              [--csv soak.csv] [--ponder]
+                              [--csv soak.csv] [--no-ponder]
 
 `ggp manage` referees long-lived `ggp player` processes on loopback, in ten games of different kinds in turn,
 with rotating roles. The CSV has a row per match: faults by code, moves made without an answer from the search
@@ -188,12 +188,12 @@ def main() -> None:
     parser.add_argument("--start-clock", type=float, default=5.0)
     parser.add_argument("--play-clock", type=float, default=1.0)
     parser.add_argument("--agent", default="mcts")
-    parser.add_argument("--ponder", action="store_true")
+    parser.add_argument("--no-ponder", action="store_true")
     parser.add_argument("--csv", type=Path, default=Path("soak.csv"))
     parser.add_argument("--log", type=Path, help="path prefix of the players' logs: LOG.0, LOG.1, LOG.2")
     arguments = parser.parse_args()
     clocks = ["--start-clock", str(arguments.start_clock), "--play-clock", str(arguments.play_clock)]
-    options = ["--agent", arguments.agent, *(["--ponder"] if arguments.ponder else [])]
+    options = ["--agent", arguments.agent, *(["--no-ponder"] if arguments.no_ponder else [])]
     outcomes: list[Outcome] = []
     with ExitStack() as stack:
         players = [PlayerProcess(*options) for _ in range(MOST_PLAYERS)]

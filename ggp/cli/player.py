@@ -72,7 +72,12 @@ _log = logging.getLogger("ggp.player")
     metavar="ORIGIN",
     help="Answer web pages of this origin (http://example.org), or * for all.  [default: none]",
 )
-@click.option("--ponder", is_flag=True, help="Search while the other players think.")
+@click.option(
+    "--ponder/--no-ponder",
+    default=True,
+    show_default=True,
+    help="Search while the other players think, with agents that play by the clock.",
+)
 @click.option(
     "--page", "has_page", is_flag=True, help="Show the running matches in the browser, on this machine."
 )

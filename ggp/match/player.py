@@ -129,6 +129,7 @@ class Player:
                       at the same time, all others one after the other
     is_human          is never late
     ponders           `ponder` is to be called while other players think
+    is_counted        its moves are to depend on a number of simulations or nodes, not on time
     needs_lanes       plays compiled games only
     takes_quick_games may begin on a game that is not finished, and be given the finished one by `change_game`
     start_clock_seconds   what coming matches give at most, if that is known before `prepare`
@@ -140,6 +141,7 @@ class Player:
     is_remote: bool = False
     is_human: bool = False
     ponders: bool = False
+    is_counted: bool = False
     needs_lanes: bool = False
     takes_quick_games: bool = False
     start_clock_seconds: float = math.inf
@@ -171,6 +173,15 @@ class Player:
     def legal_moves(self, state: Hashable) -> tuple[Move, ...]:
         """The legal moves of this player's role in `state`, sorted by text."""
         return self.setup.game.legal_moves(state, self.setup.role)
+
+    def after_own_move(self, state: Hashable, move: Move) -> tuple[tuple[Move, ...], Hashable] | None:
+        """The joint move and the state that `move` leads to; None if another role has a choice in `state`."""
+        game, role = self.setup.game, self.setup.role
+        possible = [(move,) if each == role else game.legal_moves(state, each) for each in game.roles]
+        if any(len(moves) != 1 for moves in possible):
+            return None
+        joint_move = tuple(moves[0] for moves in possible)
+        return joint_move, game.next_state(state, joint_move)
 
     def prepare(self, game: Game[Any]) -> None:
         """Compile what playing `game` needs, before any clock starts."""

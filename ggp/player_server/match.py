@@ -64,7 +64,7 @@ class SearchOptions:
     engine, state_engine   of the worker, and of the state process
     memory_mebibytes       of the worker
     seed                   None: another one for each match
-    ponder                 whether the agent searches between its moves
+    ponder                 whether the agent searches between its moves, if it plays by the clock
     """
 
     agent: str = "mcts"
@@ -72,7 +72,7 @@ class SearchOptions:
     state_engine: str = "reasoner"
     memory_mebibytes: int = 4096
     seed: int | None = None
-    ponder: bool = False
+    ponder: bool = True
 
 
 class StartError(Exception):

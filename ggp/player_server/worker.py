@@ -242,7 +242,8 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
         request.seed,
     )
     # In GDL-II the state to ponder in is a guess that the next message replaces.
-    if (request.ponder or match.player.ponders) and not has_percepts(game):
+    ponders = player.ponders or (request.ponder and not player.is_counted)
+    if ponders and not has_percepts(game):
         clock = max(setup.start_clock_seconds, setup.play_clock_seconds)
         match.pondering_seconds = clock + PONDERING_PATIENCE_SECONDS
     match.player.start(setup, request.deadline)

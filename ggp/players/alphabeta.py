@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import random
+import threading
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import fields
@@ -37,6 +38,8 @@ from ggp.solver.members import parse_coalition
 _logger = logging.getLogger("ggp.players")
 ANALYSIS = 3.0
 """Time that choosing an evaluation may take, as a multiple of the time to set up the search."""
+POLL_SECONDS = 0.02
+"""How long pondering takes at most to see that it is over."""
 SYMMETRY_SHARE, MAPPING_SHARE = 0.2, 0.3
 """What may pass of the start clock until symmetries are found, and of the rest until the table is mapped."""
 
@@ -66,12 +69,14 @@ class AlphaBetaPlayer(Player):
         self.own = own = own or AlphaBetaOptions()
         self.refinements = Refinements(**{each.name: getattr(own, each.name) for each in fields(Refinements)})
         self.margin_seconds = own.margin_seconds
+        self.is_counted = own.nodes is not None or own.depth is not None
         self.weights = weights
         self.evaluation_options = own.evaluation_options()
         self.evaluation = ""
         self.on_progress = on_progress
         self.last_result: SearchResult | None = None
         self._search: AlphaBeta | None = None
+        self._made: tuple[Hashable, Move] | None = None
         self._members: frozenset[int] | None = None
         self._book: Book | None = None
         self._endings: EndingTable | None = None
@@ -87,13 +92,13 @@ class AlphaBetaPlayer(Player):
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
-        self._search = None
+        self._search = self._made = None
         self._rng = random.Random(setup.seed)
         game = setup.game
         self._book = self._endings = None
         if self.own.coalition == OWN_COALITION and not self.own.opponent_error and not has_percepts(game):
-            self._book = open_book(game, self.own.book, is_counted=self._is_counted)
-            self._endings = open_endings(game, self.own.endings, is_counted=self._is_counted)
+            self._book = open_book(game, self.own.book, is_counted=self.is_counted)
+            self._endings = open_endings(game, self.own.endings, is_counted=self.is_counted)
         try:
             self._members = self._find_members(game)
         except ValueError as error:
@@ -117,25 +122,21 @@ class AlphaBetaPlayer(Player):
         """The search, after a first look at the game; within the clock, unless it counts instead."""
         end = self._end(deadline)
         images = None
-        if self.refinements.symmetries and not self._is_counted:
+        if self.refinements.symmetries and not self.is_counted:
             images = symmetries_in_time(game, _at(SYMMETRY_SHARE, end))
         search = AlphaBeta(game, self.refinements, self._given_estimate(game), images=images)
-        if not self._is_counted:
+        if not self.is_counted:
             search.map_table(_at(MAPPING_SHARE, end))
         if self._endings is not None and self._endings.known is not None:
             search.use_known_goals(self._endings.known, self._endings.goal_sum)
         search.search(game.initial_state(), depth=1, deadline=end)
         return search
 
-    @property
-    def _is_counted(self) -> bool:
-        return self.own.nodes is not None or self.own.depth is not None
-
     def _open_network(self, game: CompiledGame) -> TaughtNetwork | None:
         evaluation = self.evaluation_options.evaluation
         if self.weights is not None or not {AUTO, NETWORK} & set(evaluation.split("+")):
             return None
-        return taught_network(game, self.own.network, may_use_kept=not self._is_counted)
+        return taught_network(game, self.own.network, may_use_kept=not self.is_counted)
 
     def _find_members(self, game: Game[Any]) -> frozenset[int] | None:
         """The coalition by indices, None if the options name none. Raises ValueError for other numbers."""
@@ -183,8 +184,13 @@ class AlphaBetaPlayer(Player):
         return Estimate(goal_weight=0, mobility_weight=0, weights=self.weights.scores(game))
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
-        legal = self.setup.game.legal_moves(state, self.setup.role)
         self.last_report = None
+        move = self._best_move(state, deadline)
+        self._made = state, move
+        return move
+
+    def _best_move(self, state: Hashable, deadline: float) -> Move:
+        legal = self.legal_moves(state)
         if len(legal) == 1:
             return legal[0]
         end = self._end(deadline)
@@ -214,8 +220,35 @@ class AlphaBetaPlayer(Player):
         )
         return search.best_move(state, deadline=end, depth=self.own.depth, node_limit=self.own.nodes)[0]
 
+    def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
+        """Search the state after the own last move, or the one it was made in if other roles chose there."""
+        if self._made is None:
+            return
+        state, move = self._made
+        with contextlib.suppress(GameError):  # the rules are at fault
+            following = self.after_own_move(state, move)
+            self.ponder_in(state if following is None else following[1], is_over, deadline)
+
+    def ponder_in(self, state: Hashable, is_over: Callable[[], bool], deadline: float) -> None:
+        """Search `state`, so that the table keeps what is found. Ends soon after `is_over()`."""
+        search = self._search
+        if search is None or self.setup.game.is_terminal(state):
+            return
+        searching = threading.Thread(target=_search_on, args=(search, state, deadline), daemon=True)
+        searching.start()
+        while searching.is_alive() and not is_over():
+            searching.join(POLL_SECONDS)
+        search.interrupt_and_join(searching)
+
     def stop(self, told: tuple[Term, ...] | None) -> None:
-        self._search = None
+        self._search = self._made = None
+
+
+def _search_on(search: AlphaBeta, state: Hashable, deadline: float) -> None:
+    """Search until the deadline; whether alpha-beta applies at all, the next search for a move says."""
+    assert isinstance(state, bytes)
+    with contextlib.suppress(AlphaBetaError):
+        search.search(state, deadline=deadline)
 
 
 def _at(share: float, end: float) -> float:

@@ -73,7 +73,8 @@ class MctsPlayer(Player):
         self.options = options or default_options(own.simulations)
         self.ponders = own.ponders
         self.needs_lanes = own.search == "lanes"
-        self.takes_quick_games = own.simulations is None
+        self.is_counted = own.simulations is not None
+        self.takes_quick_games = not self.is_counted
         self.has_head_start = own.has_head_start
         self.on_progress = on_progress
         self.on_report = on_report
@@ -474,7 +475,11 @@ class MctsPlayer(Player):
 
         The next `choose` finds the tree. Ends at most one slice of the search after `is_over()`.
         """
-        if self._search is None or self._possible is not None or self._alphabeta is not None:
+        if self._alphabeta is not None:
+            self._follow_own_move()
+            self._alphabeta.ponder_in(self._root, is_over, deadline)
+            return
+        if self._search is None or self._possible is not None or self._network is not None:
             return
         if not (self.has_head_start or self._made or self._search.simulation_count):
             return
@@ -489,16 +494,14 @@ class MctsPlayer(Player):
         """Make the state after the last move the root, if the other roles had no choice there."""
         if self._made is None:
             return
-        game, (state, move), self._made = self.setup.game, self._made, None
+        made, self._made = self._made, None
         try:
-            possible = [
-                (move,) if role == self.setup.role else game.legal_moves(state, role) for role in game.roles
-            ]
-            if all(len(moves) == 1 for moves in possible):
-                joint_move = tuple(moves[0] for moves in possible)
-                self._move_to(game.next_state(state, joint_move), joint_move)
+            following = self.after_own_move(*made)
         except GameError:  # the rules are at fault: search on where the search is
             return
+        if following is not None:
+            joint_move, state = following
+            self._move_to(state, joint_move)
 
     def stop(self, told: tuple[Term, ...] | None) -> None:
         super().stop(told)

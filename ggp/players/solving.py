@@ -56,7 +56,8 @@ class SolvingPlayer(Player):
         self.mebibytes = mebibytes
         self.margin_seconds = margin
         self.mode = other.name
-        self.ponders, self.needs_lanes = other.ponders, other.needs_lanes
+        self.ponders, self.is_counted = other.ponders, other.is_counted
+        self.needs_lanes = other.needs_lanes
         self.solution: Solution | None = None
         self._solver: threading.Thread | None = None
         self._search: AlphaBeta | None = None

@@ -286,11 +286,11 @@ def test_player_answers_turn_own_move_and_percepts_in_capitals():
 # --- reports and pondering --------------------------------------------------------------------
 
 
-async def play_two_moves(pause_seconds, **search):
+async def play_two_moves(pause_seconds, options=""):
     """x moves, o pauses, x moves again; returns everything reported of these answers."""
     told = []
-    agent = "mcts:simulations=60,search=reference,solver=off"
-    async with running_player(search=SearchOptions(agent=agent, **search), on_answer=told.append) as server:
+    agent = f"mcts:simulations=60,search=reference,solver=off{options}"
+    async with running_player(search=SearchOptions(agent=agent), on_answer=told.append) as server:
         await post(server.port, start(start_clock=20, play_clock=20))
         first = await post(server.port, "( PLAY m NIL )")
         await post(server.port, f"( PLAY m ( {first} noop ) )")
@@ -320,7 +320,7 @@ def test_player_reports_how_its_moves_were_found(caplog):
 def test_player_that_ponders_finds_a_larger_tree():
     without = run(play_two_moves(0.5))[-1]["report"]["carried"]
     for pause_seconds in (1.0, 3.0, 9.0, 27.0):  # how long it takes depends on what else the machine does
-        with_it = run(play_two_moves(pause_seconds, ponder=True))[-1]["report"]["carried"]
+        with_it = run(play_two_moves(pause_seconds, ",ponder=on"))[-1]["report"]["carried"]
         if with_it > 2 * without:
             break
     assert with_it > 2 * without
@@ -329,7 +329,7 @@ def test_player_that_ponders_finds_a_larger_tree():
 @pytest.mark.parametrize("text", ["( ABORT m )", "( STOP m NIL )"])
 def test_player_stops_pondering_when_the_match_ends(text):
     async def scenario():
-        search = SearchOptions(agent="mcts:search=reference,solver=off", ponder=True)
+        search = SearchOptions(agent="mcts:search=reference,solver=off")
         async with running_player(search=search) as server:
             await post(server.port, start(start_clock=3, play_clock=1))
             move = await post(server.port, "( PLAY m NIL )")

@@ -28,6 +28,7 @@ from ggp.player_server.worker_messages import (
     parse_request,
     to_line,
 )
+from ggp.players.factory import make_player
 from ggp.players.simple import LegalPlayer
 from ggp.protocol.messages import parse_message
 from tests.ggp.fakes import Nim
@@ -149,6 +150,29 @@ def test_worker_changes_to_the_simplified_circuit_between_moves(monkeypatch):
     match.play([PlayRequest(3, ("noop", "(mark 2 2)"), "noop", deadline)])
     finished = match.game.finish()
     assert player.games == [match.game, finished, finished]
+
+
+@pytest.mark.parametrize(
+    ("agent", "ponder", "ponders"),
+    [
+        ("mcts:search=reference", True, True),
+        ("mcts:search=reference", False, False),
+        ("mcts:search=reference,ponder=on", False, True),
+        ("mcts:search=reference,simulations=5", True, False),
+        ("mcts:search=reference,simulations=5,ponder=on", True, True),
+        ("solving:search=reference", True, True),
+        ("solving:search=reference,simulations=5", True, False),
+    ],
+)
+def test_worker_ponders_by_default_if_its_agent_plays_by_the_clock(monkeypatch, agent, ponder, ponders):
+    monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
+    monkeypatch.setattr(worker, "make_player", lambda agent, **told: make_player(agent))
+    rules = find_rules("tictactoe").read_text()
+    deadline = time.monotonic() + 2
+    request = StartRequest("m", rules, "x", agent, "reasoner", 1.0, 1.0, 1, 1000, ponder, deadline)
+    match = worker._start(request, Outbox(io.BytesIO()))
+    assert (match.pondering_seconds > 0) == ponders
+    match.player.stop(None)
 
 
 class Observing(LegalPlayer):

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 
 import pytest
 
+from gdl.terms import Symbol
 from ggp.cli.main import app
 from ggp.engines.loading import load
 from ggp.jit import second_process
@@ -14,12 +15,15 @@ from ggp.knowledge.trial import FILE_NAME, MOST_MATCHES, Trial
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
 from ggp.players import alphabeta_play, trial_matches
+from ggp.players.alphabeta import AlphaBetaPlayer
 from ggp.players.factory import make_player
 from ggp.players.trial_matches import TrialMatches
 from ggp.search.alphabeta import evaluation
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.mcts.options import MctsOptions
 from tests.conftest import mostly_slow
+
+NOOP = Symbol("noop")
 
 
 @pytest.fixture
@@ -76,6 +80,22 @@ def test_kernels_of_evaluations_are_prepared_where_alphabeta_may_choose(
 def test_alphabeta_chooses_where_that_is_asked_for(game):
     assert mode_of_first_move("mcts:alphabeta=on", game) == "alphabeta"
     assert mode_of_first_move("mcts", game) == "lanes"
+
+
+def test_alphabeta_ponders_behind_the_own_move_where_it_chooses(game, monkeypatch):
+    pondered = []
+    monkeypatch.setattr(AlphaBetaPlayer, "ponder_in", lambda self, state, *given: pondered.append(state))
+    player = make_player("mcts:alphabeta=on")
+    begin = time.monotonic()
+    player.start(MatchSetup("m", game, game.roles[0], 0.3, 0.1, 1), begin + 0.3)
+    state = game.initial_state()
+    joint_move = (player.choose(state, time.monotonic() + 0.1, None), NOOP)
+    player.ponder(lambda: False, time.monotonic() + 60)
+    after = game.next_state(state, joint_move)
+    assert player.choose(after, time.monotonic() + 0.1, joint_move) == NOOP
+    player.ponder(lambda: False, time.monotonic() + 60)
+    assert pondered == [after, after]
+    player.stop(None)
 
 
 @pytest.mark.slow

@@ -284,6 +284,24 @@ def test_alphabeta_player_moves_even_if_the_start_clock_left_no_time(caplog):
     assert move in game.legal_moves(game.initial_state(), game.roles[0])
 
 
+@pytest.mark.parametrize("seat", [0, 1])
+def test_alphabeta_player_ponders_where_another_role_is_to_choose(seat):
+    """The first role after its own move, the second in the initial state, where it cannot but wait."""
+    game = load("tictactoe", "lanes")
+    player = AlphaBetaPlayer(AlphaBetaOptions(depth=1))
+    player.start(MatchSetup("m", game, game.roles[seat], 1, 1, 0), time.monotonic() + LONG)
+    player.ponder(lambda: False, time.monotonic() + LONG)  # there is nothing yet to ponder on
+    move = player.choose(game.initial_state(), time.monotonic() + LONG, None)
+    before = player.search.table_fill
+    player.ponder(lambda: True, time.monotonic() + LONG)
+    player.ponder(lambda: False, time.monotonic() + LONG)  # ends by itself: the game is solved
+    assert player.search.is_proven
+    assert player.search.table_fill > 10 * before
+    assert (str(move) == "noop") == (seat == 1)
+    player.stop(None)
+    player.ponder(lambda: False, time.monotonic() + LONG)
+
+
 def test_tablebase_of_other_rules_is_a_fault_and_still_moves(tmp_path):
     save_solution(solved("nim"), tmp_path / "s")
     game = load("tictactoe")
