@@ -59,6 +59,8 @@ SIMPLIFICATION_SHARE = 0.5
 """Share of the start clock for which a player waits for the simplified circuit before it starts without."""
 PONDERING_PATIENCE_SECONDS = 5.0
 """How much longer than the longer clock the player ponders without a request; then the manager is gone."""
+LONGEST_PONDERING_SECONDS = 600.0
+"""However long the clocks are: a stranger's START with clocks of a week must not keep a core busy for it."""
 _THREADS_SECONDS = 0.5
 """How long the threads of a match may run on after its end."""
 
@@ -245,7 +247,7 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
     ponders = player.ponders or (request.ponder and not player.is_counted)
     if ponders and not has_percepts(game):
         clock = max(setup.start_clock_seconds, setup.play_clock_seconds)
-        match.pondering_seconds = clock + PONDERING_PATIENCE_SECONDS
+        match.pondering_seconds = min(clock + PONDERING_PATIENCE_SECONDS, LONGEST_PONDERING_SECONDS)
     match.player.start(setup, request.deadline)
     outbox.send(Ready())
     return match

@@ -175,6 +175,17 @@ def test_worker_ponders_by_default_if_its_agent_plays_by_the_clock(monkeypatch, 
     match.player.stop(None)
 
 
+def test_worker_ponders_for_minutes_at_most_whatever_the_clocks_are(monkeypatch):
+    monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
+    monkeypatch.setattr(worker, "make_player", lambda agent, **told: make_player(agent))
+    rules, week = find_rules("tictactoe").read_text(), 604_800.0
+    agent, deadline = "mcts:search=reference,head_start=off", time.monotonic() + 1
+    request = StartRequest("m", rules, "x", agent, "reasoner", week, week, 1, 1000, True, deadline)
+    match = worker._start(request, Outbox(io.BytesIO()))
+    assert match.pondering_seconds == worker.LONGEST_PONDERING_SECONDS
+    match.player.stop(None)
+
+
 class Observing(LegalPlayer):
     def __init__(self):
         self.observed = []
