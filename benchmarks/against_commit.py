@@ -126,9 +126,9 @@ class Table:
         self._others: list[PlayerProcess] = []
 
     def _player(self, folder: Path) -> PlayerProcess:
-        # Earlier commits ponder only if they are told to, and do not know the option.
-        knows = "--no-ponder" in (folder / "ggp" / "cli" / "player.py").read_text(encoding="utf-8")
-        options = ["--agent", AGENT, "--log-level", "info", *(["--no-ponder"] if knows else [])]
+        # Earlier commits lack the option and do not ponder by default.
+        has_option = "--no-ponder" in (folder / "ggp" / "cli" / "player.py").read_text(encoding="utf-8")
+        options = ["--agent", AGENT, "--log-level", "info", *(["--no-ponder"] if has_option else [])]
         player = PlayerProcess(*options, root=folder, core=self.core)
         self._stack.callback(player.close)
         return player

@@ -133,7 +133,7 @@ def _assess(
     is_verbose: bool,
     with_conformance: bool,
 ) -> ScoreCard:
-    """Ask the player in the positions of some skills (none: of all), saying on the console how far it is."""
+    """Test the player on the positions of `skills` (empty: of all) and show its progress on the console."""
     from ggp.assessment.conformance import NoAnswerError
     from ggp.assessment.score_card import assess, longest_seconds
 

@@ -171,7 +171,7 @@ def command(
     and branch-and-bound (one role) find only the value of the initial state, with little memory. cfr finds an
     equilibrium of two roles (constant sum) that do not see everything, or the best play of one role;
     double-oracle bounds the value if the tree is too large for cfr. auto is cfr if FILE has `sees`; else it
-    starts with retrograde and switches to a search if there are too many states or half of --seconds is over.
+    starts with retrograde and switches to a search at too many states or after half of --seconds.
 
     With three and more roles every role maximizes its own goal (max^n). With --coalition its roles maximize
     the sum of their goals and all others minimize it; a coalition of one role is the paranoid assumption.
@@ -214,7 +214,7 @@ def _print_hidden(
     shown: tuple[float, bool, bool],
     asking: tuple[Player, float, int, int] | None,
 ) -> None:
-    """Solve a game with hidden information, or ask a player in it, and print what comes of it.
+    """Solve a game with hidden information, or measure a player in it, and print the result.
 
     shown    accuracy, whether the strategy is shown, whether as JSON
     asking   the player, its clock in seconds, the seed, and how often it is asked in each information set

@@ -6,8 +6,9 @@ at most, K values of an observation, S slots (see `ggp.lanes.layout`), P percept
 
 One step of a block: put the actions into the move rows, find illegal ones, make every other move that leaves
 no choice, settle, advance; let chance move where no agent can; read what became of it. Steps settle one part
-of the circuit, states another one (see `ggp.env.circuit_parts`). Everything but the
-actions, chance and the goals of ended games is done in all lanes at once.
+of the circuit, states another one (see `ggp.env.circuit_parts`). Everything but
+chance, the goals of ended games and the actions of games with more than BYTE_ACTIONS is done in many lanes
+at once.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ RESTART = -3
 """An action: begin a new game in this environment."""
 
 BYTE_ACTIONS = 250
-"""Up to so many actions are compared as bytes, those of 64 lanes at once. As a byte: not an action."""
+"""Largest number of actions for which those of 64 lanes are compared at once, as bytes.
+
+The same number as a byte stands for any value that is not an action.
+"""
 IDLE = 251
 """NO_CHOICE as a byte."""
 
@@ -287,9 +291,10 @@ def _note_actions(
     """
     start, members = part
     columns = _columns(env)
+    column = agent if env.is_joint != 0 else 0
     noted = scratch.actions
     for lane in range(members):
-        action = actions[(start + lane) * columns + (agent if columns > 1 else 0)]
+        action = actions[(start + lane) * columns + column]
         is_byte = np.uint32(action) < np.uint32(BYTE_ACTIONS)
         noted[lane] = np.uint8(action) if is_byte else np.uint8(IDLE if action == NO_CHOICE else BYTE_ACTIONS)
 

@@ -129,7 +129,7 @@ class Player:
                       at the same time, all others one after the other
     is_human          is never late
     ponders           `ponder` is to be called while other players think
-    is_counted        its moves are to depend on a number of simulations or nodes, not on time
+    is_counted        searches a fixed number of simulations or nodes, whatever the clock
     needs_lanes       plays compiled games only
     takes_quick_games may begin on a game that is not finished, and be given the finished one by `change_game`
     start_clock_seconds   what coming matches give at most, if that is known before `prepare`

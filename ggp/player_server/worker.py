@@ -60,7 +60,7 @@ SIMPLIFICATION_SHARE = 0.5
 PONDERING_PATIENCE_SECONDS = 5.0
 """How much longer than the longer clock the player ponders without a request; then the manager is gone."""
 LONGEST_PONDERING_SECONDS = 600.0
-"""However long the clocks are: a stranger's START with clocks of a week must not keep a core busy for it."""
+"""Limit for long clocks: a stranger's START with clocks of a week must not keep a core busy that long."""
 _THREADS_SECONDS = 0.5
 """How long the threads of a match may run on after its end."""
 

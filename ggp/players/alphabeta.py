@@ -39,7 +39,7 @@ _logger = logging.getLogger("ggp.players")
 ANALYSIS = 3.0
 """Time that choosing an evaluation may take, as a multiple of the time to set up the search."""
 POLL_SECONDS = 0.02
-"""How long pondering takes at most to see that it is over."""
+"""Interval at which pondering checks whether it is over."""
 SYMMETRY_SHARE, MAPPING_SHARE = 0.2, 0.3
 """What may pass of the start clock until symmetries are found, and of the rest until the table is mapped."""
 

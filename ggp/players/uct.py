@@ -29,6 +29,7 @@ class UctPlayer(Player):
     """
 
     name = "uct"
+    is_counted = True
     needs_lanes = True
 
     def __init__(self, own: UctOptions | None = None) -> None:

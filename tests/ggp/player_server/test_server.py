@@ -288,9 +288,9 @@ def test_player_answers_turn_own_move_and_percepts_in_capitals():
 
 async def play_two_moves(pause_seconds, options=""):
     """x moves, o pauses, x moves again; returns everything reported of these answers."""
-    told = []
+    answers = []
     agent = f"mcts:simulations=60,search=reference,solver=off{options}"
-    async with running_player(search=SearchOptions(agent=agent), on_answer=told.append) as server:
+    async with running_player(search=SearchOptions(agent=agent), on_answer=answers.append) as server:
         await post(server.port, start(start_clock=20, play_clock=20))
         first = await post(server.port, "( PLAY m NIL )")
         await post(server.port, f"( PLAY m ( {first} noop ) )")
@@ -299,7 +299,7 @@ async def play_two_moves(pause_seconds, options=""):
         second = await post(server.port, f"( PLAY m ( noop {reply} ) )")
         assert second in legal_after((first, "noop"), ("noop", reply))
         await post(server.port, f"( PLAY m ( noop {reply} ) )")
-    return told
+    return answers
 
 
 def test_player_reports_how_its_moves_were_found(caplog):

@@ -166,7 +166,7 @@ def test_worker_changes_to_the_simplified_circuit_between_moves(monkeypatch):
 )
 def test_worker_ponders_by_default_if_its_agent_plays_by_the_clock(monkeypatch, agent, ponder, ponders):
     monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
-    monkeypatch.setattr(worker, "make_player", lambda agent, **told: make_player(agent))
+    monkeypatch.setattr(worker, "make_player", lambda agent, **listeners: make_player(agent))
     rules = find_rules("tictactoe").read_text()
     deadline = time.monotonic() + 2
     request = StartRequest("m", rules, "x", agent, "reasoner", 1.0, 1.0, 1, 1000, ponder, deadline)
@@ -177,7 +177,7 @@ def test_worker_ponders_by_default_if_its_agent_plays_by_the_clock(monkeypatch, 
 
 def test_worker_ponders_for_minutes_at_most_whatever_the_clocks_are(monkeypatch):
     monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
-    monkeypatch.setattr(worker, "make_player", lambda agent, **told: make_player(agent))
+    monkeypatch.setattr(worker, "make_player", lambda agent, **listeners: make_player(agent))
     rules, week = find_rules("tictactoe").read_text(), 604_800.0
     agent, deadline = "mcts:search=reference,head_start=off", time.monotonic() + 1
     request = StartRequest("m", rules, "x", agent, "reasoner", week, week, 1, 1000, True, deadline)
