@@ -2,8 +2,10 @@
 
 A piece is compiled first by itself, then again as part of every piece and kernel that calls it, and numba
 lets LLVM optimize each of these as far as it can. Kernels optimized a little less run as fast; kernels
-optimized still less are slower on large circuits. `benchmarks/compilation.py` measures both. Source: Numba's
-documentation, "Customizing the compiler".
+optimized still less are slower on large circuits. Half of the time is Python's, for numba's own passes:
+those that no kernel needs are left out, and what numba found out about an operator is remembered; LLVM gets
+the same code as with them. `benchmarks/compilation.py` measures both. Source: Numba's documentation,
+"Customizing the compiler".
 """
 
 # mypy: disallow-untyped-calls=false
@@ -12,6 +14,8 @@ documentation, "Customizing the compiler".
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba import config
@@ -22,9 +26,19 @@ from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.inline_closurecall import InlineWorker, callee_ir_validator
 from numba.core.ir_utils import get_definition, guard
 from numba.core.lowering import Lower
-from numba.core.typed_passes import NativeLowering
-from numba.core.types import BaseNamedTuple, NoneType, unliteral
-from numba.core.untyped_passes import DeadBranchPrune, InlineInlinables
+from numba.core.typed_passes import AnnotateTypes, InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.types import BaseFunction, BaseNamedTuple, NoneType, unliteral
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    InlineInlinables,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    RewriteDynamicRaises,
+    WithLifting,
+)
 
 from ggp.jit.lowering import KernelLowering
 
@@ -34,6 +48,7 @@ class PieceLibrary(JITCodeLibrary):
 
     It is optimized, but gets no machine code.
     A kernel includes the optimized code of its pieces; machine code of the pieces alone would never run.
+    Searches of large circuits ran some 4 % slower when pieces were only inlined and simplified here.
     """
 
     def _finalize_final_module(self) -> None:
@@ -211,17 +226,69 @@ def _read_at_entry(func_ir: Any, entry: Any, argument: Any, member: str, name: s
     func_ir._definitions[name].append(reading)
 
 
+_LEFT_OUT = {
+    AnnotateTypes,
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    InlineOverloads,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    NopythonRewrites,
+    RewriteDynamicRaises,
+    WithLifting,
+}
+"""Passes for what no kernel has: closures, `with`, exceptions, loops over tuples, sums of whole arrays.
+
+Each visits every function, and some then find out again where which variable is used.
+"""
+
+
 def _finalized(manager: Any) -> Any:
-    """A pipeline of numba with the passes above."""
+    """A pipeline of numba with the passes above, and without those left out."""
     ours = {NativeLowering: QuickLowering, InlineInlinables: InlineStages}
     passes: list[Any] = []
     for each, why in manager.passes:
+        if each in _LEFT_OUT:
+            continue
         if each is DeadBranchPrune:
             passes.append((ArgumentMembers, "members of arguments"))
         passes.append((ours.get(each, each), why))
     manager.passes = passes
     manager.finalize()
     return manager
+
+
+_signatures: dict[tuple[int, tuple[Any, ...]], tuple[Any, Any]] = {}
+"""(id of a function, types of arguments) → the function, which keeps its id that way; its signature."""
+
+
+@contextmanager
+def _remembered_signatures() -> Iterator[None]:
+    """Let numba remember signatures of its own functions, operators above all, in the `with` block.
+
+    It would try one implementation after the other at each of 4,500 calls in `search_tree`, nine tenths of
+    which have the types of an earlier one. Belongs inside numba's compiler lock; may be nested.
+    """
+    patched: Any = BaseFunction
+    find = patched.get_call_type
+
+    def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws:
+            return find(function, context, args, kws)
+        known = _signatures.get((id(function), args))
+        if known is None:
+            known = _signatures[id(function), args] = function, find(function, context, args, kws)
+        return known[1]
+
+    is_outermost = find.__module__ != __name__
+    if is_outermost:
+        patched.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        if is_outermost:
+            patched.get_call_type = find
 
 
 class QuickCompiler(CompilerBase):
@@ -238,7 +305,8 @@ class QuickCompiler(CompilerBase):
         was_collecting = gc.isenabled()
         gc.disable()
         try:
-            return super().compile_extra(func)
+            with _remembered_signatures():
+                return super().compile_extra(func)
         finally:
             if was_collecting:
                 gc.enable()

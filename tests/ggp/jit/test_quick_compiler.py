@@ -1,6 +1,7 @@
 """The kernel compiler: what it compiles, and that it restores numba's settings and the collector."""
 
 import gc
+import operator
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +11,10 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Flags
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NativeLowering
+from numba.core.types import BaseFunction
 from numpy.typing import NDArray
 
+from ggp.jit import quick_compiler
 from ggp.jit.compiling import IS_COMPILED, inlined, piece, stage
 from ggp.jit.lowering import KernelLowering
 from ggp.jit.quick_compiler import PieceLibrary, QuickCompiler, QuickFlags, QuickLowering
@@ -223,8 +226,29 @@ def test_code_for_an_optional_table_is_not_compiled_without_it():
     assert len(read.overloads) == 1
 
 
+def test_signatures_of_operators_are_found_once(monkeypatch):
+    found = []
+    find = BaseFunction.get_call_type
+
+    def watched(function, context, args, kws):
+        found.append((function.typing_key, args))
+        return find(function, context, args, kws)
+
+    monkeypatch.setattr(BaseFunction, "get_call_type", watched)
+    monkeypatch.setattr(quick_compiler, "_signatures", {})
+
+    @njit(pipeline_class=QuickCompiler)
+    def whole(x, y):
+        return (x * x) * (x * x) - y * y
+
+    assert whole(3, 2.0) == 81 - 4.0
+    assert whole(3.0, 2) == 81.0 - 4
+    products = [args for key, args in found if key is operator.mul]
+    assert len(products) == len(set(products)) == 2  # of integers, of floats
+
+
 def test_failed_compilation_restores_all_settings(is_collecting):
-    level = config.OPT
+    level, find = config.OPT, BaseFunction.get_call_type
 
     @njit(pipeline_class=QuickCompiler)
     def broken(x):
@@ -232,6 +256,7 @@ def test_failed_compilation_restores_all_settings(is_collecting):
 
     with pytest.raises(TypingError):
         broken(1)
+    assert BaseFunction.get_call_type is find
     assert config.OPT is level
     assert gc.isenabled() == is_collecting
 

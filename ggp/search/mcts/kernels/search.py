@@ -132,7 +132,7 @@ def _descend(search: SearchMemory) -> None:
     counter[c.DESCENDING] = kept
 
 
-@inlined
+@stage
 def move_lanes(search: SearchMemory) -> Row:
     """Settle the circuit, then choose, end and descend; returns the lanes that made a move."""
     arrays = search.arrays
