@@ -113,7 +113,20 @@ def command(
     records = series.play(repeat, seed)
     if record is not None:
         write_record(records[0], record)
+    _finish_compiling()
     sys.exit(0 if all(played.is_completed for played in records) else 1)
+
+
+def _finish_compiling() -> None:
+    """Wait for kernels that are compiled for later matches."""
+    if "ggp.players.late_proofs" not in sys.modules:
+        return
+    from ggp.players.late_proofs import late_proofs
+
+    late = late_proofs()
+    if late is not None and late.is_compiling:
+        click.echo("compiling the kernels of proofs, for later matches ...", err=True)
+        late.wait()
 
 
 class PlayerNotStartedError(click.ClickException):
@@ -228,6 +241,9 @@ class Series:
 
     def _play_one(self, view: MatchView, seed: int) -> MatchRecord:
         seats = seat_players(self.game, self.specs, view.show_report if self.is_thinking else None)
+        for seat in seats:
+            if seat is not None:
+                seat.begins_early = True
         with view:
             return play_match(self.game, seats, replace(self.terms, seed=seed), watch=view)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import sys
@@ -15,6 +16,68 @@ from ggp.files import PACKAGE
 from ggp.jit.compiling import CACHE_FOLDER, IS_COMPILED
 
 
+class SecondProcess:
+    """`python -m module` with `arguments`, which compiles kernels into the cache. Ends with this process."""
+
+    def __init__(self, module: str, arguments: tuple[str, ...], done: Path) -> None:
+        """Start it. `done`: the file that says that it came to its end."""
+        paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._done = done
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+        atexit.register(self.kill)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended, as it should or not."""
+        return self._process.poll() is not None
+
+    @property
+    def has_succeeded(self) -> bool:
+        """Whether it has come to its end, which is noted in the cache then."""
+        if self._process.poll() != 0:
+            return False
+        self._done.touch()
+        return True
+
+    def wait(self) -> None:
+        """Wait for its end, and note it if it came to it."""
+        self._process.wait()
+        _ = self.has_succeeded
+
+    def kill(self) -> None:
+        """End it, if it has not ended yet."""
+        self._process.kill()
+        self._process.wait()
+        atexit.unregister(self.kill)
+
+
+def begin_second_process(
+    module: str,
+    *arguments: str,
+    folder: Path | None = CACHE_FOLDER if IS_COMPILED else None,
+    cores: int | None = None,
+) -> SecondProcess | None:
+    """Begin to run `python -m module` with `arguments`, which are words.
+
+    Whoever calls later what it compiles loads that from the cache, or compiles it, should it have failed.
+    None where there is no cache or a single core, or if it once came to its end on this processor with
+    these arguments.
+
+    folder   of the cache; a file in it says that the module came to its end
+    cores    None: those of this machine
+    """
+    done = None if folder is None else folder / f"{'-'.join((module, *arguments, get_host_cpu_name()))}.done"
+    if done is None or done.exists() or (cores or os.cpu_count() or 1) < 2:
+        return None
+    return SecondProcess(module, arguments, done)
+
+
 @contextmanager
 def compiled_beside(
     module: str,
@@ -22,31 +85,12 @@ def compiled_beside(
     folder: Path | None = CACHE_FOLDER if IS_COMPILED else None,
     cores: int | None = None,
 ) -> Iterator[None]:
-    """Run `python -m module` with `arguments` during the `with` block, and wait for it at the end.
-
-    Whoever calls next what it compiles loads that from the cache, or compiles it, should it have failed.
-    It is not run where there is no cache or a single core, nor if it once came to its end on this processor
-    with these arguments, which are words.
-
-    folder   of the cache; a file in it says that the module came to its end
-    cores    None: those of this machine
-    """
-    done = None if folder is None else folder / f"{'-'.join((module, *arguments, get_host_cpu_name()))}.done"
-    if done is None or done.exists() or (cores or os.cpu_count() or 1) < 2:
-        yield
-        return
-    paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-    )
+    """Run `begin_second_process` during the `with` block, and wait for its end."""
+    process = begin_second_process(module, *arguments, folder=folder, cores=cores)
     try:
         yield
-        if process.wait() == 0:
-            done.touch()
+        if process is not None:
+            process.wait()
     finally:
-        process.kill()
-        process.wait()
+        if process is not None:
+            process.kill()

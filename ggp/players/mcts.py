@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ggp.players.alphabeta import AlphaBetaPlayer
     from ggp.players.equilibrium_play import EquilibriumPlay
     from ggp.players.exact_play import ExactPlay
+    from ggp.players.late_proofs import LateProofs
     from ggp.players.network_play import NetworkPlay
     from ggp.players.possible_states import PossibleStates
     from ggp.players.set_play import SetPlay
@@ -92,6 +93,7 @@ class MctsPlayer(Player):
         self._book: Book | None = None
         self._alphabeta: AlphaBetaPlayer | None = None
         self._network: NetworkPlay | None = None
+        self._late: LateProofs | None = None
         self._tuned = ""
         self._root: Hashable = None
 
@@ -109,6 +111,12 @@ class MctsPlayer(Player):
         from ggp.solver.solution import prepare_valuation
 
         evaluations = ("evaluations",) if self._may_need_evaluations(game) else ()
+        self._late = None if evaluations else self._begin_late_proofs(game)
+        if self._late is not None:
+            with announced_compilation():
+                self._prepare_search(game)
+                prepare_mixing()
+            return
         with announced_compilation():
             beside = compiled_beside("ggp.search.proving", *evaluations)
             with beside if self.own.is_proving else nullcontext():
@@ -129,6 +137,20 @@ class MctsPlayer(Player):
                 from ggp.players.equilibrium_play import prepare_equilibria
 
                 prepare_equilibria()
+
+    def _begin_late_proofs(self, game: Game[Any]) -> LateProofs | None:
+        """Let proofs come later than the first move, if their kernels are not there and that is wanted."""
+        if not self.begins_early or self.is_counted or not self.own.is_proving or has_percepts(game):
+            return None
+        from ggp.players.late_proofs import begin_late_proofs
+        from ggp.search.proving.prover import prepare_proving
+        from ggp.solver.solution import prepare_valuation
+
+        def load() -> None:
+            prepare_proving(cast("CompiledGame", game))
+            prepare_valuation()
+
+        return begin_late_proofs(load)
 
     def _prepare_search(self, game: Game[Any]) -> None:
         search = self._make_search(MatchSetup("prepare", game, game.roles[0], 0.0, 0.0, 0))
@@ -319,7 +341,10 @@ class MctsPlayer(Player):
         if not isinstance(self._search, Search):
             from ggp.players.exact_play import ExactPlay
 
-            self._exact = ExactPlay(setup, self._search, self.own)
+            has_proofs = self._late is None or self._late.are_ready
+            self._late = None if has_proofs else self._late
+            own = self.own if has_proofs else replace(self.own, is_proving=False)
+            self._exact = ExactPlay(setup, self._search, own)
             self._possible = self._make_possible(setup)
 
     def _make_sets(self, setup: MatchSetup) -> SetPlay | None:
@@ -363,6 +388,10 @@ class MctsPlayer(Player):
             return self.options
         return replace(self.options, policy=tuned.policy, exploration=tuned.exploration)
 
+    def _beside_compilation(self, options: MctsOptions) -> MctsOptions:
+        """`options` with a core less for a match that begins while kernels are compiled."""
+        return options if self._late is None else replace(options, threads=max(1, options.threads - 1))
+
     def _tuned_options(self, game: Game[Any]) -> TunedOptions | None:
         """What `ggp tune` kept for the game, if these options leave the choice open."""
         return tuned_options(game) if self._may_tune else None
@@ -383,7 +412,7 @@ class MctsPlayer(Player):
 
         arguments: dict[str, Any] = {
             "seed": setup.seed,
-            "options": self._options_for(setup.game),
+            "options": self._beside_compilation(self._options_for(setup.game)),
             "on_progress": self._note,
             "on_report": None if self.on_report is None else self._pass_on,
         }
@@ -415,6 +444,7 @@ class MctsPlayer(Player):
         self._note(move)
         # Also before a forced move: the search follows the match by one joint move at a time.
         self._move_to(state, joint_move)
+        self._take_late_proofs()
         known = self._book_move(state, deadline) if len(legal) > 1 else None
         if known is not None:
             move, self.last_report = known
@@ -433,6 +463,15 @@ class MctsPlayer(Player):
             self.last_report = replace(self.last_report, tuned=self._tuned)
         self._made = (state, move)
         return move
+
+    def _take_late_proofs(self) -> None:
+        """Prove from now on, if the kernels for it have come meanwhile."""
+        if self._late is None or not self._late.are_ready:
+            return
+        from ggp.players.exact_play import ExactPlay
+
+        self._late = None
+        self._exact = ExactPlay(self.setup, cast("LanesSearch", self.search), self.own)
 
     def _guest_move(
         self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None

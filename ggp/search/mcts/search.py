@@ -12,11 +12,13 @@ import math
 import time
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
 from ggp.engines.compiled import CompiledGame
-from ggp.game import IllegalMoveError, Move, Role
+from ggp.game import GameError, IllegalMoveError, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import make_code
 from ggp.search.mcts.decisive_moves import decisive_game
@@ -419,6 +421,18 @@ class LanesSearch:
 
 def _nothing() -> None:
     pass
+
+
+def prepare_following(game: CompiledGame, options: MctsOptions) -> None:
+    """Compile what following a match takes, or load it from the cache: all that `run` does not compile."""
+    state = game.initial_state()
+    with suppress(GameError, IndexError):  # over at once, or the rules are at fault
+        game.next_state(state, tuple(game.legal_moves(state, role)[0] for role in game.roles))
+    engine = TreeEngine(
+        game.tables, game.lane_tables, game.terms, replace(options, memory_mebibytes=1), seed=0
+    )
+    engine.set_root(game.unpack(state))
+    engine.move_root(ROOT, game.unpack(state))
 
 
 def _never() -> bool:

@@ -1,16 +1,26 @@
-"""`python -m ggp.search.proving [evaluations]`: compile the kernels of proofs into the cache, beside another
-process; with `evaluations` those too that find an evaluation for alpha-beta."""
+"""`python -m ggp.search.proving [evaluations]`: compile the kernels of proofs into the cache, while another
+process compiles those of the search. With `evaluations` those too that find an evaluation for alpha-beta.
+
+First come small ones that a match needs besides the search: that process may be waiting to play.
+"""
 
 import sys
 
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import find_own_rules, load
 from ggp.search.alphabeta.evaluation import prepare_evaluations
+from ggp.search.mcts.mixed_root import prepare_mixing
+from ggp.search.mcts.options import default_options
+from ggp.search.mcts.search import prepare_following
 from ggp.search.proving.prover import prepare_proving
+from ggp.solver.solution import prepare_valuation
 
 if __name__ == "__main__":
     game = load(find_own_rules("tictactoe"), "lanes")
     assert isinstance(game, CompiledGame)
+    prepare_following(game, default_options())
+    prepare_mixing()
     prepare_proving(game)
     if sys.argv[1:] == ["evaluations"]:
         prepare_evaluations()
+    prepare_valuation()

@@ -1,0 +1,93 @@
+"""A match may begin while kernels of proofs are being compiled, and uses proofs once they are there."""
+
+import threading
+import time
+from contextlib import nullcontext
+
+import pytest
+
+from ggp.engines.loading import load
+from ggp.jit import second_process
+from ggp.match.player import MatchSetup
+from ggp.players import late_proofs
+from ggp.players.factory import make_player
+
+
+class Process:
+    """Stands in for the process that compiles."""
+
+    def __init__(self):
+        self.has_succeeded = self.is_over = False
+
+    def end(self, *, is_success=True):
+        self.is_over, self.has_succeeded = True, is_success
+
+
+@pytest.fixture
+def process(monkeypatch):
+    started = Process()
+    monkeypatch.setattr(late_proofs, "begin_second_process", lambda module: started)
+    monkeypatch.setattr(late_proofs, "_late", None)
+    monkeypatch.setattr(second_process, "compiled_beside", lambda *given: nullcontext())
+    return started
+
+
+def test_loading_begins_when_all_are_compiled(process):
+    may_end, loaded = threading.Event(), []
+    late = late_proofs.begin_late_proofs(lambda: loaded.append(may_end.wait(60)))
+    assert not late.are_ready
+    assert late.is_compiling
+    process.end()
+    assert not late.are_ready
+    assert not late.is_compiling
+    may_end.set()
+    late._loading.join()
+    assert late.are_ready
+    assert loaded == [True]
+
+
+def test_nothing_is_loaded_if_compiling_failed(process):
+    loaded = []
+    late = late_proofs.begin_late_proofs(lambda: loaded.append(True))
+    process.end(is_success=False)
+    assert not late.are_ready
+    assert not loaded
+
+
+def test_players_of_a_process_share_them(process):
+    late = late_proofs.begin_late_proofs(lambda: None)
+    assert late_proofs.begin_late_proofs(lambda: None) is late is late_proofs.late_proofs()
+    process.end()
+    assert late_proofs.begin_late_proofs(lambda: None) is None
+
+
+def test_a_match_goes_on_with_proofs_once_they_are_there(process):
+    game = load("tictactoe", "lanes")
+    player = make_player("mcts:alphabeta=off,threads=2")
+    player.begins_early = True
+    player.start_clock_seconds = 0.1
+    player.prepare(game)
+    player.start(MatchSetup("m", game, game.roles[0], 0.1, 0.1, 1), time.monotonic() + 0.1)
+    assert len(player.search.engines) == 1  # a core is left for compiling
+    state = game.initial_state()
+    player.choose(state, time.monotonic() + 0.05, None)
+    assert player.last_report.mode == "lanes"
+    process.end()
+    _ = player._late.are_ready
+    player._late._loading.join()
+    player.choose(state, time.monotonic() + 1.0, None)
+    assert player.last_report.mode in ("proof", "solution")
+    player.stop(None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "begins_early"), [("mcts", False), ("mcts:simulations=50", True), ("mcts:proof=off", True)]
+)
+def test_others_wait_for_proofs_or_need_none(process, monkeypatch, spec, begins_early):
+    begun = []
+    monkeypatch.setattr(late_proofs, "begin_late_proofs", lambda load: begun.append(load))
+    player = make_player(spec)
+    player.begins_early = begins_early
+    player.start_clock_seconds = 0.1
+    player.prepare(load("tictactoe", "lanes"))
+    assert not begun
