@@ -113,11 +113,12 @@ def command(
     records = series.play(repeat, seed)
     if record is not None:
         write_record(records[0], record)
-    _finish_compiling()
+    if records[-1].fault != INTERRUPTED:
+        finish_compiling()
     sys.exit(0 if all(played.is_completed for played in records) else 1)
 
 
-def _finish_compiling() -> None:
+def finish_compiling() -> None:
     """Wait for kernels that are compiled for later matches."""
     if "ggp.players.late_proofs" not in sys.modules:
         return

@@ -3,12 +3,16 @@
 import threading
 import time
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
-from ggp.engines.loading import load
+from ggp.cli import match
+from ggp.engines.loading import find_own_rules, load
 from ggp.jit import second_process
 from ggp.match.player import MatchSetup
+from ggp.match.referee import INTERRUPTED
 from ggp.players import late_proofs
 from ggp.players.factory import make_player
 
@@ -18,6 +22,11 @@ class Process:
 
     def __init__(self):
         self.has_succeeded = self.is_over = False
+        self.waits = 0
+
+    def wait(self):
+        self.waits += 1
+        self.end()
 
     def end(self, *, is_success=True):
         self.is_over, self.has_succeeded = True, is_success
@@ -91,3 +100,22 @@ def test_others_wait_for_proofs_or_need_none(process, monkeypatch, spec, begins_
     player.start_clock_seconds = 0.1
     player.prepare(load("tictactoe", "lanes"))
     assert not begun
+
+
+def test_the_command_waits_for_them_at_its_end(process, capsys):
+    match.finish_compiling()
+    late_proofs.begin_late_proofs(lambda: None)
+    for _ in range(2):
+        match.finish_compiling()
+    assert process.waits == 1
+    assert capsys.readouterr().err.count("for later matches") == 1
+
+
+@pytest.mark.parametrize("fault", ["", INTERRUPTED])
+def test_the_command_does_not_wait_after_ctrl_c(process, monkeypatch, fault):
+    monkeypatch.setattr(
+        match.Series, "play", lambda *given: [SimpleNamespace(fault=fault, is_completed=not fault)]
+    )
+    late_proofs.begin_late_proofs(lambda: None)
+    CliRunner().invoke(match.command, [str(find_own_rules("tictactoe")), "legal", "legal"])
+    assert process.waits == (not fault)
