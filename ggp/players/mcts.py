@@ -116,6 +116,7 @@ class MctsPlayer(Player):
             with announced_compilation():
                 self._prepare_search(game)
                 prepare_mixing()
+                self._prepare_network(game)
             return
         with announced_compilation():
             beside = compiled_beside("ggp.search.proving", *evaluations)
@@ -129,14 +130,17 @@ class MctsPlayer(Player):
                 from ggp.search.alphabeta.evaluation import prepare_evaluations
 
                 prepare_evaluations()
-            if self._may_use_network(game):
-                from ggp.players.network_play import prepare_network
-
-                prepare_network(game, self.own.network, may_use_kept=self._may_tune)
+            self._prepare_network(game)
             if self.own.is_proving and has_percepts(game):
                 from ggp.players.equilibrium_play import prepare_equilibria
 
                 prepare_equilibria()
+
+    def _prepare_network(self, game: Game[Any]) -> None:
+        if self._may_use_network(game):
+            from ggp.players.network_play import prepare_network
+
+            prepare_network(game, self.own.network, may_use_kept=self._may_tune)
 
     def _begin_late_proofs(self, game: Game[Any]) -> LateProofs | None:
         """Let proofs come later than the first move, if their kernels are not there and that is wanted."""
