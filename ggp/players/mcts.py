@@ -182,7 +182,7 @@ class MctsPlayer(Player):
         self._equilibrium = self._find_equilibrium(deadline)
         self._book = self._alphabeta = self._network = None
         if not has_percepts(setup.game):
-            self._book = open_book(setup.game, self.own.book, is_counted=self.simulations is not None)
+            self._book = open_book(setup.game, self.own.book, is_counted=self.is_counted)
         if self._equilibrium is not None:
             return
         self._begin_search(setup)
@@ -192,7 +192,7 @@ class MctsPlayer(Player):
         if self._sets is not None:
             if self.has_head_start:
                 self._search_sets(self._sets, deadline)
-        elif self.simulations is not None:
+        elif self.is_counted:
             self.search.warm_up()
         elif not self.has_head_start:
             self.search.warm_up(deadline - self.margin_seconds)
@@ -207,7 +207,7 @@ class MctsPlayer(Player):
 
     def _may_use_alphabeta(self, game: Game[Any]) -> bool:
         """Whether alpha-beta may come to choose the moves; only where the user left the search open."""
-        if self.own.alphabeta == "off" or self.simulations is not None or self.kind == "reference":
+        if self.own.alphabeta == "off" or self.is_counted or self.kind == "reference":
             return False
         if not is_compiled(game) or len(game.roles) != 2:
             return False
@@ -274,7 +274,7 @@ class MctsPlayer(Player):
         from ggp.players.equilibrium_play import CLOCK_SHARE, find_equilibrium_play
 
         mebibytes = self.own.proof_mebibytes
-        if self.simulations is not None:
+        if self.is_counted:
             return find_equilibrium_play(setup, None, mebibytes=mebibytes, histories=self.simulations)
         now = time.monotonic()
         until = now + CLOCK_SHARE * (deadline - self.margin_seconds - now)
@@ -317,7 +317,7 @@ class MctsPlayer(Player):
         return move
 
     def _search_sets(self, play: SetPlay, deadline: float) -> None:
-        until = None if self.simulations is not None else deadline - self.margin_seconds
+        until = None if self.is_counted else deadline - self.margin_seconds
         play.run(simulations=self.simulations, deadline=until)
 
     def _choose_by_possible_states(self, deadline: float) -> Move | None:
@@ -327,7 +327,7 @@ class MctsPlayer(Player):
             return None
         self._made = None
         self._note(legal[0])
-        until = None if self.simulations is not None else deadline - self.margin_seconds
+        until = None if self.is_counted else deadline - self.margin_seconds
         report = self._possible.search(self.belief, deadline=until, simulations=self.simulations)
         if report is None:
             return None
@@ -404,7 +404,7 @@ class MctsPlayer(Player):
     def _may_tune(self) -> bool:
         chosen, default = self.options, TunedOptions()
         is_default = (chosen.policy, chosen.exploration) == (default.policy, default.exploration)
-        return self.own.is_tuned and is_default and self.simulations is None
+        return self.own.is_tuned and is_default and not self.is_counted
 
     def _count_simulations(self) -> int:
         """Simulations of the searches that are there now."""
@@ -482,7 +482,7 @@ class MctsPlayer(Player):
     ) -> tuple[Move, SearchReport] | None:
         """The move of alpha-beta or of the search by a network, where one of them is to choose and can."""
         if self._network is not None and not (self._exact is not None and self._exact.is_solved):
-            until = None if self.simulations is not None else deadline - self.margin_seconds
+            until = None if self.is_counted else deadline - self.margin_seconds
             return self._network.choose(cast("bytes", state), deadline=until, simulations=self.simulations)
         return self._alphabeta_move(state, deadline, joint_move)
 
