@@ -17,10 +17,10 @@ from ggp.jit.compiling import CACHE_FOLDER, IS_COMPILED
 
 
 class SecondProcess:
-    """`python -m module` with `arguments`, which compiles kernels into the cache. Ends with this process."""
+    """`python -m module` with `arguments`, which compiles kernels into the cache; ends with this process."""
 
     def __init__(self, module: str, arguments: tuple[str, ...], done: Path) -> None:
-        """Start it. `done`: the file that says that it came to its end."""
+        """Start it. `done`: file that marks a success."""
         paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._done = done
         self._process = subprocess.Popen(
@@ -34,21 +34,20 @@ class SecondProcess:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended, as it should or not."""
-        return self._process.poll() is not None
+        """Whether it has ended, successfully or not; a success is noted in the cache."""
+        if self._process.poll() == 0:
+            self._done.touch()
+        return self._process.returncode is not None
 
     @property
     def has_succeeded(self) -> bool:
-        """Whether it has come to its end, which is noted in the cache then."""
-        if self._process.poll() != 0:
-            return False
-        self._done.touch()
-        return True
+        """Whether it has ended and compiled everything."""
+        return self.is_over and self._process.returncode == 0
 
     def wait(self) -> None:
-        """Wait for its end, and note it if it came to it."""
-        self._process.wait()
-        _ = self.has_succeeded
+        """Wait for its end, and note a success in the cache."""
+        if self._process.wait() == 0:
+            self._done.touch()
 
     def kill(self) -> None:
         """End it, if it has not ended yet."""
@@ -65,11 +64,11 @@ def begin_second_process(
 ) -> SecondProcess | None:
     """Begin to run `python -m module` with `arguments`, which are words.
 
-    Whoever calls later what it compiles loads that from the cache, or compiles it, should it have failed.
-    None where there is no cache or a single core, or if it once came to its end on this processor with
-    these arguments.
+    The kernels are then loaded from the cache by their callers, or compiled there if the process failed.
+    None without a cache, with a single core, or if it has succeeded before on this processor with these
+    arguments.
 
-    folder   of the cache; a file in it says that the module came to its end
+    folder   of the cache; a file in it marks a success
     cores    None: those of this machine
     """
     done = None if folder is None else folder / f"{'-'.join((module, *arguments, get_host_cpu_name()))}.done"

@@ -1,7 +1,7 @@
 """Proofs whose kernels are still being compiled when a match begins.
 
-A search without proofs plays already, while a second process compiles their kernels, as many as those of the
-search. Once that has ended, a thread loads them, and the search goes on with proofs from its next move on.
+The match is played by a search without proofs while a second process compiles their kernels, which takes as
+long as those of the search. Once it has succeeded, a thread loads them, and proofs join in at the next move.
 All players of this process share both.
 """
 
@@ -14,7 +14,7 @@ from ggp.jit.second_process import SecondProcess, begin_second_process
 
 
 class LateProofs:
-    """The kernels of proofs, on their way."""
+    """Kernels of proofs that are being compiled or loaded."""
 
     def __init__(self, process: SecondProcess, load: Callable[[], None]) -> None:
         """`process` compiles them; `load` loads them from the cache, in a thread."""
@@ -26,7 +26,7 @@ class LateProofs:
     def are_ready(self) -> bool:
         """Whether proofs may begin; never waits.
 
-        The first question after all are compiled has them loaded. If that failed, proofs never begin.
+        The first call after all are compiled begins to load them. If compiling failed, proofs never begin.
         """
         if self._loading is None and self._process.has_succeeded:
             self._loading = threading.Thread(target=self._load, daemon=True)
@@ -34,12 +34,17 @@ class LateProofs:
         return self._loading is not None and not self._loading.is_alive()
 
     @property
+    def have_failed(self) -> bool:
+        """Whether the process ended without having compiled them."""
+        return self._process.is_over and not self._process.has_succeeded
+
+    @property
     def is_compiling(self) -> bool:
         """Whether the process is still at work."""
         return not self._process.is_over
 
     def wait(self) -> None:
-        """Wait until all are compiled, for the next match and the next start."""
+        """Wait until all are compiled."""
         self._process.wait()
 
 
@@ -47,9 +52,9 @@ _late: LateProofs | None = None
 
 
 def begin_late_proofs(load: Callable[[], None]) -> LateProofs | None:
-    """Begin to compile the kernels of proofs, if no player of this process has done so.
+    """Begin to compile the kernels of proofs, unless another player of this process has.
 
-    None if there is nothing to wait for: they are there, or there is no second process for them.
+    None if there is nothing to wait for: they are compiled, or no second process can compile them.
     """
     global _late
     if _late is None:
@@ -59,5 +64,5 @@ def begin_late_proofs(load: Callable[[], None]) -> LateProofs | None:
 
 
 def late_proofs() -> LateProofs | None:
-    """Those that were begun in this process; None without."""
+    """What `begin_late_proofs` began in this process, or None."""
     return _late

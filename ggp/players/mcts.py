@@ -6,6 +6,7 @@ information are played by an equilibrium if the start clock suffices to find one
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from ggp.search.mcts.search import LanesSearch
 
     AnySearch: TypeAlias = Search | LanesSearch
+
+_logger = logging.getLogger("ggp.search")
 
 Progress = Callable[[Move], None]
 Reporting = Callable[[SearchReport], None]
@@ -143,7 +146,7 @@ class MctsPlayer(Player):
             prepare_network(game, self.own.network, may_use_kept=self._may_tune)
 
     def _begin_late_proofs(self, game: Game[Any]) -> LateProofs | None:
-        """Let proofs come later than the first move, if their kernels are not there and that is wanted."""
+        """Compile proofs in the background if the match may begin without them, else return None."""
         if not self.begins_early or self.is_counted or not self.own.is_proving or has_percepts(game):
             return None
         from ggp.players.late_proofs import begin_late_proofs
@@ -392,8 +395,8 @@ class MctsPlayer(Player):
             return self.options
         return replace(self.options, policy=tuned.policy, exploration=tuned.exploration)
 
-    def _beside_compilation(self, options: MctsOptions) -> MctsOptions:
-        """`options` with a core less for a match that begins while kernels are compiled."""
+    def _next_to_compilation(self, options: MctsOptions) -> MctsOptions:
+        """`options` with one thread fewer while kernels are compiled."""
         return options if self._late is None else replace(options, threads=max(1, options.threads - 1))
 
     def _tuned_options(self, game: Game[Any]) -> TunedOptions | None:
@@ -416,7 +419,7 @@ class MctsPlayer(Player):
 
         arguments: dict[str, Any] = {
             "seed": setup.seed,
-            "options": self._beside_compilation(self._options_for(setup.game)),
+            "options": self._next_to_compilation(self._options_for(setup.game)),
             "on_progress": self._note,
             "on_report": None if self.on_report is None else self._pass_on,
         }
@@ -469,7 +472,12 @@ class MctsPlayer(Player):
         return move
 
     def _take_late_proofs(self) -> None:
-        """Prove from now on, if the kernels for it have come meanwhile."""
+        """Use proofs from now on, if their kernels are loaded by now."""
+        if self._late is not None and self._late.have_failed:
+            _logger.warning(
+                "the kernels of proofs could not be compiled; this match continues without proofs"
+            )
+            self._late = None
         if self._late is None or not self._late.are_ready:
             return
         from ggp.players.exact_play import ExactPlay

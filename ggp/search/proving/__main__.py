@@ -1,7 +1,7 @@
 """`python -m ggp.search.proving [evaluations]`: compile the kernels of proofs into the cache, while another
 process compiles those of the search. With `evaluations` those too that find an evaluation for alpha-beta.
 
-First come small ones that a match needs besides the search: that process may be waiting to play.
+The small kernels that a match needs besides the search come first, because that process may wait for them.
 """
 
 import sys

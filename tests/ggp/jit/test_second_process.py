@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from ggp.jit.second_process import compiled_beside
+from ggp.jit.second_process import begin_second_process, compiled_beside
 
 WRITES = """
 with open({path!r}, "a") as file:
@@ -64,3 +64,15 @@ def test_it_ends_with_its_block(modules, tmp_path):
         raise KeyboardInterrupt
     assert time.monotonic() - begin < 60
     assert not list(tmp_path.glob("*.done"))
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_its_success_is_noted_by_asking(modules, tmp_path, code):
+    (modules / "ends.py").write_text(f"raise SystemExit({code})\n")
+    process = begin_second_process("ends", folder=tmp_path, cores=2)
+    end = time.monotonic() + 60
+    while not process.is_over and time.monotonic() < end:
+        time.sleep(0.01)
+    assert process.has_succeeded == (code == 0)
+    assert len(list(tmp_path.glob("*.done"))) == (code == 0)
+    assert (begin_second_process("ends", folder=tmp_path, cores=2) is None) == (code == 0)

@@ -58,9 +58,25 @@ def test_loading_begins_when_all_are_compiled(process):
 def test_nothing_is_loaded_if_compiling_failed(process):
     loaded = []
     late = late_proofs.begin_late_proofs(lambda: loaded.append(True))
+    assert not late.have_failed
     process.end(is_success=False)
+    assert late.have_failed
     assert not late.are_ready
     assert not loaded
+
+
+def test_a_match_without_its_proofs_is_logged_once(process, caplog):
+    game = load("tictactoe", "lanes")
+    player = make_player("mcts:alphabeta=off,threads=1")
+    player.begins_early, player.start_clock_seconds = True, 0.1
+    player.prepare(game)
+    player.start(MatchSetup("m", game, game.roles[0], 0.1, 0.1, 1), time.monotonic() + 0.1)
+    process.end(is_success=False)
+    for _ in range(2):
+        player.choose(game.initial_state(), time.monotonic() + 0.05, None)
+    assert caplog.text.count("without proofs") == 1
+    assert player.last_report.mode == "lanes"
+    player.stop(None)
 
 
 def test_players_of_a_process_share_them(process):
