@@ -10,4 +10,5 @@ plain_rows        rows as numpy arrays: what kernels use when NUMBA_DISABLE_JIT=
 prefetch          request memory early
 spread            the bits of a word as bytes
 unboxed           arguments taken out of their Python objects once
+entry_points      calls from one kernel into another by its address
 """

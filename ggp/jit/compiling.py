@@ -31,6 +31,7 @@ from ggp.jit.quick_compiler import QuickCompiler, without_literals
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _logger = logging.getLogger("ggp.kernels")
 NOTICE_AFTER_SECONDS = 0.8
+POLL_SECONDS = 0.1
 PROGRESS_SECONDS = 10.0
 KEPT_VERSIONS = 4
 IS_COMPILED: bool = not config.DISABLE_JIT  # type: ignore[attr-defined]
@@ -206,8 +207,11 @@ class _Progress:
 
     def run(self) -> None:
         """Report until `end`; in a thread of its own."""
-        if self._is_over.wait(NOTICE_AFTER_SECONDS) or not self.watch.is_busy:
+        if self._is_over.wait(NOTICE_AFTER_SECONDS):
             return
+        while not self.watch.is_busy:
+            if self._is_over.wait(POLL_SECONDS):
+                return
         where = f"; kept in {CACHE_FOLDER}" if CACHE_FOLDER else ""
         self._say(f"compiling kernels for this processor (once, up to a minute{where}) ...")
         while not self._is_over.wait(PROGRESS_SECONDS):

@@ -36,16 +36,20 @@ def any_lane(value: Row) -> bool:
     return bool(value.any())
 
 
+def _words(rows: Any) -> Any:
+    return rows if rows.dtype == np.uint64 else rows["words"]
+
+
 def get_word(rows: Any, index: Index, word: Index) -> np.uint64:
-    return np.uint64(rows["words"][index, word])
+    return np.uint64(_words(rows)[index, word])
 
 
 def set_word(rows: Any, index: Index, word: Index, bits: np.uint64) -> None:
-    rows["words"][index, word] = bits
+    _words(rows)[index, word] = bits
 
 
 def word_count(rows: Any) -> int:
-    return int(rows["words"].shape[1])
+    return int(_words(rows).shape[1])
 
 
 def shift_left(value: Row, count: np.uint64) -> Row:

@@ -12,7 +12,7 @@ Arrays of rows are one-dimensional numpy arrays whose dtype carries W (`row_dtyp
     x & y   x | y   x ^ y   ~x              all lanes at once
     fill(rows, word)                        a row of the width of `rows`, every word the same
     any_lane(x)                             is a bit set anywhere?
-    get_word(rows, i, w)  set_word(...)     one word, for scalar code
+    get_word(rows, i, w)  set_word(...)     one word, for scalar code; also of `words_of(rows)`, as word_count
     shift_left, shift_right, add, popcount  word by word; `sum_words` adds up the words
     count_bits, lowest_bit                  of one word
 
@@ -23,7 +23,7 @@ an augmented assignment would change the array under all of its names.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numba.core import config
@@ -80,6 +80,7 @@ __all__ = [
     "count_bits",
     "fill",
     "get_word",
+    "in_words",
     "literal",
     "load",
     "lowest_bit",
@@ -97,6 +98,7 @@ __all__ = [
 ]
 
 Rows: TypeAlias = NDArray[np.void]
+_Memory = TypeVar("_Memory")
 ALL_ONES = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
@@ -122,6 +124,27 @@ def make_rows(count: int, words: int) -> Rows:
 def words_of(rows: Rows) -> NDArray[np.uint64]:
     """The same memory as uint64[count, W]."""
     return rows["words"]
+
+
+def in_words(memory: _Memory) -> _Memory:
+    """The same memory, a NamedTuple of arrays, with uint64[count, W] for all rows, also in its members.
+
+    What works lane by lane is compiled once for that, instead of once for every W.
+
+    >>> from typing import NamedTuple
+    >>> class Arrays(NamedTuple):
+    ...     value: Rows
+    ...     count: int
+    >>> in_words(Arrays(make_rows(3, 2), 7)).value.shape
+    (3, 2)
+    """
+    return type(memory)(*(_words_in(each) for each in cast("tuple[Any, ...]", memory)))
+
+
+def _words_in(member: Any) -> Any:
+    if isinstance(member, np.ndarray):
+        return words_of(member) if member.dtype.names else member
+    return in_words(member) if isinstance(member, tuple) else member
 
 
 def width_of(rows: Rows) -> int:

@@ -143,10 +143,17 @@ def any_lane(typing_context, value):
 
 
 def _word_pointer(context, builder, sig, args):
-    data = context.make_array(sig.args[0])(context, builder, args[0]).data
-    words = _row_type(sig.args[0]).words
-    offset = builder.add(builder.mul(args[1], ir.Constant(_I64, words)), args[2])
-    return builder.gep(builder.bitcast(data, _I64.as_pointer()), [offset])
+    array = context.make_array(sig.args[0])(context, builder, args[0])
+    words = _words_in_row(builder, sig.args[0], array)
+    offset = builder.add(builder.mul(args[1], words), args[2])
+    return builder.gep(builder.bitcast(array.data, _I64.as_pointer()), [offset])
+
+
+def _words_in_row(builder, kind, array):
+    """W of an array of rows, or of one of words, uint64[n, W]."""
+    if kind.ndim == 2:
+        return builder.extract_value(array.shape, 1)
+    return ir.Constant(_I64, _row_type(kind).words)
 
 
 @intrinsic
@@ -213,10 +220,9 @@ def sum_words(typing_context, value):
 
 @intrinsic
 def word_count(typing_context, rows):
-    words = _row_type(rows).words
-
     def codegen(context, builder, sig, args):
-        return ir.Constant(_I64, words)
+        array = context.make_array(sig.args[0])(context, builder, args[0])
+        return _words_in_row(builder, sig.args[0], array)
 
     return types.intp(rows), codegen
 

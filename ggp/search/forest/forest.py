@@ -14,7 +14,7 @@ from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.search.forest.kernel import Roots, search_forest
 from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import MISSING, UNPROVEN, Float64Array, Tree
+from ggp.search.mcts.kernels.arrays import MISSING, NO_PARTS, UNPROVEN, Float64Array, Tree
 from ggp.search.mcts.kernels.compaction import abandon, clear_tree
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.tree_engine import TreeEngine
@@ -212,7 +212,7 @@ class Forest:
         return True
 
     def _tick(self, ticks: int) -> bool:
-        return bool(search_forest(self._engine.memory, self._roots, ticks))
+        return bool(search_forest(self._engine.memory, NO_PARTS, self._roots, ticks))
 
     def _put_states(self, states: BoolArray) -> None:
         count, fluents = states.shape

@@ -13,6 +13,7 @@ from ggp.networks.kernels import tables_of
 from ggp.networks.network import Network
 from ggp.search.forest.forest import MEBIBYTES, SLICE_TICKS, BoolArray, Forest
 from ggp.search.forest.guided_kernel import Guide, search_guided
+from ggp.search.mcts.kernels.arrays import NO_PARTS
 from ggp.search.mcts.kernels.compaction import abandon
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.stopping import stops_at
@@ -82,7 +83,7 @@ class GuidedForest(Forest):
         )
 
     def _tick(self, ticks: int) -> bool:
-        return bool(search_guided(self._engine.memory, self._guide, self._roots, ticks))
+        return bool(search_guided(self._engine.memory, NO_PARTS, self._guide, self._roots, ticks))
 
     def search_with_noise(
         self,

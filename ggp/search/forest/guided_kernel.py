@@ -24,9 +24,10 @@ from ggp.networks.kernels import NetworkTables, logit_of, read_state, value_of
 from ggp.networks.network import Float32Array
 from ggp.search.forest.kernel import Roots, launch_in_trees, put_roots
 from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, SearchMemory
+from ggp.search.mcts.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, Parts, SearchMemory
 from ggp.search.mcts.kernels.backup import end_lane
-from ggp.search.mcts.kernels.ends import lanes_to_cut, watch_sum
+from ggp.search.mcts.kernels.ends import watch_sum
+from ggp.search.mcts.kernels.lane_half import lanes_to_cut
 from ggp.search.mcts.kernels.proofs import note_end
 from ggp.search.mcts.kernels.search import put_move
 from ggp.search.mcts.kernels.tree import (
@@ -81,7 +82,7 @@ def _read_result(search: SearchMemory, guide: Guide, walker: Index, lane: Index)
 
 
 @stage
-def _end_lanes(search: SearchMemory, guide: Guide, ended: Row) -> None:
+def _end_lanes(search: SearchMemory, parts: Parts, guide: Guide, ended: Row) -> None:
     """Back up every lane of `ended`: at a proven or terminal node, or at the end of its playout."""
     arrays = search.arrays
     store(arrays.mask, CUT, ended)
@@ -91,7 +92,7 @@ def _end_lanes(search: SearchMemory, guide: Guide, ended: Row) -> None:
             lane = 64 * w + lowest_bit(bits)
             bits = bits & (bits - np.uint64(1))
             _read_result(search, guide, np.int64(search.walkers.of_lane[lane]), lane)
-            end_lane(search, lane)
+            end_lane(search, parts, 0, lane)
 
 
 @inlined
@@ -113,7 +114,7 @@ def _put_priors(search: SearchMemory, guide: Guide, node: Index) -> None:
 
 
 @stage
-def _reach_nodes(search: SearchMemory, guide: Guide) -> Row:
+def _reach_nodes(search: SearchMemory, parts: Parts, guide: Guide) -> Row:
     """Expand and value the nodes that walkers have reached; returns the lanes at proven nodes or stuck ones.
 
     A walker that ends with the network's value does so here; one that goes on leaves the tree.
@@ -156,7 +157,7 @@ def _reach_nodes(search: SearchMemory, guide: Guide) -> Row:
             clear_lane(arrays.mask, IN_TREE, lane)
             walkers.out[lane] = arrays.counter[c.TICK]
         else:
-            end_lane(search, lane)
+            end_lane(search, parts, 0, lane)
     return load(arrays.mask, CUT)
 
 
@@ -225,8 +226,11 @@ def _descend(search: SearchMemory, guide: Guide) -> None:
 
 
 @kernel
-def search_guided(search: SearchMemory, guide: Guide, roots: Roots, ticks: int) -> bool:
-    """Search for at most `ticks` ticks; returns whether all trees are done. `arrays.root` is all false."""
+def search_guided(search: SearchMemory, parts: Parts, guide: Guide, roots: Roots, ticks: int) -> bool:
+    """Search for at most `ticks` ticks; returns whether all trees are done. `arrays.root` is all false.
+
+    parts   none: playouts are uniform
+    """
     tables = search.tables
     arrays = search.arrays
     value = arrays.value
@@ -237,13 +241,13 @@ def search_guided(search: SearchMemory, guide: Guide, roots: Roots, ticks: int) 
         over = literal(value, np.int64(tables.terminal)) & busy
         over = over | (lanes_to_cut(arrays, search.walkers, search.settings) & ~load(arrays.mask, IN_TREE))
         if any_lane(over):
-            _end_lanes(search, guide, over)
-        over = _reach_nodes(search, guide)
+            _end_lanes(search, parts, guide, over)
+        over = _reach_nodes(search, parts, guide)
         playing = load(arrays.mask, BUSY) & ~load(arrays.mask, IN_TREE)
         planes = search.settings.choice_planes
         over = over | choose_moves(tables, value, arrays.scratch, planes, arrays.random, playing)
         if any_lane(over):
-            _end_lanes(search, guide, over)
+            _end_lanes(search, parts, guide, over)
         _descend(search, guide)
         moved = load(arrays.mask, BUSY)
         launch_in_trees(search, roots)

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import Row, Rows, load, store
+from ggp.lanes.choose import choose_moves
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.playout import step_lanes
 from ggp.lanes.settle import settle_apart
 from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import UNPROVEN, SearchMemory
-from ggp.search.mcts.kernels.search import launch_walker, move_lanes
+from ggp.search.mcts.kernels.arrays import CUT, MOVED, UNPROVEN, Parts, SearchMemory
+from ggp.search.mcts.kernels.lane_half import lanes_in_playouts, settle_and_end
+from ggp.search.mcts.kernels.search import launch_walker, serve_lanes
 
 
 class Roots(NamedTuple):
@@ -61,18 +63,28 @@ def put_roots(tables: LaneTables, value: Rows, state: Rows, restarted: Row) -> N
 
 
 @kernel
-def search_forest(search: SearchMemory, roots: Roots, ticks: int) -> bool:
-    """Search for at most `ticks` ticks; returns whether all trees are done. `arrays.root` is all false."""
+def search_forest(search: SearchMemory, parts: Parts, roots: Roots, ticks: int) -> bool:
+    """Search for at most `ticks` ticks; returns whether all trees are done.
+
+    parts   none: playouts are uniform
+    `arrays.root` is all false.
+    """
     tables = search.tables
     arrays = search.arrays
     value = arrays.value
     counter = arrays.counter
     for _ in range(ticks):
-        moved = move_lanes(search)
+        over = settle_and_end(search)
+        playing = lanes_in_playouts(arrays, over)
+        planes = search.settings.choice_planes
+        stuck = choose_moves(tables, value, arrays.scratch, planes, arrays.random, playing)
+        store(arrays.mask, CUT, over | stuck)
+        serve_lanes(search, parts, 0)
         launch_in_trees(search, roots)
         settle_apart(tables, value, 2, 3)
-        step_lanes(tables, value, arrays.saved, arrays.root, ~moved)
-        put_roots(tables, value, roots.state, ~moved)
+        idle = ~load(arrays.mask, MOVED)
+        step_lanes(tables, value, arrays.saved, arrays.root, idle)
+        put_roots(tables, value, roots.state, idle)
         counter[c.TICK] += 1
         if counter[c.LANES_BUSY] == 0:
             return True

@@ -100,7 +100,6 @@ class LanesSearch:
                 self.options,
                 seed=seed,
                 stream=stream,
-                has_contexts=policy.needs(Need.CONTEXTS),
             )
             for stream in range(self.options.threads)
         ]
@@ -431,6 +430,7 @@ def prepare_following(game: CompiledGame, options: MctsOptions) -> None:
     engine = TreeEngine(
         game.tables, game.lane_tables, game.terms, replace(options, memory_mebibytes=1), seed=0
     )
+    engine.compile_parts()
     engine.set_root(game.unpack(state))
     engine.move_root(ROOT, game.unpack(state))
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import CircuitTables, CircuitTerms
 from ggp.game import RANDOM_ROLE
-from ggp.jit.rows import ALL_ONES, words_of
+from ggp.jit.rows import ALL_ONES, in_words, words_of
+from ggp.jit.unboxed import Unboxed
 from ggp.lanes.choose import choice_planes
 from ggp.lanes.layout import LaneTables
 from ggp.search.mcts.kernels import counters as c
@@ -26,11 +28,13 @@ from ggp.search.mcts.kernels.arrays import (
     IGNORED,
     IN_DENOMINATOR,
     MISSING,
+    NO_PARTS,
     ROOT,
     SEVERAL,
     UNPROVEN,
     ContextStatistics,
     KnownStates,
+    Parts,
     SearchArrays,
     SearchMemory,
     Settings,
@@ -42,6 +46,7 @@ from ggp.search.mcts.kernels.search import search_tree
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.fast_kernels import FeatureCases
 from ggp.search.mcts.policies.nst import fill_gibbs
+from ggp.search.mcts.policies.parts import link_parts
 from ggp.search.mcts.policies.past import refresh_means
 from ggp.search.mcts.policies.policy import GRAVE, RAVE, Need
 from ggp.search.mcts.tree_memory import room_of_a_tree
@@ -50,6 +55,14 @@ ENDLESS = 2**60
 """More playouts than any search makes."""
 
 _IN_FLIGHT = {"ignored": IGNORED, "losses": AS_LOSSES, "denominator": IN_DENOMINATOR}
+
+
+class _LinkedMemory(NamedTuple):
+    """The memory of a search as `search_tree` takes it, and as its parts do."""
+
+    search: Unboxed[SearchMemory]
+    memory: Unboxed[SearchMemory]
+    parts: Parts
 
 
 @dataclass(frozen=True)
@@ -72,9 +85,6 @@ class TreeEngine:
 
     tables, lane_tables, terms    of the compiled game
     seed, stream                  with the options, all that the result of a counted search depends on
-    has_contexts                  whether kernels are compiled for policies that look at the context; None: if
-                                  the policy does. True if MAST stands in for such a policy: the kernels
-                                  compiled for one serve the other
     """
 
     def __init__(
@@ -86,10 +96,8 @@ class TreeEngine:
         *,
         seed: int,
         stream: int = 0,
-        has_contexts: bool | None = None,
     ) -> None:
         policy = options.parsed_policy
-        has_contexts = policy.needs(Need.CONTEXTS) if has_contexts is None else has_contexts
         self.tables = lane_tables
         self.options = options
         self._first_move = tables.first_move
@@ -119,13 +127,12 @@ class TreeEngine:
                 tables=room.tables,
             ),
             walkers=make_walkers(lane_tables.role_count, lanes, options.lanes_per_leaf, options.depth_limit),
-            statistics=make_statistics(lane_tables.role_count, lane_tables.move_count)
-            if policy.has_statistics
-            else None,
-            contexts=self._make_contexts(room.grams) if has_contexts else None,
+            statistics=make_statistics(lane_tables.role_count, lane_tables.move_count, policy.has_statistics),
+            contexts=self._make_contexts(room.grams),
             known=no_known_states(),
             settings=self._make_settings(),
         )
+        self._linked: _LinkedMemory | None = None
         self.arrays.counter[c.REFRESH_IN] = self.memory.settings.refresh
         self.arrays.counter[c.IS_CONSTANT_SUM] = 1
 
@@ -175,13 +182,14 @@ class TreeEngine:
         self.options = options
         contexts = self.memory.contexts
         if cases is not None:
-            assert contexts is not None, "made for another policy than FAST"
             contexts = contexts._replace(cases=cases)
         self.memory = self.memory._replace(settings=self._make_settings(), contexts=contexts)
+        self._linked = None
 
     def use_known_states(self, known: KnownStates) -> None:
         """Prove nodes whose states are known, from now on."""
         self.memory = self.memory._replace(known=known)
+        self._linked = None
 
     @property
     def simulation_count(self) -> int:
@@ -275,13 +283,9 @@ class TreeEngine:
         change with the next refresh.
         """
         statistics, contexts = self.memory.statistics, self.memory.contexts
-        if statistics is not None:
-            for array in (statistics.visits, statistics.total):
-                array *= factor
-        if contexts is not None:
-            for array in (contexts.pair, contexts.gram):
-                array *= factor
-            refresh_means(contexts, self.memory.settings.past_visits)
+        for array in (statistics.visits, statistics.total, contexts.pair, contexts.gram):
+            array *= factor
+        refresh_means(contexts, self.memory.settings.past_visits)
 
     def begin(self, simulations: int) -> None:
         """Set how many playouts to start, besides those in flight."""
@@ -293,7 +297,16 @@ class TreeEngine:
 
     def run(self, ticks: int) -> bool:
         """Search for at most `ticks` ticks; whether all playouts have ended."""
-        return bool(search_tree(self.memory, ticks))
+        if self._linked is None:
+            search, memory = Unboxed.made_once(in_words(self.memory)), Unboxed.made_once(self.memory)
+            search_tree(search, NO_PARTS, memory.address, 0)  # compiled or loaded before the parts
+            self._linked = _LinkedMemory(search, memory, link_parts(memory))
+        search, memory, parts = self._linked
+        return bool(search_tree(search, parts, memory.address, ticks))
+
+    def compile_parts(self) -> None:
+        """Compile the parts of `search_tree` that this search needs, or load them from the cache."""
+        link_parts(Unboxed.made_once(self.memory))
 
     def edges_of(self, node: int, role: int) -> range:
         """The edges of a role at a node; empty where it is not expanded."""

@@ -157,6 +157,19 @@ def test_compilation_is_announced_in_one_place(monkeypatch):
     assert not more
 
 
+def test_compilation_that_begins_late_is_announced_too(monkeypatch):
+    monkeypatch.setattr(compiling, "NOTICE_AFTER_SECONDS", 0.01)
+    monkeypatch.setattr(compiling, "POLL_SECONDS", 0.01)
+    said = []
+    with compiling.announced_compilation(said.append):
+        time.sleep(0.1)
+        with event.trigger_event("numba:compile"):
+            time.sleep(0.1)
+    assert [text.split(" (")[0] for text in said] == [
+        "compiling kernels for this processor", "compiled 1 kernel in 0 s"
+    ]  # fmt: skip
+
+
 def test_what_is_not_compiled_is_not_announced(monkeypatch):
     monkeypatch.setattr(compiling, "NOTICE_AFTER_SECONDS", 0.01)
     said = []

@@ -5,9 +5,10 @@ import pickle
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
-from ggp.jit.compiling import kernel
+from ggp.jit.compiling import IS_COMPILED, kernel
 from ggp.jit.rows import Rows, load, make_rows, store, words_of
 from ggp.jit.unboxed import Unboxed, unboxed
 
@@ -49,6 +50,29 @@ def test_values_of_one_kind_share_their_type():
     made = [Unboxed(outer(8, 1.0, count), kind="test") for count in (1, 2, 3)]
     assert _combine(made[2], made[1]) == 15 + 2
     assert made[2].value.table[1, 2] == 5 + 2
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="kernels run as plain Python")
+@pytest.mark.parametrize("words", [1, 8])
+def test_a_value_made_once_lies_in_memory_as_a_kernel_writes_it(words):
+    value = outer(words, -0.5, 3)._replace(count=-3, table=np.zeros((4, 3), np.int32)[::2].T)
+    by_python, by_kernel = Unboxed.made_once(value)._memory, Unboxed(value)._memory
+    owners = [i for i in range(len(by_python)) if by_python[i] != by_kernel[i]]
+    assert [by_python[i] for i in owners] == [0] * len(owners)
+    assert len(owners) <= 2 * 2  # of two arrays
+
+
+def test_kernels_read_what_was_made_once():
+    assert (
+        _combine(Unboxed.made_once(outer(1, 1.0, 3)), Unboxed.made_once(outer(1, 0.5, 7))) == (15 + 7) * 0.5
+    )
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="kernels run as plain Python")
+def test_other_members_than_arrays_and_numbers_are_refused():
+    for member in (True, "text", 1j):
+        with pytest.raises(TypeError):
+            Unboxed.made_once(Inner(make_rows(1, 1), member))
 
 
 def test_copies_have_arrays_of_their_own():

@@ -290,7 +290,7 @@ def test_moves_are_sorted_by_their_means(moves):
     """From any order, near to the right one or far; moves of other roles stay in place."""
     rng = np.random.default_rng(moves)
     others = 7
-    statistics = make_statistics(2, others + moves)
+    statistics = make_statistics(2, others + moves, is_learning=True)
     for changed in (moves, 1, moves // 2, moves):
         keys = rng.integers(0, max(2, moves // 3), changed)  # many are equal
         statistics.key[others + rng.permutation(moves)[:changed]] = keys

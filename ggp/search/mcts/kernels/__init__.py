@@ -3,7 +3,8 @@
 arrays       the memory of a search: tree, walkers, statistics, settings
 counters     indices of its counters
 allocation   fresh arrays, and their sizes
-search       search_tree, one tick after the other: choose, end, descend, launch, step
+search       search_tree, one tick after the other: choose, end, descend, launch, finish
+lane_half    what choosing and finishing do in all lanes at once
 tree         expanding nodes, choosing edges, finding and making children
 values       what UCT compares
 ends         where playouts end, and their goals

@@ -106,16 +106,17 @@ def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
     )
 
 
-def make_statistics(roles: int, moves: int) -> MoveStatistics:
-    """Nothing learned yet."""
+def make_statistics(roles: int, moves: int, is_learning: bool) -> MoveStatistics:
+    """Nothing learned yet; room for all weights, and for the rest if the policy learns."""
+    learned = moves if is_learning else 1
     return MoveStatistics(
-        visits=np.zeros(moves, np.float64),
-        total=np.zeros(moves, np.float64),
+        visits=np.zeros(learned, np.float64),
+        total=np.zeros(learned, np.float64),
         weight=np.ones(moves, np.int32),
-        order=np.arange(moves, dtype=np.int32),
-        key=np.zeros(moves, np.float64),
+        order=np.arange(learned, dtype=np.int32),
+        key=np.zeros(learned, np.float64),
         best=np.full(roles, -1.0),
-        stamp=np.zeros(moves, np.int64),
+        stamp=np.zeros(learned, np.int64),
         epoch=np.zeros(1, np.int64),
     )
 
@@ -179,7 +180,7 @@ def make_search_arrays(
         saved=make_rows(len(tables.next_saved) + 1, words),
         random=seeded_random(words, seed, stream),
         root=np.zeros(tables.fluent_count, np.uint64),
-        mask=make_rows(3, words),
+        mask=make_rows(4, words),
         planes=make_rows(INDEX_PLANES, words),
         block=np.zeros(64, np.uint64),
         history=np.zeros((history, tables.role_count, lanes), np.int32),

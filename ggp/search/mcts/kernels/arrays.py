@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
+from ggp.jit.entry_points import NO_ENTRY
 from ggp.jit.rows import Rows
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.sparse_roulette import RouletteScratch
@@ -41,7 +42,7 @@ GIBBS_STEPS = 800
 """NGRAMS look weights up: means differ by at most 100 goals, in steps of 1/8."""
 
 # Indices of SearchArrays.mask.
-BUSY, IN_TREE, CUT = range(3)
+BUSY, IN_TREE, CUT, MOVED = range(4)
 
 
 class Settings(NamedTuple):
@@ -178,7 +179,7 @@ class Walkers(NamedTuple):
 
 
 class MoveStatistics(NamedTuple):
-    """What playouts teach about moves, whatever the state. Plain UCT has none.
+    """What playouts teach about moves, whatever the state.
 
     visits, total  float64[M]
     weight         int32[M]: what the roulette reads; 1 everywhere before anything is learned
@@ -243,7 +244,8 @@ class SearchArrays(NamedTuple):
     saved      rows for fluents whose next value cannot be written in place
     random     2 rows
     root       uint64[F]: all ones where the fluent holds in the root state, else 0
-    mask       rows BUSY (lanes of a walker), IN_TREE (of a walker in the tree), CUT (scratch)
+    mask       rows BUSY (lanes of a walker), IN_TREE (of a walker in the tree), CUT (those that end in this
+               tick; scratch before), MOVED (those that made a move in this tick)
     planes     INDEX_PLANES rows, block uint64[64]: scratch
     history    int32[H, R, L]: the move made at a tick (modulo H), counted over all roles
     states     uint64[H, F words, L]: PAST: the state before the move of a tick; else empty
@@ -302,9 +304,9 @@ def no_known_states() -> KnownStates:
 
 
 class SearchMemory(NamedTuple):
-    """Everything that one tree search works on: the argument of `search_tree` and its stages.
+    """Everything that one tree search works on.
 
-    statistics, contexts   None if the policy needs none: the code that uses them is then not compiled
+    The types are the same whatever the policy; of what it does not need there is next to nothing.
     Pieces that are compiled by themselves take only the members they need: every array is an argument of
     seven numbers.
     """
@@ -313,7 +315,32 @@ class SearchMemory(NamedTuple):
     arrays: SearchArrays
     tree: Tree
     walkers: Walkers
-    statistics: MoveStatistics | None
-    contexts: ContextStatistics | None
+    statistics: MoveStatistics
+    contexts: ContextStatistics
     known: KnownStates
     settings: Settings
+
+
+class Parts(NamedTuple):
+    """Entry points of the kernels that a search calls, by its policy and width; NO_ENTRY for none.
+
+    choose    first half of a tick: settle, find the lanes that are over, choose in playouts
+    record    enter the moves of the tick into the history
+    finish    second half: settle what follows, and step
+    learn     what a playout teaches about moves; learn_amaf, learn_context: as first moves, in their context
+    draw      an untried edge, where the state decides; mix: all-moves-as-first means into those UCT compares
+    Arguments: `ggp.search.mcts.policies.parts`.
+    """
+
+    choose: int = NO_ENTRY
+    record: int = NO_ENTRY
+    finish: int = NO_ENTRY
+    learn: int = NO_ENTRY
+    learn_amaf: int = NO_ENTRY
+    learn_context: int = NO_ENTRY
+    draw: int = NO_ENTRY
+    mix: int = NO_ENTRY
+
+
+NO_PARTS = Parts()
+"""Of kernels that choose uniformly and finish by themselves."""

@@ -1,10 +1,11 @@
-"""Back-up of a finished playout: goals go up the path, policies learn, the lane is released."""
+"""Back-up of a finished playout: goals go up the path, the policy learns, the lane is released."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ggp.jit.compiling import inlined, stage
+from ggp.jit.entry_points import NO_ENTRY, call_entry
 from ggp.jit.rows import Index
 from ggp.lanes.bits import clear_lane
 from ggp.search.mcts.kernels import counters as c
@@ -12,12 +13,12 @@ from ggp.search.mcts.kernels.arrays import (
     BUSY,
     IN_TREE,
     MISSING,
+    Parts,
     SearchArrays,
     SearchMemory,
     Tree,
     Walkers,
 )
-from ggp.search.mcts.policies.dispatch import learn_from_playout
 
 
 @inlined
@@ -32,14 +33,19 @@ def back_up(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: Index) -
 
 
 @stage
-def end_lane(search: SearchMemory, lane: Index) -> None:
+def end_lane(search: SearchMemory, parts: Parts, memory: Index, lane: Index) -> None:
     """Enter the playout that ends in `lane` now, before the move of this tick, and free the lane."""
     walkers = search.walkers
     counter = search.arrays.counter
     tick = counter[c.TICK]
     walker = np.int64(walkers.of_lane[lane])
     back_up(search.arrays, search.tree, walkers, walker)
-    learn_from_playout(search, walker, lane)
+    if parts.learn != NO_ENTRY:
+        call_entry(parts.learn, memory, walker, lane)
+    if parts.learn_amaf != NO_ENTRY:
+        call_entry(parts.learn_amaf, memory, walker, lane)
+    if parts.learn_context != NO_ENTRY:
+        call_entry(parts.learn_context, memory, walker, lane)
     depth = np.int64(walkers.depth[walker])
     counter[c.FINISHED] += 1
     counter[c.ROOT_VISITS] += 1

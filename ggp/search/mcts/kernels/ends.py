@@ -1,11 +1,11 @@
-"""Playout termination: terminal, stuck, cut off or proven, and the resulting goals."""
+"""Ends of playouts: lanes that are over, stuck, cut or at a proven node, and the goals they back up."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ggp.jit.compiling import inlined, stage
-from ggp.jit.rows import Index, Row, fill, get_word, load, lowest_bit, store, word_count
+from ggp.jit.rows import Index, get_word, lowest_bit, word_count
 from ggp.lanes.bits import has_lane, literal_in_lane, set_lane
 from ggp.lanes.layout import LaneTables
 from ggp.search.mcts.kernels import counters as c
@@ -14,6 +14,7 @@ from ggp.search.mcts.kernels.arrays import (
     MISSING,
     ROOT,
     UNPROVEN,
+    Parts,
     SearchArrays,
     SearchMemory,
     Settings,
@@ -30,12 +31,6 @@ from ggp.search.mcts.kernels.tree import (
     read_goals,
     read_goals_of_cut,
 )
-
-
-@inlined
-def _playout_limit(settings: Settings) -> Index:
-    """Joint moves of a playout at most."""
-    return min(settings.step_limit, settings.cutoff) if settings.cutoff > 0 else settings.step_limit
 
 
 @inlined
@@ -63,36 +58,15 @@ def watch_sum(tables: LaneTables, arrays: SearchArrays, tree: Tree, settings: Se
         stop_proving(arrays, tree)
 
 
-@inlined
-def lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> Row:
-    """Lanes whose playout has reached its limit of joint moves; checked only when the oldest may have."""
-    counter = arrays.counter
-    limit = _playout_limit(settings)
-    store(arrays.mask, CUT, fill(arrays.value, np.uint64(0)))
-    if counter[c.TICK] < counter[c.NEXT_CUT]:
-        return load(arrays.mask, CUT)
-    oldest = counter[c.TICK]
-    for lane in range(walkers.of_lane.shape[0]):
-        walker = walkers.of_lane[lane]
-        if walker != MISSING and walkers.node[walker] == MISSING:
-            if counter[c.TICK] - walkers.out[lane] >= limit:
-                set_lane(arrays.mask, CUT, lane)
-            else:
-                oldest = min(oldest, walkers.out[lane])
-    counter[c.NEXT_CUT] = oldest + limit
-    return load(arrays.mask, CUT)
-
-
 @stage
-def end_lanes(search: SearchMemory, ended: Row) -> None:
-    """Back up every lane of `ended`, in the order of the lanes."""
+def end_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
+    """Back up every lane in mask CUT, in the order of the lanes."""
     tables = search.tables
     arrays = search.arrays
     tree = search.tree
     walkers = search.walkers
     settings = search.settings
-    store(arrays.mask, CUT, ended)
-    for w in range(word_count(arrays.value)):
+    for w in range(word_count(arrays.mask)):
         bits = get_word(arrays.mask, CUT, w)
         while bits != np.uint64(0):
             lane = 64 * w + lowest_bit(bits)
@@ -109,19 +83,18 @@ def end_lanes(search: SearchMemory, ended: Row) -> None:
                 is_leaf = arrays.counter[c.TICK] == walkers.start[lane] + walkers.depth[walker]
                 if settings.is_solving != 0 and is_leaf:
                     note_end(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
-            end_lane(search, lane)
+            end_lane(search, parts, memory, lane)
 
 
 @stage
-def lanes_at_an_end(search: SearchMemory, over: Row) -> Row:
-    """Expand the nodes of the walkers, and return the lanes that end there.
+def add_ends_in_tree(search: SearchMemory) -> None:
+    """Expand the nodes of the walkers, and enter into mask CUT the lanes that end there.
 
-    They are at a proven node, or a role is stuck. Lanes of `over` are left alone.
+    They are at a proven node, or a role is stuck. Lanes that are there already are left alone.
     """
     arrays = search.arrays
     tree = search.tree
     walkers = search.walkers
-    store(arrays.mask, CUT, over)
     for i in range(arrays.counter[c.DESCENDING]):
         walker = np.int64(walkers.descending[i])
         node = np.int64(walkers.node[walker])
@@ -137,4 +110,3 @@ def lanes_at_an_end(search: SearchMemory, over: Row) -> Row:
         if is_end:
             for k in range(walkers.size[walker]):
                 set_lane(arrays.mask, CUT, np.int64(walkers.lane[walker, k]))
-    return load(arrays.mask, CUT)

@@ -1,14 +1,19 @@
 """search_tree: Monte-Carlo tree search in which every lane is an asynchronous walker.
 
-One *tick* serves all lanes at once. It settles the circuit, then
+One *tick* serves all lanes at once:
 
-1. *choose*: lanes outside the tree select a move by the playout policy, bit-sliced;
+1. *choose*: the circuit is settled; lanes outside the tree select a move by the playout policy, bit-sliced;
 2. *end*: lanes whose playout is over (terminal, stuck or cut) back up their goals and become free;
 3. *descend*: walkers in the tree choose by UCT, one after the other, and put their moves into their lanes;
 4. *launch*: free lanes become walkers at the root state, several lanes to a walker;
-5. *step*: all lanes take their next state; those that made no move take the root state.
+5. *finish*: all lanes take their next state; those that made no move take the root state.
 
 In one lane this is plain UCT: descend, expand one node, play out, back up, and again.
+
+Where lanes are served one by one (2 to 4) it does not matter how wide a row is, so `search_tree` takes rows
+as words and is compiled once. What serves all lanes at once, and what depends on the policy, are its *parts*:
+kernels of their own, which it calls by their addresses (`ggp.search.mcts.kernels.lane_half`,
+`ggp.search.mcts.policies.parts`).
 Letters of the shapes: `ggp.search.mcts.kernels.arrays`.
 """
 
@@ -17,27 +22,28 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.jit.compiling import inlined, kernel, stage
-from ggp.jit.rows import Index, Row, any_lane, literal, load
+from ggp.jit.entry_points import NO_ENTRY, call_entry
+from ggp.jit.rows import Index, get_word, set_word, word_count
+from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.bits import clear_lane, literal_in_lane, set_lane
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.playout import step_lanes
-from ggp.lanes.settle import settle_apart
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
     BUSY,
     IN_TREE,
     MISSING,
+    MOVED,
     ROOT,
     UNPROVEN,
+    Parts,
     SearchArrays,
     SearchMemory,
     Settings,
     Tree,
     Walkers,
 )
-from ggp.search.mcts.kernels.ends import end_lanes, lanes_at_an_end, lanes_to_cut
+from ggp.search.mcts.kernels.ends import add_ends_in_tree, end_lanes
 from ggp.search.mcts.kernels.tree import add_child, child_of, random_below, select_edge
-from ggp.search.mcts.policies.dispatch import choose_playout_moves, record_moves
 from ggp.search.mcts.policies.rave import reference_at
 
 
@@ -76,7 +82,7 @@ def _move_at_random(tables: LaneTables, arrays: SearchArrays, walkers: Walkers, 
 
 
 @stage
-def _choose_in_tree(search: SearchMemory, walker: Index) -> None:
+def _choose_in_tree(search: SearchMemory, parts: Parts, memory: Index, walker: Index) -> None:
     """Choose each role's edge at the walker's node and move to the child, or out of the tree."""
     tree = search.tree
     walkers = search.walkers
@@ -92,7 +98,7 @@ def _choose_in_tree(search: SearchMemory, walker: Index) -> None:
         reference = reference_at(tree, settings, node, reference)
         walkers.reference[walker] = reference
     for role in range(tables.role_count):
-        e = select_edge(search, node, role, reference, lane)
+        e = select_edge(search, parts, memory, node, role, reference, lane)
         path_edge[role] = e
         tree.flight[e] += size
         put_move(search.arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))
@@ -111,7 +117,7 @@ def _choose_in_tree(search: SearchMemory, walker: Index) -> None:
 
 
 @stage
-def _descend(search: SearchMemory) -> None:
+def _descend(search: SearchMemory, parts: Parts, memory: Index) -> None:
     """Move every walker in the tree by one edge; those that leave it are dropped from the list."""
     walkers = search.walkers
     counter = search.arrays.counter
@@ -125,7 +131,7 @@ def _descend(search: SearchMemory) -> None:
             walkers.leaf[walker] = MISSING
             _leave_tree(search.arrays, walkers, walker)
         else:
-            _choose_in_tree(search, walker)
+            _choose_in_tree(search, parts, memory, walker)
         if walkers.node[walker] != MISSING:
             walkers.descending[kept] = walker
             kept += 1
@@ -133,22 +139,20 @@ def _descend(search: SearchMemory) -> None:
 
 
 @stage
-def move_lanes(search: SearchMemory) -> Row:
-    """Settle the circuit, then choose, end and descend; returns the lanes that made a move."""
-    arrays = search.arrays
-    value = arrays.value
-    settle_apart(search.tables, value, 0, 2)
-    busy = load(arrays.mask, BUSY)
-    over = literal(value, np.int64(search.tables.terminal)) & busy
-    over = over | lanes_to_cut(arrays, search.walkers, search.settings)
-    playing = busy & ~load(arrays.mask, IN_TREE) & ~over
-    stuck = choose_playout_moves(search, playing)
-    over = lanes_at_an_end(search, over | stuck)
-    if any_lane(over):
-        end_lanes(search, over)
-    _descend(search)
-    record_moves(search)
-    return load(arrays.mask, BUSY)
+def serve_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
+    """End playouts, those of the lanes in mask CUT and those that end in the tree, and descend.
+
+    parts    by which the policy takes part; memory: what they are called with
+    Enters the lanes that have made a move into mask MOVED.
+    """
+    mask = search.arrays.mask
+    add_ends_in_tree(search)
+    end_lanes(search, parts, memory)
+    _descend(search, parts, memory)
+    if parts.record != NO_ENTRY:
+        call_entry(parts.record, memory)
+    for w in range(word_count(mask)):
+        set_word(mask, MOVED, w, get_word(mask, BUSY, w))
 
 
 @inlined
@@ -215,20 +219,20 @@ def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settin
 
 
 @kernel
-def search_tree(search: SearchMemory, ticks: int) -> bool:
+def search_tree(of_words: Unboxed[SearchMemory], parts: Parts, memory: int, ticks: int) -> bool:
     """Search for at most `ticks` ticks; returns whether nothing is in flight and nothing left to start.
 
+    of_words   with rows as words
+    memory     address of the same with rows, which the parts are called with
     Start with `compaction.abandon`, which frees all lanes, and counter[LAUNCHES_LEFT] playouts to start.
     """
-    tables = search.tables
-    arrays = search.arrays
-    value = arrays.value
-    counter = arrays.counter
+    search = unboxed(of_words)
+    counter = search.arrays.counter
     for _ in range(ticks):
-        moved = move_lanes(search)
-        _launch(arrays, search.tree, search.walkers, search.settings)
-        settle_apart(tables, value, 2, 3)
-        step_lanes(tables, value, arrays.saved, arrays.root, ~moved)
+        call_entry(parts.choose, memory)
+        serve_lanes(search, parts, memory)
+        _launch(search.arrays, search.tree, search.walkers, search.settings)
+        call_entry(parts.finish, memory)
         counter[c.TICK] += 1
         if counter[c.LANES_BUSY] == 0:
             return True

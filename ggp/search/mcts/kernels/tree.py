@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, stage
+from ggp.jit.entry_points import NO_ENTRY, call_entry
 from ggp.jit.rows import Index
 from ggp.lanes.bits import literal_in_lane
 from ggp.lanes.layout import LaneTables
@@ -21,7 +23,7 @@ from ggp.search.mcts.kernels.arrays import (
     NOBODY,
     SEVERAL,
     UNPROVEN,
-    MoveStatistics,
+    Parts,
     SearchArrays,
     SearchMemory,
     Settings,
@@ -35,9 +37,6 @@ from ggp.search.mcts.kernels.values import (
     put_means,
     put_proofs,
 )
-from ggp.search.mcts.policies.fast_kernels import FeatureCases, level_in_lane, weight_of_level
-from ggp.search.mcts.policies.policy import FAST
-from ggp.search.mcts.policies.rave import mix_in_amaf
 
 EXPANDED, STUCK, FULL = range(3)
 BEST_GOAL = 100
@@ -134,7 +133,9 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
 
 
 @stage
-def select_edge(search: SearchMemory, node: Index, role: Index, reference: Index, lane: Index) -> Index:
+def select_edge(
+    search: SearchMemory, parts: Parts, memory: Index, node: Index, role: Index, reference: Index, lane: Index
+) -> Index:
     """UCT: an untried edge, drawn by the weights of the moves; else the first with the highest value.
 
     reference   the table that GRAVE reads, or MISSING
@@ -151,16 +152,13 @@ def select_edge(search: SearchMemory, node: Index, role: Index, reference: Index
         return first + random_below(arrays.seed, end - first)
     all_visits, has_untried = count_visits(tree, settings, first, end)
     if has_untried:
-        if search.contexts is not None and settings.playout == FAST:
-            return _draw_untried_by_cases(
-                tree, search.contexts.cases, arrays, settings, first, end, role, lane
-            )
-        return _draw_untried(tree, search.statistics, arrays, settings, first, end)
+        if parts.draw != NO_ENTRY:
+            return np.int64(call_entry(parts.draw, memory, first, end, role, lane))
+        return _draw_untried(tree, search.statistics.weight, arrays, settings, first, end)
     value = arrays.score[: end - first]
     put_means(tree, settings, first, end, value)
-    has_amaf = settings.grave_reference == 0 or reference != MISSING
-    if search.statistics is not None and settings.rave_k > 0.0 and has_amaf:
-        mix_in_amaf(tree, settings, first, end, all_visits, reference, value)
+    if parts.mix != NO_ENTRY and (settings.grave_reference == 0 or reference != MISSING):
+        call_entry(parts.mix, memory, first, end, all_visits, reference)
     add_bonus(tree, settings, first, end, all_visits, value)
     if settings.is_solving != 0:
         put_proofs(tree, first, end, value)
@@ -169,60 +167,24 @@ def select_edge(search: SearchMemory, node: Index, role: Index, reference: Index
 
 @stage
 def _draw_untried(
-    tree: Tree,
-    statistics: MoveStatistics | None,
-    arrays: SearchArrays,
-    settings: Settings,
-    first: Index,
-    end: Index,
+    tree: Tree, weight: Int32Array, arrays: SearchArrays, settings: Settings, first: Index, end: Index
 ) -> Index:
-    """An untried edge, by the weights of the moves; without statistics, all weigh the same."""
+    """An untried edge, by the weights of the moves, which are all 1 where nothing is learned."""
     total: Index = 0
     for e in range(first, end):
-        if _is_untried(tree, settings, e):
-            total += 1 if statistics is None else statistics.weight[tree.move[e]]
+        if is_untried(tree, settings, e):
+            total += weight[tree.move[e]]
     k = random_below(arrays.seed, total)
     for e in range(first, end):
-        if _is_untried(tree, settings, e):
-            k -= 1 if statistics is None else statistics.weight[tree.move[e]]
+        if is_untried(tree, settings, e):
+            k -= weight[tree.move[e]]
             if k < 0:
                 return e
     return first
 
 
 @inlined
-def _draw_untried_by_cases(
-    tree: Tree,
-    cases: FeatureCases,
-    arrays: SearchArrays,
-    settings: Settings,
-    first: Index,
-    end: Index,
-    role: Index,
-    lane: Index,
-) -> Index:
-    """An untried edge, by the weights that FAST gives the moves in the state of `lane`."""
-    top: Index = cases.weight.shape[1]
-    for e in range(first, end):
-        if _is_untried(tree, settings, e):
-            level = level_in_lane(arrays.value, cases, np.int64(tree.move[e]), lane)
-            arrays.score[e - first] = level
-            top = level if level < top else top
-    total: Index = 0
-    for e in range(first, end):
-        if _is_untried(tree, settings, e):
-            total += weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
-    k = random_below(arrays.seed, total)
-    for e in range(first, end):
-        if _is_untried(tree, settings, e):
-            k -= weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
-            if k < 0:
-                return e
-    return first
-
-
-@inlined
-def _is_untried(tree: Tree, settings: Settings, e: Index) -> bool:
+def is_untried(tree: Tree, settings: Settings, e: Index) -> bool:
     return bool(tree.visits[e] == 0 and (settings.in_flight == IGNORED or tree.flight[e] == 0))
 
 

@@ -1,7 +1,7 @@
 """Policies: how playouts choose moves, what they teach, and what the tree mixes in.
 
 policy         the registry: every policy, its needs and defaults
-dispatch       where the search calls the policies
+parts          the kernels of each policy that the search calls
 mast           MAST and TO-MAST: means of moves
 greedy         the best mean, with probability epsilon a uniform move
 past           PAST: means per fact and move

@@ -10,8 +10,8 @@ TREE_POLICIES.
     10.0
 
 Everything else that belongs to a policy is in the module of its name (`rave` for GRAVE too, `mast` for
-TO-MAST), and in plain Python in `ggp.search.mcts.reference`. A new policy takes a row below, its module with
-the kernels, a branch in `dispatch`, and its twin.
+TO-MAST), and in plain Python in `ggp.search.mcts.reference`. A new policy takes a row below, its module, its
+kernels in `parts`, and its twin.
 """
 
 from __future__ import annotations

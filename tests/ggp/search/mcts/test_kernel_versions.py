@@ -1,36 +1,45 @@
-"""How many versions of `search_tree` are compiled: one for each type of its arguments."""
+"""What is compiled again for another command: one version of a kernel for each type of its arguments."""
 
 from numba import typeof
 
 from ggp.engines.loading import load
+from ggp.jit.rows import in_words
 from ggp.players.factory import make_player
+from ggp.search.mcts.policies.policy import POLICY_PARTS, TREE_POLICIES
 from ggp.search.mcts.search import LanesSearch
 
+COUNTS = (1, 100, 10_000, 32_000, 60_000, 120_000, 10**6)
+POLICIES = [
+    *(part if part not in TREE_POLICIES else f"uniform+{part}" for part in POLICY_PARTS if part != "greedy"),
+    "mast+greedy", "nst+greedy", "rave+past", "grave+fast",
+]  # fmt: skip
 
-def type_of_memory(spec, name="tictactoe"):
+
+def types_of_memory(spec, name="tictactoe"):
+    """Those that `search_tree` and its parts are compiled for."""
     game, options = load(name, "lanes"), make_player(spec).options
     search = LanesSearch(game, game.roles[0], seed=1, options=options)
     try:
-        return str(typeof(search.engines[0].memory))
+        memory = search.engines[0].memory
+        return str(typeof(in_words(memory))), str(typeof(memory))
     finally:
         search.close()
 
 
-def test_games_switches_and_cores_share_a_kernel():
-    usual = type_of_memory("mcts")
+def test_games_switches_cores_and_policies_share_all_kernels():
+    usual = types_of_memory("mcts")
     for spec in ("mcts:proof=off", "mcts:threads=1", "mcts:c=30", "mcts:memory=64", "mcts:alphabeta=on"):
-        assert type_of_memory(spec) == usual
-    assert type_of_memory("mcts", "nim") == usual
+        assert types_of_memory(spec) == usual
+    assert types_of_memory("mcts", "nim") == usual
+    for policy in POLICIES:
+        assert types_of_memory(f"mcts:policy={policy}") == usual
 
 
-def test_policies_share_three_kernels():
-    with_statistics = ("mast", "mast+rave", "uniform+rave", "uniform+grave")
-    with_contexts = ("past", "nst", "fast")
-    for policies in (with_statistics, with_contexts):
-        assert len({type_of_memory(f"mcts:policy={policy}") for policy in policies}) == 1
-    assert len({type_of_memory(f"mcts:policy={policy}") for policy in ("uniform", "mast", "past")}) == 3
-
-
-def test_counts_share_a_kernel_as_long_as_64_lanes_suffice():
-    counts = (1, 100, 10_000, 32_000)
-    assert len({type_of_memory(f"mcts:simulations={count}") for count in counts}) == 1
+def test_counts_share_the_search_and_differ_in_the_width_of_its_parts():
+    of_clock = types_of_memory("mcts")
+    found = [types_of_memory(f"mcts:simulations={count}") for count in COUNTS]
+    assert {of_search for of_search, _ in found} == {of_clock[0]}
+    of_parts = [of_parts for _, of_parts in found]
+    assert len(set(of_parts[:4])) == 1
+    assert len(set(of_parts[3:])) == 4
+    assert of_parts[-1] == of_clock[1]

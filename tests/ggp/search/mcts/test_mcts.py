@@ -12,7 +12,6 @@ from gdl.syntax.parser import parse_term
 from ggp.bench.search import measure_search
 from ggp.cli.bench import command
 from ggp.engines.loading import load
-from ggp.search.mcts.kernels.allocation import make_statistics
 from ggp.search.mcts.options import MctsOptions, OptionError, default_options, parse_options
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch
@@ -296,22 +295,6 @@ def test_a_search_that_begins_again_is_like_a_new_one(name, policy):
     for array in ("table", "playouts"):
         begun_again, fresh = getattr(used.tree, array), getattr(new.tree, array)
         assert (begun_again[: used.node_count] == fresh[: new.node_count]).all()
-
-
-def test_uniform_playouts_are_the_same_with_empty_statistics_and_without():
-    """Without them, a kernel is compiled that knows nothing of policies that learn."""
-    found = []
-    for has_statistics in (False, True):
-        search = search_of("connectfour_4x4")
-        engine = search.engines[0]
-        assert engine.memory.statistics is None
-        assert engine.memory.contexts is None
-        if has_statistics:
-            empty = make_statistics(2, engine.tables.move_count)
-            engine.memory = engine.memory._replace(statistics=empty)
-        search.run(simulations=3000)
-        found.append((statistics(search), engine.tree.child[: engine.edge_count].tolist()))
-    assert found[0] == found[1]
 
 
 def test_counted_searches_do_not_depend_on_the_clock():

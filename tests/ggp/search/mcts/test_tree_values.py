@@ -7,9 +7,11 @@ import pytest
 
 import ggp
 from ggp.jit.compiling import kernel
+from ggp.jit.unboxed import Unboxed
 from ggp.search.mcts.kernels.arrays import MISSING, UNPROVEN
 from ggp.search.mcts.kernels.tree import select_edge
 from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.policies.parts import link_parts
 from ggp.search.mcts.tree_engine import TreeEngine
 from tests.conftest import mostly_slow
 
@@ -18,10 +20,15 @@ RAVE_K = 50.0
 
 
 @kernel
-def _selected(search, first, end):
+def _select_in(search, parts, memory, first, end):
     search.tree.first_edge[0, 0] = first
     search.tree.first_edge[0, 1] = end
-    return select_edge(search, 0, 0, MISSING, 0)
+    return select_edge(search, parts, memory, 0, 0, MISSING, 0)
+
+
+def _selected(search, first, end):
+    memory = Unboxed.made_once(search)
+    return _select_in(search, link_parts(memory), memory.address, first, end)
 
 
 def _value(edge, in_flight, has_rave, everything):

@@ -1,0 +1,248 @@
+"""The policy at work: the kernels that `search_tree` calls to choose in playouts, record and learn.
+
+Each is compiled for itself when a search first needs it; `link_parts` finds those of a policy. All take the
+memory of the search; what else is in their signatures.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp.jit.compiling import kernel
+from ggp.jit.entry_points import NO_ENTRY, entry_point
+from ggp.jit.rows import Index, any_lane, store
+from ggp.jit.unboxed import Unboxed, unboxed
+from ggp.lanes.choose import choose_moves
+from ggp.lanes.indices import numbers_of_planes, planes_of_indices
+from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.kernels.arrays import CUT, Parts, SearchMemory
+from ggp.search.mcts.kernels.lane_half import finish_tick, lanes_in_playouts, settle_and_end
+from ggp.search.mcts.kernels.tree import is_untried, random_below
+from ggp.search.mcts.policies.fast_kernels import choose_by_cases, level_in_lane, weight_of_level
+from ggp.search.mcts.policies.greedy import choose_best, draw_with_probability
+from ggp.search.mcts.policies.mast import choose_by_weights, learn_moves, learn_tree_moves, refresh_weights
+from ggp.search.mcts.policies.nst import choose_by_ngrams, learn_ngrams, record_choices
+from ggp.search.mcts.policies.past import choose_by_facts, learn_pairs, record_states
+from ggp.search.mcts.policies.policy import (
+    ALL_MOVES,
+    FAST,
+    GIBBS,
+    GREEDY,
+    GREEDY_NGRAMS,
+    NGRAMS,
+    NO_MOVES,
+    PAST,
+    TREE_MOVES,
+    UNIFORM,
+)
+from ggp.search.mcts.policies.rave import back_up_grave, back_up_rave, mix_in_amaf
+
+
+@kernel
+def choose_uniformly(memory: Unboxed[SearchMemory]) -> None:
+    """First half of a tick: in playouts every legal move alike. Lanes that are over or stuck: mask CUT."""
+    search = unboxed(memory)
+    arrays = search.arrays
+    over = settle_and_end(search)
+    playing = lanes_in_playouts(arrays, over)
+    planes = search.settings.choice_planes
+    stuck = choose_moves(search.tables, arrays.value, arrays.scratch, planes, arrays.random, playing)
+    store(arrays.mask, CUT, over | stuck)
+
+
+@kernel
+def choose_with_mast(memory: Unboxed[SearchMemory]) -> None:
+    """The same by the weights of the moves."""
+    search = unboxed(memory)
+    arrays = search.arrays
+    over = settle_and_end(search)
+    playing = lanes_in_playouts(arrays, over)
+    stuck = choose_by_weights(search.tables, arrays, search.statistics, playing)
+    store(arrays.mask, CUT, over | stuck)
+
+
+@kernel
+def choose_greedily(memory: Unboxed[SearchMemory]) -> None:
+    """The same by the order of the moves, but some lanes uniformly."""
+    search = unboxed(memory)
+    tables = search.tables
+    arrays = search.arrays
+    settings = search.settings
+    over = settle_and_end(search)
+    playing = lanes_in_playouts(arrays, over)
+    greedy = playing & ~playing
+    if any_lane(playing):
+        greedy = playing & ~draw_with_probability(arrays, settings.epsilon)
+    planes = settings.choice_planes
+    stuck = choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, playing)
+    choose_best(tables, arrays, search.statistics, settings, greedy & ~stuck)
+    store(arrays.mask, CUT, over | stuck)
+
+
+@kernel
+def choose_with_past(memory: Unboxed[SearchMemory]) -> None:
+    """The same by the facts that hold, which are recorded."""
+    search = unboxed(memory)
+    tables = search.tables
+    arrays = search.arrays
+    over = settle_and_end(search)
+    playing = lanes_in_playouts(arrays, over)
+    record_states(tables, arrays)
+    stuck = choose_by_facts(tables, arrays, search.statistics, search.contexts, search.settings, playing)
+    store(arrays.mask, CUT, over | stuck)
+
+
+@kernel
+def choose_with_fast(memory: Unboxed[SearchMemory]) -> None:
+    """The same by the cases of the moves."""
+    search = unboxed(memory)
+    arrays = search.arrays
+    over = settle_and_end(search)
+    playing = lanes_in_playouts(arrays, over)
+    cases = search.contexts.cases
+    stuck = choose_by_cases(
+        search.tables, arrays.value, cases, arrays.roulette.planes, arrays.random, playing
+    )
+    store(arrays.mask, CUT, over | stuck)
+
+
+@kernel
+def choose_with_nst(memory: Unboxed[SearchMemory]) -> None:
+    """The same by the moves before; which roles have a choice is recorded."""
+    search = unboxed(memory)
+    tables = search.tables
+    arrays = search.arrays
+    over = settle_and_end(search)
+    playing = lanes_in_playouts(arrays, over)
+    record_choices(tables, arrays)
+    start = search.walkers.start
+    stuck = choose_by_ngrams(
+        tables, arrays, search.statistics, search.contexts, search.settings, start, playing
+    )
+    store(arrays.mask, CUT, over | stuck)
+
+
+@kernel
+def record_moves(memory: Unboxed[SearchMemory]) -> None:
+    """Enter the move of every role in every lane into the history of this tick."""
+    search = unboxed(memory)
+    arrays = search.arrays
+    ticks = arrays.history.shape[0]
+    t = arrays.counter[c.TICK] & (ticks - 1)
+    for role in range(search.tables.role_count):
+        first = arrays.first_move[role]
+        count = arrays.first_move[role + 1] - first
+        used = planes_of_indices(arrays.value, np.int64(search.tables.move0) + first, count, arrays.planes)
+        numbers_of_planes(arrays.planes, 0, used, first - 1, arrays.block, arrays.history[t, role])
+
+
+@kernel
+def learn_of_moves(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+    """Learn what the playout that ends in `lane`, before the move of this tick, says about its moves."""
+    search = unboxed(memory)
+    arrays = search.arrays
+    walkers = search.walkers
+    statistics = search.statistics
+    settings = search.settings
+    if settings.learning == ALL_MOVES:
+        learn_moves(arrays, statistics, lane, walkers.start[lane], arrays.counter[c.TICK])
+    elif settings.learning == TREE_MOVES:
+        learn_tree_moves(arrays, search.tree, walkers, statistics, walker)
+    refresh_weights(arrays, statistics, settings)
+
+
+@kernel
+def learn_as_first(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+    """Enter the same playout into all-moves-as-first values (RAVE, GRAVE)."""
+    search = unboxed(memory)
+    arrays = search.arrays
+    walkers = search.walkers
+    statistics = search.statistics
+    settings = search.settings
+    tick = arrays.counter[c.TICK]
+    if settings.grave_reference > 0:
+        back_up_grave(arrays, search.tree, walkers, statistics, settings, walker, lane, tick)
+    else:
+        back_up_rave(arrays, search.tree, walkers, statistics, walker, lane, tick)
+
+
+@kernel
+def learn_of_facts(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+    """Enter the same playout into the pairs of facts and moves (PAST)."""
+    search = unboxed(memory)
+    arrays = search.arrays
+    start = search.walkers.start[lane]
+    learn_pairs(arrays, search.contexts, search.settings, lane, start, arrays.counter[c.TICK])
+
+
+@kernel
+def learn_of_ngrams(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+    """Enter the same playout into the N-grams (NST)."""
+    search = unboxed(memory)
+    arrays = search.arrays
+    start = search.walkers.start[lane]
+    learn_ngrams(arrays, search.contexts, search.settings, lane, start, arrays.counter[c.TICK])
+
+
+@kernel
+def mix_in(memory: Unboxed[SearchMemory], first: int, end: int, all_visits: int, reference: int) -> None:
+    """Mix all-moves-as-first means into arrays.score, the means of the edges `first` .. `end` - 1."""
+    search = unboxed(memory)
+    value = search.arrays.score[: end - first]
+    mix_in_amaf(search.tree, search.settings, first, end, all_visits, reference, value)
+
+
+@kernel
+def draw_with_fast(memory: Unboxed[SearchMemory], first: int, end: int, role: int, lane: int) -> int:
+    """An untried edge of `first` .. `end` - 1, by the weights that FAST gives in the state of `lane`."""
+    search = unboxed(memory)
+    tree = search.tree
+    arrays = search.arrays
+    settings = search.settings
+    cases = search.contexts.cases
+    top: Index = cases.weight.shape[1]
+    for e in range(first, end):
+        if is_untried(tree, settings, e):
+            level = level_in_lane(arrays.value, cases, np.int64(tree.move[e]), lane)
+            arrays.score[e - first] = level
+            top = level if level < top else top
+    total: Index = 0
+    for e in range(first, end):
+        if is_untried(tree, settings, e):
+            total += weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
+    k = random_below(arrays.seed, total)
+    for e in range(first, end):
+        if is_untried(tree, settings, e):
+            k -= weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
+            if k < 0:
+                return e
+    return first
+
+
+_CHOOSE = {
+    UNIFORM: choose_uniformly,
+    GIBBS: choose_with_mast,
+    GREEDY: choose_greedily,
+    PAST: choose_with_past,
+    FAST: choose_with_fast,
+    NGRAMS: choose_with_nst,
+    GREEDY_NGRAMS: choose_with_nst,
+}
+_LEARN_CONTEXT = {PAST: learn_of_facts, NGRAMS: learn_of_ngrams, GREEDY_NGRAMS: learn_of_ngrams}
+
+
+def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
+    """The parts of a search by its settings, compiled or loaded from the cache."""
+    settings = memory.value.settings
+    has_amaf = settings.rave_k > 0.0
+    learn_context = _LEARN_CONTEXT.get(settings.playout)
+    return Parts(
+        choose=entry_point(_CHOOSE[settings.playout], memory),
+        finish=entry_point(finish_tick, memory),
+        record=entry_point(record_moves, memory) if has_amaf or settings.learning == ALL_MOVES else NO_ENTRY,
+        learn=entry_point(learn_of_moves, memory, 0, 0) if settings.learning != NO_MOVES else NO_ENTRY,
+        learn_amaf=entry_point(learn_as_first, memory, 0, 0) if has_amaf else NO_ENTRY,
+        learn_context=NO_ENTRY if learn_context is None else entry_point(learn_context, memory, 0, 0),
+        draw=entry_point(draw_with_fast, memory, 0, 0, 0, 0) if settings.playout == FAST else NO_ENTRY,
+        mix=entry_point(mix_in, memory, 0, 0, 0, 0) if has_amaf else NO_ENTRY,
+    )
