@@ -1,6 +1,7 @@
-"""Trial matches of alpha-beta against the tree of `mcts`, as in a start clock, at several lengths of a move.
+"""Trial matches against the tree of `mcts`, as in a start clock, at several lengths of a move.
 
-    python -m benchmarks.trial_matches othello minichess --milliseconds 4 16 64
+    python -m benchmarks.trial_matches othello minichess --milliseconds 4 16 64     # of alpha-beta
+    python -m benchmarks.trial_matches othello minichess --policy mast              # of another policy
 
 Prints a table; matches end after `--seconds` for each game and length, whatever the score. Alpha-beta finds
 its evaluation beforehand, in `--start-clock` seconds. The tree has one thread.
@@ -19,9 +20,10 @@ from ggp.knowledge.trial import Trial
 from ggp.match.player import MatchSetup
 from ggp.players.alphabeta_play import make_alphabeta
 from ggp.players.options import OFF
-from ggp.players.trial_matches import TrialMatches
+from ggp.players.trial_matches import AlphaBetaContender, Contender, TreeContender, TrialMatches
 from ggp.search.alphabeta.evaluation import prepare_evaluations
 from ggp.search.mcts.options import default_options
+from ggp.search.mcts.search import prepare_policy
 
 
 class EndlessTrial(Trial):
@@ -39,9 +41,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="for each length of a move")
     parser.add_argument("--start-clock", type=float, default=4.0, help="seconds to find an evaluation")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--policy", help="of the contender, a tree; without it alpha-beta contends")
     given = parser.parse_args()
-    prepare_evaluations()
-    print("| game | ms a move | won | lost | drawn | evaluation |\n|---|---|---|---|---|---|")
+    if given.policy is None:
+        prepare_evaluations()
+    print("| game | ms a move | won | lost | drawn | contender |\n|---|---|---|---|---|---|")
     for name in given.games:
         for milliseconds in given.milliseconds:
             print(row(name, milliseconds, given), flush=True)
@@ -50,18 +54,24 @@ def main() -> None:
 def row(name: str, milliseconds: float, given: argparse.Namespace) -> str:
     """One line of the table."""
     game = cast("CompiledGame", ggp.load(name, engine="lanes"))
-    player = make_alphabeta(0.0, endings=OFF)
-    setup = MatchSetup("trial", game, game.roles[0], given.start_clock, 1.0, given.seed)
-    player.prepare(game)
-    player.start(setup, time.monotonic() + given.start_clock)
-    if player.search is None:
-        return f"| {name} | {milliseconds:g} | alpha-beta does not apply | | | |"
     options = replace(default_options(), threads=1)
-    matches = TrialMatches(game, player.search, options, seed=given.seed, move_seconds=milliseconds / 1000)
+    contender: Contender
+    if given.policy is None:
+        player = make_alphabeta(0.0, endings=OFF)
+        setup = MatchSetup("trial", game, game.roles[0], given.start_clock, 1.0, given.seed)
+        player.prepare(game)
+        player.start(setup, time.monotonic() + given.start_clock)
+        if player.search is None:
+            return f"| {name} | {milliseconds:g} | alpha-beta does not apply | | | |"
+        contender, means = AlphaBetaContender(player.search), player.evaluation
+    else:
+        prepare_policy(game, given.policy)
+        contender = TreeContender(game, replace(options, policy=given.policy), seed=given.seed)
+        means = f"policy={given.policy}"
+    matches = TrialMatches(game, contender, options, seed=given.seed, move_seconds=milliseconds / 1000)
     trial = EndlessTrial.empty(game)
     matches.play(trial, time.monotonic() + given.seconds)
-    counts = f"{trial.won} | {trial.lost} | {trial.drawn}"
-    return f"| {name} | {milliseconds:g} | {counts} | {player.evaluation} |"
+    return f"| {name} | {milliseconds:g} | {trial.won} | {trial.lost} | {trial.drawn} | {means} |"
 
 
 if __name__ == "__main__":

@@ -121,6 +121,7 @@ def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | Non
 
 def _kept_lines(game: Game[Any]) -> list[str]:
     """What is kept for the game and used by players: its book, endings, tuned options and trial matches."""
+    from ggp.knowledge.trial import PolicyTrial, Trial
     from ggp.players.kept_knowledge import kept_trial, open_book, open_endings, tuned_options
     from ggp.players.options import AUTO
     from ggp.validation.properties import counted
@@ -132,9 +133,11 @@ def _kept_lines(game: Game[Any]) -> list[str]:
         lines.append(f"table of {endings.state_count:,} endings: {endings.tablebase.header.get('part')}")
     if tuned is not None:
         lines.append(f"mcts is tuned to {tuned}")
-    trial = kept_trial(game)
+    trial, of_policy = kept_trial(game, Trial), kept_trial(game, PolicyTrial)
     if trial is not None:
         lines.append(f"trial matches of alpha-beta against the tree of mcts: {trial}")
+    if of_policy is not None:
+        lines.append(f"trial matches of policy=mast against uniform playouts: {of_policy}")
     return lines
 
 

@@ -1,7 +1,7 @@
-"""Trial matches of alpha-beta against the tree of `mcts` in one game, counted from match to match.
+"""Trial matches of a contender against the tree of `mcts` in one game, counted from match to match.
 
-The sequential probability ratio test (Wald, 1945) ends them: alpha-beta wins half of the decided matches
-against it wins `EXPECTED_SHARE` of them, each mistaken in one case of twenty. Draws say nothing.
+The sequential probability ratio test (Wald, 1945) ends them: the contender wins half of the decided matches
+against it wins `expected_share` of them, each mistaken in one case of twenty. Draws say nothing.
 """
 
 from __future__ import annotations
@@ -9,19 +9,16 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, Self, cast
 
 from gdl.program import Program
 from ggp.game import Game
 from ggp.knowledge.folder import KnowledgeFileError, read_knowledge, write_knowledge
 
 FORMAT = "ggp-trial 1"
-FILE_NAME = "trial.json"
-EXPECTED_SHARE = 0.85
-"""Of matches won where alpha-beta should play: who is the stronger is rarely a close race."""
 ERROR = 0.05
 MOST_MATCHES = 200
-"""Undecided after so many: the tree plays."""
+"""Undecided after these: the tree plays as it did."""
 
 
 @dataclass
@@ -30,6 +27,8 @@ class Trial:
 
     rules        digest of the rules
     generation   of the taught network that alpha-beta could evaluate by; 0: there was none
+    file_name, expected_share   where it is kept; of matches won where the contender should play: between
+                                alpha-beta and the tree it is rarely a close race
 
     >>> trial = Trial("chess", "d1", won=5)
     >>> trial.is_over, trial.is_won
@@ -45,9 +44,11 @@ class Trial:
     lost: int = 0
     drawn: int = 0
     generation: int = 0
+    file_name: ClassVar[str] = "trial.json"
+    expected_share: ClassVar[float] = 0.85
 
     @classmethod
-    def empty(cls, game: Game[Any], generation: int = 0) -> Trial:
+    def empty(cls, game: Game[Any], generation: int = 0) -> Self:
         """A trial that has not begun."""
         from ggp.solver.work_folder import rules_digest
 
@@ -55,12 +56,13 @@ class Trial:
 
     @property
     def evidence(self) -> float:
-        """Logarithm of the likelihood ratio: above 0, alpha-beta seems to be the stronger."""
-        return self.won * math.log(2 * EXPECTED_SHARE) + self.lost * math.log(2 * (1 - EXPECTED_SHARE))
+        """Logarithm of the likelihood ratio: above 0, the contender seems to be the stronger."""
+        share = self.expected_share
+        return self.won * math.log(2 * share) + self.lost * math.log(2 * (1 - share))
 
     @property
     def is_won(self) -> bool:
-        """Whether alpha-beta is to choose the moves."""
+        """Whether the contender is to choose the moves."""
         return self.evidence >= math.log((1 - ERROR) / ERROR)
 
     @property
@@ -73,7 +75,7 @@ class Trial:
         return f"{self.won} won, {self.lost} lost, {self.drawn} drawn"
 
     @classmethod
-    def load(cls, path: str | Path) -> Trial:
+    def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote. Raises OSError, KnowledgeFileError."""
         content = read_knowledge(path, FORMAT)
         game, rules = content.get("game"), content.get("rules")
@@ -97,3 +99,19 @@ class Trial:
 
         if self.rules != rules_digest(program):
             raise KnowledgeFileError(f"trial matches of other rules ({self.game})")
+
+
+@dataclass
+class PolicyTrial(Trial):
+    """Matches that the tree with MAST won, lost and drew against the tree with uniform playouts.
+
+    >>> trial = PolicyTrial("chess", "d1", won=8, lost=0)
+    >>> trial.is_won
+    False
+    >>> trial.won += 1
+    >>> trial.is_won
+    True
+    """
+
+    file_name: ClassVar[str] = "policy_trial.json"
+    expected_share: ClassVar[float] = 0.7

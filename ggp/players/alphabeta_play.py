@@ -12,13 +12,12 @@ from typing import Any, cast
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Game, has_percepts, is_compiled
-from ggp.knowledge.folder import KnowledgeFileError, kept_file
-from ggp.knowledge.trial import FILE_NAME, Trial
+from ggp.knowledge.trial import Trial
 from ggp.match.player import MatchSetup
 from ggp.players.alphabeta import AlphaBetaPlayer
-from ggp.players.kept_knowledge import kept_trial, taught_network
+from ggp.players.kept_knowledge import keep_trial, kept_trial, taught_network
 from ggp.players.options import OFF, AlphaBetaOptions
-from ggp.players.trial_matches import TrialMatches
+from ggp.players.trial_matches import AlphaBetaContender, TrialMatches
 from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.search.mcts.options import MctsOptions
 
@@ -78,7 +77,7 @@ def begin_alphabeta(
     rival      options of the tree to win trial matches against; None: there is no question
     endings    option of the player: its table of endings
     network    option of the player: a network that its evaluation may use. With another one than in the
-               matches that were counted, counting begins anew
+               matches that were counted, counting begins again
     """
     player = make_alphabeta(margin_seconds, endings, network)
     trial = None if rival is None else _trial_of(setup.game, network)
@@ -93,13 +92,14 @@ def begin_alphabeta(
     if player.search is None:
         return None
     game = cast("CompiledGame", setup.game)
+    contender = AlphaBetaContender(player.search)
     try:
-        TrialMatches(game, player.search, rival, seed=setup.seed).play(trial, now + TRIAL_SHARE * left)
+        TrialMatches(game, contender, rival, seed=setup.seed).play(trial, now + TRIAL_SHARE * left)
     except AlphaBetaError as error:
         _logger.info("%s: alpha-beta does not apply: %s", game.name, error)
         return None
     _logger.info("%s: alpha-beta (%s) against the tree: %s", game.name, player.evaluation, trial)
-    _keep(game, trial)
+    keep_trial(game, trial)
     return player if trial.is_won else None
 
 
@@ -107,14 +107,5 @@ def _trial_of(game: Game[Any], network: str) -> Trial:
     """The trial matches so far with the network of the game that alpha-beta may use now."""
     taught = taught_network(cast("CompiledGame", game), network, may_use_kept=True)
     generation = 0 if taught is None else taught.generation
-    trial = kept_trial(game)
+    trial = kept_trial(game, Trial)
     return trial if trial is not None and trial.generation == generation else Trial.empty(game, generation)
-
-
-def _keep(game: CompiledGame, trial: Trial) -> None:
-    try:
-        place = kept_file(game.program, FILE_NAME)
-        if place is not None:
-            trial.save(place)
-    except (OSError, KnowledgeFileError) as error:
-        _logger.warning("%s: trial matches are not kept: %s", game.name, error)

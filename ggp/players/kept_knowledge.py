@@ -19,9 +19,9 @@ from ggp.knowledge.folder import (
     NETWORK_FORMAT,
     KnowledgeFileError,
     find_kept_file,
+    kept_file,
     read_knowledge,
 )
-from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
 from ggp.knowledge.trial import Trial
 from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
 from ggp.knowledge.tuned import TunedOptions, Tuning
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ggp.solver.endings import EndingTable
 
 _Knowledge = TypeVar("_Knowledge")
+_AnyTrial = TypeVar("_AnyTrial", bound=Trial)
 
 _logger = logging.getLogger("ggp.players")
 
@@ -162,15 +163,25 @@ def taught_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> Ta
     )
 
 
-def kept_trial(game: Game[Any]) -> Trial | None:
-    """The trial matches of alpha-beta in earlier start clocks of this game; None if there were none."""
+def kept_trial(game: Game[Any], kind: type[_AnyTrial]) -> _AnyTrial | None:
+    """The trial matches of one kind in earlier start clocks of this game; None if there were none."""
 
-    def load(path: str | Path) -> Trial:
-        trial = Trial.load(path)
+    def load(path: str | Path) -> _AnyTrial:
+        trial = kind.load(path)
         trial.require_rules(game.program)
         return trial
 
-    return open_kept(game, AUTO, TRIAL_FILE_NAME, load, "trial matches begin anew")
+    return open_kept(game, AUTO, kind.file_name, load, "trial matches begin again")
+
+
+def keep_trial(game: Game[Any], trial: Trial) -> None:
+    """Keep trial matches for the next start clock of this game, if that is possible."""
+    try:
+        place = kept_file(game.program, trial.file_name)
+        if place is not None:
+            trial.save(place)
+    except (OSError, KnowledgeFileError) as error:
+        _logger.warning("%s: trial matches are not kept: %s", game.name, error)
 
 
 def book_move(

@@ -203,6 +203,7 @@ class MctsPlayer(Player):
             self._exact.solve(cast("bytes", self._root), deadline - self.margin_seconds)
             if self._network is None:
                 self._begin_alphabeta(setup, deadline - self.margin_seconds)
+                self._try_policy(setup, deadline - self.margin_seconds)
             if self._alphabeta is None:
                 self._exact.think(cast("bytes", self._root), deadline - self.margin_seconds)
         else:
@@ -263,6 +264,18 @@ class MctsPlayer(Player):
                 endings=self.own.endings,
                 network=self._network_option,
             )
+
+    def _try_policy(self, setup: MatchSetup, deadline: float) -> None:
+        """Find out in the start clock by which policy the tree plays, and begin again with a better one."""
+        is_solved = self._exact is not None and self._exact.is_solved
+        if self._alphabeta is not None or is_solved or not self._may_tune or not self.own.is_proving:
+            return
+        from ggp.players.policy_play import try_policy
+
+        if self._tuned_options(setup.game) is None and try_policy(setup, self.options, deadline):
+            self.search.close()
+            self._begin_search(setup)
+            self._move_to(setup.game.initial_state(), None)
 
     def _find_equilibrium(self, deadline: float) -> EquilibriumPlay | None:
         """The equilibrium of a game with hidden information, if a part of the start clock suffices.
@@ -400,8 +413,12 @@ class MctsPlayer(Player):
         return options if self._late is None else replace(options, threads=max(1, options.threads - 1))
 
     def _tuned_options(self, game: Game[Any]) -> TunedOptions | None:
-        """What `ggp tune` kept for the game, if these options leave the choice open."""
-        return tuned_options(game) if self._may_tune else None
+        """What `ggp tune` or trial matches found for the game, if these options leave the choice open."""
+        if not self._may_tune:
+            return None
+        from ggp.players.policy_play import tried_options
+
+        return tuned_options(game) or tried_options(game)
 
     @property
     def _may_tune(self) -> bool:

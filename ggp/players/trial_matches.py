@@ -1,4 +1,4 @@
-"""Short matches of alpha-beta against a tree search, in the start clock of a match of both as one player."""
+"""Short matches of a contender against the tree search, in the start clock of a match."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move, Role
@@ -20,13 +21,68 @@ MOVE_SECONDS = 0.016
 TREE_MEBIBYTES = 64
 
 
+class Contender(Protocol):
+    """Who may come to choose the moves instead of the tree as it is."""
+
+    def follow(self, role: Role, state: PackedState, joint: tuple[Move, ...] | None) -> None:
+        """Take `role` in `state`, to which `joint` led; None at the beginning of a match."""
+
+    def choose(self, deadline: float) -> Move | None:
+        """A move, by about `deadline` (time.monotonic() seconds)."""
+
+    def close(self) -> None:
+        """Play no more."""
+
+
+class AlphaBetaContender:
+    """Alpha-beta with the evaluation that it would play with."""
+
+    def __init__(self, search: AlphaBeta) -> None:
+        self._search = search
+        self._state: PackedState = b""
+
+    def follow(self, role: Role, state: PackedState, joint: tuple[Move, ...] | None) -> None:
+        self._state = state
+
+    def choose(self, deadline: float) -> Move | None:
+        return self._search.search(self._state, deadline=deadline).move
+
+    def close(self) -> None:
+        """Others use it."""
+
+
+class TreeContender:
+    """The tree with other options."""
+
+    def __init__(self, game: CompiledGame, options: MctsOptions, *, seed: int) -> None:
+        self._trees = _trees(game, options, seed)
+        self._tree = self._trees[game.roles[0]]
+
+    def follow(self, role: Role, state: PackedState, joint: tuple[Move, ...] | None) -> None:
+        self._tree = self._trees[role]
+        self._tree.move_to(state, joint)
+
+    def choose(self, deadline: float) -> Move | None:
+        self._tree.run(deadline=deadline)
+        return self._tree.best_move()
+
+    def close(self) -> None:
+        for tree in self._trees.values():
+            tree.close()
+
+
+def _trees(game: CompiledGame, options: MctsOptions, seed: int) -> dict[Role, LanesSearch]:
+    small = replace(options, memory_mebibytes=min(options.memory_mebibytes, TREE_MEBIBYTES))
+    return {role: LanesSearch(game, role, seed=seed, options=small) for role in game.roles}
+
+
 class TrialMatches:
     """Matches of two roles, seats in turn, after random openings."""
 
     def __init__(
         self,
         game: CompiledGame,
-        search: AlphaBeta,
+        contender: Contender,
         options: MctsOptions,
         *,
         seed: int,
@@ -35,18 +91,17 @@ class TrialMatches:
     ) -> None:
         """Set up the searches.
 
-        search         alpha-beta with the evaluation that it would play with
+        contender      closed at the end
         options        of the tree
         move_seconds   for each move with a choice
         clock          seconds
         """
         self._game = game
-        self._search = search
+        self._contender = contender
         self._move_seconds = move_seconds
         self._clock = clock
         self._rng = random.Random(seed)
-        small = replace(options, memory_mebibytes=min(options.memory_mebibytes, TREE_MEBIBYTES))
-        self._trees = {role: LanesSearch(game, role, seed=seed, options=small) for role in game.roles}
+        self._trees = _trees(game, options, seed)
 
     def play(self, trial: Trial, deadline: float) -> None:
         """Play until `trial` is over or the clock says `deadline`; a match begun by then is not counted."""
@@ -61,11 +116,12 @@ class TrialMatches:
                     trial.lost += margin < 0
                     trial.drawn += margin == 0
         finally:
+            self._contender.close()
             for tree in self._trees.values():
                 tree.close()
 
     def _play_match(self, own: Role, state: PackedState, deadline: float) -> int | None:
-        """By how much the goal of alpha-beta, in the role `own`, is better; None if there was no time."""
+        """By how much the goal of the contender, in the role `own`, is better; None if there was no time."""
         game = self._game
         (other,) = (role for role in game.roles if role != own)
         tree = self._trees[other]
@@ -79,10 +135,11 @@ class TrialMatches:
             legal = {role: game.legal_moves(state, role) for role in game.roles}
             moves = {role: legal[role][0] for role in game.roles}
             tree.move_to(state, joint)
+            self._contender.follow(own, state, joint)
             if len(legal[own]) > 1:
-                moves[own] = self._search.search(state, deadline=until).move or moves[own]
-            elif len(legal[other]) > 1:
-                tree.run(deadline=until)
+                moves[own] = self._contender.choose(until) or moves[own]
+            if len(legal[other]) > 1:
+                tree.run(deadline=self._clock() + self._move_seconds)
                 moves[other] = tree.best_move()
             joint = tuple(moves[role] for role in game.roles)
             state = game.next_state(state, joint)

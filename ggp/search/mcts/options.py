@@ -241,8 +241,8 @@ def default_options(simulations: int | None = None) -> MctsOptions:
 
     Against the clock: all cores, and lanes in flight as fast as the tree bears them. A counted search has one
     thread and few lanes in flight, no wider rows than those need, so that it plays nearly as well as
-    one descent at a time would. The kernels of all lanes at once are compiled per width; rows as wide as those
-    of a search against the clock would spare that once, some 3 s, and make every counted search much slower.
+    one descent at a time would. Kernels that serve all lanes at once are compiled per width; rows as wide as
+    those of a search against the clock would spare that once, 3 s, and make every counted search much slower.
     """
     if simulations is None:
         return MctsOptions(is_solving=True, is_decisive=True, threads=available_cores())

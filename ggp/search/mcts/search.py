@@ -24,7 +24,7 @@ from ggp.lanes.keys.state_code import make_code
 from ggp.search.mcts.decisive_moves import decisive_game
 from ggp.search.mcts.kernels.arrays import ROOT, KnownStates
 from ggp.search.mcts.kernels.tree import BEST_GOAL
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.mcts.policies.policy import Need
 from ggp.search.mcts.tree_engine import ENDLESS, TreeEngine
 from ggp.search.mcts.tree_memory import has_room_for_past
@@ -433,6 +433,12 @@ def prepare_following(game: CompiledGame, options: MctsOptions) -> None:
     engine.compile_parts()
     engine.set_root(game.unpack(state))
     engine.move_root(ROOT, game.unpack(state))
+
+
+def prepare_policy(game: CompiledGame, policy: str) -> None:
+    """Compile the kernels that a search against the clock needs for a policy, or load them from the cache."""
+    options = replace(default_options(), policy=policy, memory_mebibytes=1)
+    TreeEngine(game.tables, game.lane_tables, game.terms, options, seed=0).compile_parts()
 
 
 def _never() -> bool:

@@ -1,5 +1,6 @@
 """`python -m ggp.search.proving [evaluations]`: compile the kernels of proofs into the cache, while another
-process compiles those of the search. With `evaluations` those too that find an evaluation for alpha-beta.
+process compiles those of the search. With `evaluations` those too that find an evaluation for alpha-beta, and
+those of trial matches.
 
 The small kernels that a match needs besides the search come first, because that process may wait for them.
 """
@@ -11,7 +12,7 @@ from ggp.engines.loading import find_own_rules, load
 from ggp.search.alphabeta.evaluation import prepare_evaluations
 from ggp.search.mcts.mixed_root import prepare_mixing
 from ggp.search.mcts.options import default_options
-from ggp.search.mcts.search import prepare_following
+from ggp.search.mcts.search import prepare_following, prepare_policy
 from ggp.search.proving.prover import prepare_proving
 from ggp.solver.solution import prepare_valuation
 
@@ -22,5 +23,6 @@ if __name__ == "__main__":
     prepare_mixing()
     prepare_proving(game)
     if sys.argv[1:] == ["evaluations"]:
+        prepare_policy(game, "mast")
         prepare_evaluations()
     prepare_valuation()

@@ -11,13 +11,13 @@ from ggp.cli.main import app
 from ggp.engines.loading import load
 from ggp.jit import second_process
 from ggp.knowledge.folder import KnowledgeFileError, kept_file
-from ggp.knowledge.trial import FILE_NAME, MOST_MATCHES, Trial
+from ggp.knowledge.trial import MOST_MATCHES, Trial
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
 from ggp.players import alphabeta_play, trial_matches
 from ggp.players.alphabeta import AlphaBetaPlayer
 from ggp.players.factory import make_player
-from ggp.players.trial_matches import TrialMatches
+from ggp.players.trial_matches import AlphaBetaContender, TrialMatches
 from ggp.search.alphabeta import evaluation
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.mcts.options import MctsOptions
@@ -49,7 +49,7 @@ def keep_trial(game, **counts):
     trial = Trial.empty(game)
     for name, count in counts.items():
         setattr(trial, name, count)
-    trial.save(kept_file(game.program, FILE_NAME))
+    trial.save(kept_file(game.program, Trial.file_name))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_trial_matches_are_played_until_the_trial_is_over(monkeypatch):
     monkeypatch.setattr(trial_matches, "random_opening", lambda game, rng: game.initial_state())
     game = load("tictactoe", "lanes")
     trial = Trial("tictactoe", "digest")
-    matches = TrialMatches(game, AlphaBeta(game, mebibytes=1), MctsOptions(), seed=1)
+    matches = TrialMatches(game, AlphaBetaContender(AlphaBeta(game, mebibytes=1)), MctsOptions(), seed=1)
     matches.play(trial, time.monotonic() + 600)
     assert (trial.won, trial.lost, trial.is_won) == (6, 0, True)
 
@@ -179,7 +179,8 @@ def test_trial_matches_are_played_by_the_tree():
     game = load("tictactoe", "lanes")
     trial = Trial("tictactoe", "digest", drawn=MOST_MATCHES - 3)
     options = MctsOptions(threads=1)
-    matches = TrialMatches(game, AlphaBeta(game, mebibytes=1), options, seed=1, move_seconds=0.003)
+    contender = AlphaBetaContender(AlphaBeta(game, mebibytes=1))
+    matches = TrialMatches(game, contender, options, seed=1, move_seconds=0.003)
     matches.play(trial, time.monotonic() + 600)
     assert trial.won + trial.lost + trial.drawn == MOST_MATCHES
 
@@ -187,9 +188,8 @@ def test_trial_matches_are_played_by_the_tree():
 def test_a_trial_match_that_the_deadline_cuts_short_is_not_counted():
     game = load("tictactoe", "lanes")
     trial, now = Trial("tictactoe", "digest"), iter(range(100))
-    matches = TrialMatches(
-        game, AlphaBeta(game, mebibytes=1), MctsOptions(threads=1), seed=1, clock=lambda: next(now)
-    )
+    contender = AlphaBetaContender(AlphaBeta(game, mebibytes=1))
+    matches = TrialMatches(game, contender, MctsOptions(threads=1), seed=1, clock=lambda: next(now))
     matches.play(trial, 3.0)
     assert (trial.won, trial.lost, trial.drawn) == (0, 0, 0)
 
@@ -220,14 +220,14 @@ def test_the_sequential_test_decides(won, lost, drawn, is_over, is_won):
 )
 def test_damaged_trials_begin_anew(change, game, caplog):
     keep_trial(game, won=6)
-    place = kept_file(game.program, FILE_NAME)
+    place = kept_file(game.program, Trial.file_name)
     content = json.loads(place.read_text())
     assert Trial.load(place) == Trial(content["game"], content["rules"], won=6)
     place.write_text(json.dumps(content | change))
     with pytest.raises(KnowledgeFileError):
         Trial.load(place).require_rules(game.program)
     assert mode_of_first_move("mcts", game) == "lanes"
-    assert "trial matches begin anew" in caplog.text
+    assert "trial matches begin again" in caplog.text
 
 
 def test_info_says_how_the_trial_went(game, capsys):
