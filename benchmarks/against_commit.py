@@ -3,9 +3,12 @@
     git worktree add ../base 7e480a9
     python -m benchmarks.against_commit ../base matches.jsonl --minutes 60
     python -m benchmarks.against_commit ../base matches.jsonl --report
+    python -m benchmarks.against_commit ../base matches.jsonl --cores 0 1 --ponder
 
 Each match is played by `ggp player` processes that share one core without pondering: each has it to itself
-while it is to move, and where roles choose at once they share it. Rounds go over all games; the candidate,
+while it is to move, and where roles choose at once they share it. With `--ponder` the candidate has the first
+core and the others the second, and each ponders as it does by default: one match at a time. What a player
+keeps about a game lies in `$XDG_DATA_HOME`: an empty folder makes a fair beginning. Rounds go over all games; the candidate,
 this checkout, sits in one seat and the other commit in all others, and seats rotate. Openings are not
 varied: matches differ because searches against a clock do. Each match appends one line to the file, and a
 later call goes on after it. Ctrl-C ends the work.
@@ -51,6 +54,10 @@ GAMES = [
     "goofspiel",
     "connectfour_3p",
     "chinesecheckers_3p",
+    "amazons_5x5",
+    "hex_11x11",
+    "dicerace",
+    "sheepandwolf",
 ]
 AGENT = "mcts:threads=1"
 
@@ -116,20 +123,24 @@ def warm_up(folder: Path, game: str, core: int) -> None:
 
 
 class Table:
-    """A core with a player of the candidate and one of the base for every other seat."""
+    """A player of the candidate on the first core, and one of the base for every other seat on the last.
 
-    def __init__(self, base: Path, core: int, clocks: list[str]) -> None:
-        self.base, self.core, self.clocks = base, core, clocks
+    With two cores they ponder as they do by default.
+    """
+
+    def __init__(self, base: Path, cores: list[int], clocks: list[str]) -> None:
+        self.base, self.cores, self.clocks = base, cores, clocks
         self.commits = commit_of(base), commit_of(ROOT)
         self._stack = ExitStack()
-        self._candidate = self._player(ROOT)
+        self._candidate = self._player(ROOT, cores[0])
         self._others: list[PlayerProcess] = []
 
-    def _player(self, folder: Path) -> PlayerProcess:
+    def _player(self, folder: Path, core: int) -> PlayerProcess:
         # Earlier commits lack the option and do not ponder by default.
         has_option = "--no-ponder" in (folder / "ggp" / "cli" / "player.py").read_text(encoding="utf-8")
-        options = ["--agent", AGENT, "--log-level", "info", *(["--no-ponder"] if has_option else [])]
-        player = PlayerProcess(*options, root=folder, core=self.core)
+        is_quiet = has_option and len(self.cores) == 1
+        options = ["--agent", AGENT, "--log-level", "info", *(["--no-ponder"] if is_quiet else [])]
+        player = PlayerProcess(*options, root=folder, core=core)
         self._stack.callback(player.close)
         return player
 
@@ -137,7 +148,7 @@ class Table:
         """Play one match and judge it."""
         seats = player_seats(pairing.game)
         while len(self._others) < len(seats) - 1:  # a process plays one role of a match
-            self._others.append(self._player(self.base))
+            self._others.append(self._player(self.base, self.cores[-1]))
         addresses = [each.address for each in self._others[: len(seats) - 1]]
         addresses.insert(pairing.seat, self._candidate.address)
         with tempfile.TemporaryDirectory() as folder:
@@ -172,7 +183,7 @@ def read_outcomes(path: Path) -> list[Outcome]:
 
 
 def play_all(given: argparse.Namespace) -> None:
-    """Play at one table per core until the time is over."""
+    """Play at one table per core, or per two with pondering, until the time is over."""
     until = time.monotonic() + 60 * given.minutes
     path = Path(given.outcomes)
     todo = pairings(given.games, {(each.game, each.round) for each in read_outcomes(path)})
@@ -181,15 +192,15 @@ def play_all(given: argparse.Namespace) -> None:
     lock = threading.Lock()
     is_warm: set[str] = set()
 
-    def run(core: int) -> None:
-        table = Table(base, core, clocks)
+    def run(cores: list[int]) -> None:
+        table = Table(base, cores, clocks)
         try:
             while time.monotonic() < until:
                 with lock:
                     pairing = next(todo)
                 if pairing.game not in is_warm:
-                    warm_up(base, pairing.game, core)
-                    warm_up(ROOT, pairing.game, core)
+                    warm_up(base, pairing.game, cores[-1])
+                    warm_up(ROOT, pairing.game, cores[0])
                     is_warm.add(pairing.game)
                 outcome = table.play(pairing)
                 with lock, path.open("a") as file:
@@ -197,8 +208,10 @@ def play_all(given: argparse.Namespace) -> None:
         finally:
             table.close()
 
-    with ThreadPoolExecutor(len(given.cores)) as pool:
-        for future in [pool.submit(run, core) for core in given.cores]:
+    size = 2 if given.ponder else 1
+    tables = [given.cores[i : i + size] for i in range(0, len(given.cores), size)]
+    with ThreadPoolExecutor(len(tables)) as pool:
+        for future in [pool.submit(run, cores) for cores in tables]:
             future.result()
 
 
@@ -243,6 +256,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--start-clock", type=float, default=10.0)
     parser.add_argument("--play-clock", type=float, default=1.0)
+    parser.add_argument("--ponder", action="store_true", help="two cores a match, the candidate on the first")
     parser.add_argument("--report", action="store_true", help="only print the table of what was played")
     given = parser.parse_args()
     if not given.report:

@@ -129,15 +129,14 @@ class TrialMatches:
         for _ in range(LONGEST):
             if game.is_terminal(state):
                 return game.goal(state, own) - game.goal(state, other)
-            until = self._clock() + self._move_seconds
-            if until >= deadline:
+            if self._clock() + self._move_seconds >= deadline:
                 return None
             legal = {role: game.legal_moves(state, role) for role in game.roles}
             moves = {role: legal[role][0] for role in game.roles}
             tree.move_to(state, joint)
             self._contender.follow(own, state, joint)
             if len(legal[own]) > 1:
-                moves[own] = self._contender.choose(until) or moves[own]
+                moves[own] = self._contender.choose(self._clock() + self._move_seconds) or moves[own]
             if len(legal[other]) > 1:
                 tree.run(deadline=self._clock() + self._move_seconds)
                 moves[other] = tree.best_move()
