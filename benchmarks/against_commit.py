@@ -8,10 +8,10 @@
 Each match is played by `ggp player` processes that share one core without pondering: each has it to itself
 while it is to move, and where roles choose at once they share it. With `--ponder` the candidate has the first
 core and the others the second, and each ponders as it does by default: one match at a time. What a player
-keeps about a game lies in `$XDG_DATA_HOME`: an empty folder makes a fair beginning. Rounds go over all games; the candidate,
-this checkout, sits in one seat and the other commit in all others, and seats rotate. Openings are not
-varied: matches differ because searches against a clock do. Each match appends one line to the file, and a
-later call goes on after it. Ctrl-C ends the work.
+keeps about a game lies in `$XDG_DATA_HOME`: an empty folder makes a fair beginning. Rounds go over all games;
+the candidate, this checkout, sits in one seat and the other commit in all others, and seats rotate. Openings
+are not varied: matches differ because searches against a clock do. Each match appends one line to the file,
+and a later call goes on after it. Ctrl-C ends the work.
 """
 
 from __future__ import annotations
@@ -137,7 +137,8 @@ class Table:
 
     def _player(self, folder: Path, core: int) -> PlayerProcess:
         # Earlier commits lack the option and do not ponder by default.
-        has_option = "--no-ponder" in (folder / "ggp" / "cli" / "player.py").read_text(encoding="utf-8")
+        command = folder / "ggp" / "cli" / "player.py"
+        has_option = command.exists() and "--no-ponder" in command.read_text(encoding="utf-8")
         is_quiet = has_option and len(self.cores) == 1
         options = ["--agent", AGENT, "--log-level", "info", *(["--no-ponder"] if is_quiet else [])]
         player = PlayerProcess(*options, root=folder, core=core)
