@@ -160,8 +160,9 @@ class AgentThread:
         if key not in self._players:
             assert self._game is not None
             player = make_player(task.spec, on_report=self._pass_on)
-            player.prepare(self._game)
             start = _REMOTE_START_SECONDS if player.is_remote else _START_SECONDS
+            player.start_clock_seconds, player.begins_early = start, True
+            player.prepare(self._game)
             setup = MatchSetup(self._match_id, self._game, task.role, start, task.seconds, self._seed)
             if player.is_remote:  # one that fails START is asked for moves all the same, as managers do
                 self._players[key] = player

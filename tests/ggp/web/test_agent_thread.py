@@ -17,7 +17,12 @@ class ReportingPlayer(LegalPlayer):
         super().__init__()
         self.on_report = on_report
 
+    def prepare(self, game):
+        assert self.begins_early
+        self.start_clock_of_prepare = self.start_clock_seconds
+
     def start(self, setup, deadline):
+        assert setup.start_clock_seconds == self.start_clock_of_prepare
         super().start(setup, deadline)
         self.on_report(SearchReport(seconds=11.0))
 
