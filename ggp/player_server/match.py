@@ -28,6 +28,7 @@ from ggp.player_server.worker_messages import (
     Failed,
     Gone,
     PlayRequest,
+    PonderRequest,
     Progress,
     Ready,
     StartRequest,
@@ -130,6 +131,7 @@ class PlayerMatch:
         self._is_start_abandoned: Callable[[], bool] = lambda: False
         self._last_answer: Move | None = None
         self._is_closed = False
+        self._may_ponder = True
         self._tasks: set[asyncio.Task[Any]] = set()
         self._releasing: asyncio.Task[None] | None = None
 
@@ -262,8 +264,16 @@ class PlayerMatch:
             return
         assert self._start_request is not None
         self._worker.send(self._start_request)
+        if not self._may_ponder:
+            self._worker.send(PonderRequest(False))
         for request in self._play_requests:
             self._worker.send(request)
+
+    def allow_pondering(self, is_allowed: bool) -> None:
+        """Whether the worker may think while others do, from now on."""
+        if is_allowed != self._may_ponder:
+            self._may_ponder = is_allowed
+            self._worker.send(PonderRequest(is_allowed))
 
     def _receive(self, link: WorkerLink, event: Event) -> None:
         if link is not self._worker or self._is_closed:

@@ -12,7 +12,7 @@ import contextlib
 import logging
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -83,6 +83,7 @@ class PlayerServer:
         self.port = 0
         self.is_preparing = False
         self.matches: dict[str, PlayerMatch] = {}
+        self._to_move: list[PlayerMatch] = []
         self._replacing: set[str] = set()
         self._match_count = 0
         origins = OriginRules(options.host, options.allowed_origins)
@@ -173,7 +174,8 @@ class PlayerServer:
             return "busy", "no room for another match"
         match = self.matches[key] = self._new_match(message, request)
         try:
-            return "ready", await match.start(deadline, request.is_peer_gone)
+            with self._to_itself(match):
+                return "ready", await match.start(deadline, request.is_peer_gone)
         except StartError as error:
             self._drop(key, match)
             return "busy", f"cannot play: {_summary(str(error))}"
@@ -200,7 +202,8 @@ class PlayerServer:
         match = self._new_match(message, request)
         is_good = False
         try:
-            note = await match.start(deadline, request.is_peer_gone)
+            with self._to_itself(match):
+                note = await match.start(deadline, request.is_peer_gone)
             is_good = match.is_loaded and self.matches.get(key) is running
         except StartError as error:
             note = f"cannot play: {_summary(str(error))}"
@@ -228,7 +231,8 @@ class PlayerServer:
             request.arrival, match.play_clock_seconds, PLAY_MARGIN, self.options.margin_seconds, request.peer
         )
         latest = latest_deadline(request.arrival, match.play_clock_seconds, deadline)
-        answer = await match.play(message, deadline, latest, request.is_peer_gone)
+        with self._to_itself(match):
+            answer = await match.play(message, deadline, latest, request.is_peer_gone)
         if self.options.on_answer is not None and answer.how != "repeated":
             seconds = time.monotonic() - request.arrival
             self.options.on_answer(
@@ -243,6 +247,21 @@ class PlayerServer:
                 }
             )
         return answer.text, answer.note()
+
+    @contextlib.contextmanager
+    def _to_itself(self, match: PlayerMatch) -> Iterator[None]:
+        """While `match` starts or is to move, no other one ponders: it would take cores from this one."""
+        self._to_move.append(match)
+        self._share_cores()
+        try:
+            yield
+        finally:
+            self._to_move.remove(match)
+            self._share_cores()
+
+    def _share_cores(self) -> None:
+        for match in self.matches.values():
+            match.allow_pondering(all(other is match for other in self._to_move))
 
     def _has_room(self) -> bool:
         if self.is_preparing:

@@ -3,12 +3,14 @@
 It reads requests from standard input and writes events to standard output (`worker_messages`), for one match
 after the other. The process has its own session: its server kills the whole group, grounding children
 included, and it kills its own group when standard input closes, because then the server is dead. Between
-requests the player ponders if it is told to, until the next one arrives.
+requests the player ponders if it is told to, until the next one arrives, except while other matches of the
+server are to move.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -39,6 +41,7 @@ from ggp.player_server.worker_messages import (
     Event,
     Failed,
     PlayRequest,
+    PonderRequest,
     PrepareRequest,
     Progress,
     Ready,
@@ -104,8 +107,10 @@ class Outbox:
 class AgentMatch:
     """The agent's side of one match.
 
-    tracker  None in games with `sees`: there the player observes, and its belief follows the match
-    ticket   of the PLAY request being answered; -1 before the first
+    tracker     None in games with `sees`: there the player observes, and its belief follows the match
+    ticket      of the PLAY request being answered; -1 before the first
+    pondering_seconds   after an answer; 0: the player does not ponder
+    may_ponder  False while another match of the server is to move
     """
 
     player: Player
@@ -114,6 +119,8 @@ class AgentMatch:
     outbox: Outbox
     ticket: int = -1
     pondering_seconds: float = 0.0
+    may_ponder: bool = True
+    _ponder_until: float = -math.inf
 
     def play(self, requests: Sequence[PlayRequest]) -> None:
         """Advance through all of `requests` and answer the last: it is too late for the others."""
@@ -156,10 +163,14 @@ class AgentMatch:
         translate: Callable[[Any], Any] = self.game.translate  # type: ignore[attr-defined]
         return translate(state)
 
+    def begin_pondering(self) -> None:
+        """Set until when the player may ponder: it has just answered."""
+        self._ponder_until = time.monotonic() + self.pondering_seconds
+
     def ponder(self, is_over: Callable[[], bool]) -> None:
-        """Let the player ponder until `is_over()`, if it is told to."""
-        if self.pondering_seconds > 0 and not is_over():
-            self.player.ponder(is_over, time.monotonic() + self.pondering_seconds)
+        """Let the player ponder until `is_over()`, if it is told to, may, and its time is not over."""
+        if self.may_ponder and not is_over() and time.monotonic() < self._ponder_until:
+            self.player.ponder(is_over, self._ponder_until)
 
     def send_report(self, report: SearchReport) -> None:
         """Send how the search stands."""
@@ -203,6 +214,8 @@ def _serve(inbox: Inbox, outbox: Outbox) -> None:
                 match = _start(request, outbox)
             elif isinstance(request, PlayRequest):
                 plays.append(request)
+            elif isinstance(request, PonderRequest) and match is not None:
+                match.may_ponder = request.may_ponder
             elif isinstance(request, StopRequest):
                 if match is not None:
                     match.player.stop(_parse_terms(request.terms))
@@ -213,6 +226,7 @@ def _serve(inbox: Inbox, outbox: Outbox) -> None:
                 outbox.send(Stopped())
         if plays and match is not None:
             match.play(plays)
+            match.begin_pondering()
         if match is not None:
             match.ponder(inbox.has_requests)
 
@@ -249,6 +263,7 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
         clock = max(setup.start_clock_seconds, setup.play_clock_seconds)
         match.pondering_seconds = min(clock + PONDERING_PATIENCE_SECONDS, LONGEST_PONDERING_SECONDS)
     match.player.start(setup, request.deadline)
+    match.begin_pondering()
     outbox.send(Ready())
     return match
 

@@ -49,6 +49,15 @@ class PlayRequest:
 
 
 @dataclass(frozen=True)
+class PonderRequest:
+    """Whether the player may think while others do, from now on; not answered."""
+
+    kind: ClassVar[str] = "ponder"
+
+    may_ponder: bool
+
+
+@dataclass(frozen=True)
 class StopRequest:
     """End the match, and forget it; answered by Stopped. `terms` as in PlayRequest, None after ABORT."""
 
@@ -137,12 +146,12 @@ class Gone:
     kind: ClassVar[str] = "gone"
 
 
-Request: TypeAlias = StartRequest | PlayRequest | StopRequest | PrepareRequest
+Request: TypeAlias = StartRequest | PlayRequest | PonderRequest | StopRequest | PrepareRequest
 Event: TypeAlias = Ready | Stopped | Compiling | BestMove | Progress | Decision | Failed | Gone
 Kind = TypeVar("Kind")
 
 _REQUESTS: dict[str, type[Request]] = {
-    kind.kind: kind for kind in (StartRequest, PlayRequest, StopRequest, PrepareRequest)
+    kind.kind: kind for kind in (StartRequest, PlayRequest, PonderRequest, StopRequest, PrepareRequest)
 }
 _EVENTS: dict[str, type[Event]] = {
     kind.kind: kind for kind in (Ready, Stopped, Compiling, BestMove, Progress, Decision, Failed, Gone)

@@ -326,6 +326,39 @@ def test_player_that_ponders_finds_a_larger_tree():
     assert with_it > 2 * without
 
 
+def cpu_seconds(pid):
+    """CPU time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc here")
+def test_player_does_not_ponder_in_one_match_while_another_is_to_move():
+    async def used(pid, seconds):
+        before = cpu_seconds(pid)
+        await asyncio.sleep(seconds)
+        return cpu_seconds(pid) - before
+
+    async def scenario():
+        search = SearchOptions(agent="mcts:search=reference,solver=off")
+        async with running_player(search=search) as server:
+            await post(server.port, start("a", start_clock=3, play_clock=60))
+            await post(server.port, start("b", start_clock=3, play_clock=6))
+            pid = server.matches["a"].worker_pid
+            alone = await used(pid, 1.0)
+            playing = asyncio.create_task(post(server.port, "( PLAY b NIL )"))
+            await asyncio.sleep(1.0)  # for the slice that is being searched
+            meanwhile = await used(pid, 2.0)
+            assert not playing.done()
+            await playing
+            return alone, meanwhile, await used(pid, 1.0)
+
+    alone, meanwhile, afterwards = run(scenario())
+    assert alone > 0.2
+    assert meanwhile < 0.1
+    assert afterwards > 0.2
+
+
 @pytest.mark.parametrize("text", ["( ABORT m )", "( STOP m NIL )"])
 def test_player_stops_pondering_when_the_match_ends(text):
     async def scenario():

@@ -20,6 +20,7 @@ from ggp.player_server.worker_messages import (
     Decision,
     Failed,
     PlayRequest,
+    PonderRequest,
     Progress,
     Ready,
     StartRequest,
@@ -184,6 +185,42 @@ def test_worker_ponders_for_minutes_at_most_whatever_the_clocks_are(monkeypatch)
     match = worker._start(request, Outbox(io.BytesIO()))
     assert match.pondering_seconds == worker.LONGEST_PONDERING_SECONDS
     match.player.stop(None)
+
+
+class Pondering(LegalPlayer):
+    def __init__(self):
+        self.pondered = []
+
+    def ponder(self, is_over, deadline):
+        self.pondered.append(deadline)
+
+
+def test_player_ponders_only_while_no_other_match_is_to_move(monkeypatch):
+    """Requests that arrive interrupt it; afterwards it goes on for what is left of its time."""
+    player, outbox = Pondering(), Outbox(io.BytesIO())
+    match = AgentMatch(player, None, Nim(7), outbox, pondering_seconds=60.0)
+    match.begin_pondering()
+    monkeypatch.setattr(worker, "_start", lambda request, outbox: match)
+
+    class Script:
+        turns = iter([[StartRequest(*["m"] * 5, 1.0, 1.0, 1, 1, True, 0.0)],
+                      [PonderRequest(False)], [PonderRequest(False)], [PonderRequest(True)]])  # fmt: skip
+        seen = []  # noqa: RUF012
+
+        def wait(self):
+            self.seen.append(len(player.pondered))
+            return next(self.turns)
+
+        def has_requests(self):
+            return False
+
+    with pytest.raises(StopIteration):
+        worker._serve(Script(), outbox)
+    assert Script.seen == [0, 1, 1, 1, 2]
+    assert len(set(player.pondered)) == 1
+    match._ponder_until = time.monotonic()
+    match.ponder(lambda: False)
+    assert len(player.pondered) == 2
 
 
 class Observing(LegalPlayer):
