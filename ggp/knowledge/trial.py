@@ -18,7 +18,7 @@ from ggp.knowledge.folder import KnowledgeFileError, read_knowledge, write_knowl
 FORMAT = "ggp-trial 1"
 ERROR = 0.05
 MOST_MATCHES = 200
-"""Undecided after these: the tree plays as it did."""
+"""Of any trial."""
 
 
 @dataclass
@@ -27,8 +27,10 @@ class Trial:
 
     rules        digest of the rules
     generation   of the taught network that alpha-beta could evaluate by; 0: there was none
-    file_name, expected_share   where it is kept; of matches won where the contender should play: between
-                                alpha-beta and the tree it is rarely a close race
+    file_name        where it is kept
+    expected_share   of matches won where the contender should play: between alpha-beta and the tree it is
+                     rarely a close race
+    most_matches     undecided after these, the tree plays as it did
 
     >>> trial = Trial("chess", "d1", won=5)
     >>> trial.is_over, trial.is_won
@@ -46,6 +48,7 @@ class Trial:
     generation: int = 0
     file_name: ClassVar[str] = "trial.json"
     expected_share: ClassVar[float] = 0.85
+    most_matches: ClassVar[int] = MOST_MATCHES
 
     @classmethod
     def empty(cls, game: Game[Any], generation: int = 0) -> Self:
@@ -69,7 +72,7 @@ class Trial:
     def is_over(self) -> bool:
         """Whether no more matches are needed."""
         is_lost = self.evidence <= math.log(ERROR / (1 - ERROR))
-        return self.is_won or is_lost or self.won + self.lost + self.drawn >= MOST_MATCHES
+        return self.is_won or is_lost or self.won + self.lost + self.drawn >= self.most_matches
 
     def __str__(self) -> str:
         return f"{self.won} won, {self.lost} lost, {self.drawn} drawn"
@@ -115,3 +118,4 @@ class PolicyTrial(Trial):
 
     file_name: ClassVar[str] = "policy_trial.json"
     expected_share: ClassVar[float] = 0.7
+    most_matches: ClassVar[int] = 80

@@ -7,7 +7,7 @@ import pytest
 from ggp.cli.main import app
 from ggp.engines.loading import load
 from ggp.knowledge.folder import kept_file
-from ggp.knowledge.trial import MOST_MATCHES, PolicyTrial
+from ggp.knowledge.trial import PolicyTrial
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
 from ggp.players import policy_play
@@ -90,11 +90,11 @@ def test_other_games_are_played_as_they_were(tmp_path, monkeypatch, name):
 @pytest.mark.parametrize("name", ["tictactoe", "tron"])  # tron: both roles choose at once
 def test_trial_matches_are_played_by_two_trees(name):
     game = load(name, "lanes")
-    trial = PolicyTrial(name, "digest", drawn=MOST_MATCHES - 2)
+    trial = PolicyTrial(name, "digest", drawn=PolicyTrial.most_matches - 2)
     contender = TreeContender(game, MctsOptions(policy="mast", threads=1, memory_mebibytes=16), seed=1)
     matches = TrialMatches(game, contender, SMALL, seed=1, move_seconds=0.002)
     matches.play(trial, time.monotonic() + 600)
-    assert trial.won + trial.lost + trial.drawn == MOST_MATCHES
+    assert trial.won + trial.lost + trial.drawn == PolicyTrial.most_matches
 
 
 def test_info_says_how_the_trial_went(game, capsys):
