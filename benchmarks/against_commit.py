@@ -7,11 +7,11 @@
 
 Each match is played by `ggp player` processes that share one core without pondering: each has it to itself
 while it is to move, and where roles choose at once they share it. With `--ponder` the candidate has the first
-core and the others the second, and each ponders as it does by default: one match at a time. What a player
-keeps about a game lies in `$XDG_DATA_HOME`: an empty folder makes a fair beginning. Rounds go over all games;
-the candidate, this checkout, sits in one seat and the other commit in all others, and seats rotate. Openings
-are not varied: matches differ because searches against a clock do. Each match appends one line to the file,
-and a later call goes on after it. Ctrl-C ends the work.
+core of two and the others the second, and each ponders as it does by default. What a player keeps about a
+game lies in `$XDG_DATA_HOME`: an empty folder makes a fair beginning. Rounds go over all games; this
+checkout, the candidate, sits in one seat and the other commit in all others, and seats rotate. Openings are
+not varied: matches differ because searches against a clock do. Each match appends one line to the file, and
+a later call goes on after it. Ctrl-C ends the work.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ class Outcome:
     steps: int
     base: str
     candidate: str
+    ponders: bool = False
 
 
 def player_seats(game: str) -> list[int]:
@@ -171,7 +172,7 @@ class Table:
         base, candidate = self.commits
         steps = len(content.get("moves", []))
         return Outcome(**asdict(pairing), points=points, goals=goals, faults=faults, steps=steps,
-                       base=base, candidate=candidate)  # fmt: skip
+                       base=base, candidate=candidate, ponders=len(self.cores) > 1)  # fmt: skip
 
     def close(self) -> None:
         """End the players."""
@@ -260,6 +261,8 @@ def main() -> None:
     parser.add_argument("--ponder", action="store_true", help="two cores a match, the candidate on the first")
     parser.add_argument("--report", action="store_true", help="only print the table of what was played")
     given = parser.parse_args()
+    if given.ponder and len(given.cores) % 2:
+        parser.error("--ponder needs two cores for each match")
     if not given.report:
         play_all(given)
     print(report(read_outcomes(Path(given.outcomes))))

@@ -68,7 +68,6 @@ def costs_now(engine: TreeEngine) -> tuple[float, ...]:
     Leaves the search as it was.
     """
     tables, arrays, statistics = engine.tables, engine.arrays, engine.memory.statistics
-    assert statistics is not None, "MAST learns about moves"
     before = arrays.value.copy(), arrays.random.copy()
     stuck = make_rows(1, arrays.value.dtype.itemsize // 8)
     settle(tables, arrays.value, 0, 2)

@@ -122,6 +122,7 @@ def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | Non
 def _kept_lines(game: Game[Any]) -> list[str]:
     """What is kept for the game and used by players: its book, endings, tuned options and trial matches."""
     from ggp.knowledge.trial import PolicyTrial, Trial
+    from ggp.knowledge.tuned import TunedOptions
     from ggp.players.kept_knowledge import kept_trial, open_book, open_endings, tuned_options
     from ggp.players.options import AUTO
     from ggp.validation.properties import counted
@@ -131,7 +132,7 @@ def _kept_lines(game: Game[Any]) -> list[str]:
     lines = [] if book is None else [f"opening book of {counted(len(book.moves), 'position')}"]
     if endings is not None:
         lines.append(f"table of {endings.state_count:,} endings: {endings.tablebase.header.get('part')}")
-    if tuned is not None:
+    if tuned not in (None, TunedOptions()):
         lines.append(f"mcts is tuned to {tuned}")
     trial, of_policy = kept_trial(game, Trial), kept_trial(game, PolicyTrial)
     if trial is not None:

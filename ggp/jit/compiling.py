@@ -2,7 +2,7 @@
 
 Compiled code is kept in the user's cache folder, in a subfolder named by a digest of the sources of all
 kernels: numba checks only a function's own file for changes, not the files of what it calls. In that folder
-numba keeps one entry per processor type, row width and choice of optional tables.
+numba keeps one entry per processor type and row width.
 
     GGP_KERNEL_CACHE    folder for compiled kernels instead of the default; empty: do not cache
     NUMBA_DISABLE_JIT   1: run kernels as plain Python (hundreds of times slower; for debugging)
@@ -209,9 +209,11 @@ class _Progress:
         """Report until `end`; in a thread of its own."""
         if self._is_over.wait(NOTICE_AFTER_SECONDS):
             return
-        while not self.watch.is_busy:
+        busy_polls = 2 if self.watch.is_busy else 0
+        while busy_polls < 2:  # a kernel of a moment is none to announce
             if self._is_over.wait(POLL_SECONDS):
                 return
+            busy_polls = busy_polls + 1 if self.watch.is_busy else 0
         where = f"; kept in {CACHE_FOLDER}" if CACHE_FOLDER else ""
         self._say(f"compiling kernels for this processor (once, up to a minute{where}) ...")
         while not self._is_over.wait(PROGRESS_SECONDS):

@@ -14,7 +14,7 @@ calls it knows only where that lies in memory.
 
     total(entry_point(double, counts, 0), counts.address)
 
-A part takes an `Unboxed` and then integers, and returns an integer or nothing; what a call of one that
+A part takes an `Unboxed` and then integers, and returns an int64 or nothing; what a call of one that
 returns nothing gives is undefined. A call costs a few nanoseconds.
 """
 

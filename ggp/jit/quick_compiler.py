@@ -160,9 +160,9 @@ class ArgumentMembers(FunctionPass):
     """Look ahead into NamedTuples that are arguments of a kernel, before dead branches are pruned.
 
     A member that is None becomes a constant: Numba drops a branch on an argument that is None before it
-    infers types; one on `search.contexts`, where `search` is a NamedTuple, it would otherwise compile, and
-    fail. A member that is a NamedTuple itself is read once, at the beginning: each reading takes the whole
-    argument apart, and with one for every mention kernels take a tenth longer to compile.
+    infers types; one on a member of a NamedTuple it would otherwise compile, and fail. A member that is a
+    NamedTuple itself is read once, at the beginning: each reading takes the whole argument apart, and with
+    one for every mention kernels take a tenth longer to compile.
     """
 
     _name = "argument_members"
@@ -267,8 +267,8 @@ _signatures: dict[tuple[int, tuple[Any, ...]], tuple[Any, Any]] = {}
 def _remembered_signatures() -> Iterator[None]:
     """Let numba remember signatures of its own functions, operators above all, in the `with` block.
 
-    It would try one implementation after the other at each of 4,500 calls in `search_tree`, nine tenths of
-    which have the types of an earlier one. Belongs inside numba's compiler lock; may be nested.
+    It would try one implementation after the other at each of thousands of calls in a large kernel, nine
+    tenths of which have the types of an earlier one. Belongs inside numba's compiler lock; may be nested.
     """
     patched: Any = BaseFunction
     find = patched.get_call_type

@@ -12,7 +12,8 @@ Arrays of rows are one-dimensional numpy arrays whose dtype carries W (`row_dtyp
     x & y   x | y   x ^ y   ~x              all lanes at once
     fill(rows, word)                        a row of the width of `rows`, every word the same
     any_lane(x)                             is a bit set anywhere?
-    get_word(rows, i, w)  set_word(...)     one word, for scalar code; also of `words_of(rows)`, as word_count
+    get_word(rows, i, w)  set_word(...)     one word, for scalar code; these and word_count also take
+                                            `words_of(rows)`
     shift_left, shift_right, add, popcount  word by word; `sum_words` adds up the words
     count_bits, lowest_bit                  of one word
 

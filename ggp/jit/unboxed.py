@@ -119,7 +119,8 @@ else:
         An array is the owners of its memory (none), size, bytes of an item, address, shape and strides.
         """
         if isinstance(value, np.ndarray):
-            yield from (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
+            yield from (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape)
+            yield from (stride % 2**64 for stride in value.strides)
         elif isinstance(value, tuple):
             for each in value:
                 yield from _words_of(each)

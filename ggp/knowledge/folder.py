@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def read_knowledge(path: str | Path, file_format: str) -> dict[str, Any]:
 def write_knowledge(path: Path, content: Mapping[str, Any]) -> None:
     """Write a JSON object atomically, into a new private folder if need be. Raises OSError."""
     make_private_folder(path.parent)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         with writing(path):
             partial.write_text(json.dumps(content) + "\n", encoding="utf-8")

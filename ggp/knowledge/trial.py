@@ -15,7 +15,6 @@ from gdl.program import Program
 from ggp.game import Game
 from ggp.knowledge.folder import KnowledgeFileError, read_knowledge, write_knowledge
 
-FORMAT = "ggp-trial 1"
 ERROR = 0.05
 MOST_MATCHES = 200
 """Of any trial."""
@@ -27,7 +26,8 @@ class Trial:
 
     rules        digest of the rules
     generation   of the taught network that alpha-beta could evaluate by; 0: there was none
-    file_name        where it is kept
+    rival        policy of the tree
+    file_format, file_name   of what `save` writes
     expected_share   of matches won where the contender should play: between alpha-beta and the tree it is
                      rarely a close race
     most_matches     undecided after these, the tree plays as it did
@@ -46,16 +46,22 @@ class Trial:
     lost: int = 0
     drawn: int = 0
     generation: int = 0
+    rival: str = "uniform"
+    file_format: ClassVar[str] = "ggp-trial 1"
     file_name: ClassVar[str] = "trial.json"
     expected_share: ClassVar[float] = 0.85
     most_matches: ClassVar[int] = MOST_MATCHES
 
     @classmethod
-    def empty(cls, game: Game[Any], generation: int = 0) -> Self:
+    def empty(cls, game: Game[Any], generation: int = 0, rival: str = "uniform") -> Self:
         """A trial that has not begun."""
         from ggp.solver.work_folder import rules_digest
 
-        return cls(game.name, rules_digest(game.program), generation=generation)
+        return cls(game.name, rules_digest(game.program), generation=generation, rival=rival)
+
+    def has_same_sides(self, other: Trial) -> bool:
+        """Whether the matches of both were played by the same."""
+        return (self.generation, self.rival) == (other.generation, other.rival)
 
     @property
     def evidence(self) -> float:
@@ -80,7 +86,7 @@ class Trial:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote. Raises OSError, KnowledgeFileError."""
-        content = read_knowledge(path, FORMAT)
+        content = read_knowledge(path, cls.file_format)
         game, rules = content.get("game"), content.get("rules")
         won, lost, drawn = content.get("won"), content.get("lost"), content.get("drawn")
         if not isinstance(game, str) or not isinstance(rules, str):
@@ -90,11 +96,14 @@ class Trial:
         generation = content.get("generation", 0)  # files from before there were networks have none
         if type(generation) is not int or generation < 0:
             raise KnowledgeFileError(f"{path}: incomplete or damaged (a generation is out of range)")
-        return cls(game, rules, cast("int", won), cast("int", lost), cast("int", drawn), generation)
+        rival = content.get("rival", "uniform")  # older files have none
+        if not isinstance(rival, str):
+            raise KnowledgeFileError(f"{path}: incomplete or damaged (a text is missing)")
+        return cls(game, rules, cast("int", won), cast("int", lost), cast("int", drawn), generation, rival)
 
     def save(self, path: Path) -> None:
         """Write atomically. Raises OSError."""
-        write_knowledge(path, {"format": FORMAT, **asdict(self)})
+        write_knowledge(path, {"format": self.file_format, **asdict(self)})
 
     def require_rules(self, program: Program) -> None:
         """Raise KnowledgeFileError unless it is of these rules."""
@@ -116,6 +125,7 @@ class PolicyTrial(Trial):
     True
     """
 
-    file_name: ClassVar[str] = "policy_trial.json"
+    file_format: ClassVar[str] = "ggp-mast-trial 1"
+    file_name: ClassVar[str] = "mast_trial.json"
     expected_share: ClassVar[float] = 0.7
     most_matches: ClassVar[int] = 80

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from typing import Any, cast
 
 from ggp.engines.compiled import CompiledGame
-from ggp.game import RANDOM_ROLE, Game, has_percepts, is_compiled
+from ggp.game import RANDOM_ROLE, Game, GameError, has_percepts, is_compiled
 from ggp.knowledge.trial import Trial
 from ggp.match.player import MatchSetup
 from ggp.players.alphabeta import AlphaBetaPlayer
@@ -46,12 +47,13 @@ def may_play(game: Game[Any]) -> bool:
     )
 
 
-def is_chosen(game: Game[Any], network: str = OFF) -> bool:
+def is_chosen(game: Game[Any], network: str = OFF, rival: str = "uniform") -> bool:
     """Whether alpha-beta won the trial matches that earlier start clocks had time for.
 
     network   option of the player
+    rival     policy of its tree
     """
-    return may_play(game) and _trial_of(game, network).is_won
+    return may_play(game) and _trial_of(game, network, rival).is_won
 
 
 def make_alphabeta(margin_seconds: float, endings: str, network: str = OFF) -> AlphaBetaPlayer:
@@ -77,10 +79,10 @@ def begin_alphabeta(
     rival      options of the tree to win trial matches against; None: there is no question
     endings    option of the player: its table of endings
     network    option of the player: a network that its evaluation may use. With another one than in the
-               matches that were counted, counting begins again
+               matches that were counted, or another policy of the rival, counting begins again
     """
     player = make_alphabeta(margin_seconds, endings, network)
-    trial = None if rival is None else _trial_of(setup.game, network)
+    trial = None if rival is None else _trial_of(setup.game, network, rival.policy)
     if rival is None or trial is None or trial.is_won:
         player.start(setup, deadline)
         return player if player.search is not None else None
@@ -92,20 +94,20 @@ def begin_alphabeta(
     if player.search is None:
         return None
     game = cast("CompiledGame", setup.game)
-    contender = AlphaBetaContender(player.search)
+    contender, before = AlphaBetaContender(player.search), replace(trial)
     try:
         TrialMatches(game, contender, rival, seed=setup.seed).play(trial, now + TRIAL_SHARE * left)
-    except AlphaBetaError as error:
-        _logger.info("%s: alpha-beta does not apply: %s", game.name, error)
+    except (AlphaBetaError, GameError, IndexError) as error:  # IndexError: a role without a legal move
+        _logger.info("%s: alpha-beta does not apply: %r", game.name, error)
         return None
     _logger.info("%s: alpha-beta (%s) against the tree: %s", game.name, player.evaluation, trial)
-    keep_trial(game, trial)
+    keep_trial(game, trial, before)
     return player if trial.is_won else None
 
 
-def _trial_of(game: Game[Any], network: str) -> Trial:
-    """The trial matches so far with the network of the game that alpha-beta may use now."""
+def _trial_of(game: Game[Any], network: str, rival: str = "uniform") -> Trial:
+    """The trial matches so far with the network that alpha-beta may use now, against the tree's policy."""
     taught = taught_network(cast("CompiledGame", game), network, may_use_kept=True)
     generation = 0 if taught is None else taught.generation
-    trial = kept_trial(game, Trial)
-    return trial if trial is not None and trial.generation == generation else Trial.empty(game, generation)
+    kept, empty = kept_trial(game, Trial), Trial.empty(game, generation, rival)
+    return kept if kept is not None and kept.has_same_sides(empty) else empty

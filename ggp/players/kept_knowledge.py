@@ -8,11 +8,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ggp.game import Game, Move
+from ggp.game import RANDOM_ROLE, Game, Move, has_percepts, is_compiled
 from ggp.knowledge.book import FILE_NAME, Book, BookMove
 from ggp.knowledge.folder import (
     ENDINGS_FILE_NAME,
@@ -22,7 +23,7 @@ from ggp.knowledge.folder import (
     kept_file,
     read_knowledge,
 )
-from ggp.knowledge.trial import Trial
+from ggp.knowledge.trial import MOST_MATCHES, PolicyTrial, Trial
 from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.knowledge.taught import TaughtNetwork
     from ggp.solver.endings import EndingTable
+
+TRIED_POLICY = "mast"
+"""The policy whose trial matches start clocks are for (`ggp.players.policy_play`)."""
 
 _Knowledge = TypeVar("_Knowledge")
 _AnyTrial = TypeVar("_AnyTrial", bound=Trial)
@@ -137,7 +141,7 @@ def _read_endings(path: str, stamp: tuple[int, int], game: Any) -> EndingTable:
 
 
 def tuned_options(game: Game[Any]) -> TunedOptions | None:
-    """The options that `ggp tune` kept for this game; None without them, or if they are the default."""
+    """The best options that `ggp tune` has found for this game, maybe the default; None without it."""
 
     def load(path: str | Path) -> Tuning:
         tuning = Tuning.load(path)
@@ -145,7 +149,19 @@ def tuned_options(game: Game[Any]) -> TunedOptions | None:
         return tuning
 
     tuning = open_kept(game, AUTO, TUNED_FILE_NAME, load, "playing with default options")
-    return None if tuning is None or tuning.best == TunedOptions() else tuning.best
+    return None if tuning is None else tuning.best
+
+
+def may_try_policy(game: Game[Any]) -> bool:
+    """Whether trial matches of a policy can be played: two roles, no chance, and nothing hidden."""
+    has_two = len(game.roles) == 2 and RANDOM_ROLE not in game.roles
+    return has_two and is_compiled(game) and not has_percepts(game)
+
+
+def tried_options(game: Game[Any]) -> TunedOptions | None:
+    """The options that won the trial matches of a policy in earlier start clocks; None if none did."""
+    trial = kept_trial(game, PolicyTrial) if may_try_policy(game) else None
+    return TunedOptions(TRIED_POLICY) if trial is not None and trial.is_won else None
 
 
 def taught_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> TaughtNetwork | None:
@@ -174,12 +190,22 @@ def kept_trial(game: Game[Any], kind: type[_AnyTrial]) -> _AnyTrial | None:
     return open_kept(game, AUTO, kind.file_name, load, "trial matches begin again")
 
 
-def keep_trial(game: Game[Any], trial: Trial) -> None:
-    """Keep trial matches for the next start clock of this game, if that is possible."""
+def keep_trial(game: Game[Any], trial: Trial, before: Trial) -> None:
+    """Keep trial matches for the next start clock of this game, if that is possible.
+
+    before   what was kept when they began: matches that others have counted meanwhile stay
+    """
+    kept = kept_trial(game, type(trial))
+    if kept is None or not kept.has_same_sides(trial):
+        kept = before
+    counted = {
+        name: min(MOST_MATCHES, getattr(kept, name) + getattr(trial, name) - getattr(before, name))
+        for name in ("won", "lost", "drawn")
+    }
     try:
         place = kept_file(game.program, trial.file_name)
         if place is not None:
-            trial.save(place)
+            replace(trial, **counted).save(place)
     except (OSError, KnowledgeFileError) as error:
         _logger.warning("%s: trial matches are not kept: %s", game.name, error)
 

@@ -18,7 +18,14 @@ from ggp.game import Game, GameError, Move, has_percepts, is_compiled
 from ggp.knowledge.tuned import TunedOptions
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
-from ggp.players.kept_knowledge import book_move, open_book, tuned_options
+from ggp.players.kept_knowledge import (
+    TRIED_POLICY,
+    book_move,
+    may_try_policy,
+    open_book,
+    tried_options,
+    tuned_options,
+)
 from ggp.players.options import OFF, MctsPlayerOptions
 from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
@@ -98,6 +105,7 @@ class MctsPlayer(Player):
         self._network: NetworkPlay | None = None
         self._late: LateProofs | None = None
         self._tuned = ""
+        self._tried: TunedOptions | None = None
         self._root: Hashable = None
 
     def prepare(self, game: Game[Any]) -> None:
@@ -133,11 +141,21 @@ class MctsPlayer(Player):
                 from ggp.search.alphabeta.evaluation import prepare_evaluations
 
                 prepare_evaluations()
+            self._prepare_policy(game)
             self._prepare_network(game)
             if self.own.is_proving and has_percepts(game):
                 from ggp.players.equilibrium_play import prepare_equilibria
 
                 prepare_equilibria()
+
+    def _prepare_policy(self, game: Game[Any]) -> None:
+        """The kernels of trial matches of a policy, if the start clock may have time for these."""
+        from ggp.players.policy_play import LEAST_SECONDS
+
+        if self.start_clock_seconds >= LEAST_SECONDS and self._may_try_policy(game):
+            from ggp.search.mcts.search import prepare_policy
+
+            prepare_policy(cast("CompiledGame", game), TRIED_POLICY)
 
     def _prepare_network(self, game: Game[Any]) -> None:
         if self._may_use_network(game):
@@ -178,7 +196,7 @@ class MctsPlayer(Player):
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
-        self.best_move = self.last_report = self._made = None
+        self.best_move = self.last_report = self._made = self._tried = None
         self._earlier_simulations = 0
         if self.own.belief == "trees" and self._may_search_possible(setup.game):
             self.belief.keep_keys()
@@ -226,7 +244,9 @@ class MctsPlayer(Player):
         if self.own.alphabeta == "on" or self.start_clock_seconds >= LEAST_SECONDS:
             return True
         tuned = self._tuned_options(game)
-        return (tuned is not None and tuned.has_alphabeta) or is_chosen(game, self._network_option)
+        if tuned is not None and tuned.has_alphabeta:
+            return True
+        return is_chosen(game, self._network_option, self._options_for(game).policy)
 
     @property
     def _network_option(self) -> str:
@@ -268,14 +288,24 @@ class MctsPlayer(Player):
     def _try_policy(self, setup: MatchSetup, deadline: float) -> None:
         """Find out in the start clock by which policy the tree plays, and begin again with a better one."""
         is_solved = self._exact is not None and self._exact.is_solved
-        if self._alphabeta is not None or is_solved or not self._may_tune or not self.own.is_proving:
+        if self._alphabeta is not None or is_solved or self._late is not None:
+            return
+        if not self._may_try_policy(setup.game):
             return
         from ggp.players.policy_play import try_policy
 
-        if self._tuned_options(setup.game) is None and try_policy(setup, self.options, deadline):
+        if try_policy(setup, self.options, deadline):
+            self._tried = TunedOptions(TRIED_POLICY)
             self.search.close()
+            self._search = self._exact = None  # before there is another one: both would need their memory
             self._begin_search(setup)
             self._move_to(setup.game.initial_state(), None)
+
+    def _may_try_policy(self, game: Game[Any]) -> bool:
+        """Whether trial matches of a policy may be played: the choice is open, and nothing was found yet."""
+        if not (self._may_tune and self.own.is_proving and self.has_head_start and self.kind != "reference"):
+            return False
+        return may_try_policy(game) and tuned_options(game) is None and tried_options(game) is None
 
     def _find_equilibrium(self, deadline: float) -> EquilibriumPlay | None:
         """The equilibrium of a game with hidden information, if a part of the start clock suffices.
@@ -416,9 +446,8 @@ class MctsPlayer(Player):
         """What `ggp tune` or trial matches found for the game, if these options leave the choice open."""
         if not self._may_tune:
             return None
-        from ggp.players.policy_play import tried_options
-
-        return tuned_options(game) or tried_options(game)
+        found = tuned_options(game) or self._tried or tried_options(game)
+        return None if found == TunedOptions() else found
 
     @property
     def _may_tune(self) -> bool:

@@ -96,7 +96,8 @@ class MctsPlayerOptions:
     is_tuned: bool = switch(
         "tuned",
         True,
-        "Use what `ggp tune` kept for the game; not with a given policy or C, nor in counted searches.",
+        "Use what `ggp tune` or trial matches found for the game, and play these; not with a given policy "
+        "or C, nor in counted searches.",
     )
 
 

@@ -1,8 +1,8 @@
-"""The policy of playouts that suits a game: what earlier trial matches of it have found, and more of them.
+"""Trial matches in the start clock: whether MAST suits the game better than uniform playouts.
 
-MAST wins four fifths of the matches on othello against uniform playouts, and loses on most other games;
-matches of 16 ms a move tell them apart (results/policies.md). They are played in start clocks, and counted
-from match to match until they are decided.
+MAST wins four fifths of the matches on othello, and loses on most other games; matches of 16 ms a move tell
+them apart (results/policies.md). They are counted from match to match until they are decided; then
+`ggp.players.kept_knowledge.tried_options` says what won.
 """
 
 from __future__ import annotations
@@ -10,53 +10,43 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from ggp.engines.compiled import CompiledGame
-from ggp.game import RANDOM_ROLE, Game, has_percepts, is_compiled
+from ggp.game import GameError
 from ggp.knowledge.trial import PolicyTrial
-from ggp.knowledge.tuned import TunedOptions
 from ggp.match.player import MatchSetup
-from ggp.players.kept_knowledge import keep_trial, kept_trial
+from ggp.players.kept_knowledge import TRIED_POLICY, keep_trial, kept_trial, may_try_policy
 from ggp.players.trial_matches import TreeContender, TrialMatches
 from ggp.search.mcts.options import MctsOptions
 
-POLICY = "mast"
-LEAST_SECONDS = 2.0
+LEAST_SECONDS = 5.0
 """What must be left of the start clock for trial matches."""
 TRIAL_SHARE = 0.9
-"""By when they end, in parts of what is left."""
+"""The part of it that trial matches may take."""
 
 _logger = logging.getLogger("ggp.players")
-
-
-def may_try(game: Game[Any]) -> bool:
-    """Whether trial matches can be played: two roles, no chance, and nothing hidden."""
-    two = len(game.roles) == 2 and RANDOM_ROLE not in game.roles
-    return two and is_compiled(game) and not has_percepts(game)
-
-
-def tried_options(game: Game[Any]) -> TunedOptions | None:
-    """The options that won the trial matches of earlier start clocks; None if those stay the default."""
-    trial = kept_trial(game, PolicyTrial) if may_try(game) else None
-    return TunedOptions(POLICY) if trial is not None and trial.is_won else None
 
 
 def try_policy(setup: MatchSetup, options: MctsOptions, deadline: float) -> bool:
     """Play trial matches against the tree with `options`, unless they are decided; whether they are won now.
 
-    deadline   time.monotonic() seconds of the start clock; trial matches leave a part of it
+    deadline   time.monotonic() seconds of the start clock
     """
-    if not may_try(setup.game):
+    if not may_try_policy(setup.game):
         return False
     game = cast("CompiledGame", setup.game)
     trial = kept_trial(game, PolicyTrial) or PolicyTrial.empty(game)
-    now = time.monotonic()
+    before, now = replace(trial), time.monotonic()
     left = deadline - now
     if trial.is_over or left < LEAST_SECONDS:
         return False
-    contender = TreeContender(game, replace(options, policy=POLICY), seed=setup.seed)
-    TrialMatches(game, contender, options, seed=setup.seed).play(trial, now + TRIAL_SHARE * left)
-    _logger.info("%s: policy=%s against uniform playouts: %s", game.name, POLICY, trial)
-    keep_trial(game, trial)
+    try:
+        contender = TreeContender(game, replace(options, policy=TRIED_POLICY), seed=setup.seed)
+        TrialMatches(game, contender, options, seed=setup.seed).play(trial, now + TRIAL_SHARE * left)
+    except (GameError, IndexError) as error:  # the rules are at fault: a role without a legal move or a goal
+        _logger.info("%s: no trial matches: %r", game.name, error)
+        return False
+    _logger.info("%s: policy=%s against uniform playouts: %s", game.name, TRIED_POLICY, trial)
+    keep_trial(game, trial, before)
     return trial.is_won

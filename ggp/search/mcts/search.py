@@ -423,7 +423,7 @@ def _nothing() -> None:
 
 
 def prepare_following(game: CompiledGame, options: MctsOptions) -> None:
-    """Compile the kernels, or load them from the cache, that a match needs besides the one of `run`."""
+    """Compile the parts of `search_tree` and the kernels that follow a match, or load them from the cache."""
     state = game.initial_state()
     with suppress(GameError, IndexError):  # over at once, or the rules are at fault
         game.next_state(state, tuple(game.legal_moves(state, role)[0] for role in game.roles))

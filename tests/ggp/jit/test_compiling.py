@@ -164,7 +164,7 @@ def test_compilation_that_begins_late_is_announced_too(monkeypatch):
     with compiling.announced_compilation(said.append):
         time.sleep(0.1)
         with event.trigger_event("numba:compile"):
-            time.sleep(0.1)
+            time.sleep(0.2)
     assert [text.split(" (")[0] for text in said] == [
         "compiling kernels for this processor", "compiled 1 kernel in 0 s"
     ]  # fmt: skip

@@ -155,6 +155,9 @@ class FirstMove:
     def move_to(self, state, joint_move):
         self.state = state
 
+    def warm_up(self, deadline):
+        """Has nothing to load."""
+
     def run(self, deadline):
         """Needs no time."""
 
@@ -218,7 +221,7 @@ def test_the_sequential_test_decides(won, lost, drawn, is_over, is_won):
         3,
     ),
 )
-def test_damaged_trials_begin_anew(change, game, caplog):
+def test_damaged_trials_begin_again(change, game, caplog):
     keep_trial(game, won=6)
     place = kept_file(game.program, Trial.file_name)
     content = json.loads(place.read_text())

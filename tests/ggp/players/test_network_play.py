@@ -98,7 +98,7 @@ def test_alphabeta_evaluates_by_a_network(game, tmp_path):
         make_player("alphabeta:net=none.json")
 
 
-def test_trial_matches_begin_anew_with_another_network(game):
+def test_trial_matches_begin_again_with_another_network(game):
     trial = Trial.empty(game)
     trial.won = 6
     trial.save(kept_file(game.program, Trial.file_name))

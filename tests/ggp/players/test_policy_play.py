@@ -1,6 +1,9 @@
 """The policy of `mcts`: trial matches in the start clock decide, and are kept."""
 
+import subprocess
+import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +13,7 @@ from ggp.knowledge.folder import kept_file
 from ggp.knowledge.trial import PolicyTrial
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
-from ggp.players import policy_play
+from ggp.players import kept_knowledge, policy_play
 from ggp.players.factory import make_player
 from ggp.players.trial_matches import TreeContender, TrialMatches
 from ggp.search.mcts.options import MctsOptions
@@ -75,6 +78,55 @@ def test_what_won_is_used_where_the_choice_is_open(game):
     tuning.best = TunedOptions("uniform", 30.0)
     tuning.save(kept_file(game.program, "tuned.json"))
     assert policy_of_match("mcts:threads=1", game) == ("uniform", "policy=uniform,c=30")
+    tuning.best = TunedOptions()
+    tuning.save(kept_file(game.program, "tuned.json"))
+    assert policy_of_match("mcts:threads=1", game) == ("uniform", "")
+
+
+def test_what_cannot_be_kept_counts_in_the_match(game, monkeypatch):
+    monkeypatch.setattr(TrialMatches, "play", lambda self, trial, deadline: setattr(trial, "won", 9))
+    monkeypatch.setattr(policy_play, "LEAST_SECONDS", -1000.0)
+    monkeypatch.setattr(kept_knowledge, "kept_file", lambda program, name: None)
+    assert policy_of_match("mcts:threads=1,alphabeta=off", game)[0] == "mast"
+
+
+def test_matches_that_another_player_has_counted_meanwhile_stay(game):
+    before = PolicyTrial.empty(game)
+    keep_trial(game, won=2, lost=1)
+    kept_knowledge.keep_trial(game, replace(before, won=4, drawn=1), before)
+    kept = kept_knowledge.kept_trial(game, PolicyTrial)
+    assert (kept.won, kept.lost, kept.drawn) == (6, 1, 1)
+
+
+STUCK = """
+(role x) (role y)
+(init (step 0))
+(succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 6) (succ 6 7) (succ 7 8) (succ 8 9) (succ 9 10)
+(input x a) (input x b) (input y a) (input y b)
+(<= (legal ?r ?m) (input ?r ?m) (true (step ?n)) (succ ?n ?next))
+(<= (next (step ?next)) (true (step ?n)) (succ ?n ?next))
+(<= terminal (true (step never)))
+(goal x 50) (goal y 50)
+"""
+
+
+def test_rules_at_fault_end_the_trial_matches_and_not_the_match(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    game = load(STUCK, "lanes", name="stuck")
+    setup = MatchSetup("m", game, game.roles[0], 60.0, 1.0, 1)
+    assert not policy_play.try_policy(setup, SMALL, time.monotonic() + 60.0)
+
+
+def test_interpreted_games_are_played_without_numba():
+    code = (
+        "import ggp, sys, time\n"
+        "game = ggp.load('tictactoe', engine='reasoner')\n"
+        "player = ggp.make_player('mcts:search=reference')\n"
+        "player.start(ggp.MatchSetup('m', game, game.roles[0], 0.2, 0.1, 1), time.monotonic() + 0.2)\n"
+        "player.choose(game.initial_state(), time.monotonic() + 0.1, None)\n"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("name", ["dicerace", "kuhn_poker", "connectfour_3p", "eightpuzzle"])
@@ -82,7 +134,7 @@ def test_other_games_are_played_as_they_were(tmp_path, monkeypatch, name):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     game = load(name, "lanes")
     keep_trial(game, won=9)
-    assert policy_play.tried_options(game) is None
+    assert kept_knowledge.tried_options(game) is None
     setup = MatchSetup("m", game, game.roles[0], 60.0, 1.0, 1)
     assert not policy_play.try_policy(setup, SMALL, time.monotonic() + 60.0)
 

@@ -306,7 +306,7 @@ def no_known_states() -> KnownStates:
 class SearchMemory(NamedTuple):
     """Everything that one tree search works on.
 
-    The types are the same whatever the policy; of what it does not need there is next to nothing.
+    The types are the same whatever the policy; arrays that it does not need have length 1.
     Pieces that are compiled by themselves take only the members they need: every array is an argument of
     seven numbers.
     """
@@ -343,4 +343,4 @@ class Parts(NamedTuple):
 
 
 NO_PARTS = Parts()
-"""Of kernels that choose uniformly and finish by themselves."""
+"""For kernels that choose uniformly and finish a tick by themselves."""

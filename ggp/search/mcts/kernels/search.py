@@ -219,14 +219,14 @@ def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settin
 
 
 @kernel
-def search_tree(of_words: Unboxed[SearchMemory], parts: Parts, memory: int, ticks: int) -> bool:
+def search_tree(search_in_words: Unboxed[SearchMemory], parts: Parts, memory: int, ticks: int) -> bool:
     """Search for at most `ticks` ticks; returns whether nothing is in flight and nothing left to start.
 
-    of_words   with rows as words
-    memory     address of the same with rows, which the parts are called with
+    search_in_words   with rows as words
+    memory            address of the same with rows, which the parts are called with
     Start with `compaction.abandon`, which frees all lanes, and counter[LAUNCHES_LEFT] playouts to start.
     """
-    search = unboxed(of_words)
+    search = unboxed(search_in_words)
     counter = search.arrays.counter
     for _ in range(ticks):
         call_entry(parts.choose, memory)

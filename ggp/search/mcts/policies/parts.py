@@ -1,6 +1,6 @@
 """The policy at work: the kernels that `search_tree` calls to choose in playouts, record and learn.
 
-Each is compiled for itself when a search first needs it; `link_parts` finds those of a policy. All take the
+Each is compiled separately when a search first needs it; `link_parts` finds those of a policy. All take the
 memory of the search; what else is in their signatures.
 """
 
@@ -137,7 +137,7 @@ def record_moves(memory: Unboxed[SearchMemory]) -> None:
 
 
 @kernel
-def learn_of_moves(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+def learn_moves_of_playout(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
     """Learn what the playout that ends in `lane`, before the move of this tick, says about its moves."""
     search = unboxed(memory)
     arrays = search.arrays
@@ -152,7 +152,7 @@ def learn_of_moves(memory: Unboxed[SearchMemory], walker: int, lane: int) -> Non
 
 
 @kernel
-def learn_as_first(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+def learn_amaf_of_playout(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
     """Enter the same playout into all-moves-as-first values (RAVE, GRAVE)."""
     search = unboxed(memory)
     arrays = search.arrays
@@ -167,7 +167,7 @@ def learn_as_first(memory: Unboxed[SearchMemory], walker: int, lane: int) -> Non
 
 
 @kernel
-def learn_of_facts(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+def learn_pairs_of_playout(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
     """Enter the same playout into the pairs of facts and moves (PAST)."""
     search = unboxed(memory)
     arrays = search.arrays
@@ -176,7 +176,7 @@ def learn_of_facts(memory: Unboxed[SearchMemory], walker: int, lane: int) -> Non
 
 
 @kernel
-def learn_of_ngrams(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+def learn_ngrams_of_playout(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
     """Enter the same playout into the N-grams (NST)."""
     search = unboxed(memory)
     arrays = search.arrays
@@ -228,7 +228,11 @@ _CHOOSE = {
     NGRAMS: choose_with_nst,
     GREEDY_NGRAMS: choose_with_nst,
 }
-_LEARN_CONTEXT = {PAST: learn_of_facts, NGRAMS: learn_of_ngrams, GREEDY_NGRAMS: learn_of_ngrams}
+_LEARN_CONTEXT = {
+    PAST: learn_pairs_of_playout,
+    NGRAMS: learn_ngrams_of_playout,
+    GREEDY_NGRAMS: learn_ngrams_of_playout,
+}
 
 
 def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
@@ -240,8 +244,10 @@ def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
         choose=entry_point(_CHOOSE[settings.playout], memory),
         finish=entry_point(finish_tick, memory),
         record=entry_point(record_moves, memory) if has_amaf or settings.learning == ALL_MOVES else NO_ENTRY,
-        learn=entry_point(learn_of_moves, memory, 0, 0) if settings.learning != NO_MOVES else NO_ENTRY,
-        learn_amaf=entry_point(learn_as_first, memory, 0, 0) if has_amaf else NO_ENTRY,
+        learn=entry_point(learn_moves_of_playout, memory, 0, 0)
+        if settings.learning != NO_MOVES
+        else NO_ENTRY,
+        learn_amaf=entry_point(learn_amaf_of_playout, memory, 0, 0) if has_amaf else NO_ENTRY,
         learn_context=NO_ENTRY if learn_context is None else entry_point(learn_context, memory, 0, 0),
         draw=entry_point(draw_with_fast, memory, 0, 0, 0, 0) if settings.playout == FAST else NO_ENTRY,
         mix=entry_point(mix_in, memory, 0, 0, 0, 0) if has_amaf else NO_ENTRY,
