@@ -437,8 +437,13 @@ def prepare_following(game: CompiledGame, options: MctsOptions) -> None:
 
 def prepare_policy(game: CompiledGame, policy: str) -> None:
     """Compile the kernels that a search against the clock needs for a policy, or load them from the cache."""
-    options = replace(default_options(), policy=policy, memory_mebibytes=1)
-    TreeEngine(game.tables, game.lane_tables, game.terms, options, seed=0).compile_parts()
+    prepare_parts(game, replace(default_options(), policy=policy))
+
+
+def prepare_parts(game: CompiledGame, options: MctsOptions) -> None:
+    """Compile the parts of `search_tree` for a search with these options, or load them from the cache."""
+    small = replace(options, memory_mebibytes=1)
+    TreeEngine(game.tables, game.lane_tables, game.terms, small, seed=0).compile_parts()
 
 
 def _never() -> bool:

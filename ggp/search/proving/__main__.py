@@ -2,7 +2,8 @@
 process compiles those of the search. With `evaluations` those too that find an evaluation for alpha-beta, and
 those of trial matches.
 
-The small kernels that a match needs besides the search come first, because that process may wait for them.
+The small kernels that a match needs besides the search come first, because that process may wait for them;
+those of counted searches come last, for the next command.
 """
 
 import sys
@@ -12,7 +13,7 @@ from ggp.engines.loading import find_own_rules, load
 from ggp.search.alphabeta.evaluation import prepare_evaluations
 from ggp.search.mcts.mixed_root import prepare_mixing
 from ggp.search.mcts.options import default_options
-from ggp.search.mcts.search import prepare_following, prepare_policy
+from ggp.search.mcts.search import prepare_following, prepare_parts, prepare_policy
 from ggp.search.proving.prover import prepare_proving
 from ggp.solver.solution import prepare_valuation
 
@@ -26,3 +27,4 @@ if __name__ == "__main__":
         prepare_policy(game, "mast")
         prepare_evaluations()
     prepare_valuation()
+    prepare_parts(game, default_options(simulations=1))

@@ -6,7 +6,7 @@ import numpy as np
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel
-from ggp.jit.rows import Index, words_of
+from ggp.jit.rows import Index, in_words, words_of
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
     BUSY,
@@ -80,7 +80,8 @@ def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
     """
     _clear_buckets(arrays, tree)
     number = np.zeros(arrays.counter[c.NODES], np.int32)
-    _keep_subtree(arrays, tree, root, number, np.zeros(tree.came.shape[1], np.int32))
+    # In words it is compiled once for all widths of a row.
+    _keep_subtree(in_words(arrays), tree, root, number, np.zeros(tree.came.shape[1], np.int32))
 
 
 @inlined
