@@ -3,8 +3,8 @@
 It reads requests from standard input and writes events to standard output (`worker_messages`), for one match
 after the other. The process has its own session: its server kills the whole group, grounding children
 included, and it kills its own group when standard input closes, because then the server is dead. Between
-requests the player ponders if it is told to, until the next one arrives, except while other matches of the
-server are to move.
+requests the player ponders, if pondering is on, until the next request arrives; it pauses while another match
+of the server starts or is to move.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class AgentMatch:
         self._ponder_until = time.monotonic() + self.pondering_seconds
 
     def ponder(self, is_over: Callable[[], bool]) -> None:
-        """Let the player ponder until `is_over()`, if it is told to, may, and its time is not over."""
+        """Ponder until `is_over()` or the time limit, unless pondering is paused."""
         if self.may_ponder and not is_over() and time.monotonic() < self._ponder_until:
             self.player.ponder(is_over, self._ponder_until)
 

@@ -1,8 +1,8 @@
 """Trial matches in the start clock: whether MAST suits the game better than uniform playouts.
 
-MAST wins four fifths of the matches on othello, and loses on most other games; matches of 16 ms a move tell
-them apart (results/policies.md). They are counted from match to match until they are decided; then
-`ggp.players.kept_knowledge.tried_options` says what won.
+MAST scores 79 % on othello and below 50 % on most other games; matches of 16 ms a move distinguish the two
+(results/policies.md). Scores accumulate from match to match until a sequential test decides; after that
+`ggp.players.kept_knowledge.tried_options` returns the winner.
 """
 
 from __future__ import annotations
