@@ -1,7 +1,4 @@
-"""The hash of a state: 64 bits of its key, for the solver's key table and alpha-beta's transposition table.
-
-The tree search does not hash states: it knows a node by the joint moves that lead to it.
-"""
+"""The hash of a state: 64 bits of its key, for the tables of the solver, alpha-beta and the tree search."""
 
 from __future__ import annotations
 

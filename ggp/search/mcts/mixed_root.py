@@ -134,7 +134,7 @@ def _child_means(search: LanesSearch, roles: tuple[int, int]) -> dict[tuple[Move
                 for r, move in zip(roles, pair, strict=True)
             )
             key = (moves[0], moves[1])
-            edges = [engine.root_edges(r, int(child)) for r in roles]
+            edges = [engine.root_edges(r, engine.shared_node(int(child))) for r in roles]
             visits[key] = visits.get(key, 0) + sum(edge.visits for edge in edges[0])
             total = totals.setdefault(key, [0.0, 0.0])
             for place, each in enumerate(edges):

@@ -15,14 +15,12 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 
-import numpy as np
-
 from ggp.engines.compiled import CompiledGame
 from ggp.game import GameError, IllegalMoveError, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import make_code
 from ggp.search.mcts.decisive_moves import decisive_game
-from ggp.search.mcts.kernels.arrays import ROOT, KnownStates
+from ggp.search.mcts.kernels.arrays import ROOT
 from ggp.search.mcts.kernels.tree import BEST_GOAL
 from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.mcts.policies.policy import Need
@@ -92,6 +90,7 @@ class LanesSearch:
                 "%s: PAST does not fit into memory=%d; using MAST", game.name, self.options.memory_mebibytes
             )
             self._play_stand_in()
+        code = make_code(len(game.terms.fluents), game.exclusive)
         self.engines = [
             TreeEngine(
                 played.tables,
@@ -100,6 +99,7 @@ class LanesSearch:
                 self.options,
                 seed=seed,
                 stream=stream,
+                code=code,
             )
             for stream in range(self.options.threads)
         ]
@@ -120,12 +120,9 @@ class LanesSearch:
         goal_sum   of the two roles in those states, None with one role; proofs in the tree need 100
         The keys are those of `ggp.lanes.keys.state_code.make_code` for the game.
         """
-        if goal_sum not in (None, BEST_GOAL):
-            return
-        code = make_code(len(self.game.terms.fluents), self.game.exclusive)
-        for engine in self.engines:
-            key = np.zeros(code.word_count, np.uint64)
-            engine.use_known_states(KnownStates(known, code.first_source, code.source, key))
+        if goal_sum in (None, BEST_GOAL):
+            for engine in self.engines:
+                engine.use_known_goals(known)
 
     def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
         """Make `state`, to which `joint_move` led, the root, keeping the trees below it."""

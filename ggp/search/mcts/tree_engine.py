@@ -14,6 +14,7 @@ from ggp.game import RANDOM_ROLE
 from ggp.jit.rows import ALL_ONES, in_words, words_of
 from ggp.jit.unboxed import Unboxed
 from ggp.lanes.choose import choice_planes
+from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.allocation import (
@@ -30,16 +31,16 @@ from ggp.search.mcts.kernels.arrays import (
     MISSING,
     NO_PARTS,
     ROOT,
+    SAME_AS,
     SEVERAL,
     UNPROVEN,
     ContextStatistics,
-    KnownStates,
     Parts,
     SearchArrays,
     SearchMemory,
     Settings,
+    StatePlanes,
     Tree,
-    no_known_states,
 )
 from ggp.search.mcts.kernels.compaction import abandon, clear_tree, make_root
 from ggp.search.mcts.kernels.search import search_tree
@@ -50,6 +51,7 @@ from ggp.search.mcts.policies.parts import link_parts
 from ggp.search.mcts.policies.past import refresh_means
 from ggp.search.mcts.policies.policy import GRAVE, RAVE, Need
 from ggp.search.mcts.tree_memory import room_of_a_tree
+from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
 
 ENDLESS = 2**60
 """More playouts than any search makes."""
@@ -96,6 +98,7 @@ class TreeEngine:
         *,
         seed: int,
         stream: int = 0,
+        code: StateCode | None = None,
     ) -> None:
         policy = options.parsed_policy
         self.tables = lane_tables
@@ -105,7 +108,8 @@ class TreeEngine:
         self._chance = terms.roles.index(RANDOM_ROLE) if RANDOM_ROLE in terms.roles else -1
         lanes = 64 * options.words
         self.usable_lanes = min(lanes, options.lanes or lanes)
-        room = room_of_a_tree(lane_tables, options)
+        state_words = code.word_count if code is not None and options.is_graph else 0
+        room = room_of_a_tree(lane_tables, options, state_words)
         self.memory = SearchMemory(
             tables=lane_tables,
             arrays=make_search_arrays(
@@ -125,11 +129,13 @@ class TreeEngine:
                 moves=lane_tables.move_count,
                 has_rave=policy.mixes_in == RAVE,
                 tables=room.tables,
+                state_words=state_words,
             ),
             walkers=make_walkers(lane_tables.role_count, lanes, options.lanes_per_leaf, options.depth_limit),
             statistics=make_statistics(lane_tables.role_count, lane_tables.move_count, policy.has_statistics),
             contexts=self._make_contexts(room.grams),
-            known=no_known_states(),
+            planes=_planes_of(code),
+            known=no_known_goals(),
             settings=self._make_settings(),
         )
         self._linked: _LinkedMemory | None = None
@@ -186,7 +192,7 @@ class TreeEngine:
         self.memory = self.memory._replace(settings=self._make_settings(), contexts=contexts)
         self._linked = None
 
-    def use_known_states(self, known: KnownStates) -> None:
+    def use_known_goals(self, known: KnownGoals) -> None:
         """Prove nodes whose states are known, from now on."""
         self.memory = self.memory._replace(known=known)
         self._linked = None
@@ -313,7 +319,7 @@ class TreeEngine:
         # A copy, and checked: the kernel may be expanding the node in another thread.
         first = self.tree.first_edge[node].tolist()
         most = self._first_move[role + 1] - self._first_move[role]
-        if first[0] == MISSING or not 0 <= first[role] <= first[role + 1] <= first[role] + most:
+        if first[0] < 0 or not 0 <= first[role] <= first[role + 1] <= first[role] + most:
             return range(0)
         return range(first[role], first[role + 1])
 
@@ -343,11 +349,16 @@ class TreeEngine:
         if decider != SEVERAL:
             e = edges[max(decider, 0)]
             child = int(tree.child[e])
-            return None if child == MISSING else child
+            return None if child == MISSING else self.shared_node(child)
         came = np.array(edges, np.int32) - tree.first_edge[node, 0]
         children = np.flatnonzero(tree.parent[: self.node_count] == node)
         found = children[(tree.came[children] == came).all(axis=1)]
-        return int(found[0]) if len(found) else None
+        return self.shared_node(int(found[0])) if len(found) else None
+
+    def shared_node(self, node: int) -> int:
+        """The node that stands for `node`: mostly itself."""
+        first = int(self.tree.first_edge[node, 0])
+        return node if first >= MISSING else SAME_AS - first
 
     def _move_of(self, edge: int, role: int) -> int:
         return int(self.tree.move[edge] - self._first_move[role])
@@ -369,6 +380,12 @@ class TreeEngine:
             line.append(tuple(moves))
             node = self.child(node, line[-1])
         return line
+
+
+def _planes_of(code: StateCode | None) -> StatePlanes:
+    if code is None:
+        return StatePlanes(np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.uint64))
+    return StatePlanes(code.first_source, code.source, np.zeros(code.word_count, np.uint64))
 
 
 def _goals_in_range(values: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from ggp.search.mcts.kernels.allocation import (
     HISTORY_TICKS,
     bytes_per_edge,
     bytes_per_node,
+    bytes_per_state,
     bytes_per_table,
 )
 from ggp.search.mcts.options import MctsOptions
@@ -53,8 +54,11 @@ def has_room_for_past(tables: LaneTables, options: MctsOptions) -> bool:
     return 2 * past_bytes(tables, options.words) <= memory_of_a_tree(options)
 
 
-def room_of_a_tree(tables: LaneTables, options: MctsOptions) -> TreeRoom:
-    """Capacity within the memory of one tree, which always has room for the root and its edges."""
+def room_of_a_tree(tables: LaneTables, options: MctsOptions, state_words: int = 0) -> TreeRoom:
+    """Capacity within the memory of one tree, which always has room for the root and its edges.
+
+    state_words   D of the keys of a graph; 0: a tree
+    """
     memory = memory_of_a_tree(options)
     moves = tables.move_count
     policy = options.parsed_policy
@@ -67,8 +71,9 @@ def room_of_a_tree(tables: LaneTables, options: MctsOptions) -> TreeRoom:
         memory -= grams * BYTES_PER_GRAM
     table_share = TABLE_SHARE if has_grave else 0.0
     edges = int((1 - NODE_SHARE - table_share) * memory) // bytes_per_edge(policy.mixes_in == RAVE)
+    of_a_node = bytes_per_node(tables.role_count) + (bytes_per_state(state_words) if state_words else 0)
     return TreeRoom(
-        nodes=max(64, int(NODE_SHARE * memory) // bytes_per_node(tables.role_count)),
+        nodes=max(64, int(NODE_SHARE * memory) // of_a_node),
         edges=max(edges, 4 * moves + 64),
         tables=max(1, int(table_share * memory) // bytes_per_table(moves)) if has_grave else 0,
         grams=grams,

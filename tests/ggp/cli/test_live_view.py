@@ -150,10 +150,10 @@ def test_content_color(name, names, color):
 
 def test_view_prints_search_reports():
     console = Console(file=io.StringIO(), width=200)
-    watch(console, Nim(9), [MctsPlayer(MctsPlayerOptions(simulations=50)), LegalPlayer()], is_thinking=True)
+    watch(console, Nim(9), [MctsPlayer(MctsPlayerOptions(simulations=30)), LegalPlayer()], is_thinking=True)
     lines = console.file.getvalue().splitlines()
     place = next(i for i, line in enumerate(lines) if line.startswith("   1"))
-    assert lines[place + 1].lstrip().startswith("left: reference, 50 playouts (")
+    assert lines[place + 1].lstrip().startswith("left: reference, 30 playouts (")
     assert not any("right:" in line for line in lines)
 
 

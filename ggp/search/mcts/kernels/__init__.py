@@ -6,6 +6,7 @@ allocation   fresh arrays, and their sizes
 search       search_tree, one tick after the other: choose, end, descend, launch, finish
 lane_half    what choosing and finishing do in all lanes at once
 tree         expanding nodes, choosing edges, finding and making children
+graph        transpositions: one node for one state
 values       what UCT compares
 ends         where playouts end, and their goals
 backup       back-up of a finished playout

@@ -24,6 +24,7 @@ from ggp.search.mcts.kernels.arrays import (
     Walkers,
     WeighedMoves,
 )
+from ggp.search.mcts.kernels.graph import LEAST_SLOTS
 from ggp.search.mcts.policies.fast_kernels import no_cases
 
 HISTORY_TICKS = 1024
@@ -49,10 +50,18 @@ def bytes_per_table(moves: int) -> int:
     return 12 * (moves + 1)
 
 
-def make_tree(roles: int, nodes: int, edges: int, *, moves: int, has_rave: bool, tables: int) -> Tree:
+def bytes_per_state(words: int) -> int:
+    """Memory of the state of one node in a graph, its share of the hash table included."""
+    return 8 * words + 4 * 8
+
+
+def make_tree(
+    roles: int, nodes: int, edges: int, *, moves: int, has_rave: bool, tables: int, state_words: int = 0
+) -> Tree:
     """A tree with this much room; call `clear_tree` first. Memory is used only as the tree grows.
 
-    moves    M of the tables of GRAVE; tables 0: no GRAVE
+    moves         M of the tables of GRAVE; tables 0: no GRAVE
+    state_words   D of the keys of a graph; 0: a tree
     """
     buckets = 1 << max(4, (2 * nodes - 1).bit_length())
     raved = edges if has_rave else 1
@@ -82,6 +91,8 @@ def make_tree(roles: int, nodes: int, edges: int, *, moves: int, has_rave: bool,
         table_visits=np.zeros((tables, moves), np.int32),
         table_total=np.zeros((tables, moves), np.float64),
         free_table=np.zeros(tables, np.int32),
+        key=np.zeros(nodes * state_words if state_words else 1, np.uint64),
+        slot=np.zeros(max(LEAST_SLOTS, buckets) if state_words else 1, np.uint64),
     )
 
 

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from ggp.circuit.tables import Int32Array
 from ggp.jit.entry_points import NO_ENTRY
 from ggp.jit.rows import Rows
+from ggp.lanes.keys.hashing import Words
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.sparse_roulette import RouletteScratch
 from ggp.search.mcts.policies.fast_kernels import FeatureCases
-from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
+from ggp.solver.kernels.known_goals import KnownGoals
 
 Float64Array = NDArray[np.float64]
 
@@ -34,6 +35,9 @@ NOBODY, SEVERAL = -1, -2
 
 # `proof` of a node.
 UNPROVEN = -1
+
+SAME_AS = -2
+"""Tree.first_edge of a node that another one stands for: SAME_AS minus its number."""
 
 # Settings.in_flight: how visits that have not ended yet count when an edge is chosen.
 IGNORED, AS_LOSSES, IN_DENOMINATOR = range(3)
@@ -92,12 +96,14 @@ class Settings(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Nodes and edges. Children always have higher numbers than their parents.
+    """Nodes and edges: a tree, or a graph where nodes with the same state are one (`kernels.graph`).
+
+    In a tree children have higher numbers than their parents.
 
     first_edge   int32[N, R+1]: edges of role r are first_edge[n, r] .. first_edge[n, r+1] - 1;
-                 [n, 0] = MISSING where the node is not expanded yet
+                 [n, 0] = MISSING where the node is not expanded yet, SAME_AS - m where node m stands for it
     decider      int32[N]: the only role with a choice, or NOBODY, or SEVERAL
-    parent       int32[N]
+    parent       int32[N]: of several the first
     came         int32[N, R]: the joint move that led here, as edges counted from the parent's first
     proof        int32[N]: proven goal of role 0, or UNPROVEN
     expanded     int32[N]: nodes in the order in which they were expanded
@@ -117,6 +123,10 @@ class Tree(NamedTuple):
     table_playouts             int32[T]: playouts that the table has taken in
     table_visits, table_total  int32[T, M], float64[T, M]: those that made the move, with its role's goals
     free_table   int32[T]: stack of the free tables
+
+    Of a graph; arrays of length 1 in a tree:
+    key          uint64[N*D]: keys of the expanded nodes, in the order of `expanded`
+    slot         uint64[power of two]: hash table of `key`, of which the first counter[SLOTS] are in use
     """
 
     first_edge: Int32Array
@@ -141,6 +151,8 @@ class Tree(NamedTuple):
     table_visits: Int32Array
     table_total: Float64Array
     free_table: Int32Array
+    key: Words
+    slot: Words
 
 
 class Walkers(NamedTuple):
@@ -284,23 +296,16 @@ class SearchArrays(NamedTuple):
     first_move: NDArray[np.int64]
 
 
-class KnownStates(NamedTuple):
-    """States whose goals are known, so that nodes are proven there; P planes and D words per key.
+class StatePlanes(NamedTuple):
+    """How to read the key of a state from a lane; P planes and D words per key, 0 planes: not needed.
 
-    goals           none without a table of endings
-    first_source    int32[P+1], source int32[*]: fluents of the planes, see `ggp.lanes.keys.packing.StateCode`
-    key             uint64[D], scratch
+    first_source   int32[P+1], source int32[*]: fluents of the planes, see `ggp.lanes.keys.packing.StateCode`
+    key            uint64[D], scratch: the key read last
     """
 
-    goals: KnownGoals
     first_source: Int32Array
     source: Int32Array
-    key: NDArray[np.uint64]
-
-
-def no_known_states() -> KnownStates:
-    """Of no table."""
-    return KnownStates(no_known_goals(), np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.uint64))
+    key: Words
 
 
 class SearchMemory(NamedTuple):
@@ -317,7 +322,8 @@ class SearchMemory(NamedTuple):
     walkers: Walkers
     statistics: MoveStatistics
     contexts: ContextStatistics
-    known: KnownStates
+    planes: StatePlanes
+    known: KnownGoals
     settings: Settings
 
 

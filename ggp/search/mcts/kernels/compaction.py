@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ggp.circuit.tables import Int32Array
@@ -13,12 +15,14 @@ from ggp.search.mcts.kernels.arrays import (
     IN_TREE,
     MISSING,
     ROOT,
+    SAME_AS,
     SEVERAL,
     UNPROVEN,
     SearchArrays,
     Tree,
     Walkers,
 )
+from ggp.search.mcts.kernels.graph import LEAST_SLOTS, fill_slots, has_graph, shared_node
 from ggp.search.mcts.kernels.tree import find_bucket
 from ggp.search.mcts.policies.rave import free_lost_tables, give_table
 
@@ -50,7 +54,9 @@ def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
     counter = arrays.counter
     _clear_buckets(arrays, tree)
     counter[c.NODES] = 1
-    counter[[c.EDGES, c.EXPANSIONS, c.ROOT_VISITS]] = 0
+    counter[[c.EDGES, c.EXPANSIONS, c.ROOT_VISITS, c.JOINED]] = 0
+    counter[c.SLOTS] = min(LEAST_SLOTS, len(tree.slot))
+    tree.slot[: counter[c.SLOTS]] = 0
     tree.first_edge[ROOT, 0] = MISSING
     tree.parent[ROOT] = MISSING
     tree.proof[ROOT] = UNPROVEN
@@ -74,30 +80,114 @@ def _clear_buckets(arrays: SearchArrays, tree: Tree) -> None:
 
 
 def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
-    """Keep the subtree below `root`, which becomes node 0; everything else is room for new nodes.
+    """Keep what is below `root`, which becomes node 0; everything else is room for new nodes.
 
     Nothing may be in flight.
     """
     _clear_buckets(arrays, tree)
-    number = np.zeros(arrays.counter[c.NODES], np.int32)
+    roles = tree.came.shape[1]
+    nodes = int(arrays.counter[c.NODES])
+    scratch = KeepScratch(
+        number=np.full(nodes, MISSING, np.int32),
+        waiting=np.zeros(nodes, np.int32),
+        eldest=np.full(nodes, MISSING, np.int32),
+        sibling=np.full(nodes, MISSING, np.int32),
+        path=np.zeros(roles, np.int32),
+    )
     # In words it is compiled once for all widths of a row.
-    _keep_subtree(in_words(arrays), tree, root, number, np.zeros(tree.came.shape[1], np.int32))
+    _keep_subtree(in_words(arrays), tree, root, scratch)
+
+
+class KeepScratch(NamedTuple):
+    """Scratch of `make_root`.
+
+    number    int32[N]: new number of a node, or MISSING; before it is numbered, 0 if it is kept
+    waiting   int32[N]: kept nodes whose children have not been looked at
+    eldest, sibling   int32[N]: the children of nodes where SEVERAL decide, as lists
+    path      int32[R]
+    """
+
+    number: Int32Array
+    waiting: Int32Array
+    eldest: Int32Array
+    sibling: Int32Array
+    path: Int32Array
 
 
 @inlined
-def _number_kept_nodes(tree: Tree, nodes: Index, root: Index, number: Int32Array) -> Index:
-    """number[n] = new number of node n, or MISSING; parents come first. Returns how many are kept."""
-    kept = 0
-    for node in range(nodes):
-        number[node] = MISSING
-        if node == root or (node > root and number[tree.parent[node]] != MISSING):
+def _mark_by_parents(tree: Tree, nodes: Index, root: Index, number: Int32Array) -> None:
+    """Mark the nodes below `root` in a tree, where parents come first."""
+    number[root] = 0
+    for node in range(root + 1, nodes):
+        if number[tree.parent[node]] != MISSING:
+            number[node] = 0
+
+
+@inlined
+def _list_children(tree: Tree, nodes: Index, scratch: KeepScratch) -> None:
+    """Make lists of the children of nodes where SEVERAL decide."""
+    for node in range(1, nodes):
+        parent = tree.parent[node]
+        if parent != MISSING and tree.decider[parent] == SEVERAL:
+            scratch.sibling[node] = scratch.eldest[parent]
+            scratch.eldest[parent] = node
+
+
+@inlined
+def _mark(tree: Tree, node: Index, waiting: Index, scratch: KeepScratch) -> Index:
+    """Mark a node; returns how many wait, this one included if anything may be below it."""
+    if scratch.number[node] != MISSING:
+        return waiting
+    scratch.number[node] = 0
+    if tree.first_edge[node, 0] == MISSING:
+        return waiting
+    scratch.waiting[waiting] = node
+    return waiting + 1
+
+
+@inlined
+def _mark_by_edges(tree: Tree, nodes: Index, root: Index, scratch: KeepScratch) -> None:
+    """Mark the nodes below `root` in a graph."""
+    _list_children(tree, nodes, scratch)
+    waiting = _mark(tree, root, 0, scratch)
+    while waiting > 0:
+        waiting -= 1
+        node = np.int64(scratch.waiting[waiting])
+        stands = shared_node(tree, node)
+        if stands != node:
+            waiting = _mark(tree, stands, waiting, scratch)
+            continue
+        decider = np.int64(tree.decider[node])
+        if decider == SEVERAL:
+            child = np.int64(scratch.eldest[node])
+            while child != MISSING:
+                waiting = _mark(tree, child, waiting, scratch)
+                child = np.int64(scratch.sibling[child])
+            continue
+        role: Index = decider if decider > 0 else 0
+        for e in range(tree.first_edge[node, role], tree.first_edge[node, role + 1]):
+            if tree.child[e] != MISSING:
+                waiting = _mark(tree, shared_node(tree, np.int64(tree.child[e])), waiting, scratch)
+
+
+@inlined
+def _number_kept_nodes(nodes: Index, root: Index, number: Int32Array) -> Index:
+    """Number the marked nodes, `root` first, the others in their old order; returns how many there are.
+
+    No new number is higher than the old one, since nothing leads back to the old root.
+    """
+    kept = 1
+    for node in range(1, nodes):
+        if node != root and number[node] != MISSING:
             number[node] = kept
             kept += 1
     return kept
 
 
 @inlined
-def _slide_edges(tree: Tree, expansions: Index, number: Int32Array) -> tuple[Index, Index]:
+def _slide_edges(
+    tree: Tree, expansions: Index, number: Int32Array, state_words: Index
+) -> tuple[Index, Index]:
     """Move the edges of kept nodes to the front, in their old order; (edges, expansions) kept."""
     roles = tree.came.shape[1]
     has_rave = tree.rave_visits.shape[0] > 1
@@ -118,52 +208,76 @@ def _slide_edges(tree: Tree, expansions: Index, number: Int32Array) -> tuple[Ind
             tree.flight[e] = tree.flight[old]
             tree.total[e] = tree.total[old]
             tree.goal[e] = tree.goal[old]
-            child = tree.child[old]
-            tree.child[e] = number[child] if child != MISSING else MISSING
+            child = np.int64(tree.child[old])
+            tree.child[e] = number[shared_node(tree, child)] if child != MISSING else MISSING
             if has_rave:
                 tree.rave_visits[e] = tree.rave_visits[old]
                 tree.rave_total[e] = tree.rave_total[old]
             e += 1
+        for d in range(state_words):
+            tree.key[state_words * kept + d] = tree.key[state_words * i + d]
         tree.expanded[kept] = number[node]
         kept += 1
     return e, kept
 
 
+@inlined
+def _move_node(tree: Tree, node: Index, number: Int32Array) -> None:
+    """Move what is known of a kept node, edges aside, to its new number."""
+    new = number[node]
+    roles = tree.came.shape[1]
+    stands = shared_node(tree, node)
+    for role in range(roles + 1):
+        tree.first_edge[new, role] = tree.first_edge[node, role]
+    if stands != node:
+        tree.first_edge[new, 0] = SAME_AS - number[stands]
+    for role in range(roles):
+        tree.came[new, role] = tree.came[node, role]
+    tree.decider[new] = tree.decider[node]
+    tree.proof[new] = tree.proof[node]
+    parent = tree.parent[node]
+    tree.parent[new] = number[parent] if parent != MISSING and new != ROOT else MISSING
+    if tree.playouts.shape[0] > 1:
+        tree.playouts[new] = tree.playouts[node]
+        tree.table[new] = tree.table[node]
+
+
 @kernel
-def _keep_subtree(arrays: SearchArrays, tree: Tree, root: int, number: Int32Array, path: Int32Array) -> None:
-    """`make_root` after the hash table was emptied. number int32[N], path int32[R]: scratch."""
+def _keep_subtree(arrays: SearchArrays, tree: Tree, root: int, scratch: KeepScratch) -> None:
+    """`make_root` after the hash table of children was emptied."""
     counter = arrays.counter
     nodes = counter[c.NODES]
-    kept = _number_kept_nodes(tree, nodes, root, number)
-    edges, expansions = _slide_edges(tree, counter[c.EXPANSIONS], number)
-    roles = tree.came.shape[1]
+    number, path = scratch.number, scratch.path
+    is_graph = has_graph(tree)
+    if is_graph:
+        _mark_by_edges(tree, nodes, root, scratch)
+    else:
+        _mark_by_parents(tree, nodes, root, number)
+    kept = _number_kept_nodes(nodes, root, number)
+    state_words = tree.key.shape[0] // tree.decider.shape[0] if is_graph else 0
+    edges, expansions = _slide_edges(tree, counter[c.EXPANSIONS], number, state_words)
     has_tables = tree.playouts.shape[0] > 1
     if has_tables:
         free_lost_tables(arrays, tree, number)
-    for node in range(root, nodes):
-        new = number[node]
-        if new == MISSING:
-            continue
-        for role in range(roles + 1):
-            tree.first_edge[new, role] = tree.first_edge[node, role]
-        for role in range(roles):
-            tree.came[new, role] = tree.came[node, role]
-        tree.decider[new] = tree.decider[node]
-        tree.proof[new] = tree.proof[node]
-        tree.parent[new] = number[tree.parent[node]] if node != root else MISSING
-        if has_tables:
-            tree.playouts[new] = tree.playouts[node]
-            tree.table[new] = tree.table[node]
+    _move_node(tree, root, number)
+    for node in range(1, nodes):
+        if node != root and number[node] != MISSING:
+            _move_node(tree, node, number)
     counter[c.NODES] = kept
     counter[c.EDGES] = edges
     counter[c.EXPANSIONS] = expansions
     for node in range(1, kept):
         parent = tree.parent[node]
-        if tree.decider[parent] == SEVERAL:
+        if parent != MISSING and tree.decider[parent] == SEVERAL:
             first = tree.first_edge[parent, 0]
-            for role in range(roles):
+            for role in range(path.shape[0]):
                 path[role] = tree.came[node, role] + first
             tree.bucket[find_bucket(tree, parent, path)] = node
+    if is_graph:
+        counter[c.JOINED] = 0
+        while counter[c.SLOTS] > LEAST_SLOTS and 4 * expansions <= counter[c.SLOTS]:
+            counter[c.SLOTS] //= 2
+        fill_slots(arrays, tree, state_words)
     if has_tables and tree.table[ROOT] == MISSING:
         give_table(arrays, tree, ROOT)
     counter[c.ROOT_VISITS] = 0

@@ -16,6 +16,8 @@ REFUSED                        nodes and expansions for which there was no room
 FREE_TABLES                    height of the stack of GRAVE's free tables
 HAS_OTHER_SUMS                 1 once goals of two roles did not sum up to 100, with `cutoff`
 LEAST_IN_FLIGHT                lanes that may be in flight however few visits the root has
+SLOTS                          slots of the hash table of states in use, a power of two
+JOINED                         nodes that another one stands for
 """
 
 (
@@ -41,5 +43,7 @@ LEAST_IN_FLIGHT                lanes that may be in flight however few visits th
     FREE_TABLES,
     HAS_OTHER_SUMS,
     LEAST_IN_FLIGHT,
-) = range(22)
-COUNTERS = 22
+    SLOTS,
+    JOINED,
+) = range(24)
+COUNTERS = 24

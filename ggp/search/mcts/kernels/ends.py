@@ -22,9 +22,11 @@ from ggp.search.mcts.kernels.arrays import (
     Walkers,
 )
 from ggp.search.mcts.kernels.backup import end_lane
-from ggp.search.mcts.kernels.proofs import is_known, note_end, stop_proving
+from ggp.search.mcts.kernels.graph import enter_key, has_graph, join, node_with_key, read_key, shared_node
+from ggp.search.mcts.kernels.proofs import is_known, note_end, pass_up, stop_proving
 from ggp.search.mcts.kernels.tree import (
     BEST_GOAL,
+    EXPANDED,
     STUCK,
     expand,
     has_other_sum,
@@ -87,26 +89,67 @@ def end_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
 
 
 @stage
+def _open_node(search: SearchMemory, walker: Index, node: Index, lane: Index) -> bool:
+    """Expand a node that a walker is the first to go on from, or join it with another.
+
+    Returns whether the walker ends there.
+    """
+    arrays, tree = search.arrays, search.tree
+    is_graph = has_graph(tree)
+    if is_graph or search.known.goal.shape[0] > 0:
+        read_key(search.planes, arrays.value, lane)
+    is_solving = search.settings.is_solving != 0
+    if node != ROOT:  # which keeps its edges, to choose from
+        if is_solving and is_known(search, walker):
+            return True
+        other: Index = node_with_key(arrays, tree, search.planes) if is_graph else MISSING
+        if other != MISSING:
+            join(arrays, tree, node, other)
+            return _is_proven(search, walker, _go_to(search, walker, other))
+    found = expand(search.tables, arrays, tree, node, lane)
+    if is_graph and found == EXPANDED:
+        enter_key(arrays, tree, search.planes)
+    return found == STUCK
+
+
+@inlined
+def _go_to(search: SearchMemory, walker: Index, node: Index) -> Index:
+    """Let the walker stand at the node that stands for its own."""
+    search.walkers.node[walker] = node
+    search.walkers.leaf[walker] = node
+    return node
+
+
+@inlined
+def _is_proven(search: SearchMemory, walker: Index, node: Index) -> bool:
+    """Whether the walker's node is proven; in a graph its way may not know that yet."""
+    tree, walkers = search.tree, search.walkers
+    if search.settings.is_solving == 0 or tree.proof[node] == UNPROVEN:
+        return False
+    if has_graph(tree):
+        pass_up(tree, walkers, walker, node)
+    return True
+
+
+@stage
 def add_ends_in_tree(search: SearchMemory) -> None:
     """Expand the nodes of the walkers, and enter into mask CUT the lanes that end there.
 
     They are at a proven node, or a role is stuck. Lanes that are there already are left alone.
     """
     arrays = search.arrays
-    tree = search.tree
     walkers = search.walkers
     for i in range(arrays.counter[c.DESCENDING]):
         walker = np.int64(walkers.descending[i])
-        node = np.int64(walkers.node[walker])
+        node: Index = np.int64(walkers.node[walker])
         lane = np.int64(walkers.lane[walker, 0])
         if has_lane(arrays.mask, CUT, lane):
             continue
-        is_solving = search.settings.is_solving != 0
-        is_end = is_solving and tree.proof[node] != UNPROVEN
-        if not is_end and tree.first_edge[node, 0] == MISSING:
-            if is_solving and node != ROOT:  # which keeps its edges, to choose from
-                is_end = is_known(search.known, arrays, tree, walkers, walker, lane)
-            is_end = is_end or expand(search.tables, arrays, tree, node, lane) == STUCK
+        if search.tree.first_edge[node, 0] < MISSING:  # joined in this tick
+            node = _go_to(search, walker, shared_node(search.tree, node))
+        is_end = _is_proven(search, walker, node)
+        if not is_end and search.tree.first_edge[node, 0] == MISSING:
+            is_end = _open_node(search, walker, node, lane)
         if is_end:
             for k in range(walkers.size[walker]):
                 set_lane(arrays.mask, CUT, np.int64(walkers.lane[walker, k]))

@@ -11,16 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.jit.compiling import inlined, piece, stage
-from ggp.jit.rows import Index, Rows
-from ggp.lanes.bits import has_lane
+from ggp.jit.rows import Index
 from ggp.lanes.keys.hashing import hash_of
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
     MISSING,
     SEVERAL,
     UNPROVEN,
-    KnownStates,
     SearchArrays,
+    SearchMemory,
     Tree,
     Walkers,
 )
@@ -55,37 +54,26 @@ def _prove_node(tree: Tree, node: Index, role: Index) -> bool:
     return False
 
 
-@stage
-def _known_goal_in_lane(known: KnownStates, value: Rows, lane: Index) -> Index:
-    """The goal of role 0 in the state of a lane, or UNKNOWN_GOAL."""
-    words = np.int64(known.key.shape[0])
-    first, source, key = known.first_source, known.source, known.key
-    for d in range(words):
-        key[d] = np.uint64(0)
-    for p in range(first.shape[0] - 1):
-        for j in range(first[p], first[p + 1]):
-            if has_lane(value, 1 + np.int64(source[j]), lane):
-                key[p >> 6] |= np.uint64(1) << np.uint64(p & 63)
-                break
-    return known_goal(known.goals, words, key, np.int64(0), hash_of(key, np.int64(0), words))
-
-
 @inlined
-def is_known(
-    known: KnownStates, arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: Index, lane: Index
-) -> bool:
-    """Prove the node of a walker if the goals of its state are known; whether it is proven now."""
-    if known.goals.goal.shape[0] == 0:
+def is_known(search: SearchMemory, walker: Index) -> bool:
+    """Prove the node of a walker if the goals of its state are known; whether it is proven now.
+
+    The key of the state has been read.
+    """
+    known, key = search.known, search.planes.key
+    if known.goal.shape[0] == 0:
         return False
-    goal = _known_goal_in_lane(known, arrays.value, lane)
+    words = np.int64(key.shape[0])
+    goal = known_goal(known, words, key, np.int64(0), hash_of(key, np.int64(0), words))
     if goal == UNKNOWN_GOAL:
         return False
+    arrays = search.arrays
     arrays.goal[0] = float(goal)
     if arrays.goal.shape[0] > 1:
         arrays.goal[1] = float(BEST_GOAL - goal)
-    node = np.int64(walkers.node[walker])
-    note_end(arrays, tree, walkers, walker, node)
-    return bool(tree.proof[node] != UNPROVEN)
+    node = np.int64(search.walkers.node[walker])
+    note_end(arrays, search.tree, search.walkers, walker, node)
+    return bool(search.tree.proof[node] != UNPROVEN)
 
 
 @stage
@@ -99,6 +87,12 @@ def note_end(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: Index, 
         stop_proving(arrays, tree)
         return
     tree.proof[leaf] = np.int64(arrays.goal[0])
+    pass_up(tree, walkers, walker, leaf)
+
+
+@stage
+def pass_up(tree: Tree, walkers: Walkers, walker: Index, leaf: Index) -> None:
+    """Enter the proof of `leaf`, at the end of the walker's path, there, and prove what follows from it."""
     proof = np.int64(tree.proof[leaf])
     for d in range(walkers.depth[walker] - 1, -1, -1):
         node = np.int64(walkers.path_node[walker, d])

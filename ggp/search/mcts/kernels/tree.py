@@ -29,6 +29,7 @@ from ggp.search.mcts.kernels.arrays import (
     Settings,
     Tree,
 )
+from ggp.search.mcts.kernels.graph import shared_node
 from ggp.search.mcts.kernels.values import (
     NEUTRAL_GOAL,
     add_bonus,
@@ -219,9 +220,14 @@ def child_of(tree: Tree, node: Index, path_edge: NDArray[np.int32]) -> Index:
     """The node behind the joint move path_edge int32[R], or MISSING."""
     decider = tree.decider[node]
     if decider == SEVERAL:
-        child = tree.bucket[find_bucket(tree, node, path_edge)]
-        return np.int64(child) if child != 0 else MISSING
-    return np.int64(tree.child[path_edge[max(decider, 0)]])
+        child = np.int64(tree.bucket[find_bucket(tree, node, path_edge)])
+        if child == 0:
+            return MISSING
+    else:
+        child = np.int64(tree.child[path_edge[max(decider, 0)]])
+        if child == MISSING:
+            return MISSING
+    return shared_node(tree, child)
 
 
 @inlined

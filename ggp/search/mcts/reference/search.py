@@ -36,10 +36,10 @@ from ggp.search.mcts.reference.tree import (
     Node,
     Path,
     best_path,
-    count_nodes,
     forget_proofs,
     joint_move_of,
-    prove_node,
+    nodes_below,
+    pass_up,
     proven_goal,
 )
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
@@ -83,6 +83,7 @@ class Search:
         mixed = self.options.parsed_policy.mixes_in
         self._has_rave, self._has_grave = mixed == RAVE, mixed == GRAVE
         self.root: Node | None = None
+        self._opened: dict[Hashable, Node] = {}  # by state, those that a simulation has gone on from
         self.node_count = 0
         self.simulation_count = 0
         self.known_goals: Callable[[Hashable], Goals | None] | None = None
@@ -107,7 +108,9 @@ class Search:
         self.root = root or make_node(self.game, state)
         if self._has_grave and self.root.amaf is None:
             self.root.amaf = AmafTable.empty(len(self.game.roles))
-        self.node_count = count_nodes(self.root)
+        below = list(nodes_below(self.root))
+        self.node_count = len(below)
+        self._opened = {node.state: node for node in below[1:] if node.visit_count}
         self._begin_report()
 
     def warm_up(self, deadline: float = math.inf) -> None:
@@ -209,6 +212,8 @@ class Search:
             node = self.expand(path)
         steps = [Step(parent.state, joint_move_of(parent, indices)) for parent, indices in path]
         tree_depth = len(steps)
+        if node.proof is not None:
+            pass_up(path, node.proof)  # in a graph this way to the node may not know that yet
         goals = node.proof or node.goals or self.playout(node, steps, deadline)
         if is_new and node.goals is not None and self.is_solving:
             self.prove(path, node, node.goals)
@@ -231,8 +236,10 @@ class Search:
         while node.goals is None and node.proof is None:
             if self._clock() >= deadline:
                 raise OutOfTimeError
-            if path and self._is_known(path, node):
-                break
+            if path and node.visit_count == 0:
+                node = self._open(path, node)
+                if node.proof is not None:
+                    break
             if self._has_grave:
                 amaf = reference_at(node, amaf, self.options.grave_reference)
             indices = self.select_moves(node, amaf)
@@ -243,14 +250,23 @@ class Search:
             node = child
         return path, node
 
-    def _is_known(self, path: Path, node: Node) -> bool:
-        """Prove a node that is to be left for the first time if the goals of its state are known."""
-        if self.known_goals is None or not self.is_solving or node.visit_count:
-            return False
-        goals = self.known_goals(node.state)
-        if goals is not None:
-            self.prove(path, node, goals)
-        return node.proof is not None
+    def _open(self, path: Path, node: Node) -> Node:
+        """The node to go on from, at one that is to be left for the first time.
+
+        Another one with the same state stands for it in a graph. It is proven if the goals of its state are
+        known.
+        """
+        if self.known_goals is not None and self.is_solving:
+            goals = self.known_goals(node.state)
+            if goals is not None:
+                self.prove(path, node, goals)
+                return node
+        if self.options.is_graph:
+            node = self._opened.setdefault(node.state, node)
+            parent, indices = path[-1]
+            if indices in parent.children:
+                parent.children[indices] = node
+        return node
 
     def select_moves(self, node: Node, amaf: AmafTable | None = None) -> MoveIndices:
         """Per role an untried move, drawn by the policy's weights, else the first with the highest value.
@@ -357,9 +373,7 @@ class Search:
         if not self.is_solving or parent.children.get(indices) is not leaf:
             return
         leaf.proof = goals
-        for node, _ in reversed(path):
-            if not prove_node(node):
-                return
+        pass_up(path, goals)
 
     def _require_root(self) -> Node:
         assert self.root is not None, "move_to comes first"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -34,7 +34,8 @@ class Node:
     totals     per role and move, the sum of that role's goals in those simulations
     rave_visits, rave_totals    the same of simulations that made the move here or later
     amaf       all moves as first, of GRAVE
-    children   joint move, as one index per role → node
+    children   joint move, as one index per role → node; in a graph a node may be the child of several
+    behind     per move of the only role with a choice, the goal proven for that role behind it; by index
     goals      terminal states and dead ends only: what each role gets
     proof      what each role is proven to get
     """
@@ -49,6 +50,7 @@ class Node:
     rave_totals: list[list[float]] = field(default_factory=list)
     amaf: AmafTable | None = None
     children: dict[MoveIndices, Node] = field(default_factory=dict)
+    behind: dict[int, float] = field(default_factory=dict)
     proof: Goals | None = None
 
 
@@ -83,39 +85,45 @@ def decider_of(node: Node) -> int | None:
 
 def proven_goal(node: Node, role: int, m: int) -> float | None:
     """The goal that `role` is proven to get by its move `m` if no other role has a choice."""
-    if decider_of(node) != role:
-        return None
-    child = node.children.get(tuple(m if r == role else 0 for r in range(len(node.moves))))
-    return child.proof[role] if child is not None and child.proof is not None else None
+    return node.behind.get(m) if decider_of(node) == role else None
 
 
-def prove_node(node: Node) -> bool:
-    """Prove `node` from its children if they suffice; returns whether they do."""
-    role = decider_of(node)
-    if role is None:
-        return False
-    goals = [proven_goal(node, role, m) for m in range(len(node.moves[role]))]
-    best = max((goal for goal in goals if goal is not None), default=None)
-    if best is None or (best < BEST_GOAL and None in goals):
+def pass_up(path: Path, goals: Goals) -> None:
+    """What lies behind the last step of `path` is proven to give `goals`: prove what follows from it."""
+    for node, indices in reversed(path):
+        role = decider_of(node)
+        if role is None:
+            return
+        node.behind[indices[role]] = goals[role]
+        if node.proof is not None or not _prove_node(node, role):
+            return
+        assert node.proof is not None
+        goals = node.proof
+
+
+def _prove_node(node: Node, role: int) -> bool:
+    """Prove `node`, where only `role` may have a choice, from its moves if they suffice; whether they do."""
+    best = max(node.behind.values())
+    if best < BEST_GOAL and len(node.behind) < len(node.moves[role]):
         return False
     node.proof = tuple(best if r == role else BEST_GOAL - best for r in range(len(node.moves)))
     return True
 
 
+def nodes_below(root: Node) -> Iterator[Node]:
+    """`root` and all nodes below it, each once."""
+    seen, stack = {id(root)}, [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        for child in node.children.values():
+            if id(child) not in seen:
+                seen.add(id(child))
+                stack.append(child)
+
+
 def forget_proofs(root: Node) -> None:
     """Drop every proof below and including `root`."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
+    for node in nodes_below(root):
         node.proof = None
-        stack.extend(node.children.values())
-
-
-def count_nodes(root: Node) -> int:
-    """The size of the tree below and including `root`."""
-    count, stack = 0, [root]
-    while stack:
-        node = stack.pop()
-        count += 1
-        stack.extend(node.children.values())
-    return count
+        node.behind.clear()

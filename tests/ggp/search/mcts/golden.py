@@ -5,6 +5,7 @@ from functools import cache
 
 import ggp
 from ggp.engines.compiled import CompiledGame
+from ggp.search.mcts.kernels.arrays import MISSING
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch
@@ -106,10 +107,9 @@ def twin_node(game, node):
 def assert_same_tree(lanes: LanesSearch, twin: Search) -> int:
     """Every node of both trees agrees; returns how many there are."""
     engine, game = lanes.engines[0], lanes.game
-    stack, count = [(0, twin.root)], 0
+    stack, numbers = [(0, twin.root)], {id(twin.root): 0}
     while stack:
         number, node = stack.pop()
-        count += 1
         proof = int(engine.tree.proof[number])
         assert (None if proof < 0 else proof) == (None if node.proof is None else node.proof[0])
         if node.goals is not None or node.visit_count == 0:
@@ -121,9 +121,13 @@ def assert_same_tree(lanes: LanesSearch, twin: Search) -> int:
             moves = tuple(game.moves[r].index(node.moves[r][m]) for r, m in enumerate(indices))
             below = engine.child(number, moves)
             assert below is not None
-            stack.append((below, child))
-    assert count == engine.node_count
-    return count
+            if id(child) not in numbers:
+                numbers[id(child)] = below
+                stack.append((below, child))
+            assert numbers[id(child)] == below
+    joined = int((engine.tree.first_edge[: engine.node_count, 0] < MISSING).sum())
+    assert len(numbers) == engine.node_count - joined
+    return len(numbers)
 
 
 def nodes_proven(lanes: LanesSearch) -> int:

@@ -1,8 +1,13 @@
 """The search on lanes and the plain-Python search build the same tree from the same random numbers."""
 
+from itertools import product
+
 import pytest
 
+from ggp.engines.compiled import CompiledGame
 from ggp.knowledge.endings import EndingTerms, solve_endings
+from ggp.search.mcts.kernels.arrays import MISSING
+from ggp.search.mcts.tree_engine import TreeEngine
 from ggp.solver.endings import EndingTable
 from tests.conftest import mostly_slow
 from tests.ggp.search.mcts.golden import assert_same_tree, compiled, nodes_proven, one_lane, search_both
@@ -83,6 +88,67 @@ def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
     lanes, twin = search_both(compiled(name), one_lane(is_solving=True), seed, 400)
     assert_same_tree(lanes, twin)
     assert lanes.best_move() == twin.best_move()
+
+
+@pytest.mark.parametrize("name", [*GAMES, "lightsout", "nim", "hex_3x3"])
+@pytest.mark.parametrize(
+    "options",
+    mostly_slow(
+        [
+            {"is_solving": True},
+            {"policy": "mast+rave"},
+            {"policy": "grave", "grave_reference": 3, "is_solving": True},
+            {"policy": "past"},
+            {"depth_limit": 3, "is_solving": True},
+        ],
+        2,
+    ),
+    ids=str,
+)
+def test_lanes_agree_with_the_reference_on_a_graph(name, options):
+    game = compiled(name)
+    lanes, twin = search_both(game, one_lane(is_graph=True, **options), 7, 400)
+    assert_same_tree(lanes, twin)
+    state = game.initial_state()
+    for _ in range(2):
+        joint_move = tuple(game.legal_moves(state, role)[-1] for role in game.roles)
+        state = game.next_state(state, joint_move)
+        if game.is_terminal(state):
+            break
+        for search in (lanes, twin):
+            search.move_to(state, joint_move)
+        assert_same_tree(lanes, twin)
+        for search in (lanes, twin):
+            search.run(simulations=300)
+        assert_same_tree(lanes, twin)
+    assert lanes.best_move() == twin.best_move()
+
+
+def test_nodes_with_the_same_state_are_one_in_a_graph():
+    # The same 1,000 simulations make fewer nodes, and the shared ones have several parents.
+    game = compiled("tictactoe")
+    tree, graph = (search_both(game, one_lane(is_graph=on), 1, 1000)[0].engines[0] for on in (False, True))
+    states = distinct_states(game, graph)
+    assert len(states) == len(set(states))
+    assert len(distinct_states(game, tree)) > len(set(distinct_states(game, tree)))
+    assert (graph.tree.first_edge[: graph.node_count, 0] < MISSING).any()
+
+
+def distinct_states(game: CompiledGame, engine: TreeEngine) -> list[bytes]:
+    """The state of every expanded node but the root, by any way to it."""
+    found, stack = {}, [(0, game.initial_state())]
+    while stack:
+        node, state = stack.pop()
+        if node in found or not engine.edges_of(node, 0):
+            continue
+        found[node] = state
+        for joint_move in product(*(game.legal_moves(state, role) for role in game.roles)):
+            indices = tuple(game.moves[r].index(move) for r, move in enumerate(joint_move))
+            child = engine.child(node, indices)
+            if child is not None:
+                stack.append((child, game.next_state(state, joint_move)))
+    del found[0]
+    return list(found.values())
 
 
 def test_lanes_agree_with_the_reference_where_goals_are_known(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from gdl.terms import Compound, Symbol
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.reference.search import Search
-from ggp.search.mcts.reference.tree import count_nodes
+from ggp.search.mcts.reference.tree import nodes_below
 from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck, number
 
 
@@ -40,7 +40,7 @@ def test_search_keeps_consistent_statistics(seed):
             assert all(
                 0 <= total <= 100 * count for total, count in zip(role_totals, role_visits, strict=True)
             )
-    assert count_nodes(search.root) == search.node_count
+    assert len(list(nodes_below(search.root))) == search.node_count
 
 
 def test_search_tries_every_move_before_any_twice():
@@ -109,7 +109,7 @@ def test_search_reuses_its_tree():
     below = search.root.children[(0, 0)].visit_count
     search.move_to((8, 1), joint_move)
     assert search.root.visit_count == below > 0
-    assert count_nodes(search.root) == search.node_count
+    assert len(list(nodes_below(search.root))) == search.node_count
     search.run(simulations=10)
     assert search.root.visit_count == below + 10
 
@@ -147,7 +147,7 @@ def test_search_needs_a_limit():
 def test_search_respects_its_node_limit():
     search = search_of(Nim(30), options=MctsOptions(node_limit=25))
     assert search.run(simulations=200) == 200
-    assert search.node_count == count_nodes(search.root) == 25
+    assert search.node_count == len(list(nodes_below(search.root))) == 25
 
 
 def test_search_counts_a_stuck_role_as_an_end():
