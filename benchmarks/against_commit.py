@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,9 @@ GAMES = [
     "dicerace",
     "sheepandwolf",
 ]
+CORPUS_GAMES = ["gomoku_11x11", "tictactoe_3d_2player", "quad", "battle"]
+"""More games with over 40 moves, from the corpus of rule files (`$GGP_CORPUS`), if it is there."""
+CORPUS = Path(os.environ.get("GGP_CORPUS", ROOT.parent / "shared" / "corpus"))
 AGENT = "mcts:threads=1"
 
 
@@ -87,9 +91,15 @@ class Outcome:
     ponders: bool = False
 
 
+def rule_file(game: str) -> Path:
+    """A bundled game, or one of the corpus."""
+    bundled = ROOT / "games" / f"{game}.kif"
+    return bundled if bundled.exists() else next(CORPUS.rglob(f"{game}.kif"), bundled)
+
+
 def player_seats(game: str) -> list[int]:
     """Role numbers of the game's players, without `random`."""
-    roles = stated_roles(read_program(game)[0])
+    roles = stated_roles(read_program(rule_file(game))[0])
     return [number for number, role in enumerate(roles) if role != RANDOM_ROLE]
 
 
@@ -112,7 +122,7 @@ def commit_of(folder: Path) -> str:
 def warm_up(folder: Path, game: str, core: int) -> None:
     """Compile the game's circuit with the code in `folder`, so that no match waits for it."""
     seats = ["legal"] * len(player_seats(game))
-    command = [sys.executable, "-m", "ggp", "match", str(ROOT / "games" / f"{game}.kif"), *seats]
+    command = [sys.executable, "-m", "ggp", "match", str(rule_file(game)), *seats]
     subprocess.run(
         [*pinned(core), *command, "--engine", "lanes", "--step-limit", "1"],
         env=environment_of(folder),
@@ -155,7 +165,15 @@ class Table:
         addresses.insert(pairing.seat, self._candidate.address)
         with tempfile.TemporaryDirectory() as folder:
             record = Path(folder) / "record.json"
-            command = [sys.executable, "-m", "ggp", "manage", pairing.game, *addresses, *self.clocks]
+            command = [
+                sys.executable,
+                "-m",
+                "ggp",
+                "manage",
+                str(rule_file(pairing.game)),
+                *addresses,
+                *self.clocks,
+            ]
             command += ["--seed", str(pairing.round), "--record", str(record)]
             subprocess.run(command, stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd=ROOT, check=False)
             content = json.loads(record.read_text()) if record.exists() else {}
@@ -253,7 +271,8 @@ def main() -> None:
     )
     parser.add_argument("base", help="checkout of the other commit")
     parser.add_argument("outcomes", help="JSON Lines file to append to")
-    parser.add_argument("--games", nargs="+", default=GAMES)
+    there = [game for game in CORPUS_GAMES if rule_file(game).exists()]
+    parser.add_argument("--games", nargs="+", default=[*GAMES, *there])
     parser.add_argument("--cores", nargs="+", type=int, default=[0])
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--start-clock", type=float, default=10.0)

@@ -128,9 +128,7 @@ class Forest:
             is_decisive=False,
             memory_mebibytes=mebibytes,
         )
-        self._engine = TreeEngine(
-            game.tables, game.lane_tables, game.terms, self.options, seed=seed, stream=stream
-        )
+        self._engine = TreeEngine(game, self.options, seed=seed, stream=stream)
         lanes = self.lane_count
         self._roots = Roots(
             np.zeros(lanes, np.int32),

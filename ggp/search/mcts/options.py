@@ -130,6 +130,9 @@ class MctsOptions:
     is_decisive: bool = switch(
         "decisive", False, "Take immediate wins and block immediate losses, in the tree and in playouts."
     )
+    is_looking: bool = switch(
+        "lookahead", False, "See wins in one in the tree, if the game is too large for decisive moves."
+    )
     is_graph: bool = switch(
         "transpositions", False, "Make one node of those with the same state, so that the tree is a graph."
     )
@@ -248,11 +251,19 @@ def default_options(simulations: int | None = None) -> MctsOptions:
     those of a search against the clock would spare that once, 3 s, and make every counted search much slower.
     """
     if simulations is None:
-        return MctsOptions(is_solving=True, is_decisive=True, is_graph=True, threads=available_cores())
+        return MctsOptions(
+            is_solving=True, is_decisive=True, is_looking=True, is_graph=True, threads=available_cores()
+        )
     lanes = max(1, simulations // COUNTED_RAMP)
     words = next((w for w in (1, 2, 4) if 64 * w >= lanes), 8)
     return MctsOptions(
-        is_solving=True, is_decisive=True, is_graph=True, words=words, ramp=COUNTED_RAMP, refresh=1
+        is_solving=True,
+        is_decisive=True,
+        is_looking=True,
+        is_graph=True,
+        words=words,
+        ramp=COUNTED_RAMP,
+        refresh=1,
     )
 
 

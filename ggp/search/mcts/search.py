@@ -26,6 +26,7 @@ from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.mcts.policies.policy import Need
 from ggp.search.mcts.tree_engine import ENDLESS, TreeEngine
 from ggp.search.mcts.tree_memory import has_room_for_past
+from ggp.search.mcts.winning_moves import winning_tables
 from ggp.search.proving.prover import NO_SUM, Prover
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
 from ggp.solver.kernels.known_goals import KnownGoals
@@ -90,24 +91,22 @@ class LanesSearch:
                 "%s: PAST does not fit into memory=%d; using MAST", game.name, self.options.memory_mebibytes
             )
             self._play_stand_in()
-        code = make_code(len(game.terms.fluents), game.exclusive)
-        self.engines = [
-            TreeEngine(
-                played.tables,
-                played.lane_tables,
-                game.terms,
-                self.options,
-                seed=seed,
-                stream=stream,
-                code=code,
-            )
-            for stream in range(self.options.threads)
-        ]
+        self.engines = self._make_engines(played, seed)
         self._seed = seed
         self._is_prepared = not policy.needs(Need.FEATURES)
         self._pool = ThreadPoolExecutor(self.options.threads) if self.options.threads > 1 else None
         self._slice_ticks = [1] * self.options.threads
         self._begin_report()
+
+    def _make_engines(self, played: CompiledGame, seed: int) -> list[TreeEngine]:
+        """One tree a thread. `played`: the game, or the game with decisive moves."""
+        game = self.game
+        code = make_code(len(game.terms.fluents), game.exclusive)
+        winning = winning_tables(game) if self.options.is_looking and played is game else None
+        return [
+            TreeEngine(played, self.options, seed=seed, stream=stream, code=code, winning=winning)
+            for stream in range(self.options.threads)
+        ]
 
     def close(self) -> None:
         """Shut down the threads."""
@@ -424,9 +423,7 @@ def prepare_following(game: CompiledGame, options: MctsOptions) -> None:
     state = game.initial_state()
     with suppress(GameError, IndexError):  # over at once, or the rules are at fault
         game.next_state(state, tuple(game.legal_moves(state, role)[0] for role in game.roles))
-    engine = TreeEngine(
-        game.tables, game.lane_tables, game.terms, replace(options, memory_mebibytes=1), seed=0
-    )
+    engine = TreeEngine(game, replace(options, memory_mebibytes=1), seed=0)
     engine.compile_parts()
     engine.set_root(game.unpack(state))
     engine.move_root(ROOT, game.unpack(state))
@@ -440,7 +437,7 @@ def prepare_policy(game: CompiledGame, policy: str) -> None:
 def prepare_parts(game: CompiledGame, options: MctsOptions) -> None:
     """Compile the parts of `search_tree` for a search with these options, or load them from the cache."""
     small = replace(options, memory_mebibytes=1)
-    TreeEngine(game.tables, game.lane_tables, game.terms, small, seed=0).compile_parts()
+    TreeEngine(game, small, seed=0).compile_parts()
 
 
 def _never() -> bool:

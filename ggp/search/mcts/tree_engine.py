@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.tables import CircuitTables, CircuitTerms
+from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE
-from ggp.jit.rows import ALL_ONES, in_words, words_of
+from ggp.jit.entry_points import entry_point
+from ggp.jit.rows import ALL_ONES, in_words, make_rows, words_of
 from ggp.jit.unboxed import Unboxed
 from ggp.lanes.choose import choice_planes
 from ggp.lanes.keys.packing import StateCode
@@ -43,6 +44,7 @@ from ggp.search.mcts.kernels.arrays import (
     Tree,
 )
 from ggp.search.mcts.kernels.compaction import abandon, clear_tree, make_root
+from ggp.search.mcts.kernels.look_ahead import LOOKS, NODES, WINS, LookAhead, find_win
 from ggp.search.mcts.kernels.search import search_tree
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.fast_kernels import FeatureCases
@@ -51,6 +53,7 @@ from ggp.search.mcts.policies.parts import link_parts
 from ggp.search.mcts.policies.past import refresh_means
 from ggp.search.mcts.policies.policy import GRAVE, RAVE, Need
 from ggp.search.mcts.tree_memory import room_of_a_tree
+from ggp.search.mcts.winning_moves import fluents_read
 from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
 
 ENDLESS = 2**60
@@ -65,6 +68,7 @@ class _LinkedMemory(NamedTuple):
     search: Unboxed[SearchMemory]
     memory: Unboxed[SearchMemory]
     parts: Parts
+    ahead: Unboxed[LookAhead] | None
 
 
 @dataclass(frozen=True)
@@ -85,27 +89,29 @@ class RootEdge:
 class TreeEngine:
     """One tree of a `LanesSearch`. Belongs to one thread at a time.
 
-    tables, lane_tables, terms    of the compiled game
-    seed, stream                  with the options, all that the result of a counted search depends on
+    game            as it is searched: perhaps with decisive moves
+    seed, stream    with the options, all that the result of a counted search depends on
+    code            for a graph and for known goals
+    winning         of `ggp.search.mcts.winning_moves`, to look ahead
     """
 
     def __init__(
         self,
-        tables: CircuitTables,
-        lane_tables: LaneTables,
-        terms: CircuitTerms,
+        game: CompiledGame,
         options: MctsOptions,
         *,
         seed: int,
         stream: int = 0,
         code: StateCode | None = None,
+        winning: LaneTables | None = None,
     ) -> None:
         policy = options.parsed_policy
+        lane_tables, roles = game.lane_tables, game.terms.roles
         self.tables = lane_tables
         self.options = options
-        self._first_move = tables.first_move
-        self._players = sum(role != RANDOM_ROLE for role in terms.roles)
-        self._chance = terms.roles.index(RANDOM_ROLE) if RANDOM_ROLE in terms.roles else -1
+        self._first_move = game.tables.first_move
+        self._players = sum(role != RANDOM_ROLE for role in roles)
+        self._chance = roles.index(RANDOM_ROLE) if RANDOM_ROLE in roles else -1
         lanes = 64 * options.words
         self.usable_lanes = min(lanes, options.lanes or lanes)
         state_words = code.word_count if code is not None and options.is_graph else 0
@@ -138,6 +144,7 @@ class TreeEngine:
             known=no_known_goals(),
             settings=self._make_settings(),
         )
+        self._winning = winning
         self._linked: _LinkedMemory | None = None
         self.arrays.counter[c.REFRESH_IN] = self.memory.settings.refresh
         self.arrays.counter[c.IS_CONSTANT_SUM] = 1
@@ -196,6 +203,13 @@ class TreeEngine:
         """Prove nodes whose states are known, from now on."""
         self.memory = self.memory._replace(known=known)
         self._linked = None
+
+    @property
+    def looks(self) -> tuple[int, int, int]:
+        """Nodes in all, and of the latest ones those looked at and those at which a move wins at once."""
+        ahead = self._linked.ahead if self._linked is not None else None
+        counts = [0, 0, 0] if ahead is None else ahead.value.counter.tolist()
+        return (counts[NODES], counts[LOOKS], counts[WINS])
 
     @property
     def simulation_count(self) -> int:
@@ -306,13 +320,33 @@ class TreeEngine:
         if self._linked is None:
             search, memory = Unboxed.made_once(in_words(self.memory)), Unboxed.made_once(self.memory)
             search_tree(search, NO_PARTS, memory.address, 0)  # compiled or loaded before the parts
-            self._linked = _LinkedMemory(search, memory, link_parts(memory))
-        search, memory, parts = self._linked
+            self._linked = _LinkedMemory(search, memory, *self._link_parts(memory))
+        search, memory, parts, _ = self._linked
         return bool(search_tree(search, parts, memory.address, ticks))
 
     def compile_parts(self) -> None:
         """Compile the parts of `search_tree` that this search needs, or load them from the cache."""
-        link_parts(Unboxed.made_once(self.memory))
+        self._link_parts(Unboxed.made_once(self.memory))
+
+    def _link_parts(self, memory: Unboxed[SearchMemory]) -> tuple[Parts, Unboxed[LookAhead] | None]:
+        """The parts of the search, and what looking ahead works on."""
+        parts = link_parts(memory)
+        if self._winning is None or not self.memory.settings.is_solving:
+            return parts, None
+        tables = self._winning
+        value = make_rows(tables.row_count, 1)
+        words_of(value)[0] = ALL_ONES
+        ahead = LookAhead(
+            tables=tables,
+            value=value,
+            fluent=fluents_read(tables),
+            state=words_of(self.arrays.value),
+            first_edge=self.tree.first_edge,
+            move=self.tree.move,
+            counter=np.zeros(3, np.int64),
+        )
+        taken = Unboxed.made_once(ahead)
+        return parts._replace(look=entry_point(find_win, taken, 0, 0, 0), ahead=taken.address), taken
 
     def edges_of(self, node: int, role: int) -> range:
         """The edges of a role at a node; empty where it is not expanded."""

@@ -7,6 +7,7 @@ search       search_tree, one tick after the other: choose, end, descend, launch
 lane_half    what choosing and finishing do in all lanes at once
 tree         expanding nodes, choosing edges, finding and making children
 graph        transpositions: one node for one state
+look_ahead   wins in one, seen when a node is expanded
 values       what UCT compares
 ends         where playouts end, and their goals
 backup       back-up of a finished playout

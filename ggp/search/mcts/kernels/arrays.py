@@ -335,6 +335,7 @@ class Parts(NamedTuple):
     finish    second half: settle what follows, and step
     learn     what a playout teaches about moves; learn_amaf, learn_context: as first moves, in their context
     draw      an untried edge, where the state decides; mix: all-moves-as-first means into those UCT compares
+    look      an edge that wins at once; ahead: address of the `LookAhead` that it takes instead of the memory
     Arguments: `ggp.search.mcts.policies.parts`.
     """
 
@@ -346,6 +347,8 @@ class Parts(NamedTuple):
     learn_context: int = NO_ENTRY
     draw: int = NO_ENTRY
     mix: int = NO_ENTRY
+    look: int = NO_ENTRY
+    ahead: int = NO_ENTRY
 
 
 NO_PARTS = Parts()

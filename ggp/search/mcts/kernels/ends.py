@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.jit.compiling import inlined, stage
+from ggp.jit.entry_points import NO_ENTRY, call_entry
 from ggp.jit.rows import Index, get_word, lowest_bit, word_count
 from ggp.lanes.bits import has_lane, literal_in_lane, set_lane
 from ggp.lanes.layout import LaneTables
@@ -89,7 +90,7 @@ def end_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
 
 
 @stage
-def _open_node(search: SearchMemory, walker: Index, node: Index, lane: Index) -> bool:
+def _open_node(search: SearchMemory, parts: Parts, walker: Index, node: Index, lane: Index) -> bool:
     """Expand a node that a walker is the first to go on from, or join it with another.
 
     Returns whether the walker ends there.
@@ -109,7 +110,25 @@ def _open_node(search: SearchMemory, walker: Index, node: Index, lane: Index) ->
     found = expand(search.tables, arrays, tree, node, lane)
     if is_graph and found == EXPANDED:
         enter_key(arrays, tree, search.planes)
+    if found == EXPANDED and parts.look != NO_ENTRY and arrays.counter[c.IS_CONSTANT_SUM] != 0:
+        return _look_ahead(search, parts, walker, node, lane)
     return found == STUCK
+
+
+@inlined
+def _look_ahead(search: SearchMemory, parts: Parts, walker: Index, node: Index, lane: Index) -> bool:
+    """Prove a node at which the only role with a choice wins at once; whether it does."""
+    tree = search.tree
+    role = np.int64(tree.decider[node])
+    if role < 0:
+        return False
+    e = np.int64(call_entry(parts.look, parts.ahead, node, role, lane))
+    if e == MISSING:
+        return False
+    tree.goal[e] = BEST_GOAL
+    tree.proof[node] = BEST_GOAL if role == 0 else 0
+    pass_up(tree, search.walkers, walker, node)
+    return True
 
 
 @inlined
@@ -132,7 +151,7 @@ def _is_proven(search: SearchMemory, walker: Index, node: Index) -> bool:
 
 
 @stage
-def add_ends_in_tree(search: SearchMemory) -> None:
+def add_ends_in_tree(search: SearchMemory, parts: Parts) -> None:
     """Expand the nodes of the walkers, and enter into mask CUT the lanes that end there.
 
     They are at a proven node, or a role is stuck. Lanes that are there already are left alone.
@@ -149,7 +168,7 @@ def add_ends_in_tree(search: SearchMemory) -> None:
             node = _go_to(search, walker, shared_node(search.tree, node))
         is_end = _is_proven(search, walker, node)
         if not is_end and search.tree.first_edge[node, 0] == MISSING:
-            is_end = _open_node(search, walker, node, lane)
+            is_end = _open_node(search, parts, walker, node, lane)
         if is_end:
             for k in range(walkers.size[walker]):
                 set_lane(arrays.mask, CUT, np.int64(walkers.lane[walker, k]))

@@ -36,6 +36,7 @@ from ggp.search.mcts.reference.tree import (
     Node,
     Path,
     best_path,
+    decider_of,
     forget_proofs,
     joint_move_of,
     nodes_below,
@@ -55,6 +56,8 @@ class Search:
     """The search of one role in one match; keeps its tree from move to move.
 
     known_goals   goals of states that count as proven although they are not terminal; None where unknown
+    find_win      first move, by index, by which the role with that index, the only one with a choice in a
+                  state, wins at once; None if there is none. Nodes at which there is one are proven
     `best_move()` may be called, also from another thread, at any time after `move_to`.
     """
 
@@ -87,6 +90,7 @@ class Search:
         self.node_count = 0
         self.simulation_count = 0
         self.known_goals: Callable[[Hashable], Goals | None] | None = None
+        self.find_win: Callable[[Hashable, int], int | None] | None = None
         self.is_solving = self.options.is_solving and len(game.roles) <= 2 and self.chance_index < 0
         self._has_other_sums = False
         self._on_progress = on_progress
@@ -236,7 +240,7 @@ class Search:
         while node.goals is None and node.proof is None:
             if self._clock() >= deadline:
                 raise OutOfTimeError
-            if path and node.visit_count == 0:
+            if node.visit_count == 0:
                 node = self._open(path, node)
                 if node.proof is not None:
                     break
@@ -254,19 +258,33 @@ class Search:
         """The node to go on from, at one that is to be left for the first time.
 
         Another one with the same state stands for it in a graph. It is proven if the goals of its state are
-        known.
+        known, or if a move wins at once.
         """
-        if self.known_goals is not None and self.is_solving:
+        if path and self.known_goals is not None and self.is_solving:
             goals = self.known_goals(node.state)
             if goals is not None:
                 self.prove(path, node, goals)
                 return node
-        if self.options.is_graph:
-            node = self._opened.setdefault(node.state, node)
-            parent, indices = path[-1]
-            if indices in parent.children:
-                parent.children[indices] = node
+        if path and self.options.is_graph:
+            opened = self._opened.setdefault(node.state, node)
+            if opened is not node:
+                parent, indices = path[-1]
+                if indices in parent.children:
+                    parent.children[indices] = opened
+                return opened
+        if self.find_win is not None and self.is_solving:
+            self._look_ahead(self.find_win, path, node)
         return node
+
+    def _look_ahead(self, find_win: Callable[[Hashable, int], int | None], path: Path, node: Node) -> None:
+        role = decider_of(node)
+        if role is None or len(node.moves[role]) == 1:
+            return
+        win = find_win(node.state, role)
+        if win is not None:
+            node.behind[win] = BEST_GOAL
+            node.proof = tuple(BEST_GOAL if r == role else 0.0 for r in range(len(node.moves)))
+            pass_up(path, node.proof)
 
     def select_moves(self, node: Node, amaf: AmafTable | None = None) -> MoveIndices:
         """Per role an untried move, drawn by the policy's weights, else the first with the highest value.

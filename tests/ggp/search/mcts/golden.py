@@ -6,9 +6,11 @@ from functools import cache
 import ggp
 from ggp.engines.compiled import CompiledGame
 from ggp.search.mcts.kernels.arrays import MISSING
+from ggp.search.mcts.kernels.look_ahead import LEAST_LOOKS, RARE, SAMPLED
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch
+from ggp.search.mcts.winning_moves import winning_tables
 from ggp.solver.endings import EndingTable
 
 
@@ -32,10 +34,54 @@ def search_both(
     if endings is not None:
         lanes.use_known_goals(endings.known, endings.goal_sum)
         twin.known_goals = lambda state: goals_of(endings, game, state)
+    if options.is_looking:
+        assert winning_tables(game) is not None
+        twin.find_win = FindWin(game)
     for search in (lanes, twin):
         search.move_to(game.initial_state(), None)
         search.run(simulations=simulations)
     return lanes, twin
+
+
+class FindWin:
+    """What `kernels.look_ahead` finds, in plain Python."""
+
+    def __init__(self, game: CompiledGame) -> None:
+        self.game = game
+        self.nodes = self.looks = self.wins = self.wins_in_all = 0
+
+    def __call__(self, state: bytes, role: int) -> int | None:
+        if not self.is_looked_at():
+            return None
+        win = next((i for i, won in enumerate(wins_at_once(self.game, state, role)) if won), None)
+        self.count(win is not None)
+        return win
+
+    def is_looked_at(self) -> bool:
+        self.nodes += 1
+        is_rare = self.looks >= LEAST_LOOKS and RARE * self.wins < self.looks
+        return not is_rare or self.nodes % SAMPLED == 0
+
+    def count(self, is_win: bool) -> None:
+        self.looks += 1
+        self.wins += is_win
+        self.wins_in_all += is_win
+        if self.looks == 2 * LEAST_LOOKS:
+            self.looks //= 2
+            self.wins //= 2
+
+
+def wins_at_once(game: CompiledGame, state: bytes, role: int) -> list[bool]:
+    """By legal move of the only role with a choice: whether it gets 100 in a terminal state, the other 0."""
+    found = []
+    for move in game.legal_moves(state, game.roles[role]):
+        joint = tuple(
+            move if r == role else game.legal_moves(state, name)[0] for r, name in enumerate(game.roles)
+        )
+        after = game.next_state(state, joint)
+        expected = [100 if r == role else 0 for r in range(len(game.roles))]
+        found.append(game.is_terminal(after) and [game.goal(after, name) for name in game.roles] == expected)
+    return found
 
 
 def goals_of(endings: EndingTable, game: CompiledGame, state: bytes) -> tuple[float, ...] | None:
@@ -112,7 +158,7 @@ def assert_same_tree(lanes: LanesSearch, twin: Search) -> int:
         number, node = stack.pop()
         proof = int(engine.tree.proof[number])
         assert (None if proof < 0 else proof) == (None if node.proof is None else node.proof[0])
-        if node.goals is not None or node.visit_count == 0:
+        if node.goals is not None or (node.visit_count == 0 and not node.behind):
             assert not engine.edges_of(number, 0)
             continue
         assert lanes_node(engine, number) == twin_node(game, node)

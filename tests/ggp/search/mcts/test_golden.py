@@ -90,6 +90,16 @@ def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
     assert lanes.best_move() == twin.best_move()
 
 
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4", "hex_3x3"])
+@pytest.mark.parametrize("is_graph", [False, True])
+def test_lanes_agree_with_the_reference_in_wins_seen_ahead(name, is_graph):
+    game = compiled(name)
+    options = one_lane(is_looking=True, is_solving=True, is_graph=is_graph)
+    lanes, twin = search_both(game, options, 3, 1500)
+    assert_same_tree(lanes, twin)
+    assert twin.find_win.wins_in_all > 0
+
+
 @pytest.mark.parametrize("name", [*GAMES, "lightsout", "nim", "hex_3x3"])
 @pytest.mark.parametrize(
     "options",

@@ -73,7 +73,7 @@ def _engine(policy, in_flight):
     options = MctsOptions(
         policy=policy, in_flight=in_flight, exploration=EXPLORATION, rave_k=RAVE_K, is_solving=True, words=1
     )
-    return TreeEngine(game.tables, game.lane_tables, game.terms, options, seed=1)
+    return TreeEngine(game, options, seed=1)
 
 
 def _put(engine, edges):

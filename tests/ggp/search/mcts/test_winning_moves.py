@@ -1,0 +1,99 @@
+"""Wins in one on their own circuit, against the rules."""
+
+import random
+
+import numpy as np
+import pytest
+
+from ggp.circuit.tables import Phase
+from ggp.lanes.engine import Lanes
+from ggp.search.mcts.kernels.look_ahead import LEAST_LOOKS, SAMPLED
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.search import LanesSearch
+from ggp.search.mcts.winning_moves import fluents_read, winning_tables
+from tests.conftest import mostly_slow
+from tests.ggp.search.mcts.golden import FindWin, compiled, wins_at_once
+
+
+def said_to_win(game, tables, state, role):
+    """By legal move, what the circuit says of it."""
+    moves = game.legal_moves(state, game.roles[role])
+    lanes = Lanes(tables, words=2)
+    lanes.set_states(np.repeat(game.unpack(state)[:, None], len(moves), axis=1))
+    chosen = np.zeros((tables.move_count, len(moves)), np.bool_)
+    for r, name in enumerate(game.roles):
+        first = int(game.tables.first_move[r])
+        for i, move in enumerate(moves):
+            made = move if r == role else game.legal_moves(state, name)[0]
+            chosen[first + game.moves[r].index(made), i] = True
+    lanes.set_moves(chosen)
+    lanes.settle(Phase.LEGAL, Phase.GOAL)
+    return lanes.read(tables.goal_literal, len(moves))[role].tolist()
+
+
+@pytest.mark.parametrize(
+    "name", mostly_slow(["tictactoe", "nineboard", "hex_4x4", "pentago", "connectfour", "checkers"], 3)
+)
+def test_the_circuit_knows_which_moves_win_at_once(name):
+    game = compiled(name)
+    tables = winning_tables(game)
+    rng = random.Random(1)
+    wins = 0
+    for _ in range(12):
+        state = game.initial_state()
+        while not game.is_terminal(state):
+            legal = [game.legal_moves(state, role) for role in game.roles]
+            role = int(len(legal[1]) > 1)
+            expected = wins_at_once(game, state, role)
+            assert said_to_win(game, tables, state, role) == expected
+            wins += sum(expected)
+            state = game.next_state(state, tuple(rng.choice(moves) for moves in legal))
+    assert wins > 0 or name == "checkers"
+    assert 0 < len(fluents_read(tables)) <= tables.fluent_count
+
+
+@pytest.mark.parametrize("name", ["rockpaperscissors", "lightsout", "dicerace", "connectfour_3p"])
+def test_games_of_another_kind_have_no_such_circuit(name):
+    assert winning_tables(compiled(name)) is None
+
+
+def test_few_nodes_are_looked_at_where_wins_are_rare():
+    # Hex has no wins in one near the beginning; the kernel counts as the test's own twin does.
+    game = compiled("hex_7x7")
+    search = LanesSearch(
+        game, game.roles[0], options=MctsOptions(is_solving=True, is_looking=True, memory_mebibytes=64)
+    )
+    search.move_to(game.initial_state(), None)
+    search.run(simulations=60_000)
+    nodes, looks, wins = search.engines[0].looks
+    assert nodes > 3 * LEAST_LOOKS
+    assert LEAST_LOOKS <= looks < 2 * LEAST_LOOKS
+    twin = FindWin(game)
+    looked = 0
+    for _ in range(nodes):
+        if twin.is_looked_at():
+            looked += 1
+            twin.count(False)
+    assert wins == 0
+    assert twin.looks == looks
+    assert looked < LEAST_LOOKS + nodes / SAMPLED
+
+
+def test_a_win_in_one_proves_the_root_at_once():
+    game = compiled("nineboard")
+    rng = random.Random(2)
+    state, won = game.initial_state(), False
+    while not won:
+        legal = [game.legal_moves(state, role) for role in game.roles]
+        state = game.next_state(state, tuple(rng.choice(moves) for moves in legal))
+        if game.is_terminal(state):
+            state = game.initial_state()
+        role = int(len(game.legal_moves(state, game.roles[1])) > 1)
+        won = any(wins_at_once(game, state, role))
+    search = LanesSearch(
+        game, game.roles[role], options=MctsOptions(is_solving=True, is_looking=True, memory_mebibytes=16)
+    )
+    search.move_to(state, None)
+    assert search.run(simulations=1000) < 100
+    best = game.legal_moves(state, game.roles[role]).index(search.best_move())
+    assert wins_at_once(game, state, role)[best]
