@@ -100,7 +100,7 @@ def _make_decisive(game: CompiledGame) -> CompiledGame | None:
         return None
     cache = GameCache(cache_folder())
     digest = hashlib.sha256(encode(CompiledCircuit(circuit, CompilationReport()))).hexdigest()
-    variant = f"decisive {_code_key()} {digest}"
+    variant = f"decisive {code_key(Path(__file__))} {digest}"
     kept = cache.load(game.program, variant)
     if kept is None or kept.circuit.terms != circuit.terms:
         narrowed = _narrowed(game, circuit)
@@ -112,10 +112,10 @@ def _make_decisive(game: CompiledGame) -> CompiledGame | None:
 
 
 @functools.cache
-def _code_key() -> str:
-    """Hash of this module's text, which decides what is made; nothing if modules are not files."""
+def code_key(module: Path) -> str:
+    """Hash of the text of a module, which decides what is made; nothing if modules are not files."""
     try:
-        return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+        return hashlib.sha256(module.read_bytes()).hexdigest()
     except OSError:
         return ""
 

@@ -131,10 +131,12 @@ class MctsOptions:
         "decisive", False, "Take immediate wins and block immediate losses, in the tree and in playouts."
     )
     is_looking: bool = switch(
-        "lookahead", False, "See wins in one in the tree, if the game is too large for decisive moves."
+        "lookahead",
+        False,
+        "Detect immediate wins when a node is expanded, unless moves are decisive (search=lanes).",
     )
     is_graph: bool = switch(
-        "transpositions", False, "Make one node of those with the same state, so that the tree is a graph."
+        "transpositions", False, "Share one node among equal states, which makes the tree a graph."
     )
     is_reusing: bool = switch("reuse", True, "Keep the subtree of the joint move that was made.")
     step_limit: int = 10_000

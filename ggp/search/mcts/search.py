@@ -102,7 +102,8 @@ class LanesSearch:
         """One tree a thread. `played`: the game, or the game with decisive moves."""
         game = self.game
         code = make_code(len(game.terms.fluents), game.exclusive)
-        winning = winning_tables(game) if self.options.is_looking and played is game else None
+        is_looking = self.options.is_looking and self.options.is_solving and played is game
+        winning = winning_tables(game) if is_looking else None
         return [
             TreeEngine(played, self.options, seed=seed, stream=stream, code=code, winning=winning)
             for stream in range(self.options.threads)
@@ -438,6 +439,12 @@ def prepare_parts(game: CompiledGame, options: MctsOptions) -> None:
     """Compile the parts of `search_tree` for a search with these options, or load them from the cache."""
     small = replace(options, memory_mebibytes=1)
     TreeEngine(game, small, seed=0).compile_parts()
+
+
+def prepare_looking(game: CompiledGame) -> None:
+    """Compile the kernel that looks one move ahead, or load it from the cache. The game is suitable."""
+    options = replace(default_options(), memory_mebibytes=1)
+    TreeEngine(game, options, seed=0, winning=winning_tables(game)).compile_parts()
 
 
 def _never() -> bool:

@@ -46,6 +46,7 @@ from ggp.search.mcts.kernels.arrays import (
 from ggp.search.mcts.kernels.compaction import abandon, clear_tree, make_root
 from ggp.search.mcts.kernels.look_ahead import LOOKS, NODES, WINS, LookAhead, find_win
 from ggp.search.mcts.kernels.search import search_tree
+from ggp.search.mcts.kernels.tree import BEST_GOAL
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.fast_kernels import FeatureCases
 from ggp.search.mcts.policies.nst import fill_gibbs
@@ -200,7 +201,8 @@ class TreeEngine:
         self._linked = None
 
     def use_known_goals(self, known: KnownGoals) -> None:
-        """Prove nodes whose states are known, from now on."""
+        """Prove nodes whose states are known, from now on. The tree was made with the code of states."""
+        assert len(self.memory.planes.first_source) > 1
         self.memory = self.memory._replace(known=known)
         self._linked = None
 
@@ -285,7 +287,7 @@ class TreeEngine:
         clear_tree(self.arrays, self.tree)
 
     def move_root(self, node: int, fluents: NDArray[np.bool_]) -> None:
-        """Keep the subtree below `node`, whose state is given."""
+        """Keep what is below `node`, whose state is given."""
         self._put_root(fluents)
         make_root(self.arrays, self.tree, node)
 
@@ -365,10 +367,20 @@ class TreeEngine:
                 int(tree.move[e] - self._first_move[role]),
                 int(tree.visits[e]),
                 float(tree.total[e]),
-                None if tree.goal[e] == UNPROVEN else int(tree.goal[e]),
+                self._goal_behind(e, node, role),
             )
             for e in self.edges_of(node, role)
         ]
+
+    def _goal_behind(self, edge: int, node: int, role: int) -> int | None:
+        """What `role` is proven to get behind an edge, whichever way the walker came that found it."""
+        goal, child = int(self.tree.goal[edge]), int(self.tree.child[edge])
+        if goal != UNPROVEN:
+            return goal
+        if child == MISSING or int(self.tree.decider[node]) != role:
+            return None
+        proof = int(self.tree.proof[self.shared_node(child)])
+        return None if proof == UNPROVEN else proof if role == 0 else BEST_GOAL - proof
 
     def child(self, node: int, moves: tuple[int, ...]) -> int | None:
         """The node behind a joint move (one index per role, counted within the role), or None."""

@@ -18,8 +18,8 @@ from ggp.search.mcts.kernels.allocation import (
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.policy import GRAVE, RAVE, Need
 
-NODE_SHARE = 0.3
-"""Share of the memory for nodes; the rest is for edges."""
+NODE_SHARE, NODE_SHARE_OF_GRAPH = 0.3, 0.45
+"""Share of the memory for nodes; the rest is for edges. In a graph they keep their states."""
 
 TABLE_SHARE = 0.4
 """Share of the memory for the tables of GRAVE, with that policy."""
@@ -70,10 +70,11 @@ def room_of_a_tree(tables: LaneTables, options: MctsOptions, state_words: int = 
         grams = min(MOST_GRAMS, 1 << (memory // 4 // BYTES_PER_GRAM).bit_length() - 1)
         memory -= grams * BYTES_PER_GRAM
     table_share = TABLE_SHARE if has_grave else 0.0
-    edges = int((1 - NODE_SHARE - table_share) * memory) // bytes_per_edge(policy.mixes_in == RAVE)
+    node_share = NODE_SHARE_OF_GRAPH if state_words else NODE_SHARE
+    edges = int((1 - node_share - table_share) * memory) // bytes_per_edge(policy.mixes_in == RAVE)
     of_a_node = bytes_per_node(tables.role_count) + (bytes_per_state(state_words) if state_words else 0)
     return TreeRoom(
-        nodes=max(64, int(NODE_SHARE * memory) // of_a_node),
+        nodes=max(64, int(node_share * memory) // of_a_node),
         edges=max(edges, 4 * moves + 64),
         tables=max(1, int(table_share * memory) // bytes_per_table(moves)) if has_grave else 0,
         grams=grams,

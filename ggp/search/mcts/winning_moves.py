@@ -2,38 +2,40 @@
 
 Whether a joint move wins for a role is a function of the state and the moves: `terminal` and both goals, read
 in the next state, whose fluents are read from `next`. Nothing else of the circuit is kept, so that looking
-at all moves of a node costs less than one step of a playout in 64 lanes.
+at 64 moves of a node costs about as much as a step of playouts in 64 lanes.
 
-    winning_tables    the tables of that circuit, if the game is one for it
+    winning_tables    the tables of that circuit, if the game is suitable
     winning_circuit   the circuit
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import threading
 from dataclasses import replace
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ggp.circuit.cache import GameCache, cache_folder
 from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, Goal, without_dead_gates
+from ggp.circuit.file import CompilationReport, CompiledCircuit, encode
 from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.simplify.plan import simplify
 from ggp.circuit.tables import circuit_of, tabulate
 from ggp.engines.compiled import CompiledGame
 from ggp.lanes.layout import LaneTables, arrange
-from ggp.search.mcts.decisive_moves import watch_ends
+from ggp.search.mcts.decisive_moves import code_key, watch_ends
 
 WINNING_GOAL = 100
-LARGEST = 60_000
-"""Literals of the game's circuit at most: with larger ones making this one takes long."""
-
-LARGEST_MADE = 6_000
-"""Literals of the circuit made at most: with larger ones looking costs a fifth of the playouts."""
+LARGEST = 10_000
+"""Literals at most, of the game's circuit and of the one made, before it is simplified: how far that gets in
+its time must decide nothing. Looking at a larger one costs more playouts than it is worth."""
 
 STAGES = ("factoring", "refactoring", "sharing", "gate_order")
-"""Simplifications that do not argue with the next state, which this circuit does not have."""
+"""Simplifications that do not use `next`, which this circuit does not have."""
 
 SIMPLIFY_SECONDS = 0.5
 
@@ -43,10 +45,10 @@ _KNOWN: WeakKeyDictionary[CompiledGame, LaneTables | None] = WeakKeyDictionary()
 
 
 def winning_tables(game: CompiledGame) -> LaneTables | None:
-    """The tables of `winning_circuit`; None if the game is not suitable or its circuit is too large.
+    """The tables of `winning_circuit`; None if the game is not suitable or a circuit is too large.
 
     Suitable are games in which two roles alternate, whose goals add up to 100, and in which random playouts
-    show wins by a role's own move. Made once per game.
+    show wins by a role's own move. Made once per game, and kept in the cache of compiled games.
     """
     with _LOCK:
         if game not in _KNOWN:
@@ -55,17 +57,31 @@ def winning_tables(game: CompiledGame) -> LaneTables | None:
 
 
 def _make_tables(game: CompiledGame) -> LaneTables | None:
+    """Tables of a circuit from the cache of compiled games, or made and kept there."""
+    if len(game.tables.input) > LARGEST or len(game.roles) != 2:
+        return None
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
-    if circuit.literal_count > LARGEST:
+    cache = GameCache(cache_folder())
+    digest = hashlib.sha256(encode(CompiledCircuit(circuit, CompilationReport()))).hexdigest()
+    variant = f"winning {code_key(Path(__file__))} {digest}"
+    kept = cache.load(game.program, variant)
+    if kept is None or kept.circuit.terms != _without_percepts(circuit).terms:
+        kept = CompiledCircuit(_worthwhile_circuit(game, circuit), CompilationReport())
+        cache.store(game.program, kept, variant)
+    if all(goal.literal == FALSE_LITERAL for goal in kept.circuit.goals):
         return None
+    _logger.info("%s: wins in one are seen on %d literals", game.name, kept.circuit.literal_count)
+    return arrange(tabulate(kept.circuit))
+
+
+def _worthwhile_circuit(game: CompiledGame, circuit: Circuit) -> Circuit:
+    """The circuit, simplified; one that never sees a win if it is not worth having."""
     watched = watch_ends(game)
-    if watched is None or not watched.winning:
-        return None
-    made = simplify(winning_circuit(circuit), stages=STAGES, seconds=SIMPLIFY_SECONDS)
-    if made.literal_count > LARGEST_MADE:
-        return None
-    _logger.info("%s: wins in one are seen on %d literals", game.name, made.literal_count)
-    return arrange(tabulate(made))
+    if watched is not None and watched.winning:
+        made = winning_circuit(circuit)
+        if made.literal_count <= LARGEST:
+            return simplify(made, stages=STAGES, seconds=SIMPLIFY_SECONDS)
+    return _with_wins(circuit, (), [FALSE_LITERAL, FALSE_LITERAL])
 
 
 def winning_circuit(circuit: Circuit) -> Circuit:
@@ -91,18 +107,25 @@ def winning_circuit(circuit: Circuit) -> Circuit:
         builder.conj(then[x >> 1] ^ (x & 1) for x in (circuit.terminal, ends[2 * role], ends[3 - 2 * role]))
         for role in (0, 1)
     ]
+    return _with_wins(circuit, tuple(builder.gates), wins)
+
+
+def _with_wins(circuit: Circuit, gates: tuple[tuple[int, ...], ...], wins: list[int]) -> Circuit:
+    """A circuit with these gates and no outputs but the literals `wins`."""
     return without_dead_gates(
         replace(
-            circuit,
-            gates=tuple(builder.gates),
+            _without_percepts(circuit),
+            gates=gates,
             legal=(FALSE_LITERAL,) * len(circuit.legal),
             next=(FALSE_LITERAL,) * len(circuit.next),
             terminal=FALSE_LITERAL,
             goals=tuple(Goal(role, WINNING_GOAL, win) for role, win in enumerate(wins)),
-            percepts=(),
-            terms=replace(circuit.terms, percepts=()),
         )
     )
+
+
+def _without_percepts(circuit: Circuit) -> Circuit:
+    return replace(circuit, percepts=(), terms=replace(circuit.terms, percepts=()))
 
 
 def _cone(circuit: Circuit, gates: tuple[tuple[int, ...], ...], literals: list[int]) -> list[int]:

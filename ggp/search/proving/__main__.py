@@ -13,7 +13,7 @@ from ggp.engines.loading import find_own_rules, load
 from ggp.search.alphabeta.evaluation import prepare_evaluations
 from ggp.search.mcts.mixed_root import prepare_mixing
 from ggp.search.mcts.options import default_options
-from ggp.search.mcts.search import prepare_following, prepare_parts, prepare_policy
+from ggp.search.mcts.search import prepare_following, prepare_looking, prepare_parts, prepare_policy
 from ggp.search.proving.prover import prepare_proving
 from ggp.solver.solution import prepare_valuation
 
@@ -27,4 +27,5 @@ if __name__ == "__main__":
         prepare_policy(game, "mast")
         prepare_evaluations()
     prepare_valuation()
+    prepare_looking(game)
     prepare_parts(game, default_options(simulations=1))

@@ -4,8 +4,8 @@ Letters used in every shape: N nodes, E edges, R roles, M moves of all roles, L 
 descent at most, D depth of a path at most, H ticks of history, T tables of GRAVE.
 
 A *walker* is one descent in flight: up to G lanes that go down the tree together from the root state and
-then play out, each on its own. When its last lane has ended the walker is free again. No state is stored in
-the tree; a node is known by the way to it.
+then play out, each on its own. When its last lane has ended the walker is free again. Without transpositions
+a node is known by the way to it, and no state is stored.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Tree(NamedTuple):
     first_edge   int32[N, R+1]: edges of role r are first_edge[n, r] .. first_edge[n, r+1] - 1;
                  [n, 0] = MISSING where the node is not expanded yet, SAME_AS - m where node m stands for it
     decider      int32[N]: the only role with a choice, or NOBODY, or SEVERAL
-    parent       int32[N]: of several the first
+    parent       int32[N]: of several the first; MISSING at the root, or if that was dropped
     came         int32[N, R]: the joint move that led here, as edges counted from the parent's first
     proof        int32[N]: proven goal of role 0, or UNPROVEN
     expanded     int32[N]: nodes in the order in which they were expanded

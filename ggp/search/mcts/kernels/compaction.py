@@ -1,4 +1,4 @@
-"""Between two searches: drop what is in flight, and move the subtree that is kept to the front."""
+"""Between two searches: drop what is in flight, and move what is kept below the new root to the front."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
     counter = arrays.counter
     _clear_buckets(arrays, tree)
     counter[c.NODES] = 1
-    counter[[c.EDGES, c.EXPANSIONS, c.ROOT_VISITS, c.JOINED]] = 0
+    counter[[c.EDGES, c.EXPANSIONS, c.ROOT_VISITS]] = 0
     counter[c.SLOTS] = min(LEAST_SLOTS, len(tree.slot))
     tree.slot[: counter[c.SLOTS]] = 0
     tree.first_edge[ROOT, 0] = MISSING
@@ -134,9 +134,13 @@ def _list_children(tree: Tree, nodes: Index, scratch: KeepScratch) -> None:
 
 
 @inlined
-def _mark(tree: Tree, node: Index, waiting: Index, scratch: KeepScratch) -> Index:
-    """Mark a node; returns how many wait, this one included if anything may be below it."""
-    if scratch.number[node] != MISSING:
+def _mark(tree: Tree, node: Index, root: Index, waiting: Index, scratch: KeepScratch) -> Index:
+    """Mark a node; returns how many wait, this one included if anything may be below it.
+
+    The old root is dropped even where states recur and something leads back to it: so no new number is higher
+    than the old one.
+    """
+    if scratch.number[node] != MISSING or (node == ROOT and root != ROOT):
         return waiting
     scratch.number[node] = 0
     if tree.first_edge[node, 0] == MISSING:
@@ -149,32 +153,33 @@ def _mark(tree: Tree, node: Index, waiting: Index, scratch: KeepScratch) -> Inde
 def _mark_by_edges(tree: Tree, nodes: Index, root: Index, scratch: KeepScratch) -> None:
     """Mark the nodes below `root` in a graph."""
     _list_children(tree, nodes, scratch)
-    waiting = _mark(tree, root, 0, scratch)
+    waiting = _mark(tree, root, root, 0, scratch)
     while waiting > 0:
         waiting -= 1
         node = np.int64(scratch.waiting[waiting])
         stands = shared_node(tree, node)
         if stands != node:
-            waiting = _mark(tree, stands, waiting, scratch)
+            waiting = _mark(tree, stands, root, waiting, scratch)
             continue
         decider = np.int64(tree.decider[node])
         if decider == SEVERAL:
-            child = np.int64(scratch.eldest[node])
+            child: Index = np.int64(scratch.eldest[node])
             while child != MISSING:
-                waiting = _mark(tree, child, waiting, scratch)
+                waiting = _mark(tree, child, root, waiting, scratch)
                 child = np.int64(scratch.sibling[child])
             continue
         role: Index = decider if decider > 0 else 0
         for e in range(tree.first_edge[node, role], tree.first_edge[node, role + 1]):
             if tree.child[e] != MISSING:
-                waiting = _mark(tree, shared_node(tree, np.int64(tree.child[e])), waiting, scratch)
+                child = shared_node(tree, np.int64(tree.child[e]))
+                waiting = _mark(tree, child, root, waiting, scratch)
 
 
 @inlined
 def _number_kept_nodes(nodes: Index, root: Index, number: Int32Array) -> Index:
     """Number the marked nodes, `root` first, the others in their old order; returns how many there are.
 
-    No new number is higher than the old one, since nothing leads back to the old root.
+    No new number is higher than the old one.
     """
     kept = 1
     for node in range(1, nodes):
@@ -229,8 +234,8 @@ def _move_node(tree: Tree, node: Index, number: Int32Array) -> None:
     stands = shared_node(tree, node)
     for role in range(roles + 1):
         tree.first_edge[new, role] = tree.first_edge[node, role]
-    if stands != node:
-        tree.first_edge[new, 0] = SAME_AS - number[stands]
+    if stands != node:  # the old root, which is dropped, may have stood for it
+        tree.first_edge[new, 0] = SAME_AS - number[stands] if number[stands] != MISSING else MISSING
     for role in range(roles):
         tree.came[new, role] = tree.came[node, role]
     tree.decider[new] = tree.decider[node]
@@ -274,7 +279,6 @@ def _keep_subtree(arrays: SearchArrays, tree: Tree, root: int, scratch: KeepScra
                 path[role] = tree.came[node, role] + first
             tree.bucket[find_bucket(tree, parent, path)] = node
     if is_graph:
-        counter[c.JOINED] = 0
         while counter[c.SLOTS] > LEAST_SLOTS and 4 * expansions <= counter[c.SLOTS]:
             counter[c.SLOTS] //= 2
         fill_slots(arrays, tree, state_words)

@@ -17,7 +17,6 @@ FREE_TABLES                    height of the stack of GRAVE's free tables
 HAS_OTHER_SUMS                 1 once goals of two roles did not sum up to 100, with `cutoff`
 LEAST_IN_FLIGHT                lanes that may be in flight however few visits the root has
 SLOTS                          slots of the hash table of states in use, a power of two
-JOINED                         nodes that another one stands for
 """
 
 (
@@ -44,6 +43,5 @@ JOINED                         nodes that another one stands for
     HAS_OTHER_SUMS,
     LEAST_IN_FLIGHT,
     SLOTS,
-    JOINED,
-) = range(24)
-COUNTERS = 24
+) = range(23)
+COUNTERS = 23

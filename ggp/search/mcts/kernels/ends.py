@@ -105,7 +105,7 @@ def _open_node(search: SearchMemory, parts: Parts, walker: Index, node: Index, l
             return True
         other: Index = node_with_key(arrays, tree, search.planes) if is_graph else MISSING
         if other != MISSING:
-            join(arrays, tree, node, other)
+            join(tree, node, other)
             return _is_proven(search, walker, _go_to(search, walker, other))
     found = expand(search.tables, arrays, tree, node, lane)
     if is_graph and found == EXPANDED:
@@ -133,7 +133,7 @@ def _look_ahead(search: SearchMemory, parts: Parts, walker: Index, node: Index, 
 
 @inlined
 def _go_to(search: SearchMemory, walker: Index, node: Index) -> Index:
-    """Let the walker stand at the node that stands for its own."""
+    """Move the walker to the shared node."""
     search.walkers.node[walker] = node
     search.walkers.leaf[walker] = node
     return node
@@ -141,7 +141,7 @@ def _go_to(search: SearchMemory, walker: Index, node: Index) -> Index:
 
 @inlined
 def _is_proven(search: SearchMemory, walker: Index, node: Index) -> bool:
-    """Whether the walker's node is proven; in a graph its way may not know that yet."""
+    """Whether the walker's node is proven; in a graph the edges of its path may not have the proof yet."""
     tree, walkers = search.tree, search.walkers
     if search.settings.is_solving == 0 or tree.proof[node] == UNPROVEN:
         return False

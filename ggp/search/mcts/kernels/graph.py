@@ -6,7 +6,8 @@ edges, so that each parent keeps its own of the way to the shared node: UCT1 of 
 "Transpositions and move groups in Monte Carlo tree search" (2008). A proof reaches the other parents when a
 walker comes from them. Keys are compared whole.
 
-The root is never shared: nothing leads back to it.
+The root stands for no other node. Where states recur a walker may loop until it reaches the depth limit;
+proofs only come from ends, so that none rests on itself.
 """
 
 from __future__ import annotations
@@ -100,7 +101,6 @@ def fill_slots(arrays: SearchArrays, tree: Tree, words: Index) -> None:
 
 
 @inlined
-def join(arrays: SearchArrays, tree: Tree, node: Index, other: Index) -> None:
+def join(tree: Tree, node: Index, other: Index) -> None:
     """Let `other` stand for `node`, which is not expanded."""
     tree.first_edge[node, 0] = SAME_AS - other
-    arrays.counter[c.JOINED] += 1

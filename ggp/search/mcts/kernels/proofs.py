@@ -92,7 +92,7 @@ def note_end(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: Index, 
 
 @stage
 def pass_up(tree: Tree, walkers: Walkers, walker: Index, leaf: Index) -> None:
-    """Enter the proof of `leaf`, at the end of the walker's path, there, and prove what follows from it."""
+    """Record the proof of `leaf` on the last edge of the walker's path, and prove what follows above."""
     proof = np.int64(tree.proof[leaf])
     for d in range(walkers.depth[walker] - 1, -1, -1):
         node = np.int64(walkers.path_node[walker, d])

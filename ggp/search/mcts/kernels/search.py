@@ -110,7 +110,8 @@ def _choose_in_tree(search: SearchMemory, parts: Parts, memory: Index, walker: I
         _leave_tree(search.arrays, walkers, walker)
         return
     walkers.leaf[walker] = child
-    if depth + 1 == walkers.path_node.shape[1]:
+    is_proven = settings.is_solving != 0 and tree.proof[child] != UNPROVEN  # it ends there, at any depth
+    if depth + 1 == walkers.path_node.shape[1] and not is_proven:
         _leave_tree(search.arrays, walkers, walker)
         return
     walkers.node[walker] = child

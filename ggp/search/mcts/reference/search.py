@@ -104,7 +104,7 @@ class Search:
 
     def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
         """Make `state`, to which `joint_move` led, the root, keeping the tree below it where there is one."""
-        root = self.root
+        root = before = self.root
         if root is not None and root.state != state:
             self.policy.decay(self.options.decay)
             known = root.children.values() if self.options.is_reusing else ()
@@ -112,9 +112,12 @@ class Search:
         self.root = root or make_node(self.game, state)
         if self._has_grave and self.root.amaf is None:
             self.root.amaf = AmafTable.empty(len(self.game.roles))
-        below = list(nodes_below(self.root))
+        lost = before if before is not self.root else None
+        below = list(nodes_below(self.root, lost))
+        for node in below:  # where states recur, something may lead back to the root before
+            node.children = {way: child for way, child in node.children.items() if child is not lost}
         self.node_count = len(below)
-        self._opened = {node.state: node for node in below[1:] if node.visit_count}
+        self._opened = {node.state: node for node in below[1:] if node.visit_count or node.behind}
         self._begin_report()
 
     def warm_up(self, deadline: float = math.inf) -> None:
@@ -217,7 +220,7 @@ class Search:
         steps = [Step(parent.state, joint_move_of(parent, indices)) for parent, indices in path]
         tree_depth = len(steps)
         if node.proof is not None:
-            pass_up(path, node.proof)  # in a graph this way to the node may not know that yet
+            pass_up(path, node.proof)  # in a graph its path may not have the proof yet
         goals = node.proof or node.goals or self.playout(node, steps, deadline)
         if is_new and node.goals is not None and self.is_solving:
             self.prove(path, node, node.goals)

@@ -110,9 +110,9 @@ def _prove_node(node: Node, role: int) -> bool:
     return True
 
 
-def nodes_below(root: Node) -> Iterator[Node]:
-    """`root` and all nodes below it, each once."""
-    seen, stack = {id(root)}, [root]
+def nodes_below(root: Node, lost: Node | None = None) -> Iterator[Node]:
+    """`root` and all nodes below it, each once, without those that are reached only through `lost`."""
+    seen, stack = {id(root), id(lost)}, [root]
     while stack:
         node = stack.pop()
         yield node

@@ -4,10 +4,14 @@ from itertools import product
 
 import pytest
 
+import ggp
 from ggp.engines.compiled import CompiledGame
 from ggp.knowledge.endings import EndingTerms, solve_endings
 from ggp.search.mcts.kernels.arrays import MISSING
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.search import LanesSearch
 from ggp.search.mcts.tree_engine import TreeEngine
+from ggp.solver import solve
 from ggp.solver.endings import EndingTable
 from tests.conftest import mostly_slow
 from tests.ggp.search.mcts.golden import assert_same_tree, compiled, nodes_proven, one_lane, search_both
@@ -98,6 +102,14 @@ def test_lanes_agree_with_the_reference_in_wins_seen_ahead(name, is_graph):
     lanes, twin = search_both(game, options, 3, 1500)
     assert_same_tree(lanes, twin)
     assert twin.find_win.wins_in_all > 0
+    state = game.initial_state()
+    for _ in range(2):
+        joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
+        state = game.next_state(state, joint_move)
+        for search in (lanes, twin):
+            search.move_to(state, joint_move)
+            search.run(simulations=300)
+        assert_same_tree(lanes, twin)
 
 
 @pytest.mark.parametrize("name", [*GAMES, "lightsout", "nim", "hex_3x3"])
@@ -132,6 +144,108 @@ def test_lanes_agree_with_the_reference_on_a_graph(name, options):
             search.run(simulations=300)
         assert_same_tree(lanes, twin)
     assert lanes.best_move() == twin.best_move()
+
+
+RING = """
+(role left) (role right)
+(init (at 0)) (init (control left))
+(<= (legal ?r up) (true (control ?r))) (<= (legal ?r down) (true (control ?r)))
+(<= (legal left wait) (true (control right))) (<= (legal right wait) (true (control left)))
+(after 0 1) (after 1 2) (after 2 3) (after 3 4) (after 4 5) (after 5 6) (after 6 0)
+(<= (next (at ?y)) (true (at ?x)) (after ?x ?y) (does ?r up))
+(<= (next (at ?y)) (true (at ?x)) (after ?y ?x) (does ?r down))
+(<= (next (control right)) (true (control left))) (<= (next (control left)) (true (control right)))
+(<= terminal (true (at 3)))
+(<= (goal left 0) (true (control left))) (<= (goal left 100) (true (control right)))
+(<= (goal right 100) (true (control left))) (<= (goal right 0) (true (control right)))
+"""
+
+
+@pytest.mark.parametrize("options", [{}, {"is_solving": True}, {"policy": "rave"}], ids=str)
+def test_lanes_agree_with_the_reference_where_states_recur(options):
+    # Without a step counter a state comes back after two moves, and something leads back to the old root.
+    # If a descent passes an edge twice, only the search on lanes knows that it is under way there.
+    game = ggp.load(RING, engine="lanes")
+    lanes, twin = search_both(
+        game, one_lane(is_graph=True, depth_limit=9, in_flight="ignored", **options), 5, 300
+    )
+    assert_same_tree(lanes, twin)
+    state = game.initial_state()
+    for names in ["up wait", "wait down", "down wait", "wait up", "up wait"]:
+        moves = tuple(map(ggp.parse_term, names.split()))
+        state = game.next_state(state, moves)
+        for search in (lanes, twin):
+            search.move_to(state, moves)
+        assert_same_tree(lanes, twin)
+        for search in (lanes, twin):
+            search.run(simulations=60)
+        assert_same_tree(lanes, twin)
+
+
+def test_proofs_on_cycles_come_from_ends_alone():
+    # The one that moves to 3 wins: from 2 and 4 at once. Nobody must go there, so nothing else is proven.
+    game = ggp.load(RING, engine="lanes")
+    lanes, _ = search_both(game, one_lane(is_graph=True, is_solving=True, depth_limit=20), 5, 3000)
+    found = proofs_below(game, lanes.engines[0], game.initial_state())
+    places = {(place_of(game, state), goal) for state, goal in found.items() if not game.is_terminal(state)}
+    assert {place for place, goal in places if goal is not None} == {2, 4}
+    assert {place for place, goal in places if goal is None} == {0, 1, 5, 6}
+
+
+def place_of(game: CompiledGame, state: bytes) -> int:
+    (place,) = (str(fact) for fact in game.facts(state) if str(fact).startswith("(at"))
+    return int(place.strip("()").split()[1])
+
+
+def proofs_below(game: CompiledGame, engine: TreeEngine, root: bytes) -> dict[bytes, int | None]:
+    """What is proven for role 0 in the state of every node; if several nodes have one, of any."""
+    found: dict[bytes, int | None] = {}
+    seen, stack = set(), [(0, root)]
+    while stack:
+        node, state = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        proof = int(engine.tree.proof[node])
+        if proof >= 0 or state not in found:
+            found[state] = None if proof < 0 else proof
+        if not engine.edges_of(node, 0):
+            continue
+        for joint_move in product(*(game.legal_moves(state, role) for role in game.roles)):
+            indices = tuple(game.moves[r].index(move) for r, move in enumerate(joint_move))
+            child = engine.child(node, indices)
+            if child is not None:
+                stack.append((child, game.next_state(state, joint_move)))
+    return found
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4"])
+@pytest.mark.parametrize(
+    "options", [{}, {"is_decisive": True}, {"is_looking": True}, {"policy": "mast+rave"}], ids=str
+)
+def test_what_many_lanes_prove_on_a_graph_is_true(name, options):
+    # 512 lanes, several of which reach a node in one tick; the match goes on while some are in flight.
+    game = compiled(name)
+    solution = solve(game)
+    search = LanesSearch(
+        game,
+        game.roles[0],
+        seed=3,
+        options=MctsOptions(is_solving=True, is_graph=True, memory_mebibytes=16, **options),
+    )
+    state, proven = game.initial_state(), 0
+    search.move_to(state, None)
+    engine = search.engines[0]
+    for _ in range(4):
+        engine.begin(100_000)
+        engine.run(4000)
+        for each, goal in proofs_below(game, engine, state).items():
+            assert goal is None or goal == solution.worth(each).values[0]
+            proven += goal is not None
+        joint_move = tuple(game.legal_moves(state, role)[-1] for role in game.roles)
+        state = game.next_state(state, joint_move)
+        search.move_to(state, joint_move)
+    assert proven > 30
 
 
 def test_nodes_with_the_same_state_are_one_in_a_graph():

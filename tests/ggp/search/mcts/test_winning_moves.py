@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+import ggp
 from ggp.circuit.tables import Phase
 from ggp.lanes.engine import Lanes
 from ggp.search.mcts.kernels.look_ahead import LEAST_LOOKS, SAMPLED
@@ -97,3 +98,37 @@ def test_a_win_in_one_proves_the_root_at_once():
     assert search.run(simulations=1000) < 100
     best = game.legal_moves(state, game.roles[role]).index(search.best_move())
     assert wins_at_once(game, state, role)[best]
+
+
+PICKS = f"""
+(role left) (role right)
+(init (control left)) (init (step 0))
+{" ".join(f"(number {n})" for n in range(100))} {" ".join(f"(after {n} {n + 1})" for n in range(40))}
+(<= (legal ?r (pick ?n)) (true (control ?r)) (number ?n))
+(<= (legal left wait) (true (control right))) (<= (legal right wait) (true (control left)))
+(<= (next (control right)) (true (control left))) (<= (next (control left)) (true (control right)))
+(<= (next (step ?m)) (true (step ?n)) (after ?n ?m))
+(<= (next (won ?r)) (does ?r (pick 90)) (true (step ?n)) (distinct ?n 0))
+(<= terminal (true (won ?r))) (<= terminal (true (step 40)))
+(<= won (true (won ?r)))
+(<= (goal ?r 100) (true (won ?r))) (<= (goal left 0) (true (won right))) (<= (goal right 0) (true (won left)))
+(<= (goal ?r 50) (role ?r) (not won))
+"""
+
+
+def test_a_win_is_found_among_more_moves_than_a_row_has_lanes():
+    # Of a hundred moves the 91st wins, but not at the beginning.
+    game = ggp.load(PICKS, engine="lanes")
+    search = LanesSearch(
+        game, game.roles[0], options=MctsOptions(is_solving=True, is_looking=True, memory_mebibytes=16)
+    )
+    engine = search.engines[0]
+    state = game.initial_state()
+    for proof in (None, 0, 100):
+        search.move_to(state, None)
+        engine.begin(1)
+        engine.run(3)
+        assert engine.root_goal == proof
+        moves = tuple(game.legal_moves(state, role)[0] for role in game.roles)
+        state = game.next_state(state, moves)
+    assert max(len(game.legal_moves(state, role)) for role in game.roles) == 100
