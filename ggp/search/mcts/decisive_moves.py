@@ -358,15 +358,7 @@ class _Narrowing:
         return values
 
     def _cone(self, literals: Iterable[int]) -> list[int]:
-        """The nodes that literals depend on, inputs first, without the constant."""
-        nodes: set[int] = {0}
-        left = [literal >> 1 for literal in literals]
-        while left:
-            node = left.pop()
-            if node not in nodes:
-                nodes.add(node)
-                left += [x >> 1 for x in self._inputs(node)]
-        return sorted(nodes - {0})
+        return cone_of(literals, self._inputs)
 
     def _implied(self, literals: Iterable[int]) -> set[int]:
         """The literals that `literals` imply as inputs of conjunctions."""
@@ -382,6 +374,21 @@ class _Narrowing:
 
     def _inputs(self, node: int) -> tuple[int, ...]:
         return self.gates.inputs(2 * node) or ()
+
+
+def cone_of(literals: Iterable[int], inputs: Callable[[int], Iterable[int]]) -> list[int]:
+    """The nodes that literals depend on, inputs first, without the constant.
+
+    inputs   the input literals of a node, none if it is not a gate
+    """
+    nodes: set[int] = {0}
+    left = [literal >> 1 for literal in literals]
+    while left:
+        node = left.pop()
+        if node not in nodes:
+            nodes.add(node)
+            left += [x >> 1 for x in inputs(node)]
+    return sorted(nodes - {0})
 
 
 def _read(values: Mapping[int, int], literal: int) -> int:

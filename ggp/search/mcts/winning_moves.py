@@ -27,7 +27,7 @@ from ggp.circuit.simplify.plan import simplify
 from ggp.circuit.tables import circuit_of, tabulate
 from ggp.engines.compiled import CompiledGame
 from ggp.lanes.layout import LaneTables, arrange
-from ggp.search.mcts.decisive_moves import code_key, watch_ends
+from ggp.search.mcts.decisive_moves import code_key, cone_of, watch_ends
 
 WINNING_GOAL = 100
 LARGEST = 10_000
@@ -94,10 +94,14 @@ def winning_circuit(circuit: Circuit) -> Circuit:
     for gate in as_tuples(circuit.gates):
         now.append(builder.conj(now[x >> 1] ^ (x & 1) for x in gate))
     gates = as_tuples(circuit.gates)
+
+    def inputs(node: int) -> tuple[int, ...]:
+        return gates[node - circuit.gate0] if node >= circuit.gate0 else ()
+
     then: dict[int, int] = {0: TRUE_LITERAL}
     goal = {(each.role, each.value): each.literal for each in circuit.goals}
     ends = [goal.get((role, value), FALSE_LITERAL) for role in (0, 1) for value in (WINNING_GOAL, 0)]
-    for node in _cone(circuit, gates, [circuit.terminal, *ends]):
+    for node in cone_of([circuit.terminal, *ends], inputs):
         if node >= circuit.gate0:
             then[node] = builder.conj(then[x >> 1] ^ (x & 1) for x in gates[node - circuit.gate0])
         else:
@@ -126,19 +130,6 @@ def _with_wins(circuit: Circuit, gates: tuple[tuple[int, ...], ...], wins: list[
 
 def _without_percepts(circuit: Circuit) -> Circuit:
     return replace(circuit, percepts=(), terms=replace(circuit.terms, percepts=()))
-
-
-def _cone(circuit: Circuit, gates: tuple[tuple[int, ...], ...], literals: list[int]) -> list[int]:
-    """The nodes that literals depend on, inputs first, without the constant."""
-    nodes: set[int] = {0}
-    left = [literal >> 1 for literal in literals]
-    while left:
-        node = left.pop()
-        if node not in nodes:
-            nodes.add(node)
-            if node >= circuit.gate0:
-                left += [x >> 1 for x in gates[node - circuit.gate0]]
-    return sorted(nodes - {0})
 
 
 def fluents_read(tables: LaneTables) -> np.ndarray:

@@ -27,7 +27,7 @@ LEAST_LOOKS = 1024
 """Looks before wins may be called rare; at twice as many both counts are halved."""
 
 RARE = 1000
-"""Wins are rare if fewer than one in so many looks finds one."""
+"""Wins are rare if fewer than one look in 1,000 finds one."""
 
 SAMPLED = 16
 
