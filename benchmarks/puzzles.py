@@ -113,7 +113,7 @@ class Attempt:
 
     def roll_out(self) -> None:
         self.rollouts = NestedRollouts(self.game)
-        self.rollouts.run(stop=self.is_over, enough=self.greatest)
+        self.rollouts.run(is_stopped=self.is_over.is_set, enough=self.greatest)
         self.note_line()
 
     def enumerate(self) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from math import prod
@@ -16,10 +16,10 @@ from typing import Any
 
 from gdl.dependencies import Dependencies
 from gdl.program import Program, arguments_of
-from gdl.terms import Variable
+from gdl.terms import Term, Variable
 from ggp.analysis.fluent_domains import fluent_domains
 from ggp.analysis.sheet_comment import read_comment
-from ggp.game import RANDOM_ROLE, Game, NoLegalMoveError, goals_or_none
+from ggp.game import RANDOM_ROLE, Game, NoLegalMoveError, goals_or_none, is_compiled
 
 STEP_LIMIT = 2_000
 """Steps after which a playout is cut."""
@@ -204,8 +204,28 @@ def find_traits(game: Game[Any], summary: PlayoutSummary) -> list[Trait]:
         traits.append(Trait("hidden information", "the rules define what each role sees"))
     if len(players) > 1:
         traits += _sum_traits(players, summary)
+    if is_compiled(game):
+        traits += _subgame_traits(game)
     if summary.stuck:
         traits.append(Trait("faulty", f"a role had no legal move at the end of {summary.stuck} playouts"))
+    return traits
+
+
+def _subgame_traits(compiled: Any) -> list[Trait]:
+    """What the circuit of a compiled game says of facts that do not depend on each other."""
+    from ggp.circuit.subgames import find_subgames
+
+    subgames = find_subgames(compiled.tables)
+    fluents: Sequence[Term] = compiled.terms.fluents
+    # As many facts as roles are no counter: they say whose turn it is, or never change.
+    running = [f for clock in subgames.clocks for f in clock if len(clock) > len(compiled.roles)]
+    traits = []
+    if running:
+        text = f"no move influences {len(running)} of {len(fluents)} facts, such as {fluents[running[0]]}"
+        traits.append(Trait("clock", text))
+    if subgames.idle:
+        text = f"neither the end nor a goal depends on {len(subgames.idle)} of {len(fluents)} facts"
+        traits.append(Trait("idle facts", f"{text}, such as {fluents[subgames.idle[0]]}"))
     return traits
 
 

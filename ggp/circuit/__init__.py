@@ -1,6 +1,7 @@
 """Ground rules to a small Boolean circuit, and arrays for kernels.
 
 circuit         the circuit (propnet), its outputs and phases; GateBuilder makes gates
+subgames        independent groups of facts, clocks, and facts that do not matter
 automorphisms   symmetries of a circuit: facts, moves, or roles that change places
 packed_gates    gates as two arrays, for circuits too large for tuples
 fixpoint        atoms that depend on each other positively: their least fixpoint as gates

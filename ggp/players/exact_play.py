@@ -5,6 +5,7 @@
     lanes      the tree
     proof      alpha-beta, searched to the end
     solution   every state from some earlier one on is solved
+    plan       one role: the way to the best end found, breadth first
     mixed      two roles choose at once: drawn from an equilibrium of the matrix at the root
 """
 
@@ -88,12 +89,15 @@ class ExactPlay:
             prover.prove_counted(max(1, simulations // SIMULATIONS_PER_NODE))
         elif prover.needs_enumeration:
             prover.solve(state, deadline, is_patient=False)
+        else:
+            prover.seek_plan(deadline, is_stopped)
         if prover.solution is None and not prover.has_decided:
             self._search.run(deadline=deadline, simulations=simulations, is_stopped=is_stopped, prover=prover)
 
     def choice(self, state: PackedState) -> tuple[Move, SearchReport]:
         """The move to make in `state`, the root of the search, and the report that explains it."""
-        return self._solved(state) or self._proven(state) or self._mixed(state) or self._searched()
+        known = self._solved(state) or self._proven(state) or self._planned(state) or self._mixed(state)
+        return known or self._searched()
 
     def _solved(self, state: PackedState) -> tuple[Move, SearchReport] | None:
         stage = None if self._prover is None else self._prover.stage(state)
@@ -111,6 +115,22 @@ class ExactPlay:
         tried = {each.move: each for each in report.moves}
         found = replace(tried.get(move, MoveReport(move, 0, float(goal), goal)), goal=goal)
         return move, replace(report, moves=(found,), best_line=(), goal=goal, mode="proof")
+
+    def _planned(self, state: PackedState) -> tuple[Move, SearchReport] | None:
+        """The next move of the plan, unless the tree expects at least the goal at its end."""
+        plans = None if self._prover is None else self._prover.plans
+        followed = None if plans is None else plans.move(state)
+        if followed is None:
+            return None
+        move, plan = followed
+        report = self._search.report()
+        if not plan.is_best and (report.expectation or 0.0) >= plan.goal:
+            return None
+        goal = plan.goal if plan.is_best else None
+        tried = {each.move: each for each in report.moves}
+        found = replace(tried.get(move, MoveReport(move, 0, float(plan.goal), goal)), goal=goal)
+        line = tuple((each,) for each in plan.moves[plan.states.index(state) :])
+        return move, replace(report, moves=(found,), best_line=line, goal=goal, mode="plan")
 
     def _mixed(self, state: PackedState) -> tuple[Move, SearchReport] | None:
         game = self._search.game

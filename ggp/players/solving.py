@@ -310,4 +310,4 @@ class LinePlanner:
         return self.line
 
     def _run(self, state: PackedState) -> None:
-        self._rollouts.run(state, stop=self._stop, enough=self._enough)
+        self._rollouts.run(state, is_stopped=self._stop.is_set, enough=self._enough)

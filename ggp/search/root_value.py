@@ -164,7 +164,9 @@ class _RootSearch:
 
     def _roll_out(self) -> None:
         assert self.rollouts is not None
-        self.rollouts.run(deadline=self.deadline, stop=self._is_over, enough=self.search.greatest_goal)
+        self.rollouts.run(
+            deadline=self.deadline, is_stopped=self._is_over.is_set, enough=self.search.greatest_goal
+        )
         if self._has_enough():
             self._is_over.set()
 

@@ -7,6 +7,8 @@ kernels/       expanding states and backing values up
 work_folder    where an enumeration is kept on disk
 space          the reachable states and their transitions
 reachable      finds them, breadth first
+projection     states without clocks and idle facts
+plans          one role: the shortest way to the best end
 matrix_games   exact equilibria of one simultaneous stage
 correlated     correlated equilibria of stages of three and more roles
 stages         optimal moves in one state, given values

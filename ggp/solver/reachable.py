@@ -1,6 +1,7 @@
 """reachable_states: all reachable states of a game, each once, and all transitions between them.
 
-`closed_states` begins at other states than the initial one and finds a set that no move leaves.
+`closed_states` begins at other states than the initial one and finds a set that no move leaves;
+`projected_states` takes states for equal that differ only in what does not matter.
 
 Breadth-first from the initial state: states are numbered as they are found, the frontier is a stretch of
 numbers, and each pass of lanes expands a few hundred of them. Transitions are kept in chunks, the
@@ -22,6 +23,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import ABSENT, KeyTable, fill_table, find_states
+from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import encode_states, make_code
 from ggp.solver.chunk import Chunk
 from ggp.solver.estimate import estimate_states
@@ -89,6 +91,28 @@ def closed_states(
     return _Enumeration(game, limits or SolverLimits(), None, report, is_lenient=False).run_batches(batches)
 
 
+def projected_states(
+    game: CompiledGame,
+    code_at: Callable[[int], StateCode],
+    limits: SolverLimits,
+    *,
+    start: PackedState,
+    enough: int,
+    report: Callable[[Progress], None] | None = None,
+) -> StateSpace:
+    """Find the states that legal play can reach from `start`, of equal keys only the one reached first.
+
+    Ends when a limit is reached or a state is terminal with the goal `enough` for the first role; then not
+    all states found are expanded. Goals are NO_GOAL where the rules give none (see `StateSpace`).
+
+    code_at   the state code of each depth; all have the same words, and states of a depth decode by its own
+    Raises UnsolvableError if a role may have more moves than can be counted.
+    """
+    work = _Enumeration(game, limits, start, report, is_lenient=True)
+    work.use_codes(code_at, enough)
+    return work.run()
+
+
 class _Extent(NamedTuple):
     """How far an enumeration is when no state is left to expand."""
 
@@ -124,10 +148,9 @@ class _Enumeration:
         self.limits = limits
         self.report = report
         self.roles = tables.role_count
-        self.code = make_code(tables.fluent_count, game.exclusive)
-        self.words = self.code.word_count
-        self.expansion = make_expansion(tables, self.code, game.words)
-        self.keys = np.zeros(FIRST_CAPACITY * self.words, np.uint64)
+        self._use_code(make_code(tables.fluent_count, game.exclusive))
+        self.code_at: Callable[[int], StateCode] | None = None
+        self.enough: int | None = None
         self.goal = np.zeros(FIRST_CAPACITY * self.roles, np.uint8)
         self.table = np.zeros(2 * FIRST_CAPACITY, np.uint64)
         self.edge = np.zeros(FIRST_CAPACITY, np.uint32)
@@ -137,6 +160,17 @@ class _Enumeration:
         self.transitions = 0
         self.folder = WorkFolder(limits.work_folder) if limits.work_folder else None
         self.start = time.perf_counter()
+
+    def _use_code(self, code: StateCode) -> None:
+        self.code = code
+        self.words = code.word_count
+        self.expansion = make_expansion(self.tables, code, self.game.words)
+        self.keys = np.zeros(FIRST_CAPACITY * self.words, np.uint64)
+
+    def use_codes(self, code_at: Callable[[int], StateCode], enough: int) -> None:
+        """See `projected_states`."""
+        self._use_code(code_at(0))
+        self.code_at, self.enough = code_at, enough
 
     @property
     def states(self) -> int:
@@ -222,6 +256,8 @@ class _Enumeration:
             self.chunk_states = max(1, min(expected, CHUNK_GROWTH * count, CHUNK_STATES))
             if self.expanded == self.layer_ends[-1] and self.expanded < self.states:
                 self.layer_ends.append(self.states)
+                if self.code_at is not None:
+                    self.code = self.code_at(len(self.layer_ends) - 1)
             self._check_limits()
 
     def _expand_chunk(self, first: int, end: int) -> None:
@@ -311,6 +347,8 @@ class _Enumeration:
             self.report(
                 Progress(self.states, self.expanded, self.transitions, tuple(self.layer_ends), seconds)
             )
+        if self.enough is not None and self._has_goal(self.chunks[-1], self.enough):
+            raise SolverLimitError(f"a goal of {self.enough} found after {self.states:,} states")
         if self.states > min(limits.states or MOST_STATES, MOST_STATES):
             raise SolverLimitError(f"more than {limits.states or MOST_STATES:,} states")
         if limits.stop is not None and limits.stop.is_set():
@@ -321,6 +359,11 @@ class _Enumeration:
                 raise SolverLimitError(f"about {estimate:,} states expected")
         if limits.deadline is not None and time.monotonic() > limits.deadline:
             raise SolverLimitError(f"{self.states:,} states found when time was up")
+
+    def _has_goal(self, chunk: Chunk, goal: int) -> bool:
+        """Whether the first role has this goal in a state of `chunk` that is terminal."""
+        end = chunk.first + chunk.state_count
+        return bool((self.goal[chunk.first * self.roles : end * self.roles : self.roles] == goal).any())
 
     def _save_checkpoint(self, folder: WorkFolder) -> None:
         checkpoint = Checkpoint(

@@ -16,11 +16,15 @@ from gdl.slices import slice_offsets
 from ggp.lanes.keys.packing import StateCode
 
 
-def make_code(fluent_count: int, exclusive: Iterable[Sequence[int]] = ()) -> StateCode:
+def make_code(
+    fluent_count: int, exclusive: Iterable[Sequence[int]] = (), *, left_out: Sequence[int] = ()
+) -> StateCode:
     """Make the state code of a game.
 
     At most one fluent of each group of `exclusive` may hold in any state.
     Fluent i of a chosen group (counted from 1) is the number i in the group's planes; 0 means none.
+    Fluents `left_out`, which are in no group, are not in the key: their one digit is a plane that is always
+    0, so that they decode as false, or as true where the digit is negated.
 
     >>> code = make_code(4, exclusive=[(0, 1, 2)])
     >>> states = np.array([[0, 0, 1, 0], [0, 1, 0, 1], [0, 0, 0, 0]], np.bool_)
@@ -46,13 +50,17 @@ def make_code(fluent_count: int, exclusive: Iterable[Sequence[int]] = ()) -> Sta
                 digits[fluent].append(2 * (first + bit) + 1 - is_set)
                 if is_set:
                     sources[first + bit].append(fluent)
+    dropped = frozenset(left_out)
     for fluent in range(fluent_count):
-        if not is_coded[fluent]:
+        if not is_coded[fluent] and fluent not in dropped:
             digits[fluent].append(2 * len(sources))
             sources.append([fluent])
+    for fluent in dropped:
+        digits[fluent].append(2 * len(sources))
+    planes = len(sources) + bool(dropped)
     first_source, source = _flat(sources)
     first_digit, digit = _flat(digits)
-    return StateCode(max(1, -(-len(sources) // 64)), first_source, source, first_digit, digit)
+    return StateCode(max(1, -(-planes // 64)), first_source, source, first_digit, digit)
 
 
 def bits_saved(size: int) -> int:

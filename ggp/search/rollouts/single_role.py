@@ -8,8 +8,8 @@ Proofs are `ggp.search.alphabeta`'s: with one role, alpha-beta is branch and bou
 
 from __future__ import annotations
 
-import threading
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -69,17 +69,18 @@ class NestedRollouts:
         *,
         deadline: float | None = None,
         playouts: int | None = None,
-        stop: threading.Event | None = None,
+        is_stopped: Callable[[], bool] | None = None,
         enough: int = 100,
     ) -> Line | None:
         """Search until a line with the goal `enough` is found or a limit is met; return the best line.
 
-        deadline   time.monotonic() seconds; at least one of the limits must be given
+        deadline     time.monotonic() seconds; at least one of the limits must be given
+        is_stopped   asked after each batch of rollouts
         """
         self.best, self.playouts = None, 0
         root = self.game.initial_state() if state is None else state
         self._arrays.root[:] = np.where(self.game.unpack(root), ALL_ONES, np.uint64(0))
-        self._deadline, self._most, self._event, self._enough = deadline, playouts, stop, enough
+        self._deadline, self._most, self._is_stopped, self._enough = deadline, playouts, is_stopped, enough
         while not self._is_over():
             self._nest(self.level, np.zeros(len(self._arrays.weight), np.float64))
         return self.best
@@ -89,7 +90,7 @@ class NestedRollouts:
             (self.best is not None and self.best.goal >= self._enough)
             or (self._deadline is not None and time.monotonic() >= self._deadline)
             or (self._most is not None and self.playouts >= self._most)
-            or (self._event is not None and self._event.is_set())
+            or (self._is_stopped is not None and self._is_stopped())
         )
 
     def _nest(self, level: int, policy: Policy) -> Line:

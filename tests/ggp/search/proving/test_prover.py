@@ -1,6 +1,7 @@
 """The prover of one match: how much time it takes, what it proves, and what the tree makes of it."""
 
 import itertools
+import time
 
 import pytest
 
@@ -145,3 +146,49 @@ def test_decision_of_the_prover_ends_the_search():
     search = LanesSearch(prover.game, prover.game.roles[0], seed=1, options=SMALL)
     search.move_to(prover.game.initial_state(), None)
     assert search.run(simulations=1000, prover=prover) == 0
+
+
+def test_plans_are_kept_while_the_match_follows_them():
+    game = load("eightpuzzle", "lanes")
+    prover = Prover(game, 0, mebibytes=64)
+    state = game.initial_state()
+    prover.move_to(state)
+    assert not prover.has_decided
+    prover.seek_plan(time.monotonic() + 600.0)
+    plan = prover.plans.plan
+    assert (plan.goal, prover.has_decided) == (100, True)
+    for move in plan.moves[:3]:
+        assert prover.plans.move(state) == (move, plan)
+        state = game.next_state(state, (move,))
+    prover.move_to(state)
+    assert prover.has_decided
+    prover.seek_plan(time.monotonic() + 600.0)
+    assert prover.plans.plan is plan
+    off_the_way = next(m for m in game.legal_moves(state, game.roles[0]) if m != plan.moves[3])
+    state = game.next_state(state, (off_the_way,))
+    assert prover.plans.move(state) is None
+    prover.move_to(state)
+    assert not prover.has_decided
+
+
+def test_a_search_for_a_plan_ends_when_it_is_stopped():
+    game = load("peg", "lanes")
+    prover = Prover(game, 0, mebibytes=64)
+    prover.move_to(game.initial_state())
+    begin = time.monotonic()
+    prover.seek_plan(begin + 600.0, is_stopped=lambda: True)
+    assert prover.plans.plan is None
+    assert time.monotonic() - begin < 60.0
+
+
+def test_counted_plans_do_not_depend_on_a_clock():
+    plans = []
+    for _ in range(2):
+        prover = prover_of("eightpuzzle")
+        prover.prove_counted(200_000)
+        plans.append(prover.plans.plan)
+    assert plans[0] == plans[1]
+    assert plans[0].goal == 100
+    few = prover_of("eightpuzzle")
+    few.plans.seek_counted(few.game.initial_state(), 100)
+    assert not few.has_decided

@@ -1,0 +1,153 @@
+"""Independent subgames: groups of facts that depend on each other and on nothing else.
+
+What a fact depends on is read off the gates between it and the facts and moves of the state before.
+Games are taken apart in this way by Günther, Schiffel and Thielscher (2009) and by Cox and others (2009).
+
+A *clock* is a subgame that no move influences, such as a step counter: its state is known for each depth. An
+*idle* fact is one that neither the end nor any goal depends on, even by way of other facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ggp.circuit.tables import CircuitTables
+
+Mask = int
+"""A set of nodes: node n is bit n."""
+
+
+@dataclass(frozen=True)
+class Subgames:
+    """How the facts of a game fall apart. Fluents are indices in ascending order.
+
+    clocks   facts that no move influences, one group for each clock
+    parts    the other facts that ends or goals depend on, one group for each independent subgame
+    idle     facts that ends and goals do not depend on
+    """
+
+    clocks: tuple[tuple[int, ...], ...]
+    parts: tuple[tuple[int, ...], ...]
+    idle: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Supports:
+    """The facts and moves that each output of a circuit depends on, as masks of nodes.
+
+    ends    of `terminal` and of all goals
+    legal   by move
+    next    by fluent
+    """
+
+    ends: Mask
+    legal: tuple[Mask, ...]
+    next: tuple[Mask, ...]
+
+
+def find_subgames(tables: CircuitTables, supports: Supports | None = None) -> Subgames:
+    """Take the facts of a game apart.
+
+    supports   of the same tables, if they are known
+
+    >>> import ggp
+    >>> game = ggp.load("eightpuzzle")
+    >>> subgames = find_subgames(game.tables)
+    >>> len(subgames.parts), len(subgames.clocks)  # the board, and the counter of steps
+    (1, 1)
+    >>> str(game.terms.fluents[subgames.clocks[0][0]])
+    '(step 0)'
+    """
+    fluents = tables.fluent_count
+    supports = supports or find_supports(tables)
+    runs_alone = _facts_without_moves(tables, supports)
+    relevant = _relevant_facts(tables, supports)
+    clocks = _groups(runs_alone, (1 << (1 + f) | supports.next[f] for f in runs_alone))
+    played = sorted(relevant - runs_alone)
+    parts = _groups(played, _links(tables, supports, played))
+    idle = tuple(f for f in range(fluents) if f not in relevant and f not in runs_alone)
+    return Subgames(clocks, parts, idle)
+
+
+def find_supports(tables: CircuitTables) -> Supports:
+    """Follow the gates from facts and moves to the outputs."""
+    masks: list[Mask] = [0] + [1 << node for node in range(1, tables.gate0)]
+    first = tables.first_input.tolist()
+    nodes = (tables.input >> 1).tolist()
+    for gate in range(len(first) - 1):
+        mask = 0
+        for node in nodes[first[gate] : first[gate + 1]]:
+            mask |= masks[node]
+        masks.append(mask)
+    ends = masks[tables.terminal >> 1]
+    for literal in tables.goal_literal.tolist():
+        ends |= masks[literal >> 1]
+    return Supports(
+        ends,
+        tuple(masks[literal >> 1] for literal in tables.legal.tolist()),
+        tuple(masks[literal >> 1] for literal in tables.next.tolist()),
+    )
+
+
+def _facts_without_moves(tables: CircuitTables, supports: Supports) -> set[int]:
+    """The largest set of facts that depend on each other and on no move."""
+    fluents = tables.fluent_count
+    move_mask = (1 << tables.gate0) - (1 << (1 + fluents))
+    found = {f for f in range(fluents) if not supports.next[f] & move_mask}
+    while True:
+        outside = (1 << tables.gate0) - 1
+        for f in found:
+            outside ^= 1 << (1 + f)
+        leaving = {f for f in found if supports.next[f] & outside}
+        if not leaving:
+            return found
+        found -= leaving
+
+
+def _relevant_facts(tables: CircuitTables, supports: Supports) -> set[int]:
+    """The facts that ends and goals depend on, by way of other facts and of what is legal as well."""
+    move0 = 1 + tables.fluent_count
+    seen = new = supports.ends
+    while new:
+        more = 0
+        for node in _bits(new):
+            more |= supports.next[node - 1] if node < move0 else supports.legal[node - move0]
+        new = more & ~seen
+        seen |= new
+    return {node - 1 for node in _bits(seen) if node < move0}
+
+
+def _links(tables: CircuitTables, supports: Supports, played: list[int]) -> Iterator[Mask]:
+    """By fact of `played`: itself and the facts that it depends on, directly or by what is legal."""
+    move0 = 1 + tables.fluent_count
+    home: dict[int, int] = {}
+    for f in played:
+        linked = 1 << (1 + f) | supports.next[f] & ((1 << move0) - 1)
+        for move in _bits(supports.next[f] >> move0):
+            linked |= supports.legal[move] | 1 << (1 + home.setdefault(move, f))
+        yield linked
+
+
+def _groups(members: Iterable[int], links: Iterable[Mask]) -> tuple[tuple[int, ...], ...]:
+    """`members` by connected components; each of `links` connects those members that it holds."""
+    within = sum(1 << (1 + f) for f in members)
+    groups: list[Mask] = []
+    for link in links:
+        merged = link & within
+        apart = []
+        for group in groups:
+            if group & link:
+                merged |= group
+            else:
+                apart.append(group)
+        groups = [*apart, merged]
+    return tuple(sorted(tuple(node - 1 for node in _bits(group)) for group in groups))
+
+
+def _bits(mask: Mask) -> Iterator[int]:
+    digits = bin(mask)[:1:-1]
+    place = digits.find("1")
+    while place >= 0:
+        yield place
+        place = digits.find("1", place + 1)

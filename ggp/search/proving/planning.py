@@ -1,0 +1,131 @@
+"""Plans in one match: ways to a good end, breadth first and by nested rollouts, for a share of each clock."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.game import Move
+from ggp.search.rollouts.single_role import NestedRollouts
+from ggp.solver import Progress, SolverError, SolverLimits
+from ggp.solver.plans import Plan, Planner, plan_of_line
+
+_logger = logging.getLogger("ggp.search")
+
+FIRST_SHARE = 0.5
+"""Share of the first clock, and ..."""
+LATER_SHARE = 0.1
+"""... of later ones: what was out of reach then hardly comes into reach with one move."""
+ROLLOUT_SHARE = 0.5
+"""Nested rollouts get this much of what was given to the search breadth first, if that found nothing best."""
+MOST_CHUNK_SECONDS = 0.02
+UNHURRIED_SECONDS = 1e6
+"""For searches that are counted: chunks grow by their number alone."""
+
+
+class MatchPlans:
+    """The plan of a match in a game of one role. Belongs to one thread at a time.
+
+    plan   a way from an earlier state on, or None
+    """
+
+    def __init__(self, game: CompiledGame, mebibytes: int) -> None:
+        self.plan: Plan | None = None
+        self._game = game
+        self._planner = Planner(game)
+        self._rollouts: NestedRollouts | None = None
+        self._mebibytes = mebibytes
+        self._share = FIRST_SHARE
+        self._sought: PackedState | None = None
+
+    def move(self, state: PackedState) -> tuple[Move, Plan] | None:
+        """The next move of the plan, if `state` is on its way."""
+        move = None if self.plan is None else self.plan.move(state)
+        return None if move is None or self.plan is None else (move, self.plan)
+
+    def has_best(self, state: PackedState) -> bool:
+        """Whether the plan leads from `state` to a goal that nothing exceeds."""
+        found = self.move(state)
+        return found is not None and found[1].is_best
+
+    def seek(
+        self,
+        state: PackedState,
+        deadline: float,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> None:
+        """Look for a plan from `state`, once, for a share of the time until `deadline`."""
+        seconds = deadline - time.monotonic()
+        if seconds <= 0 or state == self._sought or self.has_best(state):
+            return
+        self._sought = state
+        stop = threading.Event()
+        until = time.monotonic() + self._share * seconds
+
+        def check(_: Progress) -> None:
+            if is_stopped is not None and is_stopped():
+                stop.set()
+
+        limits = SolverLimits(
+            mebibytes=self._mebibytes,
+            deadline=until,
+            stop=stop,
+            chunk_seconds=min(MOST_CHUNK_SECONDS, self._share * seconds / 10),
+            may_use_disk=False,
+        )
+        self._search_breadth_first(state, limits, check)
+        if not self.has_best(state):
+            end = time.monotonic() + ROLLOUT_SHARE * self._share * seconds
+            self._roll_out(state, deadline=min(end, deadline), is_stopped=is_stopped)
+        self._share = LATER_SHARE
+
+    def seek_counted(self, state: PackedState, states: int) -> None:
+        """Look for a plan from `state` among about `states` states: no clock decides anything."""
+        if state == self._sought or self.has_best(state):
+            return
+        self._sought = state
+        limits = SolverLimits(
+            mebibytes=self._mebibytes,
+            states=states,
+            chunk_seconds=UNHURRIED_SECONDS,
+            may_use_disk=False,
+        )
+        self._search_breadth_first(state, limits, None)
+        if not self.has_best(state):
+            self._roll_out(state, playouts=states)
+
+    def _search_breadth_first(
+        self, state: PackedState, limits: SolverLimits, check: Callable[[Progress], None] | None
+    ) -> None:
+        try:
+            found = self._planner.find(state, limits, check)
+        except (SolverError, MemoryError) as error:
+            _logger.debug("no plan from here: %s", error)
+            return
+        self._take(state, found)
+
+    def _roll_out(
+        self,
+        state: PackedState,
+        *,
+        deadline: float | None = None,
+        playouts: int | None = None,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> None:
+        highest = self._planner.highest_goal
+        if self._rollouts is None:
+            self._rollouts = NestedRollouts(self._game)
+        line = self._rollouts.run(
+            state, deadline=deadline, playouts=playouts, is_stopped=is_stopped, enough=highest
+        )
+        self._take(state, None if line is None else plan_of_line(self._game, state, line.moves, highest))
+
+    def _take(self, state: PackedState, found: Plan | None) -> None:
+        """Keep what was found, unless the plan that is followed promises more."""
+        followed = self.move(state)
+        if found is not None and (followed is None or found.goal > followed[1].goal):
+            _logger.info("plan: goal %d in %d moves", found.goal, len(found.moves))
+            self.plan = found

@@ -1,0 +1,117 @@
+"""Projection: states of one match without what does not matter, as keys.
+
+Two states that differ only in a clock (`ggp.circuit.subgames`) count as one, and the clock's state follows
+from the depth. Idle facts stay as they are at the start. So a step counter does not multiply the states of a
+puzzle, nor do subgames that neither ends nor goals depend on.
+
+What is found among projected states has to be followed in the game: an idle fact may decide what is legal,
+and a state is kept with the depth at which it was reached first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.subgames import Subgames, Supports, find_subgames, find_supports
+from ggp.circuit.tables import CircuitTables
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.state_code import decode_keys, make_code
+
+
+class ProjectedFacts:
+    """Which facts of a game keys hold, and how those move on that they do not. F fluents.
+
+    left_out   fluents that keys do not hold, in ascending order: idle ones, and clocks on which neither legal
+               moves nor other facts depend
+    ticking    the places in `left_out` of those that belong to clocks
+    clock      the step function of these
+    code       the state code in which all fluents left out are false
+    """
+
+    def __init__(self, game: CompiledGame) -> None:
+        """Take the facts of `game` apart."""
+        tables = game.tables
+        supports = find_supports(tables)
+        subgames = find_subgames(tables, supports)
+        clocks = _separate_clocks(tables, subgames, supports)
+        ticking = sorted(f for clock in clocks for f in clock)
+        self.left_out = sorted([*ticking, *subgames.idle])
+        self.ticking = [self.left_out.index(f) for f in ticking]
+        self.clock = _ClockStates(tables, ticking)
+        dropped = set(self.left_out)
+        kept = [[f for f in group if f not in dropped] for group in game.exclusive]
+        self.code = make_code(tables.fluent_count, kept, left_out=self.left_out)
+
+
+class Projection:
+    """The states that can follow one state, as keys without the facts that are left out."""
+
+    def __init__(self, game: CompiledGame, facts: ProjectedFacts, start: PackedState) -> None:
+        """Idle facts stay as they are in `start`, and clocks run on from there."""
+        self._game = game
+        self._facts = facts
+        self._place = facts.code.first_digit[facts.left_out]
+        self._values = [game.unpack(start)[facts.left_out].astype(np.int32)]
+
+    def code_at(self, depth: int) -> StateCode:
+        """The state code of the states after `depth` joint moves."""
+        while len(self._values) <= depth:
+            values = self._values[-1].copy()
+            ticking = self._facts.ticking
+            values[ticking] = self._facts.clock.following(values[ticking])
+            self._values.append(values)
+        digit = self._facts.code.digit.copy()
+        # The literal of a plane that is always 0: as it is for what is false, negated for what is true.
+        digit[self._place] |= self._values[depth]
+        return self._facts.code._replace(digit=digit)
+
+    def states(self, keys: NDArray[np.uint64], depth: int) -> list[PackedState]:
+        """The states of keys uint64[N, D] after `depth` joint moves."""
+        return [self._game.pack(state) for state in decode_keys(self.code_at(depth), keys)]
+
+
+class _ClockStates:
+    """The clocks of one game as a step function."""
+
+    def __init__(self, tables: CircuitTables, fluents: list[int]) -> None:
+        self._tables = tables
+        self._fluents = fluents
+        self._next = [int(tables.next[f]) for f in fluents]
+        self._cone = _cone_of(tables, self._next)
+
+    def following(self, values: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The facts after one step; `values` and the result by fluent, 0 or 1."""
+        tables = self._tables
+        value = {0: 1, **{1 + f: int(each) for f, each in zip(self._fluents, values, strict=True)}}
+        for gate in self._cone:
+            inputs = tables.input[tables.first_input[gate] : tables.first_input[gate + 1]].tolist()
+            value[tables.gate0 + gate] = int(all(value[x >> 1] ^ (x & 1) for x in inputs))
+        return np.array([value[x >> 1] ^ (x & 1) for x in self._next], np.int32)
+
+
+def _cone_of(tables: CircuitTables, literals: Iterable[int]) -> list[int]:
+    """The gates that `literals` depend on, inputs first."""
+    found: set[int] = set()
+    left = [literal >> 1 for literal in literals]
+    while left:
+        gate = left.pop() - tables.gate0
+        if gate >= 0 and gate not in found:
+            found.add(gate)
+            inputs = tables.input[tables.first_input[gate] : tables.first_input[gate + 1]]
+            left += (inputs >> 1).tolist()
+    return sorted(found)
+
+
+def _separate_clocks(tables: CircuitTables, subgames: Subgames, supports: Supports) -> list[tuple[int, ...]]:
+    """The clocks on which neither legal moves nor the facts of a part depend."""
+    read = 0
+    for mask in supports.legal:
+        read |= mask
+    for part in subgames.parts:
+        for f in part:
+            read |= supports.next[f]
+    return [clock for clock in subgames.clocks if not any(read >> (1 + f) & 1 for f in clock)]
