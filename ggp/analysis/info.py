@@ -212,10 +212,16 @@ def find_traits(game: Game[Any], summary: PlayoutSummary) -> list[Trait]:
 
 
 def _subgame_traits(compiled: Any) -> list[Trait]:
-    """What the circuit of a compiled game says of facts that do not depend on each other."""
+    """What the circuit of a compiled game says of facts that do not depend on moves, or do not matter.
+
+    Nothing if the circuit is too large to find out.
+    """
     from ggp.circuit.subgames import find_subgames
 
-    subgames = find_subgames(compiled.tables)
+    try:
+        subgames = find_subgames(compiled.tables)
+    except OverflowError:
+        return []
     fluents: Sequence[Term] = compiled.terms.fluents
     # As many facts as roles are no counter: they say whose turn it is, or never change.
     running = [f for clock in subgames.clocks for f in clock if len(clock) > len(compiled.roles)]

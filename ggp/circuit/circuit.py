@@ -146,6 +146,21 @@ class Circuit:
         return [literal for phase in Phase for literal in self.outputs(phase)]
 
 
+def cone_of(literals: Iterable[int], inputs: Callable[[int], Iterable[int]]) -> list[int]:
+    """The nodes that literals depend on, inputs first, without the constant.
+
+    inputs   the input literals of a node, none if it is not a gate
+    """
+    nodes: set[int] = {0}
+    left = [literal >> 1 for literal in literals]
+    while left:
+        node = left.pop()
+        if node not in nodes:
+            nodes.add(node)
+            left += [x >> 1 for x in inputs(node)]
+    return sorted(nodes - {0})
+
+
 class GateBuilder:
     """Hash-consing: equal gates become one, constants are folded as gates are made.
 

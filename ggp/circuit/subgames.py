@@ -17,6 +17,9 @@ from ggp.circuit.tables import CircuitTables
 Mask = int
 """A set of nodes: node n is bit n."""
 
+MOST_MEBIBYTES = 256
+"""Memory that the masks of all gates may take. Amazons on 10x10, with 174,000 moves, would take 4 GiB."""
+
 
 @dataclass(frozen=True)
 class Subgames:
@@ -50,6 +53,7 @@ def find_subgames(tables: CircuitTables, supports: Supports | None = None) -> Su
     """Take the facts of a game apart.
 
     supports   of the same tables, if they are known
+    Raises OverflowError as `find_supports` does.
 
     >>> import ggp
     >>> game = ggp.load("eightpuzzle")
@@ -71,7 +75,12 @@ def find_subgames(tables: CircuitTables, supports: Supports | None = None) -> Su
 
 
 def find_supports(tables: CircuitTables) -> Supports:
-    """Follow the gates from facts and moves to the outputs."""
+    """Follow the gates from facts and moves to the outputs.
+
+    Raises OverflowError if that might take more than MOST_MEBIBYTES.
+    """
+    if (tables.node_count - tables.gate0) * tables.gate0 > MOST_MEBIBYTES << 23:
+        raise OverflowError("the circuit is too large to follow each fact and move through its gates")
     masks: list[Mask] = [0] + [1 << node for node in range(1, tables.gate0)]
     first = tables.first_input.tolist()
     nodes = (tables.input >> 1).tolist()

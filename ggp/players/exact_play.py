@@ -5,7 +5,7 @@
     lanes      the tree
     proof      alpha-beta, searched to the end
     solution   every state from some earlier one on is solved
-    plan       one role: the way to the best end found, breadth first
+    plan       one role: the way to the best end found, breadth first or by nested rollouts
     mixed      two roles choose at once: drawn from an equilibrium of the matrix at the root
 """
 

@@ -126,6 +126,6 @@ def _way_to(space: StateSpace, projection: Projection, target: int) -> list[tupl
         before = firsts[place] + row
         depth = bisect_right(space.layer_ends, before)
         offset = edge - (int(ends[row - 1]) if row else 0)
-        way.append((projection.states(keys[before : before + 1], depth)[0], offset))
+        way.append((projection.state(keys[before], depth), offset))
         target = before
     return way[::-1]

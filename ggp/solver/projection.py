@@ -10,16 +10,19 @@ and a state is kept with the depth at which it was reached first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.circuit.circuit import cone_of
 from ggp.circuit.subgames import Subgames, Supports, find_subgames, find_supports
 from ggp.circuit.tables import CircuitTables
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import decode_keys, make_code
+
+_logger = logging.getLogger("ggp.solver")
 
 
 class ProjectedFacts:
@@ -33,13 +36,10 @@ class ProjectedFacts:
     """
 
     def __init__(self, game: CompiledGame) -> None:
-        """Take the facts of `game` apart."""
+        """Take the facts of `game` apart. Nothing is left out if its circuit is too large for that."""
         tables = game.tables
-        supports = find_supports(tables)
-        subgames = find_subgames(tables, supports)
-        clocks = _separate_clocks(tables, subgames, supports)
-        ticking = sorted(f for clock in clocks for f in clock)
-        self.left_out = sorted([*ticking, *subgames.idle])
+        ticking, idle = _facts_to_leave_out(game)
+        self.left_out = sorted([*ticking, *idle])
         self.ticking = [self.left_out.index(f) for f in ticking]
         self.clock = _ClockStates(tables, ticking)
         dropped = set(self.left_out)
@@ -69,9 +69,9 @@ class Projection:
         digit[self._place] |= self._values[depth]
         return self._facts.code._replace(digit=digit)
 
-    def states(self, keys: NDArray[np.uint64], depth: int) -> list[PackedState]:
-        """The states of keys uint64[N, D] after `depth` joint moves."""
-        return [self._game.pack(state) for state in decode_keys(self.code_at(depth), keys)]
+    def state(self, key: NDArray[np.uint64], depth: int) -> PackedState:
+        """The state of a key uint64[D] after `depth` joint moves."""
+        return self._game.pack(decode_keys(self.code_at(depth), key[None, :])[0])
 
 
 class _ClockStates:
@@ -81,29 +81,35 @@ class _ClockStates:
         self._tables = tables
         self._fluents = fluents
         self._next = [int(tables.next[f]) for f in fluents]
-        self._cone = _cone_of(tables, self._next)
+        self._cone = [node for node in cone_of(self._next, self._inputs) if node >= tables.gate0]
 
     def following(self, values: NDArray[np.int32]) -> NDArray[np.int32]:
         """The facts after one step; `values` and the result by fluent, 0 or 1."""
-        tables = self._tables
         value = {0: 1, **{1 + f: int(each) for f, each in zip(self._fluents, values, strict=True)}}
-        for gate in self._cone:
-            inputs = tables.input[tables.first_input[gate] : tables.first_input[gate + 1]].tolist()
-            value[tables.gate0 + gate] = int(all(value[x >> 1] ^ (x & 1) for x in inputs))
+        for node in self._cone:
+            value[node] = int(all(value[x >> 1] ^ (x & 1) for x in self._inputs(node)))
         return np.array([value[x >> 1] ^ (x & 1) for x in self._next], np.int32)
 
+    def _inputs(self, node: int) -> list[int]:
+        """The input literals of a gate, none of other nodes."""
+        gate = node - self._tables.gate0
+        if gate < 0:
+            return []
+        first = self._tables.first_input
+        literals: list[int] = self._tables.input[first[gate] : first[gate + 1]].tolist()
+        return literals
 
-def _cone_of(tables: CircuitTables, literals: Iterable[int]) -> list[int]:
-    """The gates that `literals` depend on, inputs first."""
-    found: set[int] = set()
-    left = [literal >> 1 for literal in literals]
-    while left:
-        gate = left.pop() - tables.gate0
-        if gate >= 0 and gate not in found:
-            found.add(gate)
-            inputs = tables.input[tables.first_input[gate] : tables.first_input[gate + 1]]
-            left += (inputs >> 1).tolist()
-    return sorted(found)
+
+def _facts_to_leave_out(game: CompiledGame) -> tuple[list[int], tuple[int, ...]]:
+    """The facts of separate clocks, in ascending order, and idle facts."""
+    try:
+        supports = find_supports(game.tables)
+    except OverflowError as error:
+        _logger.info("%s: every fact counts: %s", game.name, error)
+        return [], ()
+    subgames = find_subgames(game.tables, supports)
+    clocks = _separate_clocks(game.tables, subgames, supports)
+    return sorted(f for clock in clocks for f in clock), subgames.idle
 
 
 def _separate_clocks(tables: CircuitTables, subgames: Subgames, supports: Supports) -> list[tuple[int, ...]]:

@@ -108,9 +108,7 @@ def projected_states(
     code_at   the state code of each depth; all have the same words, and states of a depth decode by its own
     Raises UnsolvableError if a role may have more moves than can be counted.
     """
-    work = _Enumeration(game, limits, start, report, is_lenient=True)
-    work.use_codes(code_at, enough)
-    return work.run()
+    return _Enumeration(game, limits, start, report, is_lenient=True, code_at=code_at, enough=enough).run()
 
 
 class _Extent(NamedTuple):
@@ -131,6 +129,8 @@ class _Enumeration:
         report: Callable[[Progress], None] | None,
         *,
         is_lenient: bool,
+        code_at: Callable[[int], StateCode] | None = None,
+        enough: int | None = None,
     ) -> None:
         assert start is None or limits.work_folder is None
         tables = game.lane_tables
@@ -148,9 +148,12 @@ class _Enumeration:
         self.limits = limits
         self.report = report
         self.roles = tables.role_count
-        self._use_code(make_code(tables.fluent_count, game.exclusive))
-        self.code_at: Callable[[int], StateCode] | None = None
-        self.enough: int | None = None
+        self.code_at = code_at
+        self.enough = enough
+        self.code = code_at(0) if code_at is not None else make_code(tables.fluent_count, game.exclusive)
+        self.words = self.code.word_count
+        self.expansion = make_expansion(tables, self.code, game.words)
+        self.keys = np.zeros(FIRST_CAPACITY * self.words, np.uint64)
         self.goal = np.zeros(FIRST_CAPACITY * self.roles, np.uint8)
         self.table = np.zeros(2 * FIRST_CAPACITY, np.uint64)
         self.edge = np.zeros(FIRST_CAPACITY, np.uint32)
@@ -160,17 +163,6 @@ class _Enumeration:
         self.transitions = 0
         self.folder = WorkFolder(limits.work_folder) if limits.work_folder else None
         self.start = time.perf_counter()
-
-    def _use_code(self, code: StateCode) -> None:
-        self.code = code
-        self.words = code.word_count
-        self.expansion = make_expansion(self.tables, code, self.game.words)
-        self.keys = np.zeros(FIRST_CAPACITY * self.words, np.uint64)
-
-    def use_codes(self, code_at: Callable[[int], StateCode], enough: int) -> None:
-        """See `projected_states`."""
-        self._use_code(code_at(0))
-        self.code_at, self.enough = code_at, enough
 
     @property
     def states(self) -> int:

@@ -40,6 +40,7 @@ from ggp.circuit.circuit import (
     TRUE_LITERAL,
     Circuit,
     GateBuilder,
+    cone_of,
     with_outputs,
     without_dead_gates,
 )
@@ -374,21 +375,6 @@ class _Narrowing:
 
     def _inputs(self, node: int) -> tuple[int, ...]:
         return self.gates.inputs(2 * node) or ()
-
-
-def cone_of(literals: Iterable[int], inputs: Callable[[int], Iterable[int]]) -> list[int]:
-    """The nodes that literals depend on, inputs first, without the constant.
-
-    inputs   the input literals of a node, none if it is not a gate
-    """
-    nodes: set[int] = {0}
-    left = [literal >> 1 for literal in literals]
-    while left:
-        node = left.pop()
-        if node not in nodes:
-            nodes.add(node)
-            left += [x >> 1 for x in inputs(node)]
-    return sorted(nodes - {0})
 
 
 def _read(values: Mapping[int, int], literal: int) -> int:

@@ -20,14 +20,22 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ggp.circuit.cache import GameCache, cache_folder
-from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, Goal, without_dead_gates
+from ggp.circuit.circuit import (
+    FALSE_LITERAL,
+    TRUE_LITERAL,
+    Circuit,
+    GateBuilder,
+    Goal,
+    cone_of,
+    without_dead_gates,
+)
 from ggp.circuit.file import CompilationReport, CompiledCircuit, encode
 from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.simplify.plan import simplify
 from ggp.circuit.tables import circuit_of, tabulate
 from ggp.engines.compiled import CompiledGame
 from ggp.lanes.layout import LaneTables, arrange
-from ggp.search.mcts.decisive_moves import code_key, cone_of, watch_ends
+from ggp.search.mcts.decisive_moves import code_key, watch_ends
 
 WINNING_GOAL = 100
 LARGEST = 10_000

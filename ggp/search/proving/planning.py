@@ -57,11 +57,10 @@ class MatchPlans:
         deadline: float,
         is_stopped: Callable[[], bool] | None = None,
     ) -> None:
-        """Look for a plan from `state`, once, for a share of the time until `deadline`."""
+        """Look for a plan from `state`, once unless stopped, for a share of the time until `deadline`."""
         seconds = deadline - time.monotonic()
         if seconds <= 0 or state == self._sought or self.has_best(state):
             return
-        self._sought = state
         stop = threading.Event()
         until = time.monotonic() + self._share * seconds
 
@@ -80,7 +79,8 @@ class MatchPlans:
         if not self.has_best(state):
             end = time.monotonic() + ROLLOUT_SHARE * self._share * seconds
             self._roll_out(state, deadline=min(end, deadline), is_stopped=is_stopped)
-        self._share = LATER_SHARE
+        if is_stopped is None or not is_stopped():
+            self._sought, self._share = state, LATER_SHARE
 
     def seek_counted(self, state: PackedState, states: int) -> None:
         """Look for a plan from `state` among about `states` states: no clock decides anything."""

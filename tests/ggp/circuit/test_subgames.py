@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from ggp.analysis.info import describe
 from ggp.circuit.subgames import find_subgames, find_supports
 from ggp.engines.loading import load
+from ggp.solver.projection import ProjectedFacts
 
 TWO_SWITCHES = """
 (role a) (init (off 1)) (init (off 2)) (init (lamp red)) (init (step 0)) (switch 1) (switch 2)
@@ -57,6 +59,7 @@ def test_supports_hold_all_that_outputs_react_to(name):
     supports = find_supports(game.tables)
     state = game.unpack(game.initial_state())
     rng = np.random.default_rng(3)
+    differences = 0
     for f in rng.choice(len(state), 12, replace=False):
         changed = state.copy()
         changed[f] ^= True
@@ -64,6 +67,8 @@ def test_supports_hold_all_that_outputs_react_to(name):
         for move in before.keys() & after.keys():
             for g in np.flatnonzero(before[move] != after[move]):
                 assert supports.next[g] >> (1 + int(f)) & 1
+                differences += 1
+    assert differences
 
 
 def test_a_clock_is_the_same_after_every_move():
@@ -74,3 +79,13 @@ def test_a_clock_is_the_same_after_every_move():
         following = game.successors(state).states
         assert len({tuple(game.unpack(each)[list(clock)]) for each in following}) == 1
         state = following[-1]
+
+
+def test_circuits_are_left_alone_if_masks_would_fill_the_memory(monkeypatch):
+    game = load("tictactoe", "lanes")
+    monkeypatch.setattr("ggp.circuit.subgames.MOST_MEBIBYTES", 0)
+    with pytest.raises(OverflowError, match="too large"):
+        find_subgames(game.tables)
+    puzzle = load("eightpuzzle", "lanes")
+    assert ProjectedFacts(puzzle).left_out == []
+    assert not {"clock", "idle facts"} & {trait.name for trait in describe(puzzle, playouts=1).traits}

@@ -8,13 +8,14 @@ import pytest
 from ggp.engines.loading import load
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
-from ggp.search.proving.prover import FIRST_SHARE, HOPELESS_SHARE, NEAR_SHARE, Prover
+from ggp.search.proving.prover import FIRST_SHARE, HOPELESS_SHARE, NEAR_SHARE, Prover, prepare_proving
 
 SMALL = MctsOptions(is_solving=True, words=1, memory_mebibytes=16)
 
 
 def prover_of(name, role=0, **changes):
     game = load(name, "lanes")
+    prepare_proving(game)  # a kernel compiled within a slice would count as time that the slice took
     prover = Prover(game, role, mebibytes=32, **changes)
     prover.move_to(game.initial_state())
     return prover
@@ -179,6 +180,12 @@ def test_a_search_for_a_plan_ends_when_it_is_stopped():
     prover.seek_plan(begin + 600.0, is_stopped=lambda: True)
     assert prover.plans.plan is None
     assert time.monotonic() - begin < 60.0
+    # Pondering that is cut short is no search: the next clock still looks for a plan.
+    puzzle = prover_of("eightpuzzle")
+    puzzle.seek_plan(begin + 600.0, is_stopped=lambda: True)
+    assert not puzzle.has_decided
+    puzzle.seek_plan(time.monotonic() + 600.0)
+    assert puzzle.has_decided
 
 
 def test_counted_plans_do_not_depend_on_a_clock():
