@@ -25,7 +25,7 @@ from ggp.beliefs.tracking import Position
 from ggp.game import Fact, Game, Move, Role, is_compiled, legal_or_none
 
 if TYPE_CHECKING:
-    from ggp.beliefs.lanes_expansion import LanesExpansion
+    from ggp.beliefs.lanes_expansion import LanesExpansion, MoveModel
     from ggp.beliefs.observation_keys import UInt64Array
     from ggp.engines.compiled import CompiledGame
 
@@ -34,6 +34,9 @@ _MAX_ATTEMPTS = 3000
 
 _MAX_RECOVERED = 100
 """Successors or histories sampled at most in such a step."""
+
+_MOST_FORESEEN = 20_000
+"""Joint moves made, about, to foresee a step."""
 
 _SHARE_OF_CLOCK = 0.4
 """Share of the remaining time that one step may spend on tracking."""
@@ -77,14 +80,16 @@ class Belief:
         """The states held with their probabilities, which add up to 1."""
         return dict(self._weights)
 
-    def keep_keys(self) -> None:
+    def keep_keys(self, model: MoveModel | None = None, *, is_ordered: bool = False) -> None:
         """Keep what each role has observed, from the first step on.
 
+        model        says how the other roles move; None: uniformly at random
+        is_ordered   whether the order of observations counts, see `ObservationKeys`
         The game must be compiled, and the expansion this belief's own.
         """
         assert self._on_lanes is not None
         assert not self._history
-        self._on_lanes.keep_keys()
+        self._on_lanes.keep_keys(model, is_ordered=is_ordered)
 
     def keys(self) -> UInt64Array:
         """uint64[N, R]: for each of `states` the keys of what each role has observed, see `ObservationKeys`.
@@ -93,6 +98,18 @@ class Belief:
         """
         assert self._on_lanes is not None
         return self._on_lanes.keys_of(self.states, self._history)
+
+    def foreseen(self, own_move: Move, deadline: float) -> tuple[Weights, UInt64Array] | None:
+        """States that may follow `own_move`, with weights, and the keys of what each role has observed then.
+
+        They follow on a sample of the states held; nothing is known yet of what the role observes. None if
+        time runs out. `keep_keys` comes first.
+        """
+        assert self._on_lanes is not None
+        counts = self._on_lanes.count(self.states, own_move)
+        most = max(1, len(counts) * _MOST_FORESEEN // max(1, sum(counts)))
+        weights = _sampled(self._weights, most, self._rng) if most < len(counts) else self._weights
+        return self._on_lanes.foreseen(weights, own_move, deadline)
 
     @property
     def is_exact(self) -> bool:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import cast
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from ggp.beliefs.observation import Observation
 from ggp.beliefs.observation_keys import ObservationKeys, UInt64Array
 from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame
-from ggp.game import Fact, Move, Role
+from ggp.game import RANDOM_ROLE, Fact, Move, Role
 from ggp.lanes.engine import Lanes
 
 BoolArray = NDArray[np.bool_]
@@ -34,6 +34,19 @@ _UNAFFORDABLE = 1e12
 """Joint moves of one state are counted no further, so that sums cannot overflow."""
 
 
+class MoveModel(Protocol):
+    """How the other roles are thought to move, each knowing what it has observed."""
+
+    def __call__(self, role: int, keys: UInt64Array, is_legal: BoolArray) -> NDArray[np.float64]:
+        """float64[N, M]: how probable the moves of a role are; rows add up to 1, illegal moves have 0.
+
+        role       its index
+        keys       uint64[N]: of what it has observed, see `ObservationKeys`
+        is_legal   bool[N, M]: its moves that are legal, at least one in each row
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class _Part:
     """Successors that agree: uint8[N, B], their weights float64[N] and uint64[N, R] or None, their keys."""
@@ -41,6 +54,23 @@ class _Part:
     states: Packed
     weight: NDArray[np.float64]
     keys: UInt64Array | None
+
+
+@dataclass(frozen=True)
+class _Successors:
+    """N different states, uint64[N, R], their keys (0 unless kept), and bool[N]: which are terminal."""
+
+    weights: Weights
+    keys: UInt64Array
+    is_over: BoolArray
+
+    def going_on(self) -> Weights:
+        """Those that are not terminal."""
+        return {
+            state: weight
+            for (state, weight), is_over in zip(self.weights.items(), self.is_over.tolist(), strict=True)
+            if not is_over
+        }
 
 
 class LanesExpansion:
@@ -65,14 +95,21 @@ class LanesExpansion:
         self._percept_literals = [tables.percept_literal[role_of == i] for i in range(len(game.roles))]
         self._percepts = {game.terms.percepts[i]: place for place, i in enumerate(of_role)}
         self._terminal = np.array([tables.terminal], np.int32)
+        self._chance = game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else -1
         self._observers: list[ObservationKeys] = []
+        self._model: MoveModel | None = None
         self._key_place: dict[Hashable, int] = {}
         self._keys = np.zeros((0, len(game.roles)), np.uint64)
 
-    def keep_keys(self) -> None:
-        """From now on, the initial state, keep what each role has observed on the way to the states."""
+    def keep_keys(self, model: MoveModel | None = None, *, is_ordered: bool = False) -> None:
+        """From now on, the initial state, keep what each role has observed on the way to the states.
+
+        model        says how the other roles move; None: uniformly at random
+        is_ordered   see `ObservationKeys`
+        """
+        self._model = model
         self._observers = [
-            ObservationKeys(self._game, i, is_ordered=False) for i in range(len(self._game.roles))
+            ObservationKeys(self._game, i, is_ordered=is_ordered) for i in range(len(self._game.roles))
         ]
         self._key_place = {self._game.initial_state(): 0}
         self._keys = np.zeros((1, len(self._game.roles)), np.uint64)
@@ -81,7 +118,7 @@ class LanesExpansion:
         """uint64[N, R]: the key of what each role has observed on the way to each state.
 
         history   of the own role, whose key is the same everywhere
-        Of several ways to a state one counts. A state that was reached by a detour has keys of its own.
+        Of several ways to a state the likeliest counts. A state reached by a detour has keys of its own.
         """
         keys = self._kept_keys(states)
         own = self._observers[self._index].of(history)
@@ -107,10 +144,31 @@ class LanesExpansion:
         wanted = self._wanted(observation)
         if wanted is None or not weights:
             return {}
+        found = self._successors(weights, observation.own_move, wanted, deadline)
+        if found is None:
+            return None
+        if self._observers:
+            self._keys = found.keys
+            self._key_place = {state: i for i, state in enumerate(found.weights)}
+        return found.going_on()
+
+    def foreseen(
+        self, weights: Weights, own_move: Move, deadline: float
+    ) -> tuple[Weights, UInt64Array] | None:
+        """The successors after `own_move`, whatever is observed, and their keys uint64[N, R]; see `keys_of`.
+
+        Terminal ones are left out; None if time runs out. Needs `keep_keys`, and keeps nothing itself.
+        """
+        found = self._successors(weights, own_move, None, deadline)
+        return None if found is None else (found.going_on(), found.keys[~found.is_over])
+
+    def _successors(
+        self, weights: Weights, own_move: Move | None, wanted: BoolArray | None, deadline: float
+    ) -> _Successors | None:
+        """The successors in which the role observes `wanted`, bool[P]; all of them if it is None."""
         packed, weight = self._packed(list(weights)), np.fromiter(weights.values(), float, len(weights))
-        is_legal = self._restricted(self._evaluate(packed)[0], observation.own_move)
+        is_legal = self._restricted(self._evaluate(packed)[0], own_move)
         count = self._joint_counts(is_legal)
-        share = weight / np.maximum(count, 1)
         origin = np.repeat(np.arange(len(packed)), count)
         number = np.arange(len(origin)) - np.repeat(np.cumsum(count) - count, count)
         keys = self._kept_keys(list(weights)) if self._observers else None
@@ -120,10 +178,35 @@ class LanesExpansion:
                 return None
             part = slice(start, start + self._lanes.lane_count)
             following, seen, made = self._advance(packed, is_legal, origin[part], number[part])
-            agrees = (seen[self._index] == wanted[:, None]).all(axis=0)
+            agrees = np.ones(len(made[0]), np.bool_)
+            if wanted is not None:
+                agrees = (seen[self._index] == wanted[:, None]).all(axis=0)
             own = None if keys is None else self._extended(keys[origin[part]], made, seen)[agrees]
-            parts.append(_Part(following[agrees], share[origin[part]][agrees], own))
+            share = weight[origin[part]] * self._chances(origin[part], made, is_legal, keys)
+            parts.append(_Part(following[agrees], share[agrees], own))
         return self._merged(parts)
+
+    def _chances(
+        self,
+        origin: NDArray[np.int64],
+        made: list[NDArray[np.int64]],
+        is_legal: BoolArray,
+        keys: UInt64Array | None,
+    ) -> NDArray[np.float64]:
+        """float64[L]: how probable the joint move of each lane is in its state; see `_advance`.
+
+        `origin` ascends, and `is_legal` has one own move in each state if it is known.
+        """
+        first, end = int(origin[0]), int(origin[-1]) + 1
+        row = origin - first
+        chance = np.ones(len(origin))
+        for role, (a, b) in enumerate(self._role_ranges()):
+            legal = is_legal[first:end, a:b]
+            if self._model is None or keys is None or role in (self._index, self._chance):
+                chance /= legal.sum(axis=1)[row]
+            else:
+                chance *= self._model(role, keys[first:end, role], legal)[row, made[role]]
+        return chance
 
     def common_moves(self, states: Sequence[Hashable]) -> tuple[Move, ...]:
         is_legal, _ = self._evaluate(self._packed(states))
@@ -234,19 +317,21 @@ class LanesExpansion:
         ]
         return np.stack(columns, axis=1)
 
-    def _merged(self, parts: list[_Part]) -> Weights:
-        """Equal successors added up, terminal ones left out; their keys are kept."""
+    def _merged(self, parts: list[_Part]) -> _Successors:
+        """Equal successors added up. Of several ways to one the likeliest leaves its keys."""
+        roles = len(self._game.roles)
         if not any(len(part.weight) for part in parts):
-            return {}
+            return _Successors({}, np.zeros((0, roles), np.uint64), np.zeros(0, np.bool_))
         states = np.concatenate([part.states for part in parts])
         weight = np.concatenate([part.weight for part in parts])
+        keys = np.zeros((len(weight), roles), np.uint64)
+        if self._observers:
+            keys = np.concatenate([part.keys for part in parts if part.keys is not None])
+            order = np.argsort(-weight, kind="stable")
+            states, weight, keys = states[order], weight[order], keys[order]
         whole = np.ascontiguousarray(states).view(np.dtype((np.void, states.shape[1])))[:, 0]
         distinct, first, place = np.unique(whole, return_index=True, return_inverse=True)
-        total = np.bincount(place, weights=weight, minlength=len(distinct))
+        total = np.bincount(place, weights=weight, minlength=len(distinct)).tolist()
         unique = distinct.view(np.uint8).reshape(len(distinct), -1)
-        is_over = self._evaluate(unique)[1]
-        if self._observers:
-            keys = [part.keys for part in parts if part.keys is not None]
-            self._keys = np.concatenate(keys)[first]
-            self._key_place = {state.tobytes(): i for i, state in enumerate(unique)}
-        return {state.tobytes(): float(total[i]) for i, state in enumerate(unique) if not is_over[i]}
+        weights: Weights = {state.tobytes(): each for state, each in zip(unique, total, strict=True)}
+        return _Successors(weights, keys[first], self._evaluate(unique)[1])

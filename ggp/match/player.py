@@ -129,6 +129,7 @@ class Player:
                       at the same time, all others one after the other
     is_human          is never late
     ponders           `ponder` is to be called while other players think
+    ponders_on_observations   also where roles do not see everything: not in a state that is guessed
     is_counted        searches a fixed number of simulations or nodes, whatever the clock
     needs_lanes       plays compiled games only
     takes_quick_games may begin on a game that is not finished, and be given the finished one by `change_game`
@@ -142,6 +143,7 @@ class Player:
     is_remote: bool = False
     is_human: bool = False
     ponders: bool = False
+    ponders_on_observations: bool = False
     is_counted: bool = False
     needs_lanes: bool = False
     takes_quick_games: bool = False

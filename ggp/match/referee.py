@@ -380,9 +380,13 @@ class Referee:
         over = threading.Event()
         deadline = self.clock() + limit_seconds
         others = [seat for i, seat in enumerate(self.seats) if seat is not None and i != index]
-        # Where information is hidden, the state to ponder in is a guess that the next step replaces.
-        may_ponder = is_compiled(self.game) and not self.is_hiding
-        pondering = [seat for seat in others if seat.ponders and may_ponder]
+        pondering = [
+            seat
+            for seat in others
+            if seat.ponders
+            and is_compiled(self.game)
+            and (seat.ponders_on_observations or not self.is_hiding)
+        ]
         jobs = [pool.submit(seat.ponder, over.is_set, deadline) for seat in pondering]
         try:
             yield

@@ -257,9 +257,8 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
         request.play_clock_seconds,
         request.seed,
     )
-    # In GDL-II the state to ponder in is a guess that the next message replaces.
     ponders = player.ponders or (request.ponder and not player.is_counted)
-    if ponders and not has_percepts(game):
+    if ponders and (player.ponders_on_observations or not has_percepts(game)):
         clock = max(setup.start_clock_seconds, setup.play_clock_seconds)
         match.pondering_seconds = min(clock + PONDERING_PATIENCE_SECONDS, LONGEST_PONDERING_SECONDS)
     match.player.start(setup, request.deadline)

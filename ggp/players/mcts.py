@@ -31,7 +31,9 @@ from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
 
 if TYPE_CHECKING:
+    from ggp.beliefs.lanes_expansion import BoolArray
     from ggp.beliefs.observation import Observation
+    from ggp.beliefs.observation_keys import UInt64Array
     from ggp.engines.compiled import CompiledGame
     from ggp.knowledge.book import Book
     from ggp.players.alphabeta import AlphaBetaPlayer
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from ggp.players.network_play import NetworkPlay
     from ggp.players.possible_states import PossibleStates
     from ggp.players.set_play import SetPlay
+    from ggp.search.mcts.kernels.arrays import Float64Array
     from ggp.search.mcts.reference.search import Search
     from ggp.search.mcts.search import LanesSearch
 
@@ -83,6 +86,7 @@ class MctsPlayer(Player):
         self.kind = own.search
         self.options = options or default_options(own.simulations)
         self.ponders = own.ponders
+        self.ponders_on_observations = own.belief == "trees" and own.search != "reference"
         self.needs_lanes = own.search == "lanes"
         self.is_counted = own.simulations is not None
         self.takes_quick_games = not self.is_counted
@@ -92,6 +96,7 @@ class MctsPlayer(Player):
         self.last_report: SearchReport | None = None
         self.best_move: Move | None = None
         self._made: tuple[Hashable, Move] | None = None
+        self._answer: Move | None = None
         self._is_pondering = False
         self.simulation_count: int = 0
         self._earlier_simulations = 0
@@ -198,8 +203,10 @@ class MctsPlayer(Player):
         super().start(setup, deadline)
         self.best_move = self.last_report = self._made = self._tried = None
         self._earlier_simulations = 0
+        self._answer = None
         if self.own.belief == "trees" and self._may_search_possible(setup.game):
-            self.belief.keep_keys()
+            model = self._move_model if self.own.opponents == "search" else None
+            self.belief.keep_keys(model, is_ordered=self.own.selection == "regrets")
         self._equilibrium = self._find_equilibrium(deadline)
         self._book = self._alphabeta = self._network = None
         if not has_percepts(setup.game):
@@ -217,6 +224,8 @@ class MctsPlayer(Player):
             self.search.warm_up()
         elif not self.has_head_start:
             self.search.warm_up(deadline - self.margin_seconds)
+        elif self._possible is not None and self.own.belief == "trees":
+            self._possible.search_ahead(self.belief, None, deadline - self.margin_seconds)
         elif self._exact is not None:
             self._exact.solve(cast("bytes", self._root), deadline - self.margin_seconds)
             if self._network is None:
@@ -334,6 +343,10 @@ class MctsPlayer(Player):
             self._sets.observe(observation)
 
     def choose_by_observations(self, deadline: float) -> Move:
+        self._answer = self._chosen_by_observations(deadline)
+        return self._answer
+
+    def _chosen_by_observations(self, deadline: float) -> Move:
         drawn = None if self._equilibrium is None else self._equilibrium.draw()
         if drawn is not None:
             move, self.last_report = drawn
@@ -374,10 +387,12 @@ class MctsPlayer(Player):
         self._made = None
         self._note(legal[0])
         until = None if self.is_counted else deadline - self.margin_seconds
-        report = self._possible.search(self.belief, deadline=until, simulations=self.simulations)
-        if report is None:
+        found = self._possible.search(self.belief, deadline=until, simulations=self.simulations)
+        if found is None:
             return None
-        move = next((each.move for each in report.moves if each.move in legal), legal[0])
+        move, report = found
+        if move is None or move not in legal:
+            move = next((each.move for each in report.moves if each.move in legal), legal[0])
         self.last_report = report
         self._note(move)
         return move
@@ -416,7 +431,14 @@ class MctsPlayer(Player):
         from ggp.players.possible_states import PossibleStates
 
         kind = "trees" if self.own.belief == "trees" else "many"
-        return PossibleStates(setup, self.options, kind)
+        return PossibleStates(setup, self.options, kind, self.own.selection)
+
+    def _move_model(self, role: int, keys: UInt64Array, is_legal: BoolArray) -> Float64Array:
+        """How the belief takes another role to move; see `MoveModel`. Evenly while no search knows more."""
+        if self._possible is None:
+            even: Float64Array = is_legal / is_legal.sum(axis=1, keepdims=True)
+            return even
+        return self._possible.move_model(role, keys, is_legal)
 
     def _move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
         self.search.move_to(state, joint_move)
@@ -570,13 +592,18 @@ class MctsPlayer(Player):
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
         """Search on until `is_over()` or `deadline`, after the own last move if no other role has a choice.
 
+        Where roles do not see everything, after whatever the others may do (`belief=trees` only).
+
         The next `choose` finds the tree. Ends at most one slice of the search after `is_over()`.
         """
         if self._alphabeta is not None:
             self._follow_own_move()
             self._alphabeta.ponder_in(self._root, is_over, deadline)
             return
-        if self._search is None or self._possible is not None or self._network is not None:
+        if self._possible is not None:
+            self._possible.search_ahead(self.belief, self._answer, deadline, is_over)
+            return
+        if self._search is None or self._network is not None:
             return
         if not (self.has_head_start or self._made or self._search.simulation_count):
             return

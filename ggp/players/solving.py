@@ -57,6 +57,7 @@ class SolvingPlayer(Player):
         self.margin_seconds = margin
         self.mode = other.name
         self.ponders, self.is_counted = other.ponders, other.is_counted
+        self.ponders_on_observations = other.ponders_on_observations
         self.needs_lanes = other.needs_lanes
         self.solution: Solution | None = None
         self._solver: threading.Thread | None = None

@@ -6,19 +6,26 @@ brings on average over all matches that look alike to who makes it, and informat
 Roles that move at once choose each for itself, as in the search of known states (decoupled UCT).
 
 Sets are known by the key of the role's observations since the start of the match, so all that was found
-serves for the rest of it. `tests/oracles/many_trees.py` is the plain-Python twin.
+serves for the rest of it. Their order does not count for UCT, which makes fewer sets of about the same worth;
+regrets are those of information sets proper. `tests/oracles/many_trees.py` is the plain-Python twin.
 
 Source: Cowling, Powley and Whitehouse, Information Set Monte Carlo Tree Search (2012), section IV-C
-(MO-ISMCTS); playouts under way count in the denominators, as in `ggp.search.mcts`.
+(MO-ISMCTS); playouts under way count in the denominators, as in `ggp.search.mcts`. With `selection` "regrets"
+every set is regret matching+ (Tammelin 2014) as in Lisý, Kovařík, Lanctot and Bošanský, Convergence of Monte
+Carlo tree search in simultaneous move games (2013), section 3.2, with baselines (Schmid and others 2019), and
+a move is drawn by the average strategy. Part of the playouts then begin in the initial state, so that the
+sets of the others also meet what only the searching role knows to be false, and count the more, the rarer
+they come by themselves to where the match is (Lisý, Lanctot and Bowling, Online Monte Carlo counterfactual
+regret minimization, 2015, section 4.1).
 """
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
@@ -43,18 +50,23 @@ from ggp.search.information_sets.many_trees_kernel import (
     REFUSED,
     ROOT_VISITS,
     SETS,
+    UNAIMED,
+    UNAIMED_HITS,
+    SearchedSet,
     SetLanes,
     SetMemory,
     SetRules,
     SetTrees,
+    add_choices,
     search_sets,
 )
 from ggp.search.mcts.kernels.allocation import make_search_arrays
 from ggp.search.mcts.kernels.arrays import BUSY, IN_TREE, Float64Array
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.options import WIDTHS, MctsOptions
 from ggp.search.report import MoveReport, SearchReport
 from ggp.search.stopping import stops_at
 
+MOST_LANES = 512
 RAMP = 8
 """Playouts of the root per lane in flight."""
 SLICE_TICKS = 32
@@ -62,7 +74,13 @@ DRAWING_SLICES = 8
 """Slices after which playouts begin in other states: there may be more than there are lanes."""
 DEEPEST = 512
 """Edges of a path at most; beyond, playouts begin."""
-_SET_BYTES, _EDGE_BYTES = 24, 20
+MODEL_VISITS, MODEL_ERROR = 1.0, 0.5
+"""Of the model of the other roles, see `move_model` (measured: `results/hidden_information.md`)."""
+TREMBLING, UNAIMED_SHARE = 0.1, 0.5
+"""Of regret matching: share of even choices, and of playouts that begin in the initial state. All do as long
+as `ENOUGH_HITS` of them come to the searched set, which is found out by `FIRST_UNAIMED`."""
+FIRST_UNAIMED, ENOUGH_HITS = 200, 0.005
+_SET_BYTES, _EDGE_BYTES, _REGRET_BYTES = 24, 20, 16
 _EDGES_PER_SET = 4
 _ENDLESS = 2**60
 
@@ -71,11 +89,16 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class SetEdge:
-    """One move in a set: slot of the move, its playouts and the sum of the role's goals in them."""
+    """One move in a set: its slot, its playouts and the sum of the role's goals in them.
+
+    regret, weight   of regret matching, else 0; see `SetTrees`
+    """
 
     slot: int
     visits: int
     total: float
+    regret: float = 0.0
+    weight: float = 0.0
 
 
 class SetForest:
@@ -83,7 +106,7 @@ class SetForest:
 
     >>> import ggp, numpy as np
     >>> game = ggp.load("wire_cutting")
-    >>> forest = SetForest(game, seed=1, words=1, lanes=1)
+    >>> forest = SetForest(game, seed=1, lanes=1)
     >>> forest.put_roots(game.unpack(game.initial_state())[None], np.zeros((1, 2), np.uint64))
     >>> forest.grow(100)
     True
@@ -97,21 +120,23 @@ class SetForest:
         *,
         seed: int = 0,
         stream: int = 0,
-        words: int = 8,
-        lanes: int | None = None,
+        lanes: int = MOST_LANES,
         options: MctsOptions | None = None,
+        selection: str = "uct",
         mebibytes: float = 64,
     ) -> None:
         """Set up the lanes.
 
-        words      64 lanes each; lanes: how many of them are used, all unless told
+        lanes      how many playouts are in flight at most, up to `MOST_LANES`
         options    those of UCT count, and the step limit
+        selection  uct or regrets
         mebibytes  for the trees
         """
         options = options or MctsOptions()
         self.game = game
         self._tables = tables = game.lane_tables
-        self._used = 64 * words if lanes is None else lanes
+        self._used = lanes
+        words = next(each for each in WIDTHS if 64 * each >= lanes)
         goals = tables.goal_value
         arrays = make_search_arrays(
             tables,
@@ -126,9 +151,12 @@ class SetForest:
         self._memory = SetMemory(
             tables=tables,
             arrays=arrays,
-            trees=_make_trees(mebibytes, len(tables.slot_literal)),
-            lanes=_make_lanes(tables.role_count, tables.fluent_count, words),
-            rules=_rules_of(game, options),
+            trees=_make_trees(mebibytes, len(tables.slot_literal), is_matching=selection == "regrets"),
+            lanes=_make_lanes(
+                tables.role_count, tables.fluent_count, words, is_matching=selection == "regrets"
+            ),
+            rules=_rules_of(game, options, is_matching=selection == "regrets"),
+            searched=SearchedSet(np.zeros(1, np.int64), np.zeros(1, np.uint64)),
             counter=np.zeros(COUNTERS, np.int64),
         )
         self.clear()
@@ -173,11 +201,23 @@ class SetForest:
         memory.counter[[LANES_BUSY, LEFT, ROOT_VISITS]] = 0
         memory.counter[FREE_LANES] = self._used
 
-    def put_roots(self, states: BoolArray, keys: UInt64Array) -> None:
+    @property
+    def unaimed_share(self) -> float:
+        """The share of lanes that should begin in the initial state: all, while enough come from there."""
+        count, hits = self._memory.counter[[UNAIMED, UNAIMED_HITS]].tolist()
+        return 1.0 if count < FIRST_UNAIMED or hits >= ENOUGH_HITS * count else UNAIMED_SHARE
+
+    def aim(self, role: int, key: int) -> None:
+        """Say whose move is searched: a role's set."""
+        searched = self._memory.searched
+        searched.role[0], searched.key[0] = role, key
+
+    def put_roots(self, states: BoolArray, keys: UInt64Array, is_unaimed: BoolArray | None = None) -> None:
         """Let playouts begin in these states, in turn over the lanes.
 
-        states   bool[N, F], N at most the number of lanes
-        keys     uint64[N, R]
+        states       bool[N, F], N at most the number of lanes
+        keys         uint64[N, R]
+        is_unaimed   bool[N]: which of them are the initial state, wherever the match is; None: none
         """
         lanes = self._memory.lanes
         place = np.arange(len(lanes.start)) % len(states)
@@ -185,6 +225,7 @@ class SetForest:
         rows = np.ascontiguousarray(packed).view(np.uint64)
         words_of(lanes.root)[:] = rows
         lanes.root_key[:] = keys[place].T
+        lanes.is_unaimed[1] = False if is_unaimed is None else is_unaimed[place]
 
     def grow(
         self,
@@ -197,7 +238,7 @@ class SetForest:
         draw_roots   called before the first playout and now and then; calls `put_roots`
         """
         self._memory.counter[LEFT] = simulations
-        self._memory.counter[ROOT_VISITS] = 0
+        self._memory.counter[[ROOT_VISITS, UNAIMED, UNAIMED_HITS]] = 0
         if draw_roots is not None:
             draw_roots()
         with announced_compilation():
@@ -221,10 +262,24 @@ class SetForest:
         if not len(found):
             return []
         first = int(trees.first_edge[found[0]])
+        places = range(first, first + int(trees.edge_count[found[0]]))
+        edges = [SetEdge(int(trees.slot[e]), int(trees.visits[e]), float(trees.total[e])) for e in places]
+        if not self._memory.rules.is_matching:
+            return edges
         return [
-            SetEdge(int(trees.slot[e]), int(trees.visits[e]), float(trees.total[e]))
-            for e in range(first, first + int(trees.edge_count[found[0]]))
+            replace(edge, regret=float(trees.regret[e]), weight=float(trees.weight[e]))
+            for edge, e in zip(edges, places, strict=True)
         ]
+
+    def add_choices(self, role: int, keys: UInt64Array, count: Float64Array) -> None:
+        """Add how often a role has made each move in its sets; never in those not seen.
+
+        keys    uint64[N]
+        count   float64[N, M]
+        """
+        first_row = self._tables.move0 + int(self.game.tables.first_move[role])
+        with announced_compilation():
+            add_choices(self._memory, role, first_row, keys, count)
 
     def moves(self, role: int, key: int) -> dict[Move, SetEdge]:
         """`edges` by move."""
@@ -236,8 +291,9 @@ class SetForest:
         }
 
 
-def _make_trees(mebibytes: float, slots: int) -> SetTrees:
-    per_set = _SET_BYTES + _EDGE_BYTES * min(slots, _EDGES_PER_SET)
+def _make_trees(mebibytes: float, slots: int, *, is_matching: bool) -> SetTrees:
+    per_edge = _EDGE_BYTES + (_REGRET_BYTES if is_matching else 0)
+    per_set = _SET_BYTES + per_edge * min(slots, _EDGES_PER_SET)
     sets = max(16, int(mebibytes * 2**20 / per_set))
     edges = max(slots, min(slots, _EDGES_PER_SET) * sets)
     return SetTrees(
@@ -249,19 +305,29 @@ def _make_trees(mebibytes: float, slots: int) -> SetTrees:
         visits=np.zeros(edges, np.int32),
         flight=np.zeros(edges, np.int32),
         total=np.zeros(edges, np.float64),
+        regret=np.zeros(edges if is_matching else 1, np.float64),
+        weight=np.zeros(edges if is_matching else 1, np.float64),
     )
 
 
-def _make_lanes(roles: int, fluents: int, words: int) -> SetLanes:
+def _make_lanes(roles: int, fluents: int, words: int, *, is_matching: bool) -> SetLanes:
     lanes = 64 * words
+    matched = (lanes, DEEPEST) if is_matching else (1, 1)
     return SetLanes(
         key=np.zeros((roles, lanes), np.uint64),
         root_key=np.zeros((roles, lanes), np.uint64),
         root=make_rows(fluents, words),
+        is_unaimed=np.zeros((2, lanes), np.bool_),
+        is_hit=np.zeros(lanes, np.bool_),
         start=np.zeros(lanes, np.int64),
         depth=np.zeros(lanes, np.int32),
         path_edge=np.zeros((lanes, DEEPEST), np.int32),
         path_role=np.zeros((lanes, DEEPEST), np.int32),
+        path_set=np.zeros(matched, np.int32),
+        path_chance=np.zeros(matched, np.float64),
+        path_ratio=np.zeros(matched, np.float64),
+        path_later=np.zeros(matched, np.float64),
+        ratio=np.zeros(roles, np.float64),
         at=np.zeros((roles, lanes), np.int32),
         made=np.zeros((roles, lanes), np.int32),
         told=np.zeros(lanes, np.uint64),
@@ -269,12 +335,15 @@ def _make_lanes(roles: int, fluents: int, words: int) -> SetLanes:
     )
 
 
-def _rules_of(game: CompiledGame, options: MctsOptions) -> SetRules:
+def _rules_of(game: CompiledGame, options: MctsOptions, *, is_matching: bool) -> SetRules:
     roles = len(game.roles)
-    numbers = [ObservationKeys(game, role, is_ordered=False) for role in range(roles)]
+    numbers = [ObservationKeys(game, role) for role in range(roles)]
     percept_role: Int32Array = game.tables.percept_role
     return SetRules(
         exploration=float(options.exploration),
+        is_matching=is_matching,
+        is_ordered=is_matching,
+        trembling=TREMBLING,
         ramp=RAMP,
         step_limit=options.step_limit,
         chance=game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else -1,
@@ -301,11 +370,19 @@ class ManyTreeSearch:
     """
 
     def __init__(
-        self, game: CompiledGame, role: Role, *, seed: int = 0, options: MctsOptions | None = None
+        self,
+        game: CompiledGame,
+        role: Role,
+        *,
+        seed: int = 0,
+        options: MctsOptions | None = None,
+        selection: str = "uct",
     ) -> None:
         """Set up the lanes; of `options` those of UCT count, and threads and memory."""
         options = options or MctsOptions()
         self._game = game
+        self._is_matching = selection == "regrets"
+        self._initial = game.unpack(game.initial_state())
         self._role = game.roles.index(role)
         self._rng = np.random.default_rng(seed & (2**64 - 1))
         self._forests = [
@@ -314,6 +391,7 @@ class ManyTreeSearch:
                 seed=seed,
                 stream=stream,
                 options=options,
+                selection=selection,
                 mebibytes=max(1, options.memory_mebibytes / options.threads),
             )
             for stream in range(options.threads)
@@ -377,17 +455,21 @@ class ManyTreeSearch:
         """Give each lane a state to begin in, by systematic sampling, in random order."""
         drawn = rng.permutation(draw_by_weight(weights, forest.lane_count, rng.random()))
         fluents = len(self._game.terms.fluents)
-        states = np.unpackbits(packed[drawn], axis=1, count=fluents, bitorder="little")
-        forest.put_roots(states.astype(np.bool_), keys[drawn])
+        states = np.unpackbits(packed[drawn], axis=1, count=fluents, bitorder="little").astype(np.bool_)
+        root_keys = keys[drawn]
+        unaimed = forest.unaimed_share if self._is_matching else 0.0
+        forest.aim(self._role, self._own_key)
+        is_unaimed = rng.random(len(drawn)) < unaimed
+        states[is_unaimed], root_keys[is_unaimed] = self._initial, 0
+        forest.put_roots(states, root_keys, is_unaimed)
 
     def report(self) -> SearchReport:
         """What the search knows of the current set; the moves by their visits."""
         visits: dict[Move, int] = {}
         total: dict[Move, float] = {}
-        for forest in self._forests:
-            for move, edge in forest.moves(self._role, self._own_key).items():
-                visits[move] = visits.get(move, 0) + edge.visits
-                total[move] = total.get(move, 0.0) + edge.total
+        for move, edge in self._edges(self._role, self._own_key):
+            visits[move] = visits.get(move, 0) + edge.visits
+            total[move] = total.get(move, 0.0) + edge.total
         order = sorted(visits, key=lambda move: (-visits[move], -total[move], str(move)))
         return SearchReport(
             seconds=self._seconds,
@@ -401,7 +483,43 @@ class ManyTreeSearch:
             mode="trees",
         )
 
-    def best_move(self) -> Move | None:
-        """The move visited most; None before any search."""
-        moves = self.report().moves
-        return moves[0].move if moves else None
+    def move_model(
+        self, role: int, keys: UInt64Array, is_legal: BoolArray, error: float = MODEL_ERROR
+    ) -> Float64Array:
+        """How a role moves that chooses as this search has chosen for it; see `MoveModel`.
+
+        By the visits of its set, or with regrets by their average strategy, drawn towards even shares as if
+        each move had been made `MODEL_VISITS` times more; and `error` of the time evenly, because the
+        sets of the others were searched from states that only the searching role knows to be possible.
+        """
+        even: Float64Array = is_legal / np.maximum(is_legal.sum(axis=1, keepdims=True), 1)
+        count = np.zeros(is_legal.shape)
+        for forest in self._forests:
+            forest.add_choices(role, np.ascontiguousarray(keys), count)
+        made = np.where(is_legal, count + MODEL_VISITS, 0.0)
+        shares: Float64Array = made / np.maximum(made.sum(axis=1, keepdims=True), MODEL_VISITS)
+        return error * even + (1 - error) * shares
+
+    def _edges(self, role: int, key: int) -> Iterator[tuple[Move, SetEdge]]:
+        """The moves of a set in the trees of each thread."""
+        for forest in self._forests:
+            yield from forest.moves(role, key).items()
+
+    def average_strategy(self, role: int, key: int) -> dict[Move, float]:
+        """The average strategy of regret matching in a set of a role; empty if it has not been seen."""
+        weight: dict[Move, float] = {}
+        for move, edge in self._edges(role, key):
+            weight[move] = weight.get(move, 0.0) + edge.weight
+        total = sum(weight.values())
+        return {move: each / total if total > 0 else 1 / len(weight) for move, each in weight.items()}
+
+    def choice(self) -> Move | None:
+        """The move visited most, or one drawn by the average strategy of regrets; None before any search."""
+        if not self._is_matching:
+            moves = self.report().moves
+            return moves[0].move if moves else None
+        strategy = self.average_strategy(self._role, self._own_key)
+        if not strategy:
+            return None
+        drawn = draw_by_weight(np.array(list(strategy.values())), 1, self._rng.random())
+        return list(strategy)[int(drawn[0])]

@@ -228,6 +228,19 @@ def test_play_match_lets_others_ponder_while_one_thinks():
     assert carried(f"{spec},ponder=on") > 2 * carried(spec)
 
 
+def test_players_ponder_on_what_they_observe_while_others_think():
+    def playouts(spec):
+        game = load("dark_hex_3x3", engine="lanes")
+        slow = make_player("mcts:simulations=20000,words=1,memory=16,proof=off")
+        players = [make_player(spec), slow]
+        record = play(game, players, step_limit=3)
+        assert record.errors == [["", ""]] * 4
+        return players[0].simulation_count
+
+    spec = "mcts:simulations=100,words=1,memory=16,proof=off"
+    assert playouts(f"{spec},ponder=on") > 2 * playouts(spec)
+
+
 def test_match_record_survives_json(tmp_path):
     record = play(Nim(4), [RandomPlayer(), MctsPlayer(MctsPlayerOptions(simulations=10))])
     record.rules = '; "quotes", \\ and \u00e9\n'

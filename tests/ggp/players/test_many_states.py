@@ -5,7 +5,7 @@ import time
 import pytest
 
 from gdl.syntax.parser import parse_term
-from ggp.beliefs.observation import Observation
+from ggp.beliefs.observation import Observation, observe_step
 from ggp.engines.loading import load
 from ggp.match.player import MatchSetup
 from ggp.match.referee import play_match
@@ -70,3 +70,65 @@ def test_many_states_are_searched_where_sets_are_hardly_known():
     assert report.mode == "determinized"
     assert report.playouts == 400
     player.stop(None)
+
+
+def sets_of(player):
+    return player._possible._search._forests[0].set_count
+
+
+def test_start_clock_searches_what_roles_observe_and_its_sets_are_kept():
+    game = load("dark_hex_3x3", "lanes")
+    player = make_player("mcts:memory=16,proof=off,threads=1,margin=0")
+    begun = time.monotonic()
+    player.start(MatchSetup("test", game, game.roles[0], 0.5, 0.5, seed=1), begun + 0.5)
+    ahead = player._possible.simulation_count
+    assert ahead > 0
+    player.choose_by_observations(time.monotonic() + 0.2)
+    report = player.last_report
+    assert report.mode == "trees"
+    assert sum(move.visits for move in report.moves) == ahead + report.playouts
+    player.stop(None)
+
+
+def test_player_searches_what_may_follow_its_move_while_others_think():
+    game = load("dark_hex_3x3", "lanes")
+    player = make_player("mcts:simulations=300,memory=16,proof=off,threads=1")
+    assert player.ponders_on_observations
+    player.start(MatchSetup("test", game, game.roles[0], 0.0, 1.0, seed=1), time.monotonic())
+    state = game.initial_state()
+    move = player.choose_by_observations(time.monotonic() + 60)
+    counted, sets = player._possible.simulation_count, sets_of(player)
+    player.ponder(lambda: player._possible.simulation_count > counted + 2000, time.monotonic() + 60)
+    assert player._possible.simulation_count > counted + 2000
+    assert sets_of(player) > sets
+    # The next set of its own, whatever the other role does, has been searched by then.
+    joint = (move, game.legal_moves(state, game.roles[1])[0])
+    observation = observe_step(game, state, joint, game.roles[0])
+    player.observe(observation, time.monotonic() + 60)
+    belief = player.belief
+    own_key = int(belief.keys()[0, 0])
+    assert sum(edge.visits for edge in player._possible._search._forests[0].edges(0, own_key)) > 1000
+    player.stop(None)
+
+
+@pytest.mark.parametrize(
+    ("options", "ponders"),
+    [("", True), ("belief=one", False), ("belief=many", False), ("belief=sets", False)],
+)
+def test_only_searches_by_observations_ponder_where_something_is_hidden(options, ponders):
+    assert make_player(f"mcts:{options}").ponders_on_observations == ponders
+    assert make_player(f"solving:{options}").ponders_on_observations == ponders
+
+
+def test_regrets_draw_a_move_by_the_average_strategy():
+    game, drawn = load("kuhn_poker", "lanes"), set()
+    for seed in range(12):
+        player = make_player("mcts:simulations=3000,memory=16,proof=off,selection=regrets")
+        player.start(MatchSetup("test", game, game.roles[1], 0.0, 1.0, seed=seed), time.monotonic())
+        for seen in ("(card jack)", "(move first check)"):
+            observation = Observation(parse_term("noop"), (parse_term(seen),))
+            player.observe(observation, time.monotonic() + 60)
+        drawn.add(str(player.choose_by_observations(time.monotonic() + 60)))
+        assert player.last_report.mode == "trees"
+        player.stop(None)
+    assert drawn == {"bet", "check"}  # a third of the jacks bet
