@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -23,40 +24,76 @@ ENUMERATING_SHARE = 0.6
 """Share for finding the states; the rest is for valuing them."""
 TOTAL_SHARE = 0.9
 MOST_CHUNK_SECONDS = 0.1
+HOPELESS = 1000.0
+"""If there are so many times more states than can be afforded, the next moves make no attempt: each is taken
+to leave a tenth of the states, ..."""
+MOST_PAUSE = 8
+"""... but forecasts of large games are wild."""
+VAGUE_PAUSE = 2
+"""After the second attempt in a row that ended without a forecast, and later ones."""
 BYTES_PER_STATE = 45
 """Connect four 5x5 with all transitions in memory: `results/solved.md`."""
 
 
-def solve_in_time(
-    game: CompiledGame, state: PackedState, deadline: float, *, mebibytes: int, is_patient: bool
-) -> Solution | None:
-    """The solution of all states reachable from `state`, or None if they are too many.
+class MatchEnumeration:
+    """Attempts of one match to solve what lies ahead; none for some moves after one that was hopeless.
 
-    deadline     time.monotonic() seconds; without hope it ends after PROBE_SHARE of the time until then ...
-    is_patient   ... or after PATIENT_SHARE if the forecast is vague
-    mebibytes    memory; nothing is written to disk
+    >>> import ggp
+    >>> game = ggp.load("tictactoe")
+    >>> enumeration = MatchEnumeration(game, mebibytes=64)
+    >>> solution = enumeration.solve(game.initial_state(), time.monotonic() + 60, is_patient=True)
+    >>> solution.values(), enumeration.pause
+    ((50.0, 50.0), 0)
     """
-    begin = time.monotonic()
-    seconds = deadline - begin
-    if seconds <= 0:
-        return None
-    stop = threading.Event()
-    watch = _Watch(
-        seconds, (mebibytes << 20) // BYTES_PER_STATE, PATIENT_SHARE if is_patient else PROBE_SHARE
-    )
 
-    def decide(progress: Progress) -> None:
-        if not watch.is_promising(progress):
-            stop.set()
+    def __init__(self, game: CompiledGame, mebibytes: int) -> None:
+        """mebibytes: memory of an attempt; nothing is written to disk."""
+        self._game = game
+        self._mebibytes = mebibytes
+        self._state: PackedState | None = None
+        self._is_vague = False
+        self.pause = 0
 
-    limits = SolverLimits(
-        mebibytes=mebibytes,
-        deadline=begin + TOTAL_SHARE * seconds,
-        stop=stop,
-        chunk_seconds=min(MOST_CHUNK_SECONDS, PROBE_SHARE * seconds),
-        may_use_disk=False,
-    )
-    return _solution(game, state, limits, decide)
+    def solve(self, state: PackedState, deadline: float, *, is_patient: bool) -> Solution | None:
+        """The solution of all states reachable from `state`, or None if they are too many.
+
+        deadline     time.monotonic() seconds; without hope it ends after PROBE_SHARE of the time left ...
+        is_patient   ... or after PATIENT_SHARE if the forecast is vague
+        """
+        begin = time.monotonic()
+        seconds = deadline - begin
+        is_new, self._state = state != self._state, state
+        if self.pause > 0:
+            self.pause -= is_new
+            return None
+        if seconds <= 0:
+            return None
+        stop = threading.Event()
+        most_states = (self._mebibytes << 20) // BYTES_PER_STATE
+        watch = _Watch(seconds, most_states, PATIENT_SHARE if is_patient else PROBE_SHARE)
+
+        def decide(progress: Progress) -> None:
+            if not watch.is_promising(progress):
+                stop.set()
+
+        limits = SolverLimits(
+            mebibytes=self._mebibytes,
+            deadline=begin + TOTAL_SHARE * seconds,
+            stop=stop,
+            chunk_seconds=min(MOST_CHUNK_SECONDS, PROBE_SHARE * seconds),
+            may_use_disk=False,
+        )
+        solution = _solution(self._game, state, limits, decide)
+        if solution is None:
+            self.pause = self._pause_after(watch.excess)
+        return solution
+
+    def _pause_after(self, excess: float | None) -> int:
+        """For how many moves no attempt is made after one that was given up; see `_Watch`."""
+        was_vague, self._is_vague = self._is_vague, excess is None
+        if excess is None:
+            return VAGUE_PAUSE if was_vague else 0
+        return min(MOST_PAUSE, int(math.log10(excess))) if excess >= HOPELESS else 0
 
 
 def solve_counted(game: CompiledGame, state: PackedState, states: int, *, mebibytes: int) -> Solution | None:
@@ -73,12 +110,14 @@ class _Watch:
     seconds        time for the whole solution
     most_states    that memory holds
     vague_share    share of the time during which a vague forecast suffices
+    excess         how many times more states than can be afforded there are by the last forecast, if any
     """
 
     def __init__(self, seconds: float, most_states: int, vague_share: float) -> None:
         self.seconds = seconds
         self.most_states = most_states
         self.vague_share = vague_share
+        self.excess: float | None = None
 
     def is_promising(self, progress: Progress) -> bool:
         """Whether to go on after this chunk."""
@@ -87,9 +126,10 @@ class _Watch:
             return True
         left = ENUMERATING_SHARE * self.seconds - spent
         affordable = min(progress.expanded * (1 + left / spent), self.most_states)
+        expected = estimate_states(progress.layer_ends)
+        self.excess = None if expected is None else expected / max(1.0, affordable)
         if left <= 0 or progress.states > affordable:
             return False
-        expected = estimate_states(progress.layer_ends)
         if spent <= self.vague_share * self.seconds:
             return expected is None or expected <= FORECAST_ERROR * affordable
         return expected is not None and expected <= affordable

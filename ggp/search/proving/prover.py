@@ -9,7 +9,7 @@ alternate, constant sum   it begins with a tenth of the time, gets half when the
                           hundredth if the forecast is hopeless. If the end was a thousand times too far, the
                           next move begins with the hundredth.
 chance, three roles,      Else the states that can still be reached are enumerated before each move, if the
-simultaneous moves        forecast is good.
+simultaneous moves        forecast is good; after a hopeless one no attempt is made for some moves.
 
 Games in which some role does not see everything are left alone.
 """
@@ -27,7 +27,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import GameError, Move
 from ggp.search.alphabeta.proof import NO_EVALUATION, PROVING, ProofSearch, Proven
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
-from ggp.search.proving.enumeration import solve_counted, solve_in_time
+from ggp.search.proving.enumeration import MatchEnumeration, solve_counted
 from ggp.search.proving.forecast import positions_to_proof
 from ggp.search.proving.planning import MatchPlans
 from ggp.search.rollouts.single_role import NestedRollouts
@@ -96,6 +96,7 @@ class Prover:
         self.role_index = role_index
         self.mebibytes = mebibytes
         self._endings = endings
+        self._enumeration = MatchEnumeration(game, mebibytes)
         self.solution: Solution | None = None
         self._clock = clock
         self._state: PackedState | None = None
@@ -161,9 +162,7 @@ class Prover:
             if self.plans.has_best(state):
                 return
         if not self._is_blind and self.solution is None:
-            self.solution = solve_in_time(
-                self.game, state, deadline, mebibytes=self.mebibytes, is_patient=is_patient
-            )
+            self.solution = self._enumeration.solve(state, deadline, is_patient=is_patient)
 
     def move_to(self, state: PackedState) -> None:
         """Work on `state`, which is not terminal, from now on."""

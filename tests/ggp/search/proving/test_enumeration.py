@@ -5,16 +5,17 @@ import time
 import pytest
 
 from ggp.engines.loading import load
-from ggp.search.proving.enumeration import _Watch, solve_counted, solve_in_time
+from ggp.search.proving import enumeration
+from ggp.search.proving.enumeration import MOST_PAUSE, MatchEnumeration, _Watch, solve_counted
 from ggp.solver import Progress, SolverLimitError, SolverLimits, solve
 
 HOUR = 3600.0
 
 
-def solution_of(name, seconds, **changes):
+def solution_of(name, seconds):
     game = load(name, "lanes")
-    arguments = {"mebibytes": 64, "is_patient": True} | changes
-    return solve_in_time(game, game.initial_state(), time.monotonic() + seconds, **arguments)
+    match = MatchEnumeration(game, mebibytes=64)
+    return match.solve(game.initial_state(), time.monotonic() + seconds, is_patient=True)
 
 
 def test_small_games_are_solved_and_large_ones_given_up():
@@ -61,3 +62,45 @@ def test_watch_keeps_within_memory():
 def test_solver_without_disk_gives_up_at_its_memory():
     with pytest.raises(SolverLimitError, match="1 MiB"):
         solve(load("connectfour_4x4", "lanes"), SolverLimits(mebibytes=1, may_use_disk=False))
+
+
+HOPELESS, NEAR, VAGUE = [1, 10, 82, 587, 3_751], [1, 10, 60, 200, 300, 320], [1, 3, 7, 15, 31]
+
+
+def attempts(monkeypatch, forecasts):
+    """An enumeration whose attempts end by these forecasts in turn, and the list of attempts made."""
+    made, coming = [], iter(forecasts)
+
+    def solve_by(game, state, limits, decide):
+        made.append(state)
+        decide(progress(next(coming), 0.5 * HOUR))
+
+    monkeypatch.setattr(enumeration, "_solution", solve_by)
+    return MatchEnumeration(load("connectfour_4x4", "lanes"), mebibytes=64), made
+
+
+def attempt(match, state):
+    assert match.solve(state, time.monotonic() + HOUR, is_patient=False) is None
+
+
+def test_hopeless_forecasts_spare_the_next_moves_an_attempt(monkeypatch):
+    match, made = attempts(monkeypatch, [HOPELESS, NEAR])
+    attempt(match, b"0")
+    pause = match.pause
+    assert 3 <= pause <= MOST_PAUSE
+    for _ in range(5):  # pondering comes back to the same state: only moves count
+        attempt(match, b"0")
+    for i in range(pause):
+        attempt(match, b"%d" % (i + 1))
+    assert made == [b"0"]
+    attempt(match, b"%d" % (pause + 1))
+    assert made == [b"0", b"%d" % (pause + 1)]
+    assert match.pause == 0
+
+
+def test_only_the_second_attempt_without_a_forecast_is_followed_by_a_pause(monkeypatch):
+    match, made = attempts(monkeypatch, [VAGUE, VAGUE, VAGUE, NEAR, VAGUE])
+    for i in range(9):
+        attempt(match, b"%d" % i)
+    assert made == [b"0", b"1", b"4", b"7", b"8"]
+    assert match.pause == 0
