@@ -66,13 +66,13 @@ class RegretTrees:
         return self._search.simulation_count
 
     def run(self, *, simulations: int) -> None:
-        """Simulate so many matches."""
+        """Simulate this many matches."""
         if simulations > 0:
             keys = np.zeros((1, len(self._game.roles)), np.uint64)
             self._search.run({self._game.initial_state(): 1.0}, keys, simulations=simulations)
 
     def average_strategy(self, role: Role, observations: Iterable[Observation]) -> dict[Move, float]:
-        """As `InformationSetSearch.average_strategy`."""
+        """The average strategy, as that of `InformationSetSearch`."""
         index = self._game.roles.index(role)
         key = self._keys[index].of(observations)
         return {} if key is None else self._search.average_strategy(index, key)

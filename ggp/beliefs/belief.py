@@ -1,13 +1,15 @@
 """Beliefs: the states that are possible given what one role observed, with their probabilities.
 
 After every step each state held is advanced by all joint moves that the other roles may have made; only
-successors survive in which this role would have observed what it did. The other roles are assumed to move
-uniformly at random, as chance does by the rules. While all possible states fit the belief is *exact*; beyond
-that it is a sample, whose states are advanced in the same way, one step ahead. If no state survives,
-histories are sampled again from the start; if that fails too, the percepts are ignored for one step.
+successors survive in which this role would have observed what it did. Chance moves uniformly, by the rules;
+the other roles are assumed to do so too, or to move as a model of them says. While all possible states fit
+the belief is *exact*; beyond that it is a sample, whose states are advanced in the same way, one step ahead.
+If no state survives, histories are sampled again from the start; if that fails too, the percepts are ignored
+for one step.
 
 Source: the look-ahead of the proposals follows Schofield, Cerexhe & Thielscher, HyperPlay (AAAI 2012).
-Limits: an improbable history may be missing from a sample, and what others know or want is not modeled.
+Limits: an improbable history may be missing from a sample, and in states or histories that are drawn one by
+one all roles move uniformly.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 import itertools
 import random
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from gdl.terms import Term
@@ -35,8 +37,8 @@ _MAX_ATTEMPTS = 3000
 _MAX_RECOVERED = 100
 """Successors or histories sampled at most in such a step."""
 
-_MOST_FORESEEN = 20_000
-"""Joint moves made, about, to foresee a step."""
+_MOST_FORESEEN = 4096
+"""States whose joint moves are counted to foresee a step; it makes at most twice as many joint moves."""
 
 _SHARE_OF_CLOCK = 0.4
 """Share of the remaining time that one step may spend on tracking."""
@@ -99,17 +101,30 @@ class Belief:
         assert self._on_lanes is not None
         return self._on_lanes.keys_of(self.states, self._history)
 
-    def foreseen(self, own_move: Move, deadline: float) -> tuple[Weights, UInt64Array] | None:
+    def foreseen(
+        self, own_move: Move, deadline: float, is_over: Callable[[], bool] = lambda: False
+    ) -> tuple[Weights, UInt64Array] | None:
         """States that may follow `own_move`, with weights, and the keys of what each role has observed then.
 
-        They follow on a sample of the states held; nothing is known yet of what the role observes. None if
-        time runs out. `keep_keys` comes first.
+        They follow on a sample of the states held, without those that have too many joint moves; nothing is
+        known yet of what the role observes. None if time runs out, or `is_over()`. `keep_keys` comes first.
         """
         assert self._on_lanes is not None
-        counts = self._on_lanes.count(self.states, own_move)
-        most = max(1, len(counts) * _MOST_FORESEEN // max(1, sum(counts)))
-        weights = _sampled(self._weights, most, self._rng) if most < len(counts) else self._weights
-        return self._on_lanes.foreseen(weights, own_move, deadline)
+        weights = self._weights
+        if len(weights) > _MOST_FORESEEN:
+            weights = _sampled(weights, _MOST_FORESEEN, self._rng)
+        counts = dict(zip(weights, self._on_lanes.count(tuple(weights), own_move), strict=True))
+        share = max(1, len(counts) * _MOST_FORESEEN // max(1, sum(counts.values())))
+        if share < len(weights):
+            weights = _sampled(weights, share, self._rng)
+        kept, made = {}, 0
+        for state, weight in weights.items():
+            if made + counts[state] <= 2 * _MOST_FORESEEN:
+                kept[state] = weight
+                made += counts[state]
+        return self._on_lanes.foreseen(
+            kept, own_move, self._history, lambda: is_over() or time.monotonic() > deadline
+        )
 
     @property
     def is_exact(self) -> bool:

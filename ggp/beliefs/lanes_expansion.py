@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol, cast
@@ -42,7 +42,7 @@ class MoveModel(Protocol):
 
         role       its index
         keys       uint64[N]: of what it has observed, see `ObservationKeys`
-        is_legal   bool[N, M]: its moves that are legal, at least one in each row
+        is_legal   bool[N, M]: its legal moves; a row may have none, and is then not read
         """
         ...
 
@@ -144,37 +144,53 @@ class LanesExpansion:
         wanted = self._wanted(observation)
         if wanted is None or not weights:
             return {}
-        found = self._successors(weights, observation.own_move, wanted, deadline)
+        keys = self._kept_keys(list(weights)) if self._observers else None
+        found = self._successors(
+            weights, keys, observation.own_move, wanted, lambda: time.monotonic() > deadline
+        )
         if found is None:
             return None
-        if self._observers:
+        if self._observers and found.weights:  # without successors the states held are tried again
             self._keys = found.keys
             self._key_place = {state: i for i, state in enumerate(found.weights)}
         return found.going_on()
 
     def foreseen(
-        self, weights: Weights, own_move: Move, deadline: float
+        self,
+        weights: Weights,
+        own_move: Move,
+        history: Sequence[Observation],
+        is_over: Callable[[], bool],
     ) -> tuple[Weights, UInt64Array] | None:
         """The successors after `own_move`, whatever is observed, and their keys uint64[N, R]; see `keys_of`.
 
-        Terminal ones are left out; None if time runs out. Needs `keep_keys`, and keeps nothing itself.
+        Terminal ones are left out; None if `is_over()` comes first. Needs `keep_keys`, and keeps nothing.
         """
-        found = self._successors(weights, own_move, None, deadline)
+        if not weights:
+            return None
+        found = self._successors(weights, self.keys_of(list(weights), history), own_move, None, is_over)
         return None if found is None else (found.going_on(), found.keys[~found.is_over])
 
     def _successors(
-        self, weights: Weights, own_move: Move | None, wanted: BoolArray | None, deadline: float
+        self,
+        weights: Weights,
+        keys: UInt64Array | None,
+        own_move: Move | None,
+        wanted: BoolArray | None,
+        is_over: Callable[[], bool],
     ) -> _Successors | None:
-        """The successors in which the role observes `wanted`, bool[P]; all of them if it is None."""
+        """The successors in which the role observes `wanted`, bool[P]; all of them if it is None.
+
+        keys   uint64[N, R] of the N states, if keys are kept
+        """
         packed, weight = self._packed(list(weights)), np.fromiter(weights.values(), float, len(weights))
         is_legal = self._restricted(self._evaluate(packed)[0], own_move)
         count = self._joint_counts(is_legal)
         origin = np.repeat(np.arange(len(packed)), count)
         number = np.arange(len(origin)) - np.repeat(np.cumsum(count) - count, count)
-        keys = self._kept_keys(list(weights)) if self._observers else None
         parts: list[_Part] = []
         for start in range(0, len(origin), self._lanes.lane_count):
-            if time.monotonic() > deadline:
+            if is_over():
                 return None
             part = slice(start, start + self._lanes.lane_count)
             following, seen, made = self._advance(packed, is_legal, origin[part], number[part])

@@ -129,7 +129,7 @@ class Player:
                       at the same time, all others one after the other
     is_human          is never late
     ponders           `ponder` is to be called while other players think
-    ponders_on_observations   also where roles do not see everything: not in a state that is guessed
+    ponders_on_observations   `ponder` may be called in games with `sees` too: it uses what was observed
     is_counted        searches a fixed number of simulations or nodes, whatever the clock
     needs_lanes       plays compiled games only
     takes_quick_games may begin on a game that is not finished, and be given the finished one by `change_game`

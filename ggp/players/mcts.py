@@ -337,6 +337,7 @@ class MctsPlayer(Player):
 
     def observe(self, observation: Observation, deadline: float) -> None:
         super().observe(observation, deadline)
+        self._answer = None
         if self._equilibrium is not None:
             self._equilibrium.observe(observation)
         if self._sets is not None:
@@ -590,9 +591,10 @@ class MctsPlayer(Player):
                 self._exact.take_over(earlier)
 
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
-        """Search on until `is_over()` or `deadline`, after the own last move if no other role has a choice.
+        """Search on until `is_over()` or `deadline`.
 
-        Where roles do not see everything, after whatever the others may do (`belief=trees` only).
+        From the state after the own last move if no other role has a choice. Where roles do not see
+        everything (`belief=trees` only) from all states that may follow it.
 
         The next `choose` finds the tree. Ends at most one slice of the search after `is_over()`.
         """
@@ -601,6 +603,8 @@ class MctsPlayer(Player):
             self._alphabeta.ponder_in(self._root, is_over, deadline)
             return
         if self._possible is not None:
+            if self._answer is None and not self.has_head_start:
+                return
             self._possible.search_ahead(self.belief, self._answer, deadline, is_over)
             return
         if self._search is None or self._network is not None:

@@ -87,21 +87,23 @@ class PossibleStates:
         belief: Belief,
         own_move: Move | None,
         deadline: float,
-        is_over: Callable[[], bool] | None = None,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Search from the states that may follow `own_move`, for `trees`, until `deadline` or `is_over()`.
+        """Search for later moves until `deadline` or `is_over()`; for `trees`, others do nothing.
 
-        None: nothing has been answered yet, and the states of `belief` are searched.
+        own_move   answered last, and not observed yet: the states that may follow it are searched; None:
+                   those of `belief`
         """
         if not isinstance(self._search, ManyTreeSearch) or self._is_over:
             return
-        found = (belief.probabilities, belief.keys())
-        if own_move is not None:
-            foreseen = belief.foreseen(own_move, deadline)
+        if own_move is None:
+            found = (belief.probabilities, belief.keys())
+        else:
+            foreseen = belief.foreseen(own_move, deadline, is_over)
             if foreseen is None or not foreseen[0]:
                 return
             found = foreseen
-        self._search.run(*found, deadline=deadline, is_stopped=is_over)
+        self._search.run_ahead(*found, deadline, is_over)
 
     def move_model(self, role: int, keys: UInt64Array, is_legal: BoolArray) -> Float64Array:
         """How another role moves that has observed `keys`, for `trees`; see `MoveModel`."""

@@ -4,6 +4,7 @@
     two roles       if there are too many states, alpha-beta searches the current state ("proof")
     one role        the same, and nested rollouts look for a better line ("line")
     other kinds     if there are too many states, the thread tries again from the current state
+    with `sees`     the other player alone
 
 `mode` says what chose the last move: one of the words in quotes, "mixed" (a mixed strategy of the other
 player), or the other player's name.
@@ -19,8 +20,10 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from gdl.terms import Term
+from ggp.beliefs.belief import Belief
+from ggp.beliefs.observation import Observation
 from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.game import RANDOM_ROLE, Game, Move
+from ggp.game import RANDOM_ROLE, Game, Move, has_percepts
 from ggp.match.player import MatchSetup, Player
 from ggp.players.alphabeta import alphabeta_report, prepare_alphabeta
 from ggp.players.mcts import MctsPlayer
@@ -93,12 +96,24 @@ class SolvingPlayer(Player):
         self.solution = None
         self._search = None
         self._planner = None
-        if isinstance(setup.game, CompiledGame):
+        if isinstance(setup.game, CompiledGame) and not has_percepts(setup.game):
             if len(setup.game.roles) == 1:
                 self._planner = LinePlanner(setup.game, setup.seed)
                 self._planner.begin(setup.game.initial_state(), None)
             self._begin_solving(setup.game, None)
         self.other.start(setup, deadline)
+
+    @property
+    def belief(self) -> Belief:
+        return self.other.belief
+
+    def observe(self, observation: Observation, deadline: float) -> None:
+        self.other.observe(observation, deadline)
+
+    def choose_by_observations(self, deadline: float) -> Move:
+        move = self.other.choose_by_observations(deadline)
+        self.mode, self.last_report = self._mode_of_other(), self.other.last_report
+        return move
 
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         legal = self.setup.game.legal_moves(state, self.setup.role)

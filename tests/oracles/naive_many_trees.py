@@ -40,7 +40,7 @@ class Set:
 
 Path = list[tuple[Set, int, int, float, float]]
 """The sets passed, the move made there, the role, with what probability it made the move, and how much more
-probable it is if nobody trembles."""
+probable it is if no role trembles."""
 
 
 def sum_in_order(numbers: Sequence[float]) -> float:
@@ -52,7 +52,10 @@ def sum_in_order(numbers: Sequence[float]) -> float:
 
 
 class NaiveManyTrees:
-    """The sets of all roles, by role and by what it observed, in any order; playouts begin in `state`."""
+    """The sets of all roles, by role and by what it observed; playouts begin in `state`.
+
+    For UCT the order of observations does not count, for regrets it does.
+    """
 
     def __init__(self, game: Game[Any], state: Hashable, seed: int, selection: str = "uct") -> None:
         self.game, self.state = game, state
@@ -145,7 +148,7 @@ class NaiveManyTrees:
         return chosen, chance, ratio
 
     def learn_path(self, path: Path, goals: list[float]) -> None:
-        """Each set learns as if nobody trembled but its role there and before."""
+        """Each set learns as if no role trembled but its own there and before."""
         for i, (node, _, r, _, _) in enumerate(path):
             weight = 1.0
             for _, _, other, _, ratio in path[:i]:

@@ -7,7 +7,7 @@ Roles that move at once choose each for itself, as in the search of known states
 
 Sets are known by the key of the role's observations since the start of the match, so all that was found
 serves for the rest of it. Their order does not count for UCT, which makes fewer sets of about the same worth;
-regrets are those of information sets proper. `tests/oracles/many_trees.py` is the plain-Python twin.
+regrets are those of information sets proper. `tests/oracles/naive_many_trees.py` is the plain-Python twin.
 
 Source: Cowling, Powley and Whitehouse, Information Set Monte Carlo Tree Search (2012), section IV-C
 (MO-ISMCTS); playouts under way count in the denominators, as in `ggp.search.mcts`. With `selection` "regrets"
@@ -74,12 +74,14 @@ DRAWING_SLICES = 8
 """Slices after which playouts begin in other states: there may be more than there are lanes."""
 DEEPEST = 512
 """Edges of a path at most; beyond, playouts begin."""
+FILL, FILL_AHEAD = 0.5, 0.4
+"""Share of the memory from which trees are cleared before a search, and up to which they grow ahead of it."""
 MODEL_VISITS, MODEL_ERROR = 1.0, 0.5
 """Of the model of the other roles, see `move_model` (measured: `results/hidden_information.md`)."""
-TREMBLING, UNAIMED_SHARE = 0.1, 0.5
+TREMBLING, UNAIMED_SHARE = 0.1, 0.2
 """Of regret matching: share of even choices, and of playouts that begin in the initial state. All do as long
 as `ENOUGH_HITS` of them come to the searched set, which is found out by `FIRST_UNAIMED`."""
-FIRST_UNAIMED, ENOUGH_HITS = 200, 0.005
+FIRST_UNAIMED, ENOUGH_HITS = 200, 0.05
 _SET_BYTES, _EDGE_BYTES, _REGRET_BYTES = 24, 20, 16
 _EDGES_PER_SET = 4
 _ENDLESS = 2**60
@@ -130,7 +132,7 @@ class SetForest:
         lanes      how many playouts are in flight at most, up to `MOST_LANES`
         options    those of UCT count, and the step limit
         selection  uct or regrets
-        mebibytes  for the trees
+        mebibytes  for the trees and what each lane keeps; half of it at least is for the trees
         """
         options = options or MctsOptions()
         self.game = game
@@ -148,14 +150,16 @@ class SetForest:
             has_states=False,
             has_grams=False,
         )
+        is_matching = selection == "regrets"
+        paths = _make_lanes(tables.role_count, tables.fluent_count, words, is_matching=is_matching)
+        of_lanes = sum(np.asarray(each).nbytes for each in paths) / 2**20
+        room = max(mebibytes - of_lanes, mebibytes / 2)
         self._memory = SetMemory(
             tables=tables,
             arrays=arrays,
-            trees=_make_trees(mebibytes, len(tables.slot_literal), is_matching=selection == "regrets"),
-            lanes=_make_lanes(
-                tables.role_count, tables.fluent_count, words, is_matching=selection == "regrets"
-            ),
-            rules=_rules_of(game, options, is_matching=selection == "regrets"),
+            trees=_make_trees(room, len(tables.slot_literal), is_matching=is_matching),
+            lanes=paths,
+            rules=_rules_of(game, options, is_matching=is_matching),
             searched=SearchedSet(np.zeros(1, np.int64), np.zeros(1, np.uint64)),
             counter=np.zeros(COUNTERS, np.int64),
         )
@@ -181,9 +185,10 @@ class SetForest:
         return bool(self._memory.counter[REFUSED] > 0)
 
     @property
-    def is_half_full(self) -> bool:
+    def fill(self) -> float:
+        """Share of the room for sets, or for edges, that is taken: the larger one."""
         trees, counter = self._memory.trees, self._memory.counter
-        return bool(2 * counter[SETS] > len(trees.key) or 2 * counter[EDGES] > len(trees.slot))
+        return max(float(counter[SETS]) / len(trees.key), float(counter[EDGES]) / len(trees.slot))
 
     def clear(self) -> None:
         """Forget everything; nothing is in flight then."""
@@ -208,7 +213,7 @@ class SetForest:
         return 1.0 if count < FIRST_UNAIMED or hits >= ENOUGH_HITS * count else UNAIMED_SHARE
 
     def aim(self, role: int, key: int) -> None:
-        """Say whose move is searched: a role's set."""
+        """Search the move of this role in its set with this key from now on."""
         searched = self._memory.searched
         searched.role[0], searched.key[0] = role, key
 
@@ -397,6 +402,7 @@ class ManyTreeSearch:
             for stream in range(options.threads)
         ]
         self._own_key = 0
+        self._is_ahead = False
         self._seconds = 0.0
         self._playouts = 0
 
@@ -419,8 +425,40 @@ class ManyTreeSearch:
         probabilities   of N states that are not terminal, from which playouts begin
         keys            uint64[N, R]: what the roles have observed in them, the searching one the same in all
         """
-        begun, before = time.monotonic(), self.simulation_count
+        self._grow(probabilities, keys, simulations, stops_at(deadline, is_stopped))
+
+    def run_ahead(
+        self,
+        probabilities: Mapping[Hashable, float],
+        keys: UInt64Array,
+        deadline: float,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> None:
+        """Search for later moves until `deadline` or `is_stopped()`, while there is room for what they need.
+
+        As `run`, but the searching role may have observed something else in each state.
+        """
         is_over = stops_at(deadline, is_stopped)
+        self._is_ahead = True
+        try:
+            if max(forest.fill for forest in self._forests) < FILL_AHEAD:
+                self._grow(
+                    probabilities,
+                    keys,
+                    None,
+                    lambda: is_over() or max(forest.fill for forest in self._forests) > FILL_AHEAD,
+                )
+        finally:
+            self._is_ahead = False
+
+    def _grow(
+        self,
+        probabilities: Mapping[Hashable, float],
+        keys: UInt64Array,
+        simulations: int | None,
+        is_over: Callable[[], bool],
+    ) -> None:
+        begun, before = time.monotonic(), self.simulation_count
         self._own_key = int(keys[0, self._role])
         joined = b"".join(cast("bytes", state) for state in probabilities)
         packed = np.frombuffer(joined, np.uint8).reshape(len(keys), -1)
@@ -431,7 +469,7 @@ class ManyTreeSearch:
         with ThreadPoolExecutor(len(self._forests)) as pool:
             tasks = []
             for forest, share, rng in zip(self._forests, shares.tolist(), generators, strict=True):
-                if forest.is_half_full:
+                if forest.fill > FILL:
                     forest.clear()
                 draw = partial(self._draw_roots, forest, packed, keys, weights, rng)
                 tasks.append(pool.submit(forest.grow, share, is_over, draw))
@@ -443,6 +481,9 @@ class ManyTreeSearch:
     def prepare(self, state: Hashable) -> None:
         """Compile the kernels, or load them from the cache, by a playout from `state`."""
         self.run({state: 1.0}, np.zeros((1, len(self._game.roles)), np.uint64), simulations=1)
+        self.move_model(
+            self._role, np.zeros(1, np.uint64), np.ones((1, len(self._game.moves[self._role])), np.bool_)
+        )
 
     def _draw_roots(
         self,
@@ -457,7 +498,9 @@ class ManyTreeSearch:
         fluents = len(self._game.terms.fluents)
         states = np.unpackbits(packed[drawn], axis=1, count=fluents, bitorder="little").astype(np.bool_)
         root_keys = keys[drawn]
-        unaimed = forest.unaimed_share if self._is_matching else 0.0
+        unaimed = 0.0
+        if self._is_matching:  # there is no set to aim at yet when searching ahead
+            unaimed = 1.0 if self._is_ahead else forest.unaimed_share
         forest.aim(self._role, self._own_key)
         is_unaimed = rng.random(len(drawn)) < unaimed
         states[is_unaimed], root_keys[is_unaimed] = self._initial, 0

@@ -95,7 +95,7 @@ class SetLanes(NamedTuple):
     path_edge, path_role   int32[L, D]
     path_set, path_chance, path_ratio, path_later
                  int32[L, D], float64[L, D] for regret matching, else of one element: the set of an edge; with
-                 what probability it was chosen there; how much more probable it is if nobody trembles;
+                 what probability it was chosen there; how much more probable it is if no role trembles;
                  scratch
     ratio        float64[R]: scratch
     at, made     int32[R, L]: set of each role, and slot of its move, in this tick
@@ -129,7 +129,7 @@ class SetRules(NamedTuple):
     exploration      C of UCT, on the scale of the goals
     is_matching      select by regret matching in place of UCT
     is_ordered       whether observations in another order make another set
-    trembling        for it: share of the choices that are made evenly
+    trembling        share of the choices of regret matching that are made evenly
     ramp             lanes in flight are at most (root visits) // ramp, and at least one
     step_limit       joint moves of a playout, then it ends without counting as played out
     chance           index of the role `random`, or -1
@@ -172,7 +172,7 @@ class SetMemory(NamedTuple):
 
 @inlined
 def mixed_number(number: np.uint64) -> np.uint64:
-    """The twin of `ggp.search.information_sets.draws.mixed`."""
+    """The twin of `ggp.beliefs.observation_keys.mixed`."""
     z = number + np.uint64(0x9E37_79B9_7F4A_7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
@@ -340,8 +340,8 @@ def _match_edge(memory: SetMemory, at: Index, lane: Index) -> tuple[Index, float
 def _learn_regrets(memory: SetMemory, lane: Index) -> None:
     """Add the regrets of a playout that has ended to the sets that it came through.
 
-    It counts for a set as it would if nobody trembled but the role itself there and before: no regret stems
-    from moves that nobody would make (outcome sampling, Lanctot and others 2009, section 4).
+    It counts for a set as it would if no role trembled but its own there and before: no regret stems from
+    moves that no role would make (outcome sampling, Lanctot and others 2009, section 4).
     """
     lanes = memory.lanes
     importance = _importance(memory, lane)
@@ -588,7 +588,7 @@ def _launch(memory: SetMemory) -> None:
         for role in range(memory.tables.role_count):
             lanes.key[role, lane] = lanes.root_key[role, lane]
         lanes.is_unaimed[0, lane] = lanes.is_unaimed[1, lane]
-        lanes.is_hit[lane] = False
+        lanes.is_hit[lane] = not lanes.is_unaimed[1, lane]
         lanes.depth[lane] = 0
         lanes.start[lane] = counter[TICK] + 1
         set_lane(memory.arrays.mask, BUSY, lane)
@@ -653,4 +653,5 @@ def add_choices(
             first = np.int64(trees.first_edge[found])
             for e in range(first, first + np.int64(trees.edge_count[found])):
                 move = np.int64(tables.slot_node[trees.slot[e]]) - first_row
-                count[i, move] += trees.weight[e] if memory.rules.is_matching else trees.visits[e]
+                if 0 <= move < count.shape[1]:  # sets of two roles may agree by a collision
+                    count[i, move] += trees.weight[e] if memory.rules.is_matching else trees.visits[e]

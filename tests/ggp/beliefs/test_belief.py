@@ -8,6 +8,7 @@ import pytest
 
 import ggp
 from gdl.terms import Symbol
+from ggp.beliefs import belief as belief_module
 from ggp.beliefs import lanes_expansion
 from ggp.beliefs.belief import Belief, _sampled
 from ggp.beliefs.expansion import PlainExpansion
@@ -276,4 +277,47 @@ def check_foreseen(belief, naive, own_move):
     assert {state: each / total for state, each in weights.items()} == pytest.approx(
         {state: each / whole for state, each in expected.items()}
     )
-    assert {(state, *row) for state, row in zip(weights, keys.tolist(), strict=True)} <= known
+    found = {(state, *row) for state, row in zip(weights, keys.tolist(), strict=True)}
+    assert found <= known
+    assert {state for state, *_ in found} == {state for state, *_ in known}
+
+
+def test_a_step_of_too_many_joint_moves_is_not_foreseen(monkeypatch):
+    monkeypatch.setattr(belief_module, "_MOST_FORESEEN", 8)
+    game = ggp.load("goofspiel_hidden", engine="lanes")
+    belief = new_belief(game, game.roles[0])
+    belief.keep_keys()
+    move = game.legal_moves(game.initial_state(), game.roles[0])[0]
+    count = len(game.legal_moves(game.initial_state(), game.roles[1]))
+    assert len(belief.foreseen(move, FAR)[0]) == count
+    monkeypatch.setattr(belief_module, "_MOST_FORESEEN", 1)
+    assert count > 2
+    assert belief.foreseen(move, FAR) is None
+
+
+def test_foreseeing_ends_when_others_have_chosen():
+    game = ggp.load("dark_hex_3x3", engine="lanes")
+    belief = new_belief(game, game.roles[0])
+    belief.keep_keys()
+    move = game.legal_moves(game.initial_state(), game.roles[0])[0]
+    assert belief.foreseen(move, FAR, lambda: True) is None
+    assert belief.foreseen(move, -1.0) is None
+
+
+@pytest.mark.parametrize("name", ["leduc_poker", "liars_dice"])
+def test_keys_are_kept_where_another_move_than_the_answer_was_made(name):
+    game, rng = ggp.load(name, engine="lanes"), random.Random(5)
+    role, other = game.roles[0], game.roles[1]
+    belief, seen = new_belief(game, role), []
+    belief.keep_keys()
+    state = game.initial_state()
+    for _ in range(3):
+        joint = [rng.choice(game.legal_moves(state, each)) for each in game.roles]
+        own = observe_step(game, state, tuple(joint), role)
+        seen.append(observe_step(game, state, tuple(joint), other))
+        legal = game.legal_moves(state, role)
+        told = next((move for move in legal if move != own.own_move), own.own_move)
+        state = game.next_state(state, tuple(joint))
+        belief.advance(own.percepts, told, FAR)
+    key = ObservationKeys(game, 1, is_ordered=False).of(seen)
+    assert key in belief.keys()[:, 1].tolist()

@@ -1,7 +1,9 @@
 """`mcts` searches the possible states where it does not see everything."""
 
+import itertools
 import time
 
+import numpy as np
 import pytest
 
 from gdl.syntax.parser import parse_term
@@ -11,6 +13,9 @@ from ggp.match.player import MatchSetup
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.factory import make_player
+from ggp.search.information_sets.many_trees import FILL, ManyTreeSearch
+from ggp.search.information_sets.many_trees_kernel import EDGES
+from ggp.search.mcts.options import MctsOptions
 
 
 def answer(options):
@@ -132,3 +137,65 @@ def test_regrets_draw_a_move_by_the_average_strategy():
         assert player.last_report.mode == "trees"
         player.stop(None)
     assert drawn == {"bet", "check"}  # a third of the jacks bet
+
+
+def pondered(options):
+    """Playouts while others think, right after the start of a match."""
+    game = load("dark_hex_3x3", "lanes")
+    player = make_player(f"mcts:memory=16,proof=off,threads=1{options}")
+    player.start(MatchSetup("test", game, game.roles[0], 0.0, 1.0, seed=1), time.monotonic())
+    before = player._possible.simulation_count
+    asked = itertools.count()
+    player.ponder(lambda: next(asked) > 20, time.monotonic() + 60)
+    found = player._possible.simulation_count - before
+    player.stop(None)
+    return found
+
+
+def test_nothing_is_searched_before_the_first_move_without_a_head_start():
+    assert pondered("") > 0
+    assert pondered(",head_start=off") == 0
+
+
+def test_regrets_that_were_found_ahead_do_not_outweigh_the_search_of_a_move():
+    game = load("battleship", "lanes")
+    player = make_player("mcts:simulations=2000,memory=16,proof=off,threads=1,selection=regrets")
+    player.start(MatchSetup("test", game, game.roles[0], 0.0, 1.0, seed=1), time.monotonic())
+    state = game.initial_state()
+    for _ in range(3):
+        move = player.choose_by_observations(time.monotonic() + 60)
+        until = player._possible.simulation_count + 3000
+        player.ponder(lambda until=until: player._possible.simulation_count > until, time.monotonic() + 60)
+        joint = (move, game.legal_moves(state, game.roles[1])[0])
+        player.observe(observe_step(game, state, joint, game.roles[0]), time.monotonic() + 60)
+        state = game.next_state(state, joint)
+    forest = player._possible._search._forests[0]
+    weight = forest._memory.trees.weight[: forest._memory.counter[EDGES]].sum()
+    # About one for each set that a playout came through, if all playouts count the same.
+    assert 0 < weight < 50 * forest.simulation_count
+    player.stop(None)
+
+
+def test_searching_ahead_leaves_room_for_the_moves():
+    game = load("dark_hex_4x4", "lanes")
+    search = ManyTreeSearch(game, game.roles[0], seed=1, options=MctsOptions(memory_mebibytes=1))
+    roots = ({game.initial_state(): 1.0}, np.zeros((1, 2), np.uint64))
+    search.run_ahead(*roots, time.monotonic() + 60)
+    (forest,) = search._forests
+    assert 0.3 < forest.fill < FILL
+    visits = sum(edge.visits for edge in forest.edges(0, 0))
+    search.run(*roots, simulations=100)
+    assert sum(edge.visits for edge in forest.edges(0, 0)) == visits + 100
+    before = search.simulation_count
+    search.run_ahead(*roots, time.monotonic() + 60)  # no room: returns at once
+    assert search.simulation_count == before
+
+
+def test_solving_plays_by_observations_where_something_is_hidden():
+    game = load("monty_hall", "lanes")
+    solving = make_player("solving:simulations=3000,memory=16,proof=off")
+    players = [solving if role == game.roles[0] else None for role in game.roles]
+    record = play_match(game, players, MatchTerms(seed=3, start_clock_seconds=60, play_clock_seconds=60))
+    assert record.is_completed
+    assert not record.fault_count(0)
+    assert str(record.moves[-1][0]) == "switch"
