@@ -383,7 +383,11 @@ class ManyTreeSearch:
         options: MctsOptions | None = None,
         selection: str = "uct",
     ) -> None:
-        """Set up the lanes; of `options` those of UCT count, and threads and memory."""
+        """Set up the lanes.
+
+        options     those of UCT count, and threads and memory
+        selection   uct or regrets
+        """
         options = options or MctsOptions()
         self._game = game
         self._is_matching = selection == "regrets"
