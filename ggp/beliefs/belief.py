@@ -21,7 +21,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from gdl.terms import Term
-from ggp.beliefs.expansion import Expansion, PlainExpansion, Weights
+from ggp.beliefs.expansion import PATIENCE_SECONDS, Expansion, PlainExpansion, Weights
 from ggp.beliefs.observation import Observation
 from ggp.beliefs.tracking import Position
 from ggp.game import Fact, Game, Move, Role, is_compiled, legal_or_none
@@ -160,20 +160,24 @@ class Belief:
         if found:
             self._keep(found)
             return ""
-        self._is_exact = False
-        found, note = self._recover(observation, until)
+        was_exact, self._is_exact = self._is_exact, False
+        found, note = self._recover(observation, until, was_exact=was_exact)
         if found:
             self._keep(found)
             return note
         return "no successor agrees with the percepts; ignored"
 
     def _advanced(self, observation: Observation, until: float) -> Weights:
-        """The successors of the states held that agree; random ones if there is no time for all."""
+        """The successors of the states held that agree, or as many of them as there is time for.
+
+        Random ones if none was found among a part of them.
+        """
         chosen = self._affordable(observation.own_move)
-        found = self._expansion.successors(chosen, observation, until)
-        if found is None or (not found and len(chosen) < len(self._weights)):
+        found, is_complete = self._expansion.successors(chosen, observation, until)
+        self._is_exact &= is_complete
+        if not found and not (is_complete and len(chosen) == len(self._weights)):
             self._is_exact = False
-            return self._sample(observation, observation.own_move, until)
+            return self._sample(observation, observation.own_move, until + PATIENCE_SECONDS)
         return found
 
     def _affordable(self, own_move: Move | None) -> Weights:
@@ -192,15 +196,23 @@ class Belief:
             kept[state] = weight
         return kept
 
-    def _recover(self, observation: Observation, until: float) -> tuple[Weights, str]:
-        """States for a step that no state held explains, by weaker and weaker demands, and a note."""
+    def _recover(self, observation: Observation, until: float, *, was_exact: bool) -> tuple[Weights, str]:
+        """States for a step that no state held explains, by weaker and weaker demands, and a note.
+
+        A sample may lack the true state; if all possible states were held, the own move must be another one.
+        """
+        replayed = "histories sampled again from the start"
+        if not was_exact:
+            found = self._replay(until + PATIENCE_SECONDS)
+            if found:
+                return found, replayed
         if observation.own_move is not None:
             found = self._advanced(Observation(None, observation.percepts), until)
             if found:
                 return found, "own move differs from the answer sent"
-        found = self._replay(until)
+        found = self._replay(until + PATIENCE_SECONDS) if was_exact else {}
         if found:
-            return found, "histories sampled again from the start"
+            return found, replayed
         found = self._sample(None, observation.own_move, until + 0.2)
         if found:
             return found, "percepts contradict the states held"

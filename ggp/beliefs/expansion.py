@@ -19,6 +19,10 @@ Weights = dict[Hashable, float]
 """States with their probabilities, which need not add up to 1."""
 
 
+PATIENCE_SECONDS = 0.1
+"""After a deadline, until at least one successor is found: without any the percepts would be ignored."""
+
+
 class Expansion(Protocol):
     """What a belief asks about its states.
 
@@ -35,11 +39,11 @@ class Expansion(Protocol):
         """The number of joint moves of each state; only those with `own_move` unless it is None."""
         ...
 
-    def successors(self, weights: Weights, observation: Observation, deadline: float) -> Weights | None:
-        """The successors in which the role observes `observation`, with their probabilities.
+    def successors(self, weights: Weights, observation: Observation, deadline: float) -> tuple[Weights, bool]:
+        """The successors in which the role observes `observation`, with their probabilities; whether all.
 
-        The probability of a state is divided evenly among its joint moves. Terminal successors are left out:
-        a role that is asked for a move knows that the match is not over. None if time runs out.
+        Terminal successors are left out: a role that is asked for a move knows that the match is not over. At
+        the deadline those found so far are returned, or after PATIENCE_SECONDS more none.
         """
         ...
 
@@ -65,18 +69,18 @@ class PlainExpansion:
     def count(self, states: Sequence[Hashable], own_move: Move | None) -> list[int]:
         return [math.prod(map(len, self.choices(state, own_move))) for state in states]
 
-    def successors(self, weights: Weights, observation: Observation, deadline: float) -> Weights | None:
+    def successors(self, weights: Weights, observation: Observation, deadline: float) -> tuple[Weights, bool]:
         found: Weights = {}
         for state, weight in weights.items():
             choices = self.choices(state, observation.own_move)
             count = math.prod(map(len, choices))
             for joint_move in itertools.product(*choices):
-                if time.monotonic() > deadline:
-                    return None
+                if time.monotonic() > deadline + (0.0 if found else PATIENCE_SECONDS):
+                    return found, False
                 successor = self.successor(state, joint_move, observation)
                 if successor is not None:
                     found[successor] = found.get(successor, 0.0) + weight / count
-        return found
+        return found, True
 
     def common_moves(self, states: Sequence[Hashable]) -> tuple[Move, ...]:
         first, *others = (legal_or_none(self._game, state, self._role) for state in states)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.beliefs.expansion import Weights
+from ggp.beliefs.expansion import PATIENCE_SECONDS, Weights
 from ggp.beliefs.observation import Observation
 from ggp.beliefs.observation_keys import ObservationKeys, UInt64Array
 from ggp.circuit.tables import Phase
@@ -58,11 +58,15 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Successors:
-    """N different states, uint64[N, R], their keys (0 unless kept), and bool[N]: which are terminal."""
+    """N different states, uint64[N, R], their keys (0 unless kept), and bool[N]: which are terminal.
+
+    is_complete   whether there was time for all joint moves
+    """
 
     weights: Weights
     keys: UInt64Array
     is_over: BoolArray
+    is_complete: bool = True
 
     def going_on(self) -> Weights:
         """Those that are not terminal."""
@@ -140,20 +144,20 @@ class LanesExpansion:
         counts: list[int] = self._joint_counts(self._restricted(is_legal, own_move)).tolist()
         return counts
 
-    def successors(self, weights: Weights, observation: Observation, deadline: float) -> Weights | None:
+    def successors(self, weights: Weights, observation: Observation, deadline: float) -> tuple[Weights, bool]:
         wanted = self._wanted(observation)
         if wanted is None or not weights:
-            return {}
+            return {}, True
         keys = self._kept_keys(list(weights)) if self._observers else None
-        found = self._successors(
-            weights, keys, observation.own_move, wanted, lambda: time.monotonic() > deadline
-        )
-        if found is None:
-            return None
+
+        def is_over(made: int) -> bool:
+            return time.monotonic() > deadline + (0.0 if made else PATIENCE_SECONDS)
+
+        found = self._successors(weights, keys, observation.own_move, wanted, is_over)
         if self._observers and found.weights:  # without successors the states held are tried again
             self._keys = found.keys
             self._key_place = {state: i for i, state in enumerate(found.weights)}
-        return found.going_on()
+        return found.going_on(), found.is_complete
 
     def foreseen(
         self,
@@ -168,8 +172,9 @@ class LanesExpansion:
         """
         if not weights:
             return None
-        found = self._successors(weights, self.keys_of(list(weights), history), own_move, None, is_over)
-        return None if found is None else (found.going_on(), found.keys[~found.is_over])
+        keys = self.keys_of(list(weights), history)
+        found = self._successors(weights, keys, own_move, None, lambda made: is_over())
+        return (found.going_on(), found.keys[~found.is_over]) if found.is_complete else None
 
     def _successors(
         self,
@@ -177,11 +182,13 @@ class LanesExpansion:
         keys: UInt64Array | None,
         own_move: Move | None,
         wanted: BoolArray | None,
-        is_over: Callable[[], bool],
-    ) -> _Successors | None:
+        is_over: Callable[[int], bool],
+    ) -> _Successors:
         """The successors in which the role observes `wanted`, bool[P]; all of them if it is None.
 
-        keys   uint64[N, R] of the N states, if keys are kept
+        keys      uint64[N, R] of the N states, if keys are kept
+        is_over   asked with the number of successors so far; joint moves come in random order, so that those
+                  made until then are a fair sample
         """
         packed, weight = self._packed(list(weights)), np.fromiter(weights.values(), float, len(weights))
         is_legal = self._restricted(self._evaluate(packed)[0], own_move)
@@ -189,10 +196,12 @@ class LanesExpansion:
         origin = np.repeat(np.arange(len(packed)), count)
         number = np.arange(len(origin)) - np.repeat(np.cumsum(count) - count, count)
         parts: list[_Part] = []
-        for start in range(0, len(origin), self._lanes.lane_count):
-            if is_over():
-                return None
-            part = slice(start, start + self._lanes.lane_count)
+        starts = range(0, len(origin), self._lanes.lane_count)
+        made_by_now = 0
+        for place in np.random.default_rng(len(origin)).permutation(len(starts)).tolist():
+            if is_over(made_by_now):
+                return replace(self._merged(parts), is_complete=False)
+            part = slice(starts[place], starts[place] + self._lanes.lane_count)
             following, seen, made = self._advance(packed, is_legal, origin[part], number[part])
             agrees = np.ones(len(made[0]), np.bool_)
             if wanted is not None:
@@ -200,6 +209,7 @@ class LanesExpansion:
             own = None if keys is None else self._extended(keys[origin[part]], made, seen)[agrees]
             share = weight[origin[part]] * self._chances(origin[part], made, is_legal, keys)
             parts.append(_Part(following[agrees], share[agrees], own))
+            made_by_now += int(agrees.sum())
         return self._merged(parts)
 
     def _chances(

@@ -17,6 +17,7 @@ from ggp.beliefs.observation import observe_step
 from ggp.beliefs.observation_keys import ObservationKeys, mixed
 from ggp.beliefs.tracker import make_tracker
 from ggp.game import RANDOM_ROLE
+from ggp.lanes.engine import Lanes
 from ggp.protocol.messages import parse_term
 from tests.ggp.percept_games import COIN
 from tests.oracles.naive_beliefs import first_belief, step
@@ -321,3 +322,29 @@ def test_keys_are_kept_where_another_move_than_the_answer_was_made(name):
         belief.advance(own.percepts, told, FAR)
     key = ObservationKeys(game, 1, is_ordered=False).of(seen)
     assert key in belief.keys()[:, 1].tolist()
+
+
+@pytest.mark.parametrize("name", ["krieg_tictactoe", "dark_hex_3x3"])
+def test_states_agree_with_the_percepts_even_without_any_time(name, monkeypatch):
+    monkeypatch.setattr(lanes_expansion, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(belief_module, "PATIENCE_SECONDS", 60.0)
+    partial = 0
+    for seed in range(4):
+        game, rng = ggp.load(name, engine="lanes"), random.Random(seed)
+        role, state = game.roles[0], game.initial_state()
+        belief, naive = Belief(game, role, random.Random(1)), first_belief(game)
+        belief._on_lanes._lanes = Lanes(game.lane_tables, words=1)  # 64 joint moves at once
+        while len(naive) < 2000:
+            joint = [rng.choice(game.legal_moves(state, each)) for each in game.roles]
+            following = game.next_state(state, joint)
+            if game.is_terminal(following):
+                break
+            own, seen = joint[0], game.percepts(state, joint, role)
+            naive = step(game, role, naive, own, seen)
+            position = belief.advance(seen, own, -1.0)
+            assert position.note in ("", "histories sampled again from the start")
+            assert set(belief.states) <= set(naive)
+            assert set(position.legal) == set(game.legal_moves(following, role))
+            partial += not belief.is_exact
+            state = following
+    assert partial
