@@ -77,7 +77,7 @@ class Seat:
     def choose(self, simulations: int, legal: tuple[Move, ...]) -> Move:
         """The move of the search, from the uniform belief."""
         self.search.run(self.beliefs[0].probabilities, self.beliefs[0].keys(), simulations=simulations)
-        move = self.search.choice()
+        move = self.search.report().best_move
         return move if move is not None and move in legal else legal[0]
 
 

@@ -437,8 +437,11 @@ class MctsPlayer(Player):
     def _move_model(self, role: int, keys: UInt64Array, is_legal: BoolArray) -> Float64Array:
         """How the belief takes another role to move; see `MoveModel`. Evenly while no search knows more."""
         if self._possible is None:
-            even: Float64Array = is_legal / is_legal.sum(axis=1, keepdims=True)
-            return even
+            import numpy as np
+
+            from ggp.search.information_sets.set_table import shares
+
+            return shares(np.zeros(is_legal.shape), is_legal)
         return self._possible.move_model(role, keys, is_legal)
 
     def _move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:

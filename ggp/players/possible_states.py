@@ -75,7 +75,8 @@ class PossibleStates:
         probabilities = belief.probabilities
         if isinstance(self._search, ManyTreeSearch):
             self._search.run(probabilities, belief.keys(), deadline=deadline, simulations=simulations)
-            return self._search.choice(), self._search.report()
+            report = self._search.report()
+            return self._search.draw() or report.best_move, report
         if len(probabilities) < 2:
             return None
         self._search.run(probabilities, deadline=deadline, simulations=simulations)

@@ -60,6 +60,7 @@ from ggp.search.information_sets.many_trees_kernel import (
     add_choices,
     search_sets,
 )
+from ggp.search.information_sets.set_table import shares
 from ggp.search.mcts.kernels.allocation import make_search_arrays
 from ggp.search.mcts.kernels.arrays import BUSY, IN_TREE, Float64Array
 from ggp.search.mcts.options import WIDTHS, MctsOptions
@@ -335,7 +336,7 @@ def _make_lanes(roles: int, fluents: int, words: int, *, is_matching: bool) -> S
         ratio=np.zeros(roles, np.float64),
         at=np.zeros((roles, lanes), np.int32),
         made=np.zeros((roles, lanes), np.int32),
-        told=np.zeros(lanes, np.uint64),
+        observed=np.zeros(lanes, np.uint64),
         free=np.zeros(lanes, np.int32),
     )
 
@@ -347,7 +348,6 @@ def _rules_of(game: CompiledGame, options: MctsOptions, *, is_matching: bool) ->
     return SetRules(
         exploration=float(options.exploration),
         is_matching=is_matching,
-        is_ordered=is_matching,
         trembling=TREMBLING,
         ramp=RAMP,
         step_limit=options.step_limit,
@@ -406,7 +406,6 @@ class ManyTreeSearch:
             for stream in range(options.threads)
         ]
         self._own_key = 0
-        self._is_ahead = False
         self._seconds = 0.0
         self._playouts = 0
 
@@ -429,7 +428,7 @@ class ManyTreeSearch:
         probabilities   of N states that are not terminal, from which playouts begin
         keys            uint64[N, R]: what the roles have observed in them, the searching one the same in all
         """
-        self._grow(probabilities, keys, simulations, stops_at(deadline, is_stopped))
+        self._grow(probabilities, keys, simulations, stops_at(deadline, is_stopped), is_ahead=False)
 
     def run_ahead(
         self,
@@ -443,17 +442,12 @@ class ManyTreeSearch:
         As `run`, but the searching role may have observed something else in each state.
         """
         is_over = stops_at(deadline, is_stopped)
-        self._is_ahead = True
-        try:
-            if max(forest.fill for forest in self._forests) < FILL_AHEAD:
-                self._grow(
-                    probabilities,
-                    keys,
-                    None,
-                    lambda: is_over() or max(forest.fill for forest in self._forests) > FILL_AHEAD,
-                )
-        finally:
-            self._is_ahead = False
+
+        def has_ended() -> bool:
+            return is_over() or max(forest.fill for forest in self._forests) > FILL_AHEAD
+
+        if not has_ended():
+            self._grow(probabilities, keys, None, has_ended, is_ahead=True)
 
     def _grow(
         self,
@@ -461,6 +455,8 @@ class ManyTreeSearch:
         keys: UInt64Array,
         simulations: int | None,
         is_over: Callable[[], bool],
+        *,
+        is_ahead: bool,
     ) -> None:
         begun, before = time.monotonic(), self.simulation_count
         self._own_key = int(keys[0, self._role])
@@ -468,15 +464,15 @@ class ManyTreeSearch:
         packed = np.frombuffer(joined, np.uint8).reshape(len(keys), -1)
         weights = np.fromiter(probabilities.values(), np.float64, len(keys))
         total = _ENDLESS if simulations is None else simulations
-        (shares,) = even_shares(total, [len(self._forests)])
+        (counts,) = even_shares(total, [len(self._forests)])
         generators = self._rng.spawn(len(self._forests))
         with ThreadPoolExecutor(len(self._forests)) as pool:
             tasks = []
-            for forest, share, rng in zip(self._forests, shares.tolist(), generators, strict=True):
+            for forest, count, rng in zip(self._forests, counts.tolist(), generators, strict=True):
                 if forest.fill > FILL:
                     forest.clear()
-                draw = partial(self._draw_roots, forest, packed, keys, weights, rng)
-                tasks.append(pool.submit(forest.grow, share, is_over, draw))
+                draw = partial(self._draw_roots, forest, packed, keys, weights, rng, is_ahead=is_ahead)
+                tasks.append(pool.submit(forest.grow, count, is_over, draw))
             for task in tasks:
                 task.result()
         self._seconds = time.monotonic() - begun
@@ -496,6 +492,8 @@ class ManyTreeSearch:
         keys: UInt64Array,
         weights: Float64Array,
         rng: np.random.Generator,
+        *,
+        is_ahead: bool,
     ) -> None:
         """Give each lane a state to begin in, by systematic sampling, in random order."""
         drawn = rng.permutation(draw_by_weight(weights, forest.lane_count, rng.random()))
@@ -504,7 +502,7 @@ class ManyTreeSearch:
         root_keys = keys[drawn]
         unaimed = 0.0
         if self._is_matching:  # there is no set to aim at yet when searching ahead
-            unaimed = 1.0 if self._is_ahead else forest.unaimed_share
+            unaimed = 1.0 if is_ahead else forest.unaimed_share
         forest.aim(self._role, self._own_key)
         is_unaimed = rng.random(len(drawn)) < unaimed
         states[is_unaimed], root_keys[is_unaimed] = self._initial, 0
@@ -539,13 +537,11 @@ class ManyTreeSearch:
         each move had been made `MODEL_VISITS` times more; and `error` of the time evenly, because the
         sets of the others were searched from states that only the searching role knows to be possible.
         """
-        even: Float64Array = is_legal / np.maximum(is_legal.sum(axis=1, keepdims=True), 1)
-        count = np.zeros(is_legal.shape)
+        made = np.zeros(is_legal.shape)
         for forest in self._forests:
-            forest.add_choices(role, np.ascontiguousarray(keys), count)
-        made = np.where(is_legal, count + MODEL_VISITS, 0.0)
-        shares: Float64Array = made / np.maximum(made.sum(axis=1, keepdims=True), MODEL_VISITS)
-        return error * even + (1 - error) * shares
+            forest.add_choices(role, np.ascontiguousarray(keys), made)
+        even = shares(np.zeros(is_legal.shape), is_legal)
+        return error * even + (1 - error) * shares(made + MODEL_VISITS * is_legal, is_legal)
 
     def _edges(self, role: int, key: int) -> Iterator[tuple[Move, SetEdge]]:
         """The moves of a set in the trees of each thread."""
@@ -560,12 +556,9 @@ class ManyTreeSearch:
         total = sum(weight.values())
         return {move: each / total if total > 0 else 1 / len(weight) for move, each in weight.items()}
 
-    def choice(self) -> Move | None:
-        """The move visited most, or one drawn by the average strategy of regrets; None before any search."""
-        if not self._is_matching:
-            moves = self.report().moves
-            return moves[0].move if moves else None
-        strategy = self.average_strategy(self._role, self._own_key)
+    def draw(self) -> Move | None:
+        """A move drawn by the average strategy of regrets; None for UCT, or before any search."""
+        strategy = self.average_strategy(self._role, self._own_key) if self._is_matching else {}
         if not strategy:
             return None
         drawn = draw_by_weight(np.array(list(strategy.values())), 1, self._rng.random())

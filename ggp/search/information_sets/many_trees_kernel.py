@@ -99,7 +99,7 @@ class SetLanes(NamedTuple):
                  scratch
     ratio        float64[R]: scratch
     at, made     int32[R, L]: set of each role, and slot of its move, in this tick
-    told         uint64[L]: scratch
+    observed         uint64[L]: scratch
     free         int32[L]: stack of the free lanes
     """
 
@@ -119,7 +119,7 @@ class SetLanes(NamedTuple):
     ratio: Float64Array
     at: Int32Array
     made: Int32Array
-    told: NDArray[np.uint64]
+    observed: NDArray[np.uint64]
     free: Int32Array
 
 
@@ -127,8 +127,7 @@ class SetRules(NamedTuple):
     """How to search, and the numbers that keys are made of.
 
     exploration      C of UCT, on the scale of the goals
-    is_matching      select by regret matching in place of UCT
-    is_ordered       whether observations in another order make another set
+    is_matching      select by regret matching in place of UCT; observations in another order make another set
     trembling        share of the choices of regret matching that are made evenly
     ramp             lanes in flight are at most (root visits) // ramp, and at least one
     step_limit       joint moves of a playout, then it ends without counting as played out
@@ -140,7 +139,6 @@ class SetRules(NamedTuple):
 
     exploration: float
     is_matching: bool
-    is_ordered: bool
     trembling: float
     ramp: int
     step_limit: int
@@ -445,7 +443,7 @@ def _descend_lane(memory: SetMemory, lane: Index) -> bool:
     tables, arrays, lanes, rules = memory.tables, memory.arrays, memory.lanes, memory.rules
     leaves = False
     searched = memory.searched
-    if lanes.key[searched.role[0], lane] == searched.key[0]:
+    if rules.is_matching and lanes.key[searched.role[0], lane] == searched.key[0]:
         lanes.is_hit[lane] = True
     for role in range(tables.role_count):
         if role != rules.chance:
@@ -557,22 +555,22 @@ def _observe(memory: SetMemory) -> None:
             if inside == np.uint64(0):
                 continue
             for lane in range(64 * w, 64 * w + 64):
-                lanes.told[lane] = np.uint64(0)
+                lanes.observed[lane] = np.uint64(0)
             for p in range(rules.percept_first[role], rules.percept_first[role + 1]):
                 bits = literal_word(arrays.value, np.int64(tables.percept_literal[p]), w) & inside
                 while bits != np.uint64(0):
-                    lanes.told[64 * w + lowest_bit(bits)] += rules.percept_number[p]
+                    lanes.observed[64 * w + lowest_bit(bits)] += rules.percept_number[p]
                     bits &= bits - np.uint64(1)
             while inside != np.uint64(0):
                 lane = 64 * w + lowest_bit(inside)
                 inside &= inside - np.uint64(1)
                 move = np.int64(tables.slot_node[lanes.made[role, lane]]) - np.int64(tables.move0)
-                told = rules.move_number[move] + lanes.told[lane]
+                observed = rules.move_number[move] + lanes.observed[lane]
                 key = lanes.key[role, lane]
-                if rules.is_ordered:
-                    lanes.key[role, lane] = mixed_number(mixed_number(key) + told)
+                if rules.is_matching:  # the order of observations counts
+                    lanes.key[role, lane] = mixed_number(mixed_number(key) + observed)
                 else:
-                    lanes.key[role, lane] = key + mixed_number(told)
+                    lanes.key[role, lane] = key + mixed_number(observed)
 
 
 @stage

@@ -25,8 +25,8 @@ ENUMERATING_SHARE = 0.6
 TOTAL_SHARE = 0.9
 MOST_CHUNK_SECONDS = 0.1
 HOPELESS = 1000.0
-"""If there are so many times more states than can be afforded, the next moves make no attempt: each is taken
-to leave a tenth of the states, ..."""
+"""Skip attempts for some moves if the forecast exceeds the affordable states at least this many times: each
+move is assumed to leave a tenth of the states, ..."""
 MOST_PAUSE = 8
 """... but forecasts of large games are wild."""
 VAGUE_PAUSE = 2

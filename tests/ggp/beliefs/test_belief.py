@@ -317,9 +317,9 @@ def test_keys_are_kept_where_another_move_than_the_answer_was_made(name):
         own = observe_step(game, state, tuple(joint), role)
         seen.append(observe_step(game, state, tuple(joint), other))
         legal = game.legal_moves(state, role)
-        told = next((move for move in legal if move != own.own_move), own.own_move)
+        answered = next((move for move in legal if move != own.own_move), own.own_move)
         state = game.next_state(state, tuple(joint))
-        belief.advance(own.percepts, told, FAR)
+        belief.advance(own.percepts, answered, FAR)
     key = ObservationKeys(game, 1, is_ordered=False).of(seen)
     assert key in belief.keys()[:, 1].tolist()
 

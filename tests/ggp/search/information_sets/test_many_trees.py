@@ -104,7 +104,7 @@ def test_monty_halls_candidate_switches():
         joint = [rng.choice(moves) for moves in legal]
         if len(legal[0]) > 1:
             search.run(belief.probabilities, belief.keys(), simulations=4000)
-            joint[0] = search.choice()
+            joint[0] = search.report().best_move
         last = joint[0]
         state = advanced(game, belief, candidate, tuple(joint), state)
     assert last == parse_term("switch")
@@ -222,6 +222,6 @@ def test_playouts_that_begin_in_possible_states_do_not_count_too_often():
     assert sum(edge.weight for edge in edges) == pytest.approx(sum(edge.visits for edge in edges))
     rare = forest.edges(second, kuhn_keys(game, "king", "(move first check)"))
     importance = sum(edge.weight for edge in rare) / sum(edge.visits for edge in rare)
-    # So many playouts begin behind the check with a jack that others are so much rarer than in play.
+    # Most playouts begin behind the check with a jack; the others count more, by the ratio of frequencies.
     expected = ((30_000 - unaimed) / (hits / unaimed) + unaimed) / unaimed
     assert importance == pytest.approx(expected, rel=0.25)  # strategies, and with them hits, change
