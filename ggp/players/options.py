@@ -194,6 +194,12 @@ class AlphaBetaOptions:
     iterative_deepening: bool = switch(
         "iterative_deepening", True, "Search to depth 1, 2, ... until the value is proven.", group=TUNING
     )
+    enhanced_cutoffs: bool = switch(
+        "enhanced_cutoffs", True, "Look all children up in the table before one is searched.", group=TUNING
+    )
+    immediate_wins: bool = switch(
+        "immediate_wins", True, "Do not search children whose mover wins at once.", group=TUNING
+    )
     bisection: bool = switch(
         "bisection", False, "Null-window searches that halve the possible goals.", group=TUNING
     )

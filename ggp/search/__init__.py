@@ -2,6 +2,7 @@
 
 mcts          Monte-Carlo tree search on lanes; `mcts/reference` is its readable twin
 alphabeta     alpha-beta for games of one role, or of two with constant sum; max^n and paranoid search
+decisive      circuits that see wins in one, for the two above
 rollouts      nested rollouts for games of one role
 forest        hundreds of independent tree searches at once
 information_sets  UCT and regret matching by what each role observed, on lanes

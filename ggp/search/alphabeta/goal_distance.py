@@ -43,18 +43,23 @@ _TOGETHER = 2048
 
 
 def goal_formula(
-    game: CompiledGame, features: Features | None, deadline: float = math.inf
+    game: CompiledGame,
+    features: Features | None,
+    deadline: float = math.inf,
+    *,
+    most_inputs: int = MOST_INPUTS,
 ) -> GoalFormula | None:
     """The formula of the roles' greatest goals; None if one is constant or the formula too large.
 
-    features   of the game, None if none were recognized
-    deadline   time.monotonic() seconds; what is not proven by then is assumed possible
+    features      of the game, None if none were recognized
+    deadline      time.monotonic() seconds; what is not proven by then is assumed possible
+    most_inputs   of all gates
     """
     tables = game.tables
     wanted = [_greatest_goal(tables, role) for role in range(min(2, tables.role_count))]
     if not wanted or any(literal < 2 for literal in wanted):
         return None
-    gates = _needed_gates(tables, wanted)
+    gates = _needed_gates(tables, wanted, most_inputs)
     if gates is None:
         return None
     leaves, number, inputs = _numbered(tables, gates, wanted)
@@ -92,7 +97,7 @@ def _greatest_goal(tables: CircuitTables, role: int) -> int:
     return int(tables.goal_literal[places[np.argmax(tables.goal_value[places])]])
 
 
-def _needed_gates(tables: CircuitTables, wanted: Iterable[int]) -> list[int] | None:
+def _needed_gates(tables: CircuitTables, wanted: Iterable[int], most_inputs: int) -> list[int] | None:
     """Literals of all gates that the wanted literals need, inputs first; None if there are too many."""
     needed = {literal for literal in wanted if literal >> 1 >= tables.gate0}
     found: list[int] = []
@@ -104,7 +109,7 @@ def _needed_gates(tables: CircuitTables, wanted: Iterable[int]) -> list[int] | N
                 inputs = _inputs(tables, literal)
                 count += len(inputs)
                 needed |= {each for each in inputs if each >> 1 >= tables.gate0}
-        if count > MOST_INPUTS:
+        if count > most_inputs:
             return None
     return found[::-1]
 

@@ -11,15 +11,18 @@ import numpy as np
 
 from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
-from ggp.jit.rows import width_of
+from ggp.jit.rows import ALL_ONES, make_rows, width_of, words_of
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import make_code
+from ggp.lanes.layout import LaneTables
 from ggp.networks.kernels import no_network, tables_of
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, AlphaBetaMemory, make_memory
 from ggp.search.alphabeta.kernels.distance import no_formula
+from ggp.search.alphabeta.kernels.immediate_wins import ImmediateWins
 from ggp.search.alphabeta.refinements import SCALE, Estimate, Refinements
 from ggp.search.alphabeta.table_size import slot_count
+from ggp.search.decisive.decisive_moves import fluents_read
 
 _SAMPLED_STATES = 40
 
@@ -61,6 +64,8 @@ def with_estimate(memory: AlphaBetaMemory, refinements: Refinements, estimate: E
         (arrays.KEPT_MOVES, refinements.kept_moves),
         (arrays.SINGULAR_EXTENSION, refinements.singular_extension),
         (arrays.FORCED_EXTENSION, refinements.forced_extension),
+        (arrays.ENHANCED_CUTOFFS, refinements.enhanced_cutoffs and refinements.transpositions),
+        (arrays.EVEN_HORIZON, estimate.is_for_order),
         (arrays.QUIESCENCE, refinements.quiescence * SCALE),
         (arrays.GOAL_WEIGHT, estimate.goal_weight),
         (arrays.MOBILITY_WEIGHT, estimate.mobility_weight),
@@ -77,6 +82,14 @@ def with_estimate(memory: AlphaBetaMemory, refinements: Refinements, estimate: E
     degree = np.zeros(max(1, parts * 64 * width_of(memory.node_value)), np.float64)
     network = no_network() if estimate.network is None else tables_of(estimate.network)
     return memory._replace(formula=formula, degree=degree, network=network)
+
+
+def with_immediate_wins(memory: AlphaBetaMemory, tables: LaneTables) -> AlphaBetaMemory:
+    """The same memory for a search that asks `tables` (of `immediate_wins`) which children need no search."""
+    value = make_rows(tables.row_count, width_of(memory.node_value))
+    words_of(value)[0] = ALL_ONES
+    memory.option[arrays.IMMEDIATE_WINS] = 1
+    return memory._replace(wins=ImmediateWins(tables, value, fluents_read(tables)))
 
 
 def _most_legal(game: CompiledGame) -> int:

@@ -29,6 +29,8 @@ class Refinements:
                           no window. A failure doubles that side, then opens it
     bisection             null-window searches that halve the possible goals, instead of one window
     symmetries            symmetric positions share their table entries
+    enhanced_cutoffs      look all children up before one is searched: one that is good enough may be known
+    immediate_wins        children whose mover wins at once are not searched; see `ggp.search.decisive`
 
     These can change the result of a search with a horizon:
 
@@ -52,6 +54,8 @@ class Refinements:
     aspiration: int = 0
     bisection: bool = False
     symmetries: bool = True
+    enhanced_cutoffs: bool = True
+    immediate_wins: bool = True
     late_move_reduction: bool = False
     kept_moves: int = 0
     singular_extension: bool = False
@@ -68,6 +72,8 @@ PLAIN = Refinements(
     principal_variation=False,
     iterative_deepening=False,
     symmetries=False,
+    enhanced_cutoffs=False,
+    immediate_wins=False,
 )
 """Alpha-beta as Knuth and Moore describe it."""
 
@@ -82,6 +88,7 @@ class Estimate:
     weights           int32[F+1]: for every fact that holds, and a constant
     distance_weight   percentage of the goal expected by `formula`, as a difference from null_score
     formula           see `ggp.search.alphabeta.goal_distance`; None: no distances
+    is_for_order      the score orders moves and nothing else: positions at the horizon get null_score
     network_weight    percentage of the goal that `network` expects, as a difference from null_score
     network           a network taught to play the game; None: none
     """
@@ -92,5 +99,6 @@ class Estimate:
     weights: NDArray[np.int32] | None = None
     distance_weight: int = 100
     formula: GoalFormula | None = None
+    is_for_order: bool = False
     network_weight: int = 100
     network: Network | None = None

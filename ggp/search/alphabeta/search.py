@@ -25,10 +25,12 @@ from ggp.lanes.keys.state_code import encode_states
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import INFINITE, MOST_PLIES, UNLIMITED
 from ggp.search.alphabeta.kernels.search import probe_children, search_tree
-from ggp.search.alphabeta.memory import allocate_memory, with_estimate
+from ggp.search.alphabeta.memory import allocate_memory, with_estimate, with_immediate_wins
 from ggp.search.alphabeta.refinements import PLAIN, SCALE, Estimate, Refinements
 from ggp.search.alphabeta.result import SearchResult
 from ggp.search.alphabeta.table_size import DEFAULT_MEBIBYTES, slot_count
+from ggp.search.decisive.decisive_moves import WINNING_GOAL
+from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.solver.kernels.known_goals import KnownGoals
 
 JOIN_SECONDS = 0.05
@@ -96,8 +98,11 @@ class AlphaBeta:
         )
         if not self._goals:
             raise AlphaBetaError(f"{game.roles[0]} needs one goal value at the end, but the rules give none")
-        self._known_sum = -1
-        self.counter[arrays.SUM] = -1
+        tables = immediate_wins(game) if self.refinements.immediate_wins else None
+        if tables is not None:
+            self._memory = with_immediate_wins(self._memory, tables)
+        self._known_sum = -1 if tables is None else WINNING_GOAL
+        self.counter[arrays.SUM] = self._known_sum
         self.depth = 0
         self.searches = 0
         self._is_interrupted = False
@@ -122,6 +127,11 @@ class AlphaBeta:
     def counter(self) -> NDArray[np.int64]:
         """Counters, see `ggp.search.alphabeta.kernels.arrays`."""
         return self._memory.counter
+
+    @property
+    def frames(self) -> arrays.Frames:
+        """The stack of nodes under search."""
+        return self._memory.frames
 
     def set_estimate(self, estimate: Estimate) -> None:
         """Score the horizon by another estimate from now on; entries in the table stay as they are."""

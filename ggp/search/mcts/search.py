@@ -19,14 +19,14 @@ from ggp.engines.compiled import CompiledGame
 from ggp.game import GameError, IllegalMoveError, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import make_code
-from ggp.search.mcts.decisive_moves import decisive_game
+from ggp.search.decisive.decisive_moves import decisive_game
+from ggp.search.decisive.winning_moves import winning_tables
 from ggp.search.mcts.kernels.arrays import ROOT
 from ggp.search.mcts.kernels.tree import BEST_GOAL
 from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.mcts.policies.policy import Need
 from ggp.search.mcts.tree_engine import ENDLESS, TreeEngine
 from ggp.search.mcts.tree_memory import has_room_for_past
-from ggp.search.mcts.winning_moves import winning_tables
 from ggp.search.proving.prover import NO_SUM, Prover
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
 from ggp.solver.kernels.known_goals import KnownGoals

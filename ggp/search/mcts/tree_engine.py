@@ -17,6 +17,7 @@ from ggp.jit.unboxed import Unboxed
 from ggp.lanes.choose import choice_planes
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.layout import LaneTables
+from ggp.search.decisive.decisive_moves import fluents_read
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.allocation import (
     make_contexts,
@@ -54,7 +55,6 @@ from ggp.search.mcts.policies.parts import link_parts
 from ggp.search.mcts.policies.past import refresh_means
 from ggp.search.mcts.policies.policy import GRAVE, RAVE, Need
 from ggp.search.mcts.tree_memory import room_of_a_tree
-from ggp.search.mcts.winning_moves import fluents_read
 from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
 
 ENDLESS = 2**60
@@ -93,7 +93,7 @@ class TreeEngine:
     game            as it is searched: perhaps with decisive moves
     seed, stream    with the options, all that the result of a counted search depends on
     code            for a graph and for known goals
-    winning         of `ggp.search.mcts.winning_moves`, to look ahead
+    winning         of `ggp.search.decisive.winning_moves`, to look ahead
     """
 
     def __init__(

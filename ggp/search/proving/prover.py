@@ -5,9 +5,9 @@ all kinds of games        In the start clock every reachable state is found and 
 one role                  Before that a way to a good end is looked for, breadth first and by nested rollouts:
                           three quarters of the first clock and 15 % of later ones.
 one role, or two that     Else alpha-beta works on the state at hand, in slices between those of the tree:
-alternate, constant sum   it begins with a tenth of the time, gets half when the end comes into reach, and a
+alternate, constant sum   it begins with a tenth of the time, gets three quarters when the end is near, and a
                           hundredth if the forecast is hopeless. If the end was a thousand times too far, the
-                          next move begins with the hundredth.
+                          next move begins with the hundredth. Two searches take turns, see `proofs`.
 chance, three roles,      Else the states that can still be reached are enumerated before each move, if the
 simultaneous moves        forecast is good; after a hopeless one no attempt is made for some moves.
 
@@ -20,16 +20,17 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import GameError, Move
-from ggp.search.alphabeta.proof import NO_EVALUATION, PROVING, ProofSearch, Proven
-from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
+from ggp.search.alphabeta.proof import Proven
+from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.search.proving.enumeration import MatchEnumeration, solve_counted
-from ggp.search.proving.forecast import positions_to_proof
 from ggp.search.proving.planning import MatchPlans
+from ggp.search.proving.proofs import FIRST_MEBIBYTES, IN_REACH, SLICE_SECONDS, MatchProofs
 from ggp.search.rollouts.single_role import NestedRollouts
 from ggp.solver import Solution, SolverError
 from ggp.solver.endings import EndingTable
@@ -38,31 +39,23 @@ from ggp.solver.stages import Stage
 _logger = logging.getLogger("ggp.search")
 
 NO_SUM = -1
-SLICE_SECONDS = 0.005
-"""Target duration of one slice of alpha-beta, during which nothing can stop it."""
 FIRST_SHARE = 0.1
 """Share of the time as long as there is no forecast, and while the end may come into reach."""
-NEAR_SHARE = 0.5
 HOPELESS_SHARE = 0.01
 UNKNOWN_SHARE = 0.02
 """Share of the whole clock after which the end counts as out of reach if there still is no forecast."""
 LEAST_PATIENCE_SECONDS = 0.02
-NEAR = 0.5
-"""The end is near if the forecast asks for at most this share of the time left ..."""
-IN_REACH = 20.0
-"""... and in reach up to this multiple: later states need less."""
+SHARES = ((1.0, 0.75), (4.0, 0.3), (IN_REACH, FIRST_SHARE))
+"""By the multiple of the time left that the forecast asks for, at most: share of the time."""
+MOST_SHARE = 0.75
 FAR = 1000.0
 """From this multiple of the whole clock on, the end will hardly be in reach one move later either."""
 HEAD_START_SHARE = 0.01
 MOST_HEAD_START_SECONDS = 0.05
 """Alpha-beta begins before the tree search: small games and endings are proven at once."""
 
-FIRST_MEBIBYTES = 16
-TABLE_GROWTH = 4
-FULL = 0.5
-"""Share of the slots of the transposition table from which a larger one is used."""
-TABLE_SHARE = 0.5
-"""Of the memory: the states of an enumeration are dropped before alpha-beta begins, but not at once."""
+PLAN_SHARE = 0.5
+"""Of the memory, for the states of a plan."""
 
 _PREPARED_POSITIONS = 20
 """Enough that the root is expanded and what is proven about its moves is read, by a kernel of its own."""
@@ -73,9 +66,8 @@ class Prover:
 
     solution   of all states from an earlier one on, in this game or another of the same rules; None if there
                is none
-    proven     of the current state, by alpha-beta
+    proofs     alpha-beta; None before `prepare`, and if it does not apply
     plans      in a game of one role: a way to an end with a high goal
-    spent_seconds   what alpha-beta took for the current state
     """
 
     def __init__(
@@ -100,22 +92,31 @@ class Prover:
         self.solution: Solution | None = None
         self._clock = clock
         self._state: PackedState | None = None
-        self._search: AlphaBeta | None = None
-        self._table_mebibytes = min(FIRST_MEBIBYTES, mebibytes)
-        self._proof: ProofSearch | None = None
+        self.proofs: MatchProofs | None = None
         self._is_blind = bool(game.terms.percepts)
         self._has_alphabeta = not self._is_blind
         has_plans = len(game.roles) == 1 and not self._is_blind
-        self.plans = MatchPlans(game, int(TABLE_SHARE * mebibytes)) if has_plans else None
-        self._seconds_per_node = 0.0
-        self.spent_seconds = 0.0
+        self.plans = MatchPlans(game, int(PLAN_SHARE * mebibytes)) if has_plans else None
         self._is_far = False
-        self.root_goals: Mapping[Move, int] = {}
 
     @property
     def proven(self) -> Proven | None:
-        """The proof for the current state, if there is one."""
-        return None if self._proof is None else self._proof.proven
+        """The proof by alpha-beta for the current state, if there is one."""
+        return None if self.proofs is None or self._state is None else self.proofs.proven
+
+    @property
+    def spent_seconds(self) -> float:
+        """Time that alpha-beta took for the current state."""
+        return 0.0 if self.proofs is None else self.proofs.spent_seconds
+
+    @property
+    def root_goals(self) -> Mapping[Move, int]:
+        """What is proven about the moves of the own role in the current state, in the role's goals."""
+        if self.proofs is None or self._state is None or not self.proofs.root_goals:
+            return {}
+        if len(self.game.legal_moves(self._state, self.game.roles[self.role_index])) < 2:
+            return {}
+        return {move: self.own_goal(goal) for move, goal in self.proofs.root_goals.items()}
 
     @property
     def has_decided(self) -> bool:
@@ -142,15 +143,16 @@ class Prover:
 
     def prepare(self) -> None:
         """Map the memory of alpha-beta and load its kernels, or its first slice would wait for that."""
-        if self._has_alphabeta and self._search is None:
-            try:
-                self._search = self._make_search()
-                self._search.forget()
-                initial = self.game.initial_state()
-                if not self.game.is_terminal(initial):
-                    ProofSearch(self._search, initial).advance(1)
-            except (AlphaBetaError, GameError, MemoryError) as error:
-                self._give_up(error)
+        if not self._has_alphabeta or self.proofs is not None:
+            return
+        try:
+            self.proofs = MatchProofs(self.game, mebibytes=self.mebibytes, endings=self._endings)
+            initial = self.game.initial_state()
+            if not self.game.is_terminal(initial):
+                self.proofs.move_to(initial)
+                self.proofs.advance_counted(2)
+        except (AlphaBetaError, GameError, MemoryError) as error:
+            self._give_up(error)
 
     def solve(self, state: PackedState, deadline: float, *, is_patient: bool) -> None:
         """Enumerate the states from `state` on if a forecast says that `deadline` suffices.
@@ -168,15 +170,10 @@ class Prover:
         """Work on `state`, which is not terminal, from now on."""
         if state == self._state:
             return
-        self._state, self._proof, self.root_goals = state, None, {}
-        self.spent_seconds = 0.0
+        self._state = state
         if self.solution is None:
             self.prepare()
-        if self._search is not None and self.solution is None:
-            try:
-                self._proof = ProofSearch(self._search, state)
-            except (AlphaBetaError, MemoryError) as error:
-                self._give_up(error)
+            self._try(lambda proofs: proofs.move_to(state))
 
     def seek_plan(self, deadline: float, is_stopped: Callable[[], bool] | None = None) -> None:
         """Look for a way to the best end from the current state, in a game of one role."""
@@ -197,11 +194,9 @@ class Prover:
             self.plans.seek_counted(self._state, nodes)
             if self.plans.has_best(self._state):
                 return
-        while self._proof is not None and not self._proof.is_over and self._proof.nodes < nodes:
-            self._advance(nodes - self._proof.nodes)
+        self._try(lambda proofs: proofs.advance_counted(nodes))
         if self.needs_enumeration:
             self.solution = solve_counted(self.game, self._state, nodes, mebibytes=self.mebibytes)
-        self._note_root_goals()
 
     def keep_pace(self, begin: float, deadline: float, *, length: float | None, cores: int = 1) -> None:
         """Prove on until the share of the time since `begin` is used up.
@@ -210,70 +205,39 @@ class Prover:
         length            mean number of joint moves of the search's playouts; None before the first one
         cores             threads of the search, from whose time the share is taken
         """
-        proof = self._proof
-        while proof is not None and not proof.is_over:
+        if self._state is None or self.solution is not None:
+            return
+        while self.proofs is not None and not self.proofs.is_over:
             now = self._clock()
-            total = max(0.0, deadline - begin)
-            share = min(self._share(total, deadline - now, length) * cores, NEAR_SHARE)
+            total, left = max(0.0, deadline - begin), deadline - now
+            share = min(self._share(total, left, length) * cores, MOST_SHARE)
             head_start = min(max(HEAD_START_SHARE * total, SLICE_SECONDS), MOST_HEAD_START_SECONDS)
             if self._is_far:
                 head_start = 0.0
             if now >= deadline or self.spent_seconds >= head_start + share * (now - begin):
                 return
-            self._slice()
-            proof = self._proof
+            self._try(partial(MatchProofs.slice, left=left, length=length))
 
     def _share(self, total: float, left: float, length: float | None) -> float:
         """Share of the time for alpha-beta by the forecast. total, left: seconds of the whole search."""
-        assert self._proof is not None
-        proof = self._proof
-        sizes = list(proof.sizes)
-        under_way = proof.nodes - sum(sizes)
-        if sizes and under_way > sizes[-1]:
-            sizes.append(under_way)
-        positions = None if length is None else positions_to_proof(sizes, length)
-        if positions is None:
-            patience = max(UNKNOWN_SHARE * total, LEAST_PATIENCE_SECONDS)
-            is_patient = self.spent_seconds < patience and not self._is_far
-            return FIRST_SHARE if is_patient else HOPELESS_SHARE
-        needed = positions * self._seconds_per_node
-        self._is_far = needed > FAR * total
-        if needed <= NEAR * left:
-            return NEAR_SHARE
-        return FIRST_SHARE if needed <= IN_REACH * left else HOPELESS_SHARE
+        assert self.proofs is not None
+        needed, is_known = self.proofs.needed_seconds(length)
+        if is_known:
+            self._is_far = needed > FAR * total
+        for most, share in SHARES:
+            if needed <= most * left:
+                return share
+        patience = max(UNKNOWN_SHARE * total, LEAST_PATIENCE_SECONDS)
+        is_patient = self.spent_seconds < patience and not self._is_far
+        return FIRST_SHARE if is_patient else HOPELESS_SHARE
 
-    def _slice(self) -> None:
-        assert self._proof is not None
-        nodes = max(1, int(SLICE_SECONDS / self._seconds_per_node)) if self._seconds_per_node else 1
-        before, begin = self._proof.nodes, time.perf_counter()
-        self._advance(nodes)
-        seconds = time.perf_counter() - begin
-        self.spent_seconds += seconds
-        if self._proof is not None and self._proof.nodes > before:
-            latest = seconds / (self._proof.nodes - before)
-            known = self._seconds_per_node
-            # Short slices are mostly overhead: believe at once that it goes faster, slowly that it does not.
-            self._seconds_per_node = latest if not known else min(latest, 0.8 * known + 0.2 * latest)
-
-    def _advance(self, nodes: int) -> None:
-        assert self._proof is not None
-        try:
-            is_at_end = self._proof.advance(nodes)
-        except AlphaBetaError as error:
-            self._give_up(error)
-            return
-        if is_at_end:
-            self._note_root_goals()
-        self._enlarge_table()
-
-    def _note_root_goals(self) -> None:
-        """Take over what is proven about the moves of the own role at the root, in the role's goals."""
-        if self._proof is None or self._search is None:
-            return
-        if len(self.game.legal_moves(self._proof.state, self.game.roles[self.role_index])) < 2:
-            return
-        goals = self._proof.proven_goals()
-        self.root_goals = {move: self.own_goal(goal) for move, goal in goals.items()}
+    def _try(self, step: Callable[[MatchProofs], None]) -> None:
+        """Take a step of alpha-beta; give it up if it turns out not to apply."""
+        if self.proofs is not None:
+            try:
+                step(self.proofs)
+            except (AlphaBetaError, MemoryError) as error:
+                self._give_up(error)
 
     def own_goal(self, goal: int) -> int:
         """A proven goal of the first role as a goal of the own one."""
@@ -282,34 +246,12 @@ class Prover:
     @property
     def goal_sum(self) -> int:
         """The sum of two roles' goals at all ends met so far; NO_SUM with one role, or before any end."""
-        return NO_SUM if self._search is None or len(self.game.roles) < 2 else self._search.goal_sum
-
-    def _make_search(self) -> AlphaBeta:
-        # One word for all games, so that kernels are compiled once: wide positions take several passes.
-        search = AlphaBeta(self.game, PROVING, NO_EVALUATION, mebibytes=self._table_mebibytes, words=1)
-        if self._endings is not None and self._endings.known is not None:
-            search.use_known_goals(self._endings.known, self._endings.goal_sum)
-        return search
-
-    def _enlarge_table(self) -> None:
-        """Use a larger table once this one fills up: small ones are quicker to map and to reach."""
-        larger = TABLE_GROWTH * self._table_mebibytes
-        if (
-            self._search is not None
-            and self._search.table_fill >= FULL
-            and larger <= TABLE_SHARE * self.mebibytes
-        ):
-            self._table_mebibytes = larger
-            try:
-                self._search.replace_table(larger)
-            except MemoryError:
-                self._table_mebibytes = self.mebibytes
+        return NO_SUM if self.proofs is None or len(self.game.roles) < 2 else self.proofs.goal_sum
 
     def _give_up(self, error: Exception) -> None:
         _logger.info("%s: alpha-beta does not apply: %s", self.game.name, error)
         self._has_alphabeta = False
-        self._proof = self._search = None
-        self.root_goals = {}
+        self.proofs = None
 
 
 def prepare_proving(game: CompiledGame) -> None:

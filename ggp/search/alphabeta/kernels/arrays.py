@@ -20,6 +20,7 @@ from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.networks.kernels import NetworkTables, no_network
 from ggp.search.alphabeta.kernels.distance import GoalFormula, no_formula
+from ggp.search.alphabeta.kernels.immediate_wins import ImmediateWins, no_immediate_wins
 from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
 
 Ints = NDArray[np.int64]
@@ -52,11 +53,15 @@ RESOLVED = 255
     NULL_SCORE,
     DISTANCE_WEIGHT,
     NETWORK_WEIGHT,
-) = range(18)
-OPTIONS = 18
+    IMMEDIATE_WINS,
+    ENHANCED_CUTOFFS,
+    EVEN_HORIZON,
+) = range(21)
+OPTIONS = 21
 
 # Indices of AlphaBetaMemory.counter.
 # KNOWN: children that were not terminal and whose goal was known.
+# TABLE_CUTOFFS: nodes that needed no search, as the table knew a child that was good enough.
 # PAUSED: 1 + the ply at which a stopped search resumes; 0: begin at the root.
 (
     NODES,
@@ -73,8 +78,9 @@ OPTIONS = 18
     EXTENSIONS,
     PAUSED,
     KNOWN,
-) = range(14)
-COUNTERS = 14
+    TABLE_CUTOFFS,
+) = range(15)
+COUNTERS = 15
 # Values of counter[FAULT].
 NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
 
@@ -138,6 +144,7 @@ class AlphaBetaMemory(NamedTuple):
     known, mixed              states that count as ends because their goals are known; uint64[L], scratch
     formula, degree           the goals as a formula, used with `DISTANCE_WEIGHT`; float64[parts*L], scratch
     network                   a taught network, used with `NETWORK_WEIGHT`
+    wins                      which children are won at once by their movers, used with `IMMEDIATE_WINS`
     """
 
     node_value: Rows
@@ -167,6 +174,7 @@ class AlphaBetaMemory(NamedTuple):
     formula: GoalFormula
     degree: NDArray[np.float64]
     network: NetworkTables
+    wins: ImmediateWins
     option: Ints
     counter: Ints
 
@@ -213,6 +221,7 @@ def make_memory(
         formula=no_formula(),
         degree=np.zeros(1, np.float64),
         network=no_network(),
+        wins=no_immediate_wins(tables, words),
         option=np.zeros(OPTIONS, np.int64),
         counter=np.zeros(COUNTERS, np.int64),
     )

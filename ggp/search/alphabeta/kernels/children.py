@@ -20,6 +20,7 @@ from ggp.jit.rows import (
     fill,
     get_word,
     literal,
+    load,
     lowest_bit,
     set_word,
     store,
@@ -35,7 +36,10 @@ from ggp.networks.kernels import read_state, value_of
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.distance import distance_score, set_degrees
+from ggp.search.alphabeta.kernels.immediate_wins import find_wins, wins_of
 from ggp.solver.kernels.known_goals import UNKNOWN_GOAL, known_goal
+
+WINNING_SCORE = 10_000
 
 
 @inlined
@@ -241,16 +245,45 @@ def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: In
             weight = memory.weight[f]
             if weight != 0:
                 _add_in_lanes(memory.score, top, lanes, memory.child_value, 1 + f, weight)
-    if option[c.DISTANCE_WEIGHT]:
-        set_degrees(memory.formula, memory.child_value, memory.live, memory.degree, lanes)
-        most = np.int64(64 * word_count(memory.child_value))
-        for lane in range(lanes):
-            worth = distance_score(memory.formula, memory.degree, lane, most)
-            memory.score[top + lane] += option[c.DISTANCE_WEIGHT] * (worth - option[c.NULL_SCORE]) // 100
     if option[c.NETWORK_WEIGHT]:
         _add_network(memory, top, lanes)
+
+
+@inlined
+def _add_distance(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
+    """Add what the goal distance says of the children, whose states are in `child_value`."""
+    option = memory.option
+    set_degrees(memory.formula, memory.child_value, memory.live, memory.degree, lanes)
+    most = np.int64(64 * word_count(memory.child_value))
     for lane in range(lanes):
-        memory.score[top + lane] = min(max(memory.score[top + lane], 1), 9999)
+        worth = distance_score(memory.formula, memory.degree, lane, most)
+        memory.score[top + lane] += option[c.DISTANCE_WEIGHT] * (worth - option[c.NULL_SCORE]) // 100
+
+
+@inlined
+def _is_postponed(memory: AlphaBetaMemory, count: Index) -> bool:
+    """Whether the distance of a node's children is left to `order_by_distance`: it costs the most."""
+    option = memory.option
+    return bool(
+        option[c.DISTANCE_WEIGHT] != 0
+        and option[c.EVEN_HORIZON] != 0
+        and count <= 64 * word_count(memory.child_value)
+    )
+
+
+@piece
+def order_by_distance(memory: AlphaBetaMemory, top: Index, count: Index) -> None:
+    """Add the distance to the scores of a node's `count` children, if it was postponed and can decide.
+
+    Follows `make_children` at once: their states are still settled.
+    """
+    if not _is_postponed(memory, count):
+        return
+    undecided = 0
+    for child in range(top, top + count):
+        undecided += memory.end[child] == c.NO_SCORE
+    if undecided > 1:
+        _add_distance(memory, top, count)
 
 
 @inlined
@@ -265,6 +298,17 @@ def _note_known(memory: AlphaBetaMemory, words: Index, top: Index, lanes: Index)
             if goal != UNKNOWN_GOAL:
                 memory.end[child] = 100 * goal
                 memory.counter[c.KNOWN] += 1
+
+
+@inlined
+def _note_wins(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
+    """end[child] = the goal if its mover wins at once, although the child is not terminal."""
+    find_wins(memory.wins, memory.child_value)
+    for role in range(2):
+        won = literal(memory.wins.value, wins_of(memory.wins, role)) & ~load(memory.live, 0)
+        if any_lane(won):
+            store(memory.live, 2, won)
+            _set_in_lanes(memory.end, top, lanes, memory.live, 2, WINNING_SCORE if role == 0 else 0)
 
 
 @piece
@@ -309,6 +353,12 @@ def make_children(
         _estimate(tables, memory, here, lanes)
         if memory.known.goal.shape[0] > 0:
             _note_known(memory, np.int64(code.word_count), here, lanes)
+        if memory.option[c.IMMEDIATE_WINS]:
+            _note_wins(memory, here, lanes)
+        if memory.option[c.DISTANCE_WEIGHT] and not _is_postponed(memory, count):
+            _add_distance(memory, here, lanes)
+        for lane in range(lanes):
+            memory.score[here + lane] = min(max(memory.score[here + lane], 1), 9999)
     if memory.counter[c.FAULT] != 0:
         return np.int64(-1)
     return count

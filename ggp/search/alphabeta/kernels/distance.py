@@ -34,6 +34,9 @@ from ggp.jit.rows import (
 
 Degrees = NDArray[np.float64]
 
+TOGETHER = 8
+"""Lanes whose degrees are computed at once, so that they stay in registers."""
+
 
 class GoalFormula(NamedTuple):
     """The goals that the roles want, as gates over leaves; a leaf says that a fluent holds, or does not.
@@ -125,6 +128,27 @@ def _put_leaves(formula: GoalFormula, value: Rows, live: Rows, part: Degrees, la
 
 
 @inlined
+def _set_gate(
+    formula: GoalFormula, part: Degrees, gate: Index, target: Index, most: Index, first: Index
+) -> None:
+    """Compute the degree of a gate in TOGETHER lanes from `first` on, in registers."""
+    a = b = c = d = e = f = g = h = 1.0
+    if formula.is_any[gate]:
+        for j in range(formula.first_input[gate], formula.first_input[gate + 1]):
+            i = np.int64(formula.input[j]) * most + first
+            a, b, c, d = a - a * part[i], b - b * part[i + 1], c - c * part[i + 2], d - d * part[i + 3]
+            e, f, g, h = e - e * part[i + 4], f - f * part[i + 5], g - g * part[i + 6], h - h * part[i + 7]
+        a, b, c, d, e, f, g, h = 1.0 - a, 1.0 - b, 1.0 - c, 1.0 - d, 1.0 - e, 1.0 - f, 1.0 - g, 1.0 - h
+    else:
+        for j in range(formula.first_input[gate], formula.first_input[gate + 1]):
+            i = np.int64(formula.input[j]) * most + first
+            a, b, c, d = a * part[i], b * part[i + 1], c * part[i + 2], d * part[i + 3]
+            e, f, g, h = e * part[i + 4], f * part[i + 5], g * part[i + 6], h * part[i + 7]
+    part[target], part[target + 1], part[target + 2], part[target + 3] = a, b, c, d
+    part[target + 4], part[target + 5], part[target + 6], part[target + 7] = e, f, g, h
+
+
+@inlined
 def set_degrees(formula: GoalFormula, value: Rows, live: Rows, part: Degrees, lanes: Index) -> None:
     """Compute the degrees of all parts in the first `lanes` lanes.
 
@@ -140,20 +164,8 @@ def set_degrees(formula: GoalFormula, value: Rows, live: Rows, part: Degrees, la
     _put_leaves(formula, value, live, part, lanes)
     leaves = formula.leaf.shape[0]
     for g in range(formula.is_any.shape[0]):
-        start = np.int64(leaves + g) * most
-        for lane in range(lanes):
-            part[start + lane] = 1.0
-        for j in range(formula.first_input[g], formula.first_input[g + 1]):
-            other = np.int64(formula.input[j]) * most
-            if formula.is_any[g]:
-                for lane in range(lanes):
-                    part[start + lane] *= 1.0 - part[other + lane]
-            else:
-                for lane in range(lanes):
-                    part[start + lane] *= part[other + lane]
-        if formula.is_any[g]:
-            for lane in range(lanes):
-                part[start + lane] = 1.0 - part[start + lane]
+        for first in range(0, lanes, TOGETHER):
+            _set_gate(formula, part, np.int64(g), (leaves + g) * most + first, most, np.int64(first))
 
 
 @inlined

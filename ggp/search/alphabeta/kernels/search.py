@@ -27,13 +27,14 @@ from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
-from ggp.search.alphabeta.kernels.children import make_children
+from ggp.search.alphabeta.kernels.children import make_children, order_by_distance
 from ggp.search.alphabeta.kernels.transposition_table import (
     entry_bound,
     entry_depth,
     entry_move,
     entry_score,
     pack_entry,
+    prefetch_entries,
     probe,
     store_entry,
 )
@@ -250,6 +251,39 @@ def _may_be_singular(memory: AlphaBetaMemory, ply: Index, data: np.uint64) -> bo
     )
 
 
+@inlined
+def _cut_off_by_table(memory: AlphaBetaMemory, words: Index, ply: Index) -> bool:
+    """Whether the table knows a child that is good enough for a cutoff, which is then the node's result."""
+    frames = memory.frames
+    first = frames.first[ply]
+    mover = memory.mover[frames.place[ply]]
+    prefetch_entries(memory, words, first, frames.children[ply])
+    for child in range(first, first + frames.children[ply]):
+        if memory.end[child] != c.NO_SCORE or 0 <= memory.move[child] == frames.excluded[ply]:
+            continue
+        data = probe(memory, child, words)
+        if data == np.uint64(0):
+            continue
+        known = entry_depth(data)
+        if known != c.RESOLVED and known < frames.depth[ply] - 1:
+            continue
+        score = entry_score(data)
+        bound = entry_bound(data)
+        if memory.mover[child] != mover:
+            score = -score
+            bound = c.LOWER if bound == c.UPPER else c.UPPER if bound == c.LOWER else bound
+        if bound != c.UPPER and score >= frames.beta[ply]:
+            frames.best[ply] = score
+            frames.best_move[ply] = memory.move[child]
+            frames.is_open[ply] = np.int64(known != c.RESOLVED)
+            memory.counter[c.TABLE_CUTOFFS] += 1
+            return True
+        is_decided = bound == c.EXACT or (bound == c.UPPER and score <= frames.alpha[ply])
+        if is_decided and known == c.RESOLVED:
+            memory.end[child] = entry_score(data) if memory.mover[child] == 0 else -entry_score(data)
+    return False
+
+
 @stage
 def _enter_node(
     tables: LaneTables, code: StateCode, first_move: Int32Array, memory: AlphaBetaMemory, ply: Index
@@ -278,6 +312,9 @@ def _enter_node(
         return ABORT
     frames.first[ply] = top
     frames.children[ply] = count
+    if memory.option[c.ENHANCED_CUTOFFS] and ply > 0 and _cut_off_by_table(memory, code.word_count, ply):
+        return LEAVE
+    order_by_distance(memory, top, count)
     _rank_children(memory, ply, np.int64(memory.mover[place]))
     counter[c.DEEPEST] = max(counter[c.DEEPEST], ply)
     if memory.option[c.FORCED_EXTENSION] and count == 1 and _may_extend(memory, ply):
@@ -336,6 +373,14 @@ def _push_first_search(memory: AlphaBetaMemory, ply: Index, late: Index) -> None
     _push_child(memory, ply, depth, low, high)
 
 
+@inlined
+def _horizon_score(memory: AlphaBetaMemory, child: Index) -> Index:
+    """The score of a child at the horizon, for role 0."""
+    if memory.option[c.EVEN_HORIZON]:
+        return np.int64(memory.option[c.NULL_SCORE])
+    return np.int64(memory.score[child])
+
+
 @stage
 def _try_children(memory: AlphaBetaMemory, ply: Index) -> Any:
     """Score the next children; return DESCEND at the first one to be searched, LEAVE when no more count."""
@@ -352,7 +397,7 @@ def _try_children(memory: AlphaBetaMemory, ply: Index) -> Any:
         is_terminal = memory.end[child] != c.NO_SCORE
         is_horizon = left - 1 + _extension(memory, ply, child) <= 0 or ply + 1 >= c.MOST_PLIES
         if is_terminal or is_horizon:
-            score = np.int64(memory.end[child] if is_terminal else memory.score[child])
+            score = np.int64(memory.end[child] if is_terminal else _horizon_score(memory, child))
             is_open = np.int64(not is_terminal)
             memory.counter[c.HORIZON] += is_open
             if _take_score(memory, ply, score if mover == 0 else -score, is_open):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.jit.compiling import inlined
+from ggp.jit.prefetch import prefetch
 from ggp.jit.rows import Index
 from ggp.lanes.keys.hashing import hash_of
 from ggp.search.alphabeta.kernels.arrays import HITS, PROBES, STORED, AlphaBetaMemory
@@ -65,6 +66,16 @@ def probe(memory: AlphaBetaMemory, place: Index, words: Index) -> np.uint64:
         found = memory.table_data[slot ^ 1]
     memory.counter[HITS] += found != _EMPTY_DATA
     return found
+
+
+@inlined
+def prefetch_entries(memory: AlphaBetaMemory, words: Index, first: Index, count: Index) -> None:
+    """Start loading what probing for `count` positions from `first` on reads."""
+    slots = np.uint64(memory.table_data.shape[0] - 1)
+    for place in range(first, first + count):
+        slot = np.int64(hash_of(memory.key, place * words, words) & slots)
+        prefetch(memory.table_data, slot)
+        prefetch(memory.table_key, slot * words)
 
 
 @inlined

@@ -1,8 +1,8 @@
 """Looking one move ahead in the tree: does a role win at once?
 
 All moves of a node at a time, each in a lane of its own, on the circuit of
-`ggp.search.mcts.winning_moves`, which is nothing but that question. Rows are 64 lanes wide; nodes with more
-moves are settled several times. Where wins are rare only every SAMPLED-th node is looked at.
+`ggp.search.decisive.winning_moves`, which is nothing but that question. Rows are 64 lanes wide; nodes with
+more moves are settled several times. Where wins are rare only every SAMPLED-th node is looked at.
 """
 
 from __future__ import annotations

@@ -25,6 +25,8 @@ ALONE = {
     "aspiration": {"aspiration": 5, "iterative_deepening": True},
     "bisection": {"bisection": True},
     "symmetries": {"transpositions": True, "symmetries": True},
+    "enhanced_cutoffs": {"transpositions": True, "enhanced_cutoffs": True},
+    "immediate_wins": {"immediate_wins": True},
 }
 
 
@@ -77,6 +79,31 @@ def test_no_refinement_changes_the_value(name, refinement):
         for state in random_states(solution.game, 5, seed=1)[1:]:
             result = AlphaBeta(solution.game, settings, mebibytes=1).search(state)
             assert (result.goal, result.is_proven) == (solution.worth(state).values[0], True)
+
+
+@pytest.mark.parametrize(
+    ("name", "refinement"),
+    [
+        ("connectfour_4x4", "enhanced_cutoffs"),
+        ("tictactoe", "immediate_wins"),
+        ("connectfour_4x4", "immediate_wins"),
+        ("breakthrough_4x4", "immediate_wins"),
+    ],
+)
+def test_what_is_seen_in_the_children_saves_positions(name, refinement):
+    game = load(name, "lanes")
+    base = replace(PLAIN, transpositions=True, static_order=True)
+    nodes = [
+        AlphaBeta(game, replace(base, **{refinement: is_on}), mebibytes=16).search(game.initial_state()).nodes
+        for is_on in (False, True)
+    ]
+    assert nodes[1] < 0.9 * nodes[0]
+
+
+def test_a_score_that_is_for_order_only_leaves_the_horizon_even():
+    game = load("connectfour", "lanes")
+    estimate = Estimate(mobility_weight=100, goal_weight=0, is_for_order=True)
+    assert AlphaBeta(game, PLAIN, estimate, mebibytes=1).search(game.initial_state(), depth=2).goal == 50
 
 
 def mover_of(game, state):
@@ -152,7 +179,7 @@ def test_bound_of_deepening_is_the_depth_asked_for():
     "settings",
     [
         {"late_move_reduction": True},
-        {"kept_moves": 3},
+        {"kept_moves": 3, "immediate_wins": False},
         {"singular_extension": True},
         {"forced_extension": True, "quiescence": 5},
         {"aspiration": 3},
@@ -207,10 +234,11 @@ def test_search_stops_in_time_and_at_the_node_limit():
 
 def test_counts_are_consistent():
     game = load("tictactoe", "lanes")
-    search = AlphaBeta(game, mebibytes=4)
+    search = AlphaBeta(game, replace(Refinements(), enhanced_cutoffs=False), mebibytes=4)
     search.search(game.initial_state())
     counter = search.counter
     assert counter[arrays.HITS] <= counter[arrays.PROBES] <= counter[arrays.NODES] + 1
+    assert counter[arrays.TABLE_CUTOFFS] == 0
     assert 0 < counter[arrays.FIRST_CUTOFFS] <= counter[arrays.CUTOFFS]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import decode_keys
-from ggp.search.alphabeta.proof import NO_EVALUATION, PROVING, ProofSearch
+from ggp.search.alphabeta.proof import NO_EVALUATION, PROVING, ProofSearch, StraightProof, straight_search
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.solver import solve
 
@@ -117,3 +117,51 @@ def test_table_can_be_replaced_while_a_proof_is_under_way():
     while not proof.is_over:
         proof.advance(PLENTY)
     assert proof.proven.goal == 50
+
+
+@pytest.mark.parametrize(
+    ("name", "step"), [("tictactoe", 97), ("nim", 29), ("othello_4x4", 1999), ("maze", 101), ("hex_3x3", 499)]
+)
+def test_straight_proof_has_the_value_and_a_move_that_keeps_it(name, step):
+    solution = solved(name)
+    game = solution.game
+    search = straight_search(game, mebibytes=2)
+    for state in some_states(name, step):
+        proof = StraightProof(search, state)
+        while not proof.is_over:
+            proof.advance(7)
+        goal, move = proof.proven.goal, proof.proven.move
+        role = mover(game, state)
+        assert goal == solution.worth(state).values[0]
+        best = {rated.move for rated in solution.stage(state).best_moves[game.roles[role]]}
+        assert move in best or (move is None and goal == (0 if role == 0 else 100))
+        assert all(value == goal for known, value in proof.proven_goals().items() if known in best)
+
+
+def test_progress_of_a_straight_proof_is_about_its_share_of_the_positions():
+    """From a tenth of the way on within a factor of ten, and never above the whole."""
+    game = load("connectfour_5x4", "lanes")
+    proof = StraightProof(straight_search(game, mebibytes=16), game.initial_state())
+    assert proof.positions_to_proof() is None
+    forecasts = []
+    while not proof.advance(500):
+        assert 0.0 <= proof.progress <= 1.0
+        forecasts.append((proof.nodes, proof.progress))
+    ratios = [
+        progress * proof.nodes / nodes
+        for nodes, progress in forecasts
+        if 0.1 * proof.nodes <= nodes <= 0.9 * proof.nodes
+    ]
+    assert len(ratios) > 10
+    assert all(0.1 < ratio < 10 for ratio in ratios)
+
+
+def test_a_straight_proof_that_is_stuck_asks_for_more_and_more():
+    """In checkers it goes on in one line for hundreds of moves."""
+    game = load("checkers", "lanes")
+    proof = StraightProof(straight_search(game, mebibytes=4), game.initial_state())
+    proof.advance(1000)
+    early = proof.positions_to_proof()
+    proof.advance(9000)
+    assert proof.positions_to_proof() > 2 * early
+    assert proof.positions_to_proof() >= 5000

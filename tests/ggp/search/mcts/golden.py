@@ -5,12 +5,12 @@ from functools import cache
 
 import ggp
 from ggp.engines.compiled import CompiledGame
+from ggp.search.decisive.winning_moves import winning_tables
 from ggp.search.mcts.kernels.arrays import MISSING
 from ggp.search.mcts.kernels.look_ahead import LEAST_LOOKS, RARE, SAMPLED
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch
-from ggp.search.mcts.winning_moves import winning_tables
 from ggp.solver.endings import EndingTable
 
 

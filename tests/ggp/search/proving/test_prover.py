@@ -2,13 +2,14 @@
 
 import itertools
 import time
+from math import inf
 
 import pytest
 
 from ggp.engines.loading import load
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
-from ggp.search.proving.prover import FIRST_SHARE, HOPELESS_SHARE, NEAR_SHARE, Prover, prepare_proving
+from ggp.search.proving.prover import FIRST_SHARE, HOPELESS_SHARE, SHARES, Prover, prepare_proving
 
 SMALL = MctsOptions(is_solving=True, words=1, memory_mebibytes=16)
 
@@ -39,47 +40,61 @@ def test_keeping_pace_stops_at_its_share_and_at_the_deadline():
     assert late.spent_seconds == 0.0
 
 
+def forecast(prover, seconds, is_known=True):
+    """Let alpha-beta ask for so many more seconds."""
+    prover.proofs.needed_seconds = lambda length: (seconds, is_known)
+
+
 @pytest.mark.parametrize(
-    ("sizes", "length", "seconds_per_node", "share"),
+    ("seconds", "is_known", "share"),
     [
-        ([1, 2], 30.0, 1e-5, FIRST_SHARE),
-        ([1, 8, 20, 80, 200], None, 1e-5, FIRST_SHARE),
-        ([1, 8, 20, 80, 200], 30.0, 1e-5, HOPELESS_SHARE),
-        ([1, 8, 20, 80, 200], 4.0, 1e-5, NEAR_SHARE),
-        ([1, 8, 20, 80, 200], 4.0, 1e-2, FIRST_SHARE),
+        (inf, False, FIRST_SHARE),
+        (1000.0, True, FIRST_SHARE),
+        (100.0, True, FIRST_SHARE),
+        (30.0, True, 0.3),
+        (7.0, True, 0.75),
+        (7.0, False, 0.75),
     ],
 )
-def test_share_of_the_time_follows_the_forecast(sizes, length, seconds_per_node, share):
+def test_share_of_the_time_follows_the_forecast(seconds, is_known, share):
     prover = prover_of("connectfour")
-    prover._proof.sizes[:] = sizes
-    prover._seconds_per_node = seconds_per_node
-    assert prover._share(total=10.0, left=8.0, length=length) == share
+    forecast(prover, seconds, is_known)
+    assert prover._share(total=10.0, left=8.0, length=30.0) == share
+    assert share in {FIRST_SHARE, *(each for _, each in SHARES)}
 
 
 def test_a_move_after_a_hopeless_one_begins_with_the_hopeless_share():
     """Until its own forecast is better: then as if nothing had been known."""
     prover = prover_of("connectfour")
     game = prover.game
-    prover._proof.sizes[:] = [1, 8, 20, 80, 200]
-    prover._seconds_per_node = 1e-5
+    forecast(prover, 1e6)
     assert prover._share(total=10.0, left=8.0, length=60.0) == HOPELESS_SHARE
     joint_move = tuple(game.legal_moves(game.initial_state(), role)[0] for role in game.roles)
     prover.move_to(game.next_state(game.initial_state(), joint_move))
+    forecast(prover, inf, is_known=False)
     assert prover._share(total=10.0, left=8.0, length=None) == HOPELESS_SHARE
-    prover._proof.sizes[:] = [1, 8, 20, 80, 200]
-    assert prover._share(total=10.0, left=8.0, length=4.0) == NEAR_SHARE
-    prover.move_to(game.initial_state())
+    forecast(prover, 4.0)
+    assert prover._share(total=10.0, left=8.0, length=4.0) == 0.75
+    forecast(prover, inf, is_known=False)
     assert prover._share(total=10.0, left=8.0, length=None) == FIRST_SHARE
+
+
+def test_patience_ends_with_its_share_of_the_time():
+    prover = prover_of("connectfour")
+    forecast(prover, 1000.0)
+    assert prover._share(total=10.0, left=8.0, length=30.0) == FIRST_SHARE
+    prover.proofs.straight.spent_seconds = 0.5
+    assert prover._share(total=10.0, left=8.0, length=30.0) == HOPELESS_SHARE
 
 
 def test_one_slow_slice_does_not_end_a_proof():
     """The first slice once waited for memory, and the forecast called tiny games hopeless ever after."""
-    ticks = itertools.count()
-    prover = prover_of("nim", clock=lambda: 1e-4 * next(ticks))
-    prover._seconds_per_node = 0.005
-    prover._slice()
-    prover._slice()
-    assert prover._seconds_per_node < 0.002
+    prover = prover_of("nim")
+    for line in prover.proofs.lines:
+        line.seconds_per_node = 0.005
+        line.slice()
+        line.slice()
+        assert line.seconds_per_node < 0.002
 
 
 def test_games_that_alphabeta_cannot_search_are_enumerated():
@@ -99,7 +114,7 @@ def test_hidden_information_is_left_alone():
 
 
 def threatened():
-    """Tic-tac-toe in which the second role must block: 25 positions prove that all else loses."""
+    """Tic-tac-toe in which the second role must block: two positions prove that all else loses."""
     game = load("tictactoe", "lanes")
     state = game.initial_state()
     for text in ("(mark 1 1)", "(mark 2 2)", "(mark 1 2)"):
@@ -109,7 +124,7 @@ def threatened():
         )
     prover = Prover(game, 1, mebibytes=32)
     prover.move_to(state)
-    prover.prove_counted(25)
+    prover.prove_counted(4)
     return prover, state
 
 

@@ -14,6 +14,7 @@ move is legal. Read in the next state once more, the same gates tell whether a m
 That takes games in which one role chooses at a time while the other one has a single move (`noop`).
 
     decisive_game      the game on a circuit with legality narrowed, if that is worth its gates
+    winnable_circuit   a circuit that says which role has a move that wins at once
     watch_ends         the waiting moves and the winning moves seen in random playouts
     decisive_circuit   the circuit with legality narrowed
 """
@@ -40,6 +41,7 @@ from ggp.circuit.circuit import (
     TRUE_LITERAL,
     Circuit,
     GateBuilder,
+    Goal,
     cone_of,
     with_outputs,
     without_dead_gates,
@@ -53,6 +55,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import BoolArray, Lanes
+from ggp.lanes.layout import LaneTables
 
 WINNING_GOAL = 100
 """Of the role that makes the move; also the sum of the goals."""
@@ -230,6 +233,39 @@ def _random_playouts(game: CompiledGame, seed: int) -> Iterator[_Seen]:
         states, chosen = lanes.read(tables.next, count)[:, live], chosen[:, live]
 
 
+def winnable_circuit(circuit: Circuit, watched: WatchedEnds, most_literals: int) -> Circuit | None:
+    """A circuit whose only outputs are goals: that a legal move of role 0 wins at once, and of role 1.
+
+    most_literals   of all gates while they are made
+    None if none of the moves watched wins at once, or the limit is exceeded.
+    """
+    return _Narrowing(circuit, watched, most_literals).winnable()
+
+
+def with_wins(circuit: Circuit, gates: tuple[tuple[int, ...], ...], wins: Sequence[int]) -> Circuit:
+    """A circuit with these gates, and no outputs but the literals `wins` as goals of the two roles."""
+    return without_dead_gates(
+        replace(
+            without_percepts(circuit),
+            gates=gates,
+            legal=(FALSE_LITERAL,) * len(circuit.legal),
+            next=(FALSE_LITERAL,) * len(circuit.next),
+            terminal=FALSE_LITERAL,
+            goals=tuple(Goal(role, WINNING_GOAL, win) for role, win in enumerate(wins)),
+        )
+    )
+
+
+def without_percepts(circuit: Circuit) -> Circuit:
+    return replace(circuit, percepts=(), terms=replace(circuit.terms, percepts=()))
+
+
+def fluents_read(tables: LaneTables) -> NDArray[np.int32]:
+    """int32[*]: the fluents that gates or goals of a circuit read."""
+    read = np.concatenate([tables.source, tables.goal_literal >> 1])
+    return np.unique(read[(read >= 1) & (read <= tables.fluent_count)] - 1).astype(np.int32)
+
+
 def decisive_circuit(circuit: Circuit, watched: WatchedEnds, most_literals: int) -> Circuit | None:
     """`circuit` with legality narrowed to winning moves if there are any, else to safe ones.
 
@@ -266,7 +302,7 @@ class _Narrowing:
     def narrowed(self) -> Circuit | None:
         roles = range(len(self.circuit.terms.roles))
         try:
-            wins = [self._wins(role) for role in roles]
+            wins = [self._wins(role, self._goal(role, WINNING_GOAL)) for role in roles]
             winnable = [self._some_legal(of_role) for of_role in wins]
             if winnable == [FALSE_LITERAL, FALSE_LITERAL]:
                 return None
@@ -284,6 +320,18 @@ class _Narrowing:
         circuit = with_outputs(self.circuit, tuple(self.gates.gates), self._copied)
         return without_dead_gates(replace(circuit, legal=tuple(legal)))
 
+    def winnable(self) -> Circuit | None:
+        try:
+            ends = [
+                self.gates.conj((self._goal(role, WINNING_GOAL), self._goal(1 - role, 0))) for role in (0, 1)
+            ]
+            wins = [self._some_legal(self._wins(role, ends[role])) for role in (0, 1)]
+        except _TooLargeError:
+            return None
+        if wins == [FALSE_LITERAL, FALSE_LITERAL]:
+            return None
+        return with_wins(self.circuit, tuple(self.gates.gates), wins)
+
     def _moves(self, role: int) -> list[int]:
         """The moves of a role, except its passive one."""
         first_move = self.circuit.first_move
@@ -294,12 +342,10 @@ class _Narrowing:
         """Whether a legal move has its literal."""
         return self.gates.disj(self.gates.conj((self.legal[move], x)) for move, x in literals.items())
 
-    def _wins(self, role: int) -> dict[int, int]:
-        """Literals, by move that was seen to win, that the move wins if it is legal."""
-        goal = self._goal(role)
-        return self._after(
-            role, self.watched.winning.intersection(self._moves(role)), lambda end, goal: (end, goal), goal
-        )
+    def _wins(self, role: int, goal: int) -> dict[int, int]:
+        """Literals, by move that was seen to win, that it ends the match with `goal` if it is legal."""
+        moves = self.watched.winning.intersection(self._moves(role))
+        return self._after(role, moves, lambda end, goal: (end, goal), goal)
 
     def _safe(self, role: int, threat: int) -> dict[int, int]:
         """Literals, by move, that the match is over afterwards or there is no `threat`."""
@@ -334,9 +380,9 @@ class _Narrowing:
         """Nodes read in the next state."""
         return self._values(ends, lambda node: _read(now, self.next[node - 1]), known)
 
-    def _goal(self, role: int) -> int:
-        """The literal of the winning goal; false if the role has none."""
-        found = (goal for goal in self.circuit.goals if goal.role == role and goal.value == WINNING_GOAL)
+    def _goal(self, role: int, value: int) -> int:
+        """The literal of a goal; false if the role has none of this value."""
+        found = (goal for goal in self.circuit.goals if goal.role == role and goal.value == value)
         return next((self._copied(goal.literal) for goal in found), FALSE_LITERAL)
 
     def _chosen(self, node: int, made: Collection[int]) -> int:

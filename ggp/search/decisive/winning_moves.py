@@ -13,11 +13,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from dataclasses import replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
-
-import numpy as np
 
 from ggp.circuit.cache import GameCache, cache_folder
 from ggp.circuit.circuit import (
@@ -25,9 +22,7 @@ from ggp.circuit.circuit import (
     TRUE_LITERAL,
     Circuit,
     GateBuilder,
-    Goal,
     cone_of,
-    without_dead_gates,
 )
 from ggp.circuit.file import CompilationReport, CompiledCircuit, encode
 from ggp.circuit.packed_gates import as_tuples
@@ -35,7 +30,7 @@ from ggp.circuit.simplify.plan import simplify
 from ggp.circuit.tables import circuit_of, tabulate
 from ggp.engines.compiled import CompiledGame
 from ggp.lanes.layout import LaneTables, arrange
-from ggp.search.mcts.decisive_moves import code_key, watch_ends
+from ggp.search.decisive.decisive_moves import code_key, watch_ends, with_wins, without_percepts
 
 WINNING_GOAL = 100
 LARGEST = 10_000
@@ -73,7 +68,7 @@ def _make_tables(game: CompiledGame) -> LaneTables | None:
     digest = hashlib.sha256(encode(CompiledCircuit(circuit, CompilationReport()))).hexdigest()
     variant = f"winning {code_key(Path(__file__))} {digest}"
     kept = cache.load(game.program, variant)
-    if kept is None or kept.circuit.terms != _without_percepts(circuit).terms:
+    if kept is None or kept.circuit.terms != without_percepts(circuit).terms:
         kept = CompiledCircuit(_worthwhile_circuit(game, circuit), CompilationReport())
         cache.store(game.program, kept, variant)
     if all(goal.literal == FALSE_LITERAL for goal in kept.circuit.goals):
@@ -89,7 +84,7 @@ def _worthwhile_circuit(game: CompiledGame, circuit: Circuit) -> Circuit:
         made = winning_circuit(circuit)
         if made.literal_count <= LARGEST:
             return simplify(made, stages=STAGES, seconds=SIMPLIFY_SECONDS)
-    return _with_wins(circuit, (), [FALSE_LITERAL, FALSE_LITERAL])
+    return with_wins(circuit, (), [FALSE_LITERAL, FALSE_LITERAL])
 
 
 def winning_circuit(circuit: Circuit) -> Circuit:
@@ -119,28 +114,4 @@ def winning_circuit(circuit: Circuit) -> Circuit:
         builder.conj(then[x >> 1] ^ (x & 1) for x in (circuit.terminal, ends[2 * role], ends[3 - 2 * role]))
         for role in (0, 1)
     ]
-    return _with_wins(circuit, tuple(builder.gates), wins)
-
-
-def _with_wins(circuit: Circuit, gates: tuple[tuple[int, ...], ...], wins: list[int]) -> Circuit:
-    """A circuit with these gates and no outputs but the literals `wins`."""
-    return without_dead_gates(
-        replace(
-            _without_percepts(circuit),
-            gates=gates,
-            legal=(FALSE_LITERAL,) * len(circuit.legal),
-            next=(FALSE_LITERAL,) * len(circuit.next),
-            terminal=FALSE_LITERAL,
-            goals=tuple(Goal(role, WINNING_GOAL, win) for role, win in enumerate(wins)),
-        )
-    )
-
-
-def _without_percepts(circuit: Circuit) -> Circuit:
-    return replace(circuit, percepts=(), terms=replace(circuit.terms, percepts=()))
-
-
-def fluents_read(tables: LaneTables) -> np.ndarray:
-    """int32[*]: the fluents that gates or goals of a circuit read."""
-    read = np.concatenate([tables.source, tables.goal_literal >> 1])
-    return np.unique(read[(read >= 1) & (read <= tables.fluent_count)] - 1).astype(np.int32)
+    return with_wins(circuit, tuple(builder.gates), wins)

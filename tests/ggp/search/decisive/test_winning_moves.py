@@ -8,10 +8,11 @@ import pytest
 import ggp
 from ggp.circuit.tables import Phase
 from ggp.lanes.engine import Lanes
+from ggp.search.decisive.decisive_moves import fluents_read
+from ggp.search.decisive.winning_moves import winning_tables
 from ggp.search.mcts.kernels.look_ahead import LEAST_LOOKS, SAMPLED
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
-from ggp.search.mcts.winning_moves import fluents_read, winning_tables
 from tests.conftest import mostly_slow
 from tests.ggp.search.mcts.golden import FindWin, compiled, wins_at_once
 

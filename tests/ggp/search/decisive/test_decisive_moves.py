@@ -8,8 +8,8 @@ import pytest
 import ggp
 from ggp.circuit.tables import circuit_of, tabulate
 from ggp.engines.compiled import CompiledGame
-from ggp.search.mcts import decisive_moves as module
-from ggp.search.mcts.decisive_moves import decisive_circuit, decisive_game, watch_ends
+from ggp.search.decisive import decisive_moves as module
+from ggp.search.decisive.decisive_moves import decisive_circuit, decisive_game, watch_ends
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch

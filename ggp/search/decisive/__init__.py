@@ -1,0 +1,6 @@
+"""Wins in one, read off circuits: of two roles that alternate, who wins by a single move?
+
+decisive_moves   immediate wins taken and immediate losses blocked, as a game with narrower legality
+winning_moves    whether a joint move wins: for games too large for that
+immediate_wins   whether the role to move wins at once: for the children of alpha-beta
+"""

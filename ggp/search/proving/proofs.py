@@ -1,0 +1,259 @@
+"""Alpha-beta on the current state of one match, in two ways that take turns.
+
+Iterative deepening finds short wins wherever they are. A search straight to the end needs far fewer positions
+where the end of every line is in reach. Nothing tells in advance which of them will prove a state, but both
+forecast their end, and the better forecast gets more of the time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from math import inf
+from typing import TypeAlias
+
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.game import Move
+from ggp.search.alphabeta.proof import (
+    NO_EVALUATION,
+    PROVING,
+    ProofSearch,
+    Proven,
+    StraightProof,
+    straight_search,
+)
+from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.proving.forecast import positions_to_proof
+from ggp.solver.endings import EndingTable
+
+Proof: TypeAlias = ProofSearch | StraightProof
+
+SLICE_SECONDS = 0.005
+"""Target duration of one slice of alpha-beta, during which nothing can stop it."""
+FIRST_MEBIBYTES = 8
+TABLE_GROWTH = 4
+FULL = 0.5
+"""Share of the slots of a transposition table from which on a larger one is used."""
+TABLE_SHARE = 0.25
+"""Of the memory, for each table: the states of an enumeration are dropped before alpha-beta begins, but not
+at once."""
+IN_REACH = 20.0
+"""The end is in reach up to this multiple of the time left: later states need less."""
+BETTER = 4.0
+"""A forecast is better if the other one asks for at least this multiple."""
+BETTER_WEIGHT, FAR_WEIGHT = 4.0, 0.15
+"""Seconds for the straight search, for each second of deepening, if its forecast is better or hopeless."""
+
+
+BROKEN = 4.0
+"""A promise is broken if a proof takes this multiple of what its lowest forecast asked for."""
+DISTRUST, FORGIVEN = 4.0, 0.5
+"""Factor of all forecasts after a broken promise, and how much of the factor is left one state later."""
+
+
+class ProofLine:
+    """One of the two ways: its search, and its proof of the current state.
+
+    spent_seconds      for the current state
+    seconds_per_node   by the latest slices; 0: unknown
+    distrust           factor of its forecasts, at least 1: a search can seem about to end for ever
+    """
+
+    def __init__(
+        self, search: AlphaBeta, begin: Callable[[AlphaBeta, PackedState], Proof], mebibytes: int
+    ) -> None:
+        """Set up the line.
+
+        search      the line's own
+        begin       begins the proof of a state
+        mebibytes   at most, for the transposition table
+        """
+        self.search = search
+        self._begin = begin
+        self._most_mebibytes = mebibytes
+        self._mebibytes = min(FIRST_MEBIBYTES, mebibytes)
+        self.proof: Proof | None = None
+        self.spent_seconds = 0.0
+        self.seconds_per_node = 0.0
+        self.distrust = 1.0
+        self._promised_seconds = inf
+
+    def move_to(self, state: PackedState) -> None:
+        """Prove `state`, which is not terminal, from now on."""
+        self.proof = self._begin(self.search, state)
+        self.spent_seconds = 0.0
+        self.distrust = max(1.0, FORGIVEN * self.distrust)
+        self._promised_seconds = inf
+
+    @property
+    def nodes(self) -> int:
+        """Positions expanded for the current state."""
+        return 0 if self.proof is None else self.proof.nodes
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self.proof is None or self.proof.is_over
+
+    def needed_seconds(self, length: float | None) -> float | None:
+        """The forecast; None if there is none yet. length: mean joint moves of playouts, None before any."""
+        positions = self._needed_positions(length)
+        if positions is None:
+            return None
+        seconds = positions * self.seconds_per_node
+        self._promised_seconds = min(self._promised_seconds, self.spent_seconds + seconds)
+        if self.spent_seconds > BROKEN * self._promised_seconds:
+            self.distrust *= DISTRUST
+            self._promised_seconds = inf
+        return seconds * self.distrust
+
+    def _needed_positions(self, length: float | None) -> float | None:
+        proof = self.proof
+        if isinstance(proof, StraightProof):
+            return proof.positions_to_proof()
+        if proof is None or length is None:
+            return None
+        sizes = list(proof.sizes)
+        under_way = proof.nodes - sum(sizes)
+        if sizes and under_way > sizes[-1]:
+            sizes.append(under_way)
+        return positions_to_proof(sizes, length)
+
+    def slice(self) -> bool:
+        """Search for SLICE_SECONDS; whether something may have been proven. Raises AlphaBetaError."""
+        nodes = max(1, int(SLICE_SECONDS / self.seconds_per_node)) if self.seconds_per_node else 1
+        before, begin = self.nodes, time.perf_counter()
+        is_news = self.advance(nodes)
+        seconds = time.perf_counter() - begin
+        self.spent_seconds += seconds
+        if self.nodes > before:
+            latest = seconds / (self.nodes - before)
+            known = self.seconds_per_node
+            # Short slices are mostly overhead: believe at once that it goes faster, slowly that it does not.
+            self.seconds_per_node = latest if not known else min(latest, 0.8 * known + 0.2 * latest)
+        return is_news
+
+    def advance(self, nodes: int) -> bool:
+        """Expand about `nodes` positions; whether something may have been proven. Raises AlphaBetaError."""
+        if self.proof is None:
+            return False
+        tried = int(self.search.frames.tried[0])
+        is_news = self.proof.advance(nodes) or int(self.search.frames.tried[0]) != tried
+        self._enlarge_table()
+        return is_news
+
+    def _enlarge_table(self) -> None:
+        """Use a larger table once this one fills up: small ones are quicker to map and to reach."""
+        larger = TABLE_GROWTH * self._mebibytes
+        if self.search.table_fill >= FULL and larger <= self._most_mebibytes:
+            self._mebibytes = larger
+            try:
+                self.search.replace_table(larger)
+            except MemoryError:
+                self._mebibytes = self._most_mebibytes
+
+
+class MatchProofs:
+    """Both lines of one match. Belongs to one thread at a time.
+
+    root_goals   move of the role that chooses in the current state → goal of the first role behind it
+    """
+
+    def __init__(self, game: CompiledGame, *, mebibytes: int, endings: EndingTable | None = None) -> None:
+        """Set up both searches.
+
+        mebibytes   of all that is proved in the match
+        endings     states whose values are known: nothing is searched there
+        Raises AlphaBetaError if alpha-beta does not apply, and MemoryError.
+        """
+        most = max(1, int(TABLE_SHARE * mebibytes))
+        first = min(FIRST_MEBIBYTES, most)
+        # One word for all games, so that kernels are compiled once: wide positions take several passes.
+        deepening = AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=first, words=1)
+        self.deepening = ProofLine(deepening, ProofSearch, most)
+        self.straight = ProofLine(straight_search(game, mebibytes=first), StraightProof, most)
+        self.root_goals: dict[Move, int] = {}
+        for line in self.lines:
+            line.search.forget()
+            if endings is not None and endings.known is not None:
+                line.search.use_known_goals(endings.known, endings.goal_sum)
+
+    @property
+    def lines(self) -> tuple[ProofLine, ProofLine]:
+        """Deepening first."""
+        return self.deepening, self.straight
+
+    def move_to(self, state: PackedState) -> None:
+        """Prove `state`, which is not terminal, from now on. Raises AlphaBetaError."""
+        self.root_goals = {}
+        for line in self.lines:
+            line.move_to(state)
+
+    @property
+    def proven(self) -> Proven | None:
+        """The proof of the current state, if there is one: the one with the fastest win, if there are two."""
+        first, second = (None if line.proof is None else line.proof.proven for line in self.lines)
+        if first is not None or second is None:
+            return first
+        if second.move is None and isinstance(self.deepening.proof, ProofSearch):
+            return Proven(second.goal, self.deepening.proof.unrefuted)
+        return second
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is a proof, or nothing left to do."""
+        return self.proven is not None or all(line.is_over for line in self.lines)
+
+    @property
+    def nodes(self) -> int:
+        """Positions expanded for the current state."""
+        return sum(line.nodes for line in self.lines)
+
+    @property
+    def spent_seconds(self) -> float:
+        """Time taken for the current state."""
+        return sum(line.spent_seconds for line in self.lines)
+
+    @property
+    def goal_sum(self) -> int:
+        """The sum of both roles' goals in the ends met so far; negative before any."""
+        return max(line.search.goal_sum for line in self.lines)
+
+    def needed_seconds(self, length: float | None) -> tuple[float, bool]:
+        """The better forecast (inf if there is none), and whether both lines have one."""
+        forecasts = [line.needed_seconds(length) for line in self.lines if not line.is_over]
+        known = [each for each in forecasts if each is not None]
+        return min(known, default=inf), len(known) == len(forecasts)
+
+    def slice(self, left: float, length: float | None) -> None:
+        """Let the line whose turn it is search for SLICE_SECONDS. Raises AlphaBetaError.
+
+        left     seconds of the whole search
+        length   mean number of joint moves of playouts; None before the first one
+        """
+        line = self._next_line(left, length)
+        if line.slice():
+            self._note_root_goals(line)
+
+    def advance_counted(self, nodes: int) -> None:
+        """Expand `nodes` positions, half of them in each line, if there is no proof before."""
+        for line in self.lines:
+            while not self.is_over and not line.is_over and line.nodes < max(1, nodes // 2):
+                line.advance(max(1, nodes // 2) - line.nodes)
+            self._note_root_goals(line)
+
+    def _next_line(self, left: float, length: float | None) -> ProofLine:
+        deepening, straight = self.lines
+        if deepening.is_over or straight.is_over:
+            return straight if deepening.is_over else deepening
+        needed, other = straight.needed_seconds(None), deepening.needed_seconds(length)
+        weight = 1.0
+        if needed is not None and needed > IN_REACH * left:
+            weight = FAR_WEIGHT
+        elif needed is not None and other is not None and other >= BETTER * needed:
+            weight = BETTER_WEIGHT
+        return straight if straight.spent_seconds <= weight * deepening.spent_seconds else deepening
+
+    def _note_root_goals(self, line: ProofLine) -> None:
+        if line.proof is not None:
+            self.root_goals |= line.proof.proven_goals()

@@ -1,0 +1,58 @@
+"""Wins in one of the role to move, against trying all its moves."""
+
+import random
+
+import numpy as np
+import pytest
+
+from ggp.circuit.tables import Phase
+from ggp.engines.loading import load
+from ggp.lanes.engine import Lanes
+from ggp.search.decisive.immediate_wins import immediate_wins
+
+
+def wins_at_once(game, state, role):
+    """Whether a move of `role` ends the match with 100, while the other role can only wait."""
+    other = 1 - role
+    waiting = game.legal_moves(state, game.roles[other])
+    if len(waiting) > 1:
+        return False
+    for move in game.legal_moves(state, game.roles[role]):
+        following = game.next_state(state, (move, waiting[0]) if role == 0 else (waiting[0], move))
+        if game.is_terminal(following) and game.goal(following, game.roles[role]) == 100:
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tictactoe", "connectfour_5x4", "breakthrough_small", "nim", "pentago", "sheepandwolf"],
+)
+def test_the_circuit_sees_what_trying_all_moves_sees(name):
+    """All it sees is true; what it misses are wins by moves that won in none of the playouts watched."""
+    game = load(name, "lanes")
+    tables = immediate_wins(game)
+    lanes = Lanes(tables, words=1)
+    rng = random.Random(3)
+    wins = found = 0
+    for _ in range(12 if name == "pentago" else 40):
+        state = game.initial_state()
+        while not game.is_terminal(state):
+            lanes.set_states(np.array([game.unpack(state)]).T)
+            lanes.settle(Phase.LEGAL, Phase.GOAL)
+            seen = lanes.read(tables.goal_literal, 1)[:, 0]
+            for role in range(2):
+                is_won = wins_at_once(game, state, role)
+                assert is_won or not seen[role]
+                wins += is_won and len(game.legal_moves(state, game.roles[role])) > 1
+                found += bool(seen[role])
+            state = game.next_state(state, tuple(rng.choice(game.legal_moves(state, r)) for r in game.roles))
+    assert wins > 0
+    assert 0.8 * wins <= found
+
+
+@pytest.mark.parametrize(
+    "name", ["rockpaperscissors", "connectfour_3p", "dicerace", "eightpuzzle", "othello"]
+)
+def test_games_without_such_wins_or_with_too_large_a_circuit_are_left_alone(name):
+    assert immediate_wins(load(name, "lanes")) is None
