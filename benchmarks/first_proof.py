@@ -3,7 +3,8 @@
     python -m benchmarks.first_proof connectfour mcts:threads=1,book=off mcts:threads=1,book=off,proof=off
 
 The matches are played by counted searches after four random moves. Each player searches every position from
-the seventh on by itself, without a start clock, until it proves one. For games in which one role chooses at a
+the seventh on by itself, without a start clock, until it proves one. With `--follow` it is a match: from the
+fifth position on, one player a role, which keeps what it has found. For games in which one role chooses at a
 time.
 """
 
@@ -66,19 +67,40 @@ def first_proof(game: Game[Any], states: list[Hashable], spec: str, seconds: flo
     return "-"
 
 
+def first_proof_in_match(game: Game[Any], states: list[Hashable], spec: str, seconds: float) -> str:
+    """The same for players that follow the match, one a role, without pondering."""
+    players = [make_player(spec) for _ in game.roles]
+    for player, role in zip(players, game.roles, strict=True):
+        player.prepare(game)
+        player.start(MatchSetup(f"m {role}", game, role, 0.0, seconds, 1), time.monotonic() + 0.01)
+    found = "-"
+    for number, state in enumerate(states[RANDOM_MOVES:], RANDOM_MOVES):
+        player = players[chooser(game, state)]
+        player.choose(state, time.monotonic() + seconds, None)
+        report = getattr(player, "last_report", None)
+        if isinstance(report, SearchReport) and report.goal is not None:
+            found = f"{number} ({report.mode})"
+            break
+    for player in players:
+        player.stop(None)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("game")
     parser.add_argument("players", nargs="+")
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--matches", type=int, default=3)
+    parser.add_argument("--follow", action="store_true", help="players keep what they find during the match")
     given = parser.parse_args()
+    search = first_proof_in_match if given.follow else first_proof
     game = ggp.load(given.game, engine="lanes")
     print("| match | moves |", " | ".join(given.players), "|")
     print("|---|---|" + "---|" * len(given.players))
     for seed in range(given.matches):
         states = states_of_match(game, seed)
-        found = [first_proof(game, states, spec, given.seconds) for spec in given.players]
+        found = [search(game, states, spec, given.seconds) for spec in given.players]
         print("|", seed, "|", len(states), "|", " | ".join(found), "|", flush=True)
 
 
