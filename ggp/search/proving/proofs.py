@@ -39,9 +39,9 @@ TABLE_SHARE = 0.25
 at once."""
 IN_REACH = 20.0
 """The end is in reach up to this multiple of the time left: later states need less."""
-BETTER = 4.0
+BETTER = 8.0
 """A forecast is better if the other one asks for at least this multiple."""
-BETTER_WEIGHT, FAR_WEIGHT = 4.0, 0.15
+BETTER_WEIGHT, FAR_WEIGHT = 8.0, 0.15
 """Seconds for the straight search, for each second of deepening, if its forecast is better or hopeless."""
 
 

@@ -45,7 +45,7 @@ HOPELESS_SHARE = 0.01
 UNKNOWN_SHARE = 0.02
 """Share of the whole clock after which the end counts as out of reach if there still is no forecast."""
 LEAST_PATIENCE_SECONDS = 0.02
-SHARES = ((1.0, 0.75), (4.0, 0.3), (IN_REACH, FIRST_SHARE))
+SHARES = ((1.0, 0.75), (4.0, 0.2), (IN_REACH, FIRST_SHARE))
 """By the multiple of the time left that the forecast asks for, at most: share of the time."""
 MOST_SHARE = 0.75
 FAR = 1000.0

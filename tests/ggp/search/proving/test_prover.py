@@ -51,7 +51,7 @@ def forecast(prover, seconds, is_known=True):
         (inf, False, FIRST_SHARE),
         (1000.0, True, FIRST_SHARE),
         (100.0, True, FIRST_SHARE),
-        (30.0, True, 0.3),
+        (30.0, True, 0.2),
         (7.0, True, 0.75),
         (7.0, False, 0.75),
     ],
