@@ -98,7 +98,7 @@ class ProofLine:
     def needed_seconds(self, length: float | None) -> float | None:
         """The forecast; None if there is none yet. length: mean joint moves of playouts, None before any."""
         positions = self._needed_positions(length)
-        if positions is None:
+        if positions is None or not self.seconds_per_node:
             return None
         seconds = positions * self.seconds_per_node
         self._promised_seconds = min(self._promised_seconds, self.spent_seconds + seconds)
@@ -182,6 +182,12 @@ class MatchProofs:
     def lines(self) -> tuple[ProofLine, ProofLine]:
         """Deepening first."""
         return self.deepening, self.straight
+
+    def leave(self) -> None:
+        """Forget the current state and what was proven about it."""
+        self.root_goals = {}
+        for line in self.lines:
+            line.proof = None
 
     def move_to(self, state: PackedState) -> None:
         """Prove `state`, which is not terminal, from now on. Raises AlphaBetaError."""

@@ -174,6 +174,8 @@ class Prover:
         if self.solution is None:
             self.prepare()
             self._try(lambda proofs: proofs.move_to(state))
+        else:
+            self._try(MatchProofs.leave)
 
     def seek_plan(self, deadline: float, is_stopped: Callable[[], bool] | None = None) -> None:
         """Look for a way to the best end from the current state, in a game of one role."""

@@ -10,6 +10,7 @@ from ggp.engines.loading import load
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
 from ggp.search.proving.prover import FIRST_SHARE, HOPELESS_SHARE, SHARES, Prover, prepare_proving
+from ggp.solver import solve
 
 SMALL = MctsOptions(is_solving=True, words=1, memory_mebibytes=16)
 
@@ -95,6 +96,17 @@ def test_one_slow_slice_does_not_end_a_proof():
         line.slice()
         line.slice()
         assert line.seconds_per_node < 0.002
+
+
+def test_a_solution_leaves_no_proof_of_an_earlier_state():
+    prover = prover_of("tictactoe")
+    prover.prove_counted(100_000)
+    assert prover.proven is not None
+    game = prover.game
+    prover.solution = solve(game)
+    joint_move = tuple(game.legal_moves(game.initial_state(), role)[0] for role in game.roles)
+    prover.move_to(game.next_state(game.initial_state(), joint_move))
+    assert (prover.proven, prover.root_goals, prover.has_decided) == (None, {}, False)
 
 
 def test_games_that_alphabeta_cannot_search_are_enumerated():
