@@ -80,7 +80,10 @@ class ExactPlay:
         if prover is None:
             self._search.run(deadline=deadline, simulations=simulations, is_stopped=is_stopped)
             return
-        if prover.solution is not None or self._search.game.is_terminal(state):
+        if self._search.game.is_terminal(state):
+            return
+        if prover.solution is not None:
+            prover.move_to(state)
             return
         if prover.stage(state) is not None:
             return
@@ -106,7 +109,7 @@ class ExactPlay:
 
     def _proven(self, state: PackedState) -> tuple[Move, SearchReport] | None:
         prover = self._prover
-        if prover is None or prover.proven is None:
+        if prover is None or prover.proven is None or prover.state != state:
             return None
         move, goal = prover.proven.move, prover.own_goal(prover.proven.goal)
         if move is None or move not in self.setup.game.legal_moves(state, self.setup.role):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, PAUSED, UNLIMITED
+from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.refinements import Estimate, Refinements
 from ggp.search.alphabeta.search import AlphaBeta
 
@@ -34,6 +36,7 @@ MOST_ORDER_INPUTS = 1500
 FIRST_FORECAST = 200
 """Positions from which on the progress of a straight proof is believed."""
 STUCK = 5.0
+_FORMULAS: WeakKeyDictionary[CompiledGame, GoalFormula | None] = WeakKeyDictionary()
 _LEAST_GAIN = 0.1
 """Of what is left: a straight proof that does not come so much further is stuck."""
 
@@ -128,7 +131,7 @@ class StraightProof:
         self.proven: Proven | None = None
         self._is_at_end = False
         self._left = 1.0
-        self._at = 0
+        self._gained_left, self._gained_at = 1.0, 0
         search.put_root(state)
 
     @property
@@ -187,17 +190,16 @@ class StraightProof:
         done = 1.0 - self._left
         if done <= 0.0:
             return inf
-        return max(self.nodes * self._left / done, STUCK * (self.nodes - self._at))
+        return max(self.nodes * self._left / done, STUCK * (self.nodes - self._gained_at))
 
     def proven_goals(self) -> dict[Move, int]:
         """Move of the role that chooses → goal of the first role that is proven behind it."""
         return self._search.proven_goals()
 
     def _note_gain(self) -> None:
-        left = 1.0 - self.progress
-        if left < (1.0 - _LEAST_GAIN) * self._left:
-            self._at = self.nodes
-        self._left = left
+        self._left = 1.0 - self.progress
+        if self._left < (1.0 - _LEAST_GAIN) * self._gained_left:
+            self._gained_left, self._gained_at = self._left, self.nodes
 
 
 def straight_search(game: CompiledGame, *, mebibytes: int) -> AlphaBeta:
@@ -205,6 +207,7 @@ def straight_search(game: CompiledGame, *, mebibytes: int) -> AlphaBeta:
 
     Raises AlphaBetaError if the game is of another kind.
     """
-    formula = goal_formula(game, None, most_inputs=MOST_ORDER_INPUTS)
-    estimate = replace(NO_EVALUATION, formula=formula, is_for_order=True)
+    if game not in _FORMULAS:
+        _FORMULAS[game] = goal_formula(game, None, most_inputs=MOST_ORDER_INPUTS)
+    estimate = replace(NO_EVALUATION, formula=_FORMULAS[game], is_for_order=True)
     return AlphaBeta(game, STRAIGHT, estimate, mebibytes=mebibytes, words=1)

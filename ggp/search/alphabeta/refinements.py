@@ -30,10 +30,11 @@ class Refinements:
     bisection             null-window searches that halve the possible goals, instead of one window
     symmetries            symmetric positions share their table entries
     enhanced_cutoffs      look all children up before one is searched: one that is good enough may be known
-    immediate_wins        children whose mover wins at once are not searched; see `ggp.search.decisive`
 
     These can change the result of a search with a horizon:
 
+    immediate_wins        children whose mover wins at once are not searched, nor estimated; see
+                          `ggp.search.decisive`
     late_move_reduction   moves from the fourth on are first searched two plies less deep
     kept_moves            search at most this many moves of each node; 0: all
     singular_extension    a move much better than all others is searched one ply deeper

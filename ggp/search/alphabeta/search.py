@@ -115,7 +115,7 @@ class AlphaBeta:
 
     @property
     def goal_sum(self) -> int:
-        """The sum of both roles' goals in the terminal states met so far; negative before any."""
+        """The sum of both roles' goals in terminal states; negative as long as it is not known."""
         return int(self.counter[arrays.SUM])
 
     @property

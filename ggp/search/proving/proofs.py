@@ -22,7 +22,7 @@ from ggp.search.alphabeta.proof import (
     StraightProof,
     straight_search,
 )
-from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.proving.forecast import positions_to_proof
 from ggp.solver.endings import EndingTable
 
@@ -55,6 +55,7 @@ class ProofLine:
     """One of the two ways: its search, and its proof of the current state.
 
     spent_seconds      for the current state
+    root_goals         move of the role that chooses there → goal of the first role behind it, if proven
     seconds_per_node   by the latest slices; 0: unknown
     distrust           factor of its forecasts, at least 1: a search can seem about to end for ever
     """
@@ -73,6 +74,7 @@ class ProofLine:
         self._most_mebibytes = mebibytes
         self._mebibytes = min(FIRST_MEBIBYTES, mebibytes)
         self.proof: Proof | None = None
+        self.root_goals: dict[Move, int] = {}
         self.spent_seconds = 0.0
         self.seconds_per_node = 0.0
         self.distrust = 1.0
@@ -80,10 +82,16 @@ class ProofLine:
 
     def move_to(self, state: PackedState) -> None:
         """Prove `state`, which is not terminal, from now on."""
+        self.leave()
         self.proof = self._begin(self.search, state)
-        self.spent_seconds = 0.0
         self.distrust = max(1.0, FORGIVEN * self.distrust)
         self._promised_seconds = inf
+
+    def leave(self) -> None:
+        """Forget the current state and what was proven about it."""
+        self.proof = None
+        self.root_goals = {}
+        self.spent_seconds = 0.0
 
     @property
     def nodes(self) -> int:
@@ -119,11 +127,11 @@ class ProofLine:
             sizes.append(under_way)
         return positions_to_proof(sizes, length)
 
-    def slice(self) -> bool:
-        """Search for SLICE_SECONDS; whether something may have been proven. Raises AlphaBetaError."""
+    def slice(self) -> None:
+        """Search for SLICE_SECONDS. Raises AlphaBetaError."""
         nodes = max(1, int(SLICE_SECONDS / self.seconds_per_node)) if self.seconds_per_node else 1
         before, begin = self.nodes, time.perf_counter()
-        is_news = self.advance(nodes)
+        self.advance(nodes)
         seconds = time.perf_counter() - begin
         self.spent_seconds += seconds
         if self.nodes > before:
@@ -131,16 +139,16 @@ class ProofLine:
             known = self.seconds_per_node
             # Short slices are mostly overhead: believe at once that it goes faster, slowly that it does not.
             self.seconds_per_node = latest if not known else min(latest, 0.8 * known + 0.2 * latest)
-        return is_news
 
-    def advance(self, nodes: int) -> bool:
-        """Expand about `nodes` positions; whether something may have been proven. Raises AlphaBetaError."""
+    def advance(self, nodes: int) -> None:
+        """Expand about `nodes` positions. Raises AlphaBetaError."""
         if self.proof is None:
-            return False
+            return
         tried = int(self.search.frames.tried[0])
-        is_news = self.proof.advance(nodes) or int(self.search.frames.tried[0]) != tried
+        if self.proof.advance(nodes) or int(self.search.frames.tried[0]) != tried:
+            # Before a larger table, which is empty, takes the place of this one.
+            self.root_goals |= self.proof.proven_goals()
         self._enlarge_table()
-        return is_news
 
     def _enlarge_table(self) -> None:
         """Use a larger table once this one fills up: small ones are quicker to map and to reach."""
@@ -156,7 +164,7 @@ class ProofLine:
 class MatchProofs:
     """Both lines of one match. Belongs to one thread at a time.
 
-    root_goals   move of the role that chooses in the current state → goal of the first role behind it
+    root_goals   those of both lines; another object after news, so that other threads may read it
     """
 
     def __init__(self, game: CompiledGame, *, mebibytes: int, endings: EndingTable | None = None) -> None:
@@ -187,7 +195,7 @@ class MatchProofs:
         """Forget the current state and what was proven about it."""
         self.root_goals = {}
         for line in self.lines:
-            line.proof = None
+            line.leave()
 
     def move_to(self, state: PackedState) -> None:
         """Prove `state`, which is not terminal, from now on. Raises AlphaBetaError."""
@@ -207,8 +215,14 @@ class MatchProofs:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is a proof, or nothing left to do."""
-        return self.proven is not None or all(line.is_over for line in self.lines)
+        """Whether there is a proof, or nothing left to do.
+
+        In a lost position deepening goes on, which finds the longest defence.
+        """
+        straight = self.straight.proof
+        is_decided = straight is not None and straight.proven is not None and straight.proven.move is not None
+        is_proven = self.deepening.proof is not None and self.deepening.proof.proven is not None
+        return is_decided or is_proven or all(line.is_over for line in self.lines)
 
     @property
     def nodes(self) -> int:
@@ -222,7 +236,7 @@ class MatchProofs:
 
     @property
     def goal_sum(self) -> int:
-        """The sum of both roles' goals in the ends met so far; negative before any."""
+        """The sum of both roles' goals at the ends; negative as long as it is not known."""
         return max(line.search.goal_sum for line in self.lines)
 
     def needed_seconds(self, length: float | None) -> tuple[float, bool]:
@@ -238,15 +252,15 @@ class MatchProofs:
         length   mean number of joint moves of playouts; None before the first one
         """
         line = self._next_line(left, length)
-        if line.slice():
-            self._note_root_goals(line)
+        line.slice()
+        self._note(line)
 
     def advance_counted(self, nodes: int) -> None:
         """Expand `nodes` positions, half of them in each line, if there is no proof before."""
         for line in self.lines:
             while not self.is_over and not line.is_over and line.nodes < max(1, nodes // 2):
                 line.advance(max(1, nodes // 2) - line.nodes)
-            self._note_root_goals(line)
+            self._note(line)
 
     def _next_line(self, left: float, length: float | None) -> ProofLine:
         deepening, straight = self.lines
@@ -260,6 +274,9 @@ class MatchProofs:
             weight = BETTER_WEIGHT
         return straight if straight.spent_seconds <= weight * deepening.spent_seconds else deepening
 
-    def _note_root_goals(self, line: ProofLine) -> None:
-        if line.proof is not None:
-            self.root_goals |= line.proof.proven_goals()
+    def _note(self, line: ProofLine) -> None:
+        """Take over what a line has proven about the root. Raises AlphaBetaError if the sums differ."""
+        if not line.root_goals.items() <= self.root_goals.items():
+            self.root_goals = {**self.root_goals, **line.root_goals}
+        if len({each.search.goal_sum for each in self.lines if each.search.goal_sum >= 0}) > 1:
+            raise AlphaBetaError("the roles' goals do not add up to the same sum in all terminal states")

@@ -66,6 +66,8 @@ class Prover:
 
     solution   of all states from an earlier one on, in this game or another of the same rules; None if there
                is none
+    state      the current one; None before `move_to`
+    root_goals what is proven about the moves of the own role there, in the role's goals; replaced whole
     proofs     alpha-beta; None before `prepare`, and if it does not apply
     plans      in a game of one role: a way to an end with a high goal
     """
@@ -91,39 +93,36 @@ class Prover:
         self._enumeration = MatchEnumeration(game, mebibytes)
         self.solution: Solution | None = None
         self._clock = clock
-        self._state: PackedState | None = None
+        self.state: PackedState | None = None
         self.proofs: MatchProofs | None = None
         self._is_blind = bool(game.terms.percepts)
         self._has_alphabeta = not self._is_blind
         has_plans = len(game.roles) == 1 and not self._is_blind
         self.plans = MatchPlans(game, int(PLAN_SHARE * mebibytes)) if has_plans else None
         self._is_far = False
+        self.root_goals: Mapping[Move, int] = {}
+        self._noted: Mapping[Move, int] = {}
 
     @property
     def proven(self) -> Proven | None:
         """The proof by alpha-beta for the current state, if there is one."""
-        return None if self.proofs is None or self._state is None else self.proofs.proven
+        proofs = self.proofs
+        return None if proofs is None or self.state is None else proofs.proven
 
     @property
     def spent_seconds(self) -> float:
         """Time that alpha-beta took for the current state."""
-        return 0.0 if self.proofs is None else self.proofs.spent_seconds
-
-    @property
-    def root_goals(self) -> Mapping[Move, int]:
-        """What is proven about the moves of the own role in the current state, in the role's goals."""
-        if self.proofs is None or self._state is None or not self.proofs.root_goals:
-            return {}
-        if len(self.game.legal_moves(self._state, self.game.roles[self.role_index])) < 2:
-            return {}
-        return {move: self.own_goal(goal) for move, goal in self.proofs.root_goals.items()}
+        proofs = self.proofs
+        return 0.0 if proofs is None else proofs.spent_seconds
 
     @property
     def has_decided(self) -> bool:
         """Whether a move is known that no search can better."""
-        if self.plans is not None and self._state is not None and self.plans.has_best(self._state):
+        if self.plans is not None and self.state is not None and self.plans.has_best(self.state):
             return True
-        return self.proven is not None and self.proven.move is not None
+        proofs = self.proofs
+        proven = self.proven
+        return proofs is not None and proofs.is_over and proven is not None and proven.move is not None
 
     def stage(self, state: PackedState) -> Stage | None:
         """The optimal moves in `state` by the solution or the endings, or None."""
@@ -168,9 +167,9 @@ class Prover:
 
     def move_to(self, state: PackedState) -> None:
         """Work on `state`, which is not terminal, from now on."""
-        if state == self._state:
+        if state == self.state:
             return
-        self._state = state
+        self.state, self.root_goals = state, {}
         if self.solution is None:
             self.prepare()
             self._try(lambda proofs: proofs.move_to(state))
@@ -179,8 +178,8 @@ class Prover:
 
     def seek_plan(self, deadline: float, is_stopped: Callable[[], bool] | None = None) -> None:
         """Look for a way to the best end from the current state, in a game of one role."""
-        if self.plans is not None and self._state is not None and self.solution is None:
-            self.plans.seek(self._state, deadline, is_stopped)
+        if self.plans is not None and self.state is not None and self.solution is None:
+            self.plans.seek(self.state, deadline, is_stopped)
 
     @property
     def needs_enumeration(self) -> bool:
@@ -189,16 +188,16 @@ class Prover:
 
     def prove_counted(self, nodes: int) -> None:
         """Expand about `nodes` (> 0) positions, or enumerate that many states: no clock decides anything."""
-        assert self._state is not None, "move_to comes first"
+        assert self.state is not None, "move_to comes first"
         if self._is_blind or self.solution is not None:
             return
         if self.plans is not None:
-            self.plans.seek_counted(self._state, nodes)
-            if self.plans.has_best(self._state):
+            self.plans.seek_counted(self.state, nodes)
+            if self.plans.has_best(self.state):
                 return
         self._try(lambda proofs: proofs.advance_counted(nodes))
         if self.needs_enumeration:
-            self.solution = solve_counted(self.game, self._state, nodes, mebibytes=self.mebibytes)
+            self.solution = solve_counted(self.game, self.state, nodes, mebibytes=self.mebibytes)
 
     def keep_pace(self, begin: float, deadline: float, *, length: float | None, cores: int = 1) -> None:
         """Prove on until the share of the time since `begin` is used up.
@@ -207,7 +206,7 @@ class Prover:
         length            mean number of joint moves of the search's playouts; None before the first one
         cores             threads of the search, from whose time the share is taken
         """
-        if self._state is None or self.solution is not None:
+        if self.state is None or self.solution is not None:
             return
         while self.proofs is not None and not self.proofs.is_over:
             now = self._clock()
@@ -235,11 +234,24 @@ class Prover:
 
     def _try(self, step: Callable[[MatchProofs], None]) -> None:
         """Take a step of alpha-beta; give it up if it turns out not to apply."""
-        if self.proofs is not None:
-            try:
-                step(self.proofs)
-            except (AlphaBetaError, MemoryError) as error:
-                self._give_up(error)
+        proofs = self.proofs
+        if proofs is None:
+            return
+        try:
+            step(proofs)
+        except (AlphaBetaError, MemoryError) as error:
+            self._give_up(error)
+            return
+        if proofs.root_goals is not self._noted:
+            self._noted = proofs.root_goals
+            self.root_goals = self._own_goals(proofs.root_goals)
+
+    def _own_goals(self, goals: Mapping[Move, int]) -> Mapping[Move, int]:
+        """What is proven about moves of the own role, in its goals; nothing if it has no choice."""
+        role = self.game.roles[self.role_index]
+        if not goals or self.state is None or len(self.game.legal_moves(self.state, role)) < 2:
+            return {}
+        return {move: self.own_goal(goal) for move, goal in goals.items()}
 
     def own_goal(self, goal: int) -> int:
         """A proven goal of the first role as a goal of the own one."""
@@ -247,13 +259,15 @@ class Prover:
 
     @property
     def goal_sum(self) -> int:
-        """The sum of two roles' goals at all ends met so far; NO_SUM with one role, or before any end."""
-        return NO_SUM if self.proofs is None or len(self.game.roles) < 2 else self.proofs.goal_sum
+        """The sum of two roles' goals at the ends; NO_SUM with one role, or as long as it is not known."""
+        proofs = self.proofs
+        return NO_SUM if proofs is None or len(self.game.roles) < 2 else proofs.goal_sum
 
     def _give_up(self, error: Exception) -> None:
         _logger.info("%s: alpha-beta does not apply: %s", self.game.name, error)
         self._has_alphabeta = False
         self.proofs = None
+        self.root_goals = {}
 
 
 def prepare_proving(game: CompiledGame) -> None:

@@ -301,11 +301,16 @@ def _note_known(memory: AlphaBetaMemory, words: Index, top: Index, lanes: Index)
 
 
 @inlined
-def _note_wins(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
-    """end[child] = the goal if its mover wins at once, although the child is not terminal."""
+def _note_wins(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
+    """end[child] = the goal if its mover wins at once and the other role has no choice.
+
+    That the other role has none then was only seen in playouts when the circuit was made.
+    """
     find_wins(memory.wins, memory.child_value)
     for role in range(2):
-        won = literal(memory.wins.value, wins_of(memory.wins, role)) & ~load(memory.live, 0)
+        slot, end = tables.first_slot[1 - role], tables.first_slot[2 - role]
+        open_ends = ~(load(memory.live, 0) | several_true(memory.child_value, tables.slot_literal, slot, end))
+        won = literal(memory.wins.value, wins_of(memory.wins, role)) & open_ends
         if any_lane(won):
             store(memory.live, 2, won)
             _set_in_lanes(memory.end, top, lanes, memory.live, 2, WINNING_SCORE if role == 0 else 0)
@@ -354,7 +359,7 @@ def make_children(
         if memory.known.goal.shape[0] > 0:
             _note_known(memory, np.int64(code.word_count), here, lanes)
         if memory.option[c.IMMEDIATE_WINS]:
-            _note_wins(memory, here, lanes)
+            _note_wins(tables, memory, here, lanes)
         if memory.option[c.DISTANCE_WEIGHT] and not _is_postponed(memory, count):
             _add_distance(memory, here, lanes)
         for lane in range(lanes):

@@ -156,6 +156,17 @@ def test_progress_of_a_straight_proof_is_about_its_share_of_the_positions():
     assert all(0.1 < ratio < 10 for ratio in ratios)
 
 
+def test_a_straight_proof_that_gets_on_step_by_step_is_not_stuck():
+    """However short the slices: the gain counts from the last one that was large enough."""
+    game = load("connectfour_4x4", "lanes")
+    proof = StraightProof(straight_search(game, mebibytes=16), game.initial_state())
+    late = []
+    while not proof.advance(20):
+        if proof.progress > 0.9:
+            late.append(proof.positions_to_proof() / proof.nodes)
+    assert min(late) < 1.0
+
+
 def test_a_straight_proof_that_is_stuck_asks_for_more_and_more():
     """In checkers it goes on in one line for hundreds of moves."""
     game = load("checkers", "lanes")
