@@ -6,8 +6,8 @@ one, and the last move that was not yet refuted the longest defence, but for wha
 knows of lines that reach a position later.
 
 `StraightProof` has no horizon: it searches to the end at once, moves in the order of the goal distance alone.
-Where every line ends before long, as on a board that fills up, it needs a fifth of the positions; where one
-side can keep the game going, it gets lost. How far it has come says which of the two is the case.
+If every line ends before long, as on a board that fills up, it needs a quarter of the positions or fewer; if
+one side can keep the game going, it gets lost. How far it has come says which of the two is the case.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ MOST_ORDER_INPUTS = 1500
 FIRST_FORECAST = 200
 """Positions from which on the progress of a straight proof is believed."""
 STUCK = 5.0
-_FORMULAS: WeakKeyDictionary[CompiledGame, GoalFormula | None] = WeakKeyDictionary()
+"""A search is expected to stay stuck for this multiple of the positions since its latest gain."""
 _LEAST_GAIN = 0.1
-"""Of what is left: a straight proof that does not come so much further is stuck."""
+"""Share of what is left that counts as a gain."""
+_FORMULAS: WeakKeyDictionary[CompiledGame, GoalFormula | None] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)

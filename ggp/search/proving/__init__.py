@@ -3,6 +3,6 @@
 enumeration   solves all states from here on if a forecast says that they are few enough
 forecast      how much work a proof by alpha-beta still takes
 planning      one role: a way to a good end
-proofs        alpha-beta in two ways that take turns, on the state at hand
+proofs        alpha-beta on the current state: two searches that take turns
 prover        `Prover`: all of this for one match, and how much time it gets
 """

@@ -1,8 +1,8 @@
-"""Alpha-beta on the current state of one match, in two ways that take turns.
+"""Alpha-beta on the current state of one match: two searches that take turns.
 
-Iterative deepening finds short wins wherever they are. A search straight to the end needs far fewer positions
-where the end of every line is in reach. Nothing tells in advance which of them will prove a state, but both
-forecast their end, and the better forecast gets more of the time.
+Iterative deepening finds short wins. A search straight to the end needs far fewer positions if the end of
+every line is in reach. It is not known in advance which of them will prove a state, but both forecast their
+end, and the search with the better forecast gets more of the time.
 """
 
 from __future__ import annotations
@@ -43,8 +43,6 @@ BETTER = 8.0
 """A forecast is better if the other one asks for at least this multiple."""
 BETTER_WEIGHT, FAR_WEIGHT = 8.0, 0.15
 """Seconds for the straight search, for each second of deepening, if its forecast is better or hopeless."""
-
-
 BROKEN = 4.0
 """A promise is broken if a proof takes this multiple of what its lowest forecast asked for."""
 DISTRUST, FORGIVEN = 4.0, 0.5
@@ -57,7 +55,7 @@ class ProofLine:
     spent_seconds      for the current state
     root_goals         move of the role that chooses there → goal of the first role behind it, if proven
     seconds_per_node   by the latest slices; 0: unknown
-    distrust           factor of its forecasts, at least 1: a search can seem about to end for ever
+    distrust           factor of its forecasts, at least 1: a search can appear close to its end indefinitely
     """
 
     def __init__(
@@ -108,12 +106,17 @@ class ProofLine:
         positions = self._needed_positions(length)
         if positions is None or not self.seconds_per_node:
             return None
-        seconds = positions * self.seconds_per_node
-        self._promised_seconds = min(self._promised_seconds, self.spent_seconds + seconds)
+        return positions * self.seconds_per_node * self.distrust
+
+    def _note_promise(self, length: float | None) -> None:
+        """Compare the time spent with the lowest forecast, and distrust later ones if it was broken."""
+        needed = self.needed_seconds(length)
+        if needed is None:
+            return
+        self._promised_seconds = min(self._promised_seconds, self.spent_seconds + needed / self.distrust)
         if self.spent_seconds > BROKEN * self._promised_seconds:
             self.distrust *= DISTRUST
             self._promised_seconds = inf
-        return seconds * self.distrust
 
     def _needed_positions(self, length: float | None) -> float | None:
         proof = self.proof
@@ -127,8 +130,8 @@ class ProofLine:
             sizes.append(under_way)
         return positions_to_proof(sizes, length)
 
-    def slice(self) -> None:
-        """Search for SLICE_SECONDS. Raises AlphaBetaError."""
+    def slice(self, length: float | None) -> None:
+        """Search for SLICE_SECONDS; length: see `needed_seconds`. Raises AlphaBetaError."""
         nodes = max(1, int(SLICE_SECONDS / self.seconds_per_node)) if self.seconds_per_node else 1
         before, begin = self.nodes, time.perf_counter()
         self.advance(nodes)
@@ -139,6 +142,7 @@ class ProofLine:
             known = self.seconds_per_node
             # Short slices are mostly overhead: believe at once that it goes faster, slowly that it does not.
             self.seconds_per_node = latest if not known else min(latest, 0.8 * known + 0.2 * latest)
+        self._note_promise(length)
 
     def advance(self, nodes: int) -> None:
         """Expand about `nodes` positions. Raises AlphaBetaError."""
@@ -252,7 +256,7 @@ class MatchProofs:
         length   mean number of joint moves of playouts; None before the first one
         """
         line = self._next_line(left, length)
-        line.slice()
+        line.slice(length)
         self._note(line)
 
     def advance_counted(self, nodes: int) -> None:

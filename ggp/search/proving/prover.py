@@ -43,11 +43,11 @@ FIRST_SHARE = 0.1
 """Share of the time as long as there is no forecast, and while the end may come into reach."""
 HOPELESS_SHARE = 0.01
 UNKNOWN_SHARE = 0.02
-"""Share of the whole clock after which the end counts as out of reach if there still is no forecast."""
+"""Share of the whole clock after which the end counts as out of reach, unless a forecast is good."""
 LEAST_PATIENCE_SECONDS = 0.02
 SHARES = ((1.0, 0.75), (4.0, 0.2), (IN_REACH, FIRST_SHARE))
 """By the multiple of the time left that the forecast asks for, at most: share of the time."""
-MOST_SHARE = 0.75
+MOST_SHARE = max(share for _, share in SHARES)
 FAR = 1000.0
 """From this multiple of the whole clock on, the end will hardly be in reach one move later either."""
 HEAD_START_SHARE = 0.01

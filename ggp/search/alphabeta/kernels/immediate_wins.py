@@ -13,7 +13,7 @@ import numpy as np
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined
-from ggp.jit.rows import Index, Rows, literal, load, make_rows, store
+from ggp.jit.rows import Index, Rows, load, make_rows, store
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.settle import settle_phases
 
@@ -49,6 +49,3 @@ def find_wins(wins: ImmediateWins, state: Rows) -> None:
 def wins_of(wins: ImmediateWins, role: Index) -> Index:
     """The literal that says in which lanes `role` wins at once."""
     return np.int64(wins.tables.goal_literal[wins.tables.goal_first[role]])
-
-
-__all__ = ["ImmediateWins", "find_wins", "literal", "no_immediate_wins", "wins_of"]

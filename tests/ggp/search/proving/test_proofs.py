@@ -96,12 +96,16 @@ def test_broken_promises_are_believed_less_and_less_and_forgiven_in_time():
     line = proofs.straight
     line.seconds_per_node = 1.0
     line._needed_positions = lambda length: 1.0
+    line._note_promise(None)
     assert line.needed_seconds(None) == 1.0
     line.spent_seconds = 4.5
+    line._note_promise(None)
     assert line.needed_seconds(None) == 4.0
     line.spent_seconds = 9.0
+    line._note_promise(None)
     assert line.needed_seconds(None) == 4.0
     line.spent_seconds = 41.0
+    line._note_promise(None)
     assert line.needed_seconds(None) == 16.0
     state = proofs.deepening.search.game.initial_state()
     line.move_to(state)

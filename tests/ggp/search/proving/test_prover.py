@@ -42,7 +42,7 @@ def test_keeping_pace_stops_at_its_share_and_at_the_deadline():
 
 
 def forecast(prover, seconds, is_known=True):
-    """Let alpha-beta ask for so many more seconds."""
+    """Fix the forecast of alpha-beta at `seconds`."""
     prover.proofs.needed_seconds = lambda length: (seconds, is_known)
 
 
@@ -92,8 +92,8 @@ def test_one_slow_slice_does_not_end_a_proof():
     prover = prover_of("nim")
     for line in prover.proofs.lines:
         line.seconds_per_node = 0.005
-        line.slice()
-        line.slice()
+        line.slice(None)
+        line.slice(None)
         assert line.seconds_per_node < 0.002
 
 
