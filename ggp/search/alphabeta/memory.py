@@ -84,12 +84,20 @@ def with_estimate(memory: AlphaBetaMemory, refinements: Refinements, estimate: E
     return memory._replace(formula=formula, degree=degree, network=network)
 
 
-def with_immediate_wins(memory: AlphaBetaMemory, tables: LaneTables) -> AlphaBetaMemory:
+def with_immediate_wins(memory: AlphaBetaMemory, tables: tuple[LaneTables, LaneTables]) -> AlphaBetaMemory:
     """The same memory for a search that asks `tables` (of `immediate_wins`) which children need no search."""
-    value = make_rows(tables.row_count, width_of(memory.node_value))
-    words_of(value)[0] = ALL_ONES
     memory.option[arrays.IMMEDIATE_WINS] = 1
-    return memory._replace(wins=ImmediateWins(tables, value, fluents_read(tables)))
+    words = width_of(memory.node_value)
+    return memory._replace(
+        wins=_wins_of_role(tables[0], words),
+        other_wins=_wins_of_role(tables[1], words),
+    )
+
+
+def _wins_of_role(tables: LaneTables, words: int) -> ImmediateWins:
+    value = make_rows(tables.row_count, words)
+    words_of(value)[0] = ALL_ONES
+    return ImmediateWins(tables, value, fluents_read(tables))
 
 
 def _most_legal(game: CompiledGame) -> int:

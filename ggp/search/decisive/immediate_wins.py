@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ggp.circuit.circuit import Circuit
+from ggp.circuit.circuit import FALSE_LITERAL, Circuit
+from ggp.circuit.packed_gates import as_tuples
+from ggp.circuit.tables import tabulate
 from ggp.engines.compiled import CompiledGame
-from ggp.lanes.layout import LaneTables
-from ggp.search.decisive.decisive_moves import WatchedEnds, winnable_circuit
+from ggp.lanes.layout import LaneTables, arrange
+from ggp.search.decisive.decisive_moves import WatchedEnds, winnable_circuit, with_wins
 from ggp.search.decisive.kept_circuits import KeptCircuits
 
 LARGEST = 15_000
@@ -25,13 +27,25 @@ def _made(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:
     return winnable_circuit(circuit, watched, WHILE_BUILT + circuit.literal_count)
 
 
-_CIRCUITS = KeptCircuits(Path(__file__), LARGEST, _made)
+def _of_role(circuit: Circuit, role: int) -> Circuit:
+    """The part of the circuit that says whether `role` wins at once; the other role's goal is false."""
+    wins = [FALSE_LITERAL, FALSE_LITERAL]
+    wins[role] = next((goal.literal for goal in circuit.goals if goal.role == role), FALSE_LITERAL)
+    return with_wins(circuit, as_tuples(circuit.gates), wins)
 
 
-def immediate_wins(game: CompiledGame) -> LaneTables | None:
-    """Tables of a circuit whose goal of role r says that a legal move of r wins at once, with goal 100.
+def _by_role(circuit: Circuit) -> tuple[LaneTables, LaneTables]:
+    return arrange(tabulate(_of_role(circuit, 0))), arrange(tabulate(_of_role(circuit, 1)))
 
-    The other role's goal is 0 then. None if the game is not suitable (see `KeptCircuits.tables`) or a circuit
-    is too large.
+
+_CIRCUITS = KeptCircuits(Path(__file__), LARGEST, _made, _by_role)
+
+
+def immediate_wins(game: CompiledGame) -> tuple[LaneTables, LaneTables] | None:
+    """Tables of two circuits: the goal of role r in circuit r says that a legal move of r wins.
+
+    It gets 100 then and the other role 0. In most states only one role can move, so that the other circuit
+    need not be settled. None if the game is not suitable (see `KeptCircuits.tables`) or a circuit is too
+    large.
     """
     return _CIRCUITS.tables(game)

@@ -11,15 +11,15 @@ import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from ggp.circuit.cache import GameCache, cache_folder
 from ggp.circuit.circuit import FALSE_LITERAL, Circuit
 from ggp.circuit.file import CompilationReport, CompiledCircuit, encode
 from ggp.circuit.simplify.plan import simplify
-from ggp.circuit.tables import circuit_of, tabulate
+from ggp.circuit.tables import circuit_of
 from ggp.engines.compiled import CompiledGame
-from ggp.lanes.layout import LaneTables, arrange
 from ggp.search.decisive import decisive_moves
 from ggp.search.decisive.decisive_moves import (
     WatchedEnds,
@@ -36,26 +36,34 @@ SIMPLIFY_SECONDS = 0.5
 
 _logger = logging.getLogger("ggp.search")
 
+Tables = TypeVar("Tables")
 
-class KeptCircuits:
+
+class KeptCircuits(Generic[Tables]):
     """The circuits of one kind, by game."""
 
     def __init__(
-        self, module: Path, largest: int, make: Callable[[Circuit, WatchedEnds], Circuit | None]
+        self,
+        module: Path,
+        largest: int,
+        make: Callable[[Circuit, WatchedEnds], Circuit | None],
+        lay_out: Callable[[Circuit], Tables],
     ) -> None:
         """Set up without any circuit.
 
         module    the file that makes the circuits; after a change of its text, kept ones are made again
         largest   literals at most, of the game's circuit and of the one made, before it is simplified
         make      the circuit for that of a game, with wins as goals; None if there is none
+        lay_out   the circuit as kernels need it
         """
         self._module = module
         self._largest = largest
         self._make = make
+        self._lay_out = lay_out
         self._lock = threading.Lock()
-        self._known: WeakKeyDictionary[CompiledGame, LaneTables | None] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[CompiledGame, Tables | None] = WeakKeyDictionary()
 
-    def tables(self, game: CompiledGame) -> LaneTables | None:
+    def tables(self, game: CompiledGame) -> Tables | None:
         """The tables of the circuit; None if the game is not suitable or a circuit is too large.
 
         Suitable are games in which two roles alternate, whose goals add up to 100, and in which random
@@ -66,7 +74,7 @@ class KeptCircuits:
                 self._known[game] = self._load(game)
             return self._known[game]
 
-    def _load(self, game: CompiledGame) -> LaneTables | None:
+    def _load(self, game: CompiledGame) -> Tables | None:
         if len(game.tables.input) > self._largest or len(game.roles) != 2:
             return None
         circuit = circuit_of(game.tables, game.terms, game.exclusive)
@@ -83,7 +91,7 @@ class KeptCircuits:
         _logger.info(
             "%s: %s are seen on %d literals", game.name, self._module.stem, kept.circuit.literal_count
         )
-        return arrange(tabulate(kept.circuit))
+        return self._lay_out(kept.circuit)
 
     def _worthwhile_circuit(self, game: CompiledGame, circuit: Circuit) -> Circuit:
         """The circuit, simplified; one that never sees a win if it is not worth having."""

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, cone_of
 from ggp.circuit.packed_gates import as_tuples
+from ggp.circuit.tables import tabulate
 from ggp.engines.compiled import CompiledGame
-from ggp.lanes.layout import LaneTables
+from ggp.lanes.layout import LaneTables, arrange
 from ggp.search.decisive.decisive_moves import WINNING_GOAL, WatchedEnds, with_wins
 from ggp.search.decisive.kept_circuits import KeptCircuits
 
@@ -66,4 +67,8 @@ def _made(circuit: Circuit, _: WatchedEnds) -> Circuit:
     return winning_circuit(circuit)
 
 
-_CIRCUITS = KeptCircuits(Path(__file__), LARGEST, _made)
+def _laid_out(circuit: Circuit) -> LaneTables:
+    return arrange(tabulate(circuit))
+
+
+_CIRCUITS = KeptCircuits(Path(__file__), LARGEST, _made, _laid_out)

@@ -144,7 +144,8 @@ class AlphaBetaMemory(NamedTuple):
     known, mixed              states that count as ends because their goals are known; uint64[L], scratch
     formula, degree           the goals as a formula, used with `DISTANCE_WEIGHT`; float64[parts*L], scratch
     network                   a taught network, used with `NETWORK_WEIGHT`
-    wins                      which children are won at once by their movers, used with `IMMEDIATE_WINS`
+    wins, other_wins          which children are won at once by role 0, and by role 1, if they move there;
+                              used with `IMMEDIATE_WINS`
     """
 
     node_value: Rows
@@ -175,6 +176,7 @@ class AlphaBetaMemory(NamedTuple):
     degree: NDArray[np.float64]
     network: NetworkTables
     wins: ImmediateWins
+    other_wins: ImmediateWins
     option: Ints
     counter: Ints
 
@@ -222,6 +224,7 @@ def make_memory(
         degree=np.zeros(1, np.float64),
         network=no_network(),
         wins=no_immediate_wins(tables, words),
+        other_wins=no_immediate_wins(tables, words),
         option=np.zeros(OPTIONS, np.int64),
         counter=np.zeros(COUNTERS, np.int64),
     )

@@ -28,7 +28,7 @@ from ggp.jit.rows import (
 )
 from ggp.lanes.bits import has_lane, literal_in_lane
 from ggp.lanes.keys.key_table import prefetch_batch
-from ggp.lanes.keys.packing import StateCode, decode_planes, store_keys
+from ggp.lanes.keys.packing import StateCode, store_keys
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.row_loops import clear_moves, several_true
 from ggp.lanes.settle import settle_phases
@@ -36,7 +36,7 @@ from ggp.networks.kernels import read_state, value_of
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.distance import distance_score, set_degrees
-from ggp.search.alphabeta.kernels.immediate_wins import find_wins, wins_of
+from ggp.search.alphabeta.kernels.immediate_wins import ImmediateWins, find_wins, wins_of
 from ggp.solver.kernels.known_goals import UNKNOWN_GOAL, known_goal
 
 WINNING_SCORE = 10_000
@@ -45,13 +45,16 @@ WINNING_SCORE = 10_000
 @inlined
 def _load_node(code: StateCode, memory: AlphaBetaMemory, place: Index) -> None:
     """Load the node at `place` into every lane of node_value."""
-    words = code.word_count
-    for d in range(words):
-        bits = memory.key[place * words + d]
-        for i in range(64):
-            word = ALL_ONES if (bits >> np.uint64(i)) & np.uint64(1) else np.uint64(0)
-            store(memory.planes, 64 * d + i, fill(memory.node_value, word))
-    decode_planes(code, memory.planes, memory.node_value)
+    start = place * code.word_count
+    first = code.first_digit
+    digit = code.digit
+    for f in range(first.shape[0] - 1):
+        word = ALL_ONES
+        for j in range(first[f], first[f + 1]):
+            plane = np.int64(digit[j] >> 1)
+            bit = (memory.key[start + (plane >> 6)] >> np.uint64(plane & 63)) ^ np.uint64(digit[j] & 1)
+            word = word if bit & np.uint64(1) else np.uint64(0)
+        store(memory.node_value, 1 + f, fill(memory.node_value, word))
 
 
 @inlined
@@ -158,33 +161,54 @@ def _set_in_lanes(
 
 
 @inlined
+def _count_moves(tables: LaneTables, memory: AlphaBetaMemory, role: Index, moves: Index) -> Any:
+    """Count the legal moves of a role in all children; returns how many binary digits that takes.
+
+    Digit k of the counts is row k of `planes`.
+    """
+    value, digits = memory.child_value, memory.planes
+    first = tables.first_slot[role]
+    used: Any = np.int64(0)
+    for slot in range(first, first + moves):
+        carry = literal(value, np.int64(tables.slot_literal[slot]))
+        k: Any = np.int64(0)
+        while k < used and any_lane(carry):
+            x = load(digits, k)
+            store(digits, k, x ^ carry)
+            carry = x & carry
+            k += 1
+        if any_lane(carry):
+            store(digits, used, carry)
+            used += 1
+    return used
+
+
+@inlined
 def _find_movers(
     tables: LaneTables, first_move: Int32Array, memory: AlphaBetaMemory, top: Index, lanes: Index
 ) -> None:
-    """Find each child's mover, and with `STATIC_ORDER` or `MOBILITY_WEIGHT` its number of moves."""
-    value = memory.child_value
-    counts = memory.option[c.STATIC_ORDER] or memory.option[c.MOBILITY_WEIGHT]
+    """Find each child's mover and its number of moves."""
+    digits = memory.planes
     for lane in range(lanes):
         memory.mover[top + lane] = 0
         memory.mobility[top + lane] = 1
     for role in range(tables.role_count):
-        slot = tables.first_slot[role]
-        end = slot + first_move[role + 1] - first_move[role]
-        several = several_true(value, tables.slot_literal, slot, end)
-        store(memory.live, 2, several)
-        _set_in_lanes(memory.mover, top, lanes, memory.live, 2, role)
-        _set_in_lanes(memory.mobility, top, lanes, memory.live, 2, 0)
-        if counts and any_lane(several):
-            for each in range(slot, end):
-                x = literal(value, np.int64(tables.slot_literal[each])) & several
-                if any_lane(x):
-                    store(memory.live, 3, x)
-                    _add_in_lanes(memory.mobility, top, lanes, memory.live, 3, 1)
+        used = _count_moves(tables, memory, np.int64(role), first_move[role + 1] - first_move[role])
+        if used < 2:
+            continue
+        for lane in range(lanes):
+            w, shift = lane >> 6, np.uint64(lane & 63)
+            count: Any = 0
+            for k in range(used):
+                count |= np.int64((get_word(digits, k, w) >> shift) & np.uint64(1)) << k
+            if count > 1:
+                memory.mover[top + lane] = role
+                memory.mobility[top + lane] = count
 
 
 @inlined
 def _read_goals(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
-    """end[child] = the goal of role 0, in hundredths; NO_SCORE where it has none or several.
+    """end[child] = the goal of role 0, in hundredths; NO_SCORE where it has none or several, or nobody asks.
 
     In terminal children the roles' goals must add up to the same sum everywhere.
     """
@@ -192,6 +216,8 @@ def _read_goals(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: 
     for lane in range(lanes):
         memory.end[top + lane] = c.NO_SCORE
         memory.score[top + lane] = 0
+    if memory.option[c.GOAL_WEIGHT] == 0 and not any_lane(load(memory.live, 0)):
+        return
     for role in range(tables.role_count):
         for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
             store(memory.live, 2, literal(value, np.int64(tables.goal_literal[q])))
@@ -306,14 +332,28 @@ def _note_wins(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: I
 
     That the other role has none then was only seen in playouts when the circuit was made.
     """
-    find_wins(memory.wins, memory.child_value)
-    for role in range(2):
-        slot, end = tables.first_slot[1 - role], tables.first_slot[2 - role]
-        open_ends = ~(load(memory.live, 0) | several_true(memory.child_value, tables.slot_literal, slot, end))
-        won = literal(memory.wins.value, wins_of(memory.wins, role)) & open_ends
-        if any_lane(won):
-            store(memory.live, 2, won)
-            _set_in_lanes(memory.end, top, lanes, memory.live, 2, WINNING_SCORE if role == 0 else 0)
+    store(memory.live, 1, fill(memory.child_value, np.uint64(0)))
+    for w in range((lanes + 63) >> 6):
+        set_word(memory.live, 1, w, ALL_ONES >> np.uint64(64 - min(64, lanes - 64 * w)))
+    _note_wins_of(tables, memory, memory.wins, np.int64(0), top, lanes)
+    _note_wins_of(tables, memory, memory.other_wins, np.int64(1), top, lanes)
+
+
+@inlined
+def _note_wins_of(
+    tables: LaneTables, memory: AlphaBetaMemory, wins: ImmediateWins, role: Index, top: Index, lanes: Index
+) -> None:
+    """`_note_wins` of one role, in the children of live row 1."""
+    slot, end = tables.first_slot[1 - role], tables.first_slot[2 - role]
+    taken = load(memory.live, 0) | several_true(memory.child_value, tables.slot_literal, slot, end)
+    open_ends = load(memory.live, 1) & ~taken
+    if not any_lane(open_ends):
+        return
+    find_wins(wins, memory.child_value)
+    won = literal(wins.value, wins_of(wins, role)) & open_ends
+    if any_lane(won):
+        store(memory.live, 2, won)
+        _set_in_lanes(memory.end, top, lanes, memory.live, 2, WINNING_SCORE if role == 0 else 0)
 
 
 @piece

@@ -19,9 +19,9 @@ from ggp.lanes.settle import settle_phases
 
 
 class ImmediateWins(NamedTuple):
-    """What `find_wins` works on.
+    """What `find_wins` works on, for one role.
 
-    tables   of the circuit whose only outputs are goals: role r has a legal move that wins
+    tables   of the circuit whose only output is the role's goal: it has a legal move that wins
     value    its rows
     fluent   int32[*]: the fluents that it reads; none if nobody asks
     """

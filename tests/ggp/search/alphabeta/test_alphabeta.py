@@ -81,6 +81,27 @@ def test_no_refinement_changes_the_value(name, refinement):
             assert (result.goal, result.is_proven) == (solution.worth(state).values[0], True)
 
 
+@pytest.mark.parametrize("name", ["nim", "breakthrough_4x4", "connectfour_4x4", "pentago"])
+def test_children_have_the_movers_and_as_many_moves_as_the_rules_give_them(name):
+    """Counted in binary digits for all children at once; pentago has more than 64 of them."""
+    game = load(name, "lanes")
+    search = AlphaBeta(game, mebibytes=1)
+    for state in random_states(game, 6, seed=2):
+        search.forget()
+        search.search(state, depth=1)
+        first, count = int(search.frames.first[0]), int(search.frames.children[0])
+        legal = [game.legal_moves(state, role) for role in game.roles]
+        mover = int(search._memory.mover[0])
+        assert count == len(legal[mover])
+        for child in range(first, first + count):
+            made = game.moves[mover][search._memory.move[child] - game.tables.first_move[mover]]
+            joint = [made if r == mover else moves[0] for r, moves in enumerate(legal)]
+            following = game.next_state(state, tuple(joint))
+            counts = [len(game.legal_moves(following, role)) for role in game.roles]
+            assert search._memory.mobility[child] == max(1, *counts)
+            assert max(counts) < 2 or search._memory.mover[child] == counts.index(max(counts))
+
+
 @pytest.mark.parametrize(
     ("name", "refinement"),
     [

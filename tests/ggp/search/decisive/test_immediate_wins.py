@@ -31,21 +31,20 @@ def wins_at_once(game, state, role):
 def test_the_circuit_sees_what_trying_all_moves_sees(name):
     """All it sees is true; what it misses are wins by moves that won in none of the playouts watched."""
     game = load(name, "lanes")
-    tables = immediate_wins(game)
-    lanes = Lanes(tables, words=1)
+    circuits = [Lanes(tables, words=1) for tables in immediate_wins(game)]
     rng = random.Random(3)
     wins = found = 0
     for _ in range(12 if name == "pentago" else 40):
         state = game.initial_state()
         while not game.is_terminal(state):
-            lanes.set_states(np.array([game.unpack(state)]).T)
-            lanes.settle(Phase.LEGAL, Phase.GOAL)
-            seen = lanes.read(tables.goal_literal, 1)[:, 0]
-            for role in range(2):
+            for role, lanes in enumerate(circuits):
+                lanes.set_states(np.array([game.unpack(state)]).T)
+                lanes.settle(Phase.LEGAL, Phase.GOAL)
+                is_seen = bool(lanes.read(lanes.tables.goal_literal, 1)[role, 0])
                 is_won = wins_at_once(game, state, role)
-                assert is_won or not seen[role]
+                assert is_won or not is_seen
                 wins += is_won and len(game.legal_moves(state, game.roles[role])) > 1
-                found += bool(seen[role])
+                found += is_seen
             state = game.next_state(state, tuple(rng.choice(game.legal_moves(state, r)) for r in game.roles))
     assert wins > 0
     assert 0.8 * wins <= found
