@@ -3,7 +3,9 @@
 options         what a user may ask of the evaluation
 refinements     which refinements are used, and how the horizon is scored
 symmetry        renamings of facts under which the game is the same
+latches         facts that never change again, proven on the circuit
 goal_distance   how near the roles are to their goals, as a fuzzy formula
+goal_bounds     which goals a state can still end with
 memory          arrays for one game, set up from refinements and estimate
 table_size      size of the transposition table
 kernels/        the search itself

@@ -18,18 +18,16 @@ two degrees, how near it is to being true and to being false, so that a goal has
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.program import arguments_of
 from ggp.circuit.tables import CircuitTables, Phase
 from ggp.engines.compiled import CompiledGame
 from ggp.features.board_features import NOTHING, Features
-from ggp.features.possibilities import Question, possible
 from ggp.search.alphabeta.kernels.distance import GoalFormula
+from ggp.search.alphabeta.latches import find_latches
 
 NEAR = 0.3
 """Degree of what is one step away; k steps away it is the k-th power."""
@@ -37,9 +35,6 @@ NEAR = 0.3
 MOST_STEPS = 30
 MOST_INPUTS = 30_000
 """Inputs of all gates of a formula; a larger one would cost more than searching."""
-
-MOST_QUESTIONS = 200_000
-_TOGETHER = 2048
 
 
 def goal_formula(
@@ -63,17 +58,15 @@ def goal_formula(
     if gates is None:
         return None
     leaves, number, inputs = _numbered(tables, gates, wanted)
-    latches = _latches(tables, deadline)
-    fluents = [leaf >> 1 for leaf in leaves if not leaf & 1]
-    blockers = _blockers(game, fluents, latches, deadline)
+    latches = find_latches(game, [leaf >> 1 for leaf in leaves if not leaf & 1], deadline)
     ways = _Ways(features) if features is not None else None
     sources: list[list[tuple[int, float]]] = []
     away: list[float] = []
     for leaf in leaves:
         found, otherwise = ([], NEAR) if leaf & 1 or ways is None else ways.to(leaf >> 1)
         sources.append(found)
-        away.append(0.0 if leaf & 1 and (leaf >> 1) in latches else otherwise)
-    blocked = [[] if leaf & 1 else blockers.get(leaf >> 1, []) for leaf in leaves]
+        away.append(0.0 if leaf & 1 and (leaf >> 1) in latches.stays else otherwise)
+    blocked = [[] if leaf & 1 else latches.blockers.get(leaf >> 1, []) for leaf in leaves]
     return GoalFormula(
         leaf=np.array(leaves, np.int32),
         away=np.array(away, np.float64),
@@ -131,55 +124,6 @@ def _numbered(
     number = {literal: place for place, literal in enumerate((*known, *gates))}
     # Fluent f is node 1 + f.
     return [literal - 2 for literal in known], number, [[number[i] for i in each] for each in inputs]
-
-
-def _can_be(
-    tables: CircuitTables, questions: Sequence[Question], asked: NDArray[np.int32], deadline: float
-) -> NDArray[np.bool_]:
-    """Like `possible`, but after the deadline the answer is yes."""
-    answers = np.ones(asked.shape, np.bool_)
-    for first in range(0, len(questions), _TOGETHER):
-        if time.monotonic() > deadline:
-            break
-        part = slice(first, first + _TOGETHER)
-        answers[part] = possible(tables, questions[part], asked[part])
-    return answers
-
-
-def _latches(tables: CircuitTables, deadline: float) -> set[int]:
-    """Fluents that stay once they hold."""
-    questions = [Question(true=(f,)) for f in range(tables.fluent_count)]
-    can_end = _can_be(tables, questions, tables.next[:, None] ^ 1, deadline)[:, 0]
-    return {int(f) for f in np.flatnonzero(~can_end)}
-
-
-def _blockers(
-    game: CompiledGame, fluents: Sequence[int], latches: set[int], deadline: float
-) -> dict[int, list[int]]:
-    """By fluent: latches of the same kind beside which it can never come to hold."""
-    kinds: dict[tuple[str, int], list[int]] = {}
-    terms, tables = game.terms.fluents, game.tables
-    for g in sorted(latches):
-        kinds.setdefault((terms[g].name, len(arguments_of(terms[g]))), []).append(g)
-    pairs = [
-        (f, g) for f in fluents for g in kinds.get((terms[f].name, len(arguments_of(terms[f]))), ()) if f != g
-    ][:MOST_QUESTIONS]
-    if not pairs:
-        return {}
-    holding = sorted({g for _, g in pairs})
-    can_be_legal = _can_be(
-        tables, [Question(true=(g,)) for g in holding], np.tile(tables.legal, (len(holding), 1)), deadline
-    )
-    illegal = {g: tuple(map(int, np.flatnonzero(~can))) for g, can in zip(holding, can_be_legal, strict=True)}
-    # Questions that forbid the same moves are asked together.
-    pairs.sort(key=lambda pair: pair[1])
-    questions = [Question(None, (g,), (f,), illegal[g]) for f, g in pairs]
-    can_come = _can_be(tables, questions, tables.next[[f for f, _ in pairs]][:, None], deadline)[:, 0]
-    blockers: dict[int, list[int]] = {}
-    for (f, g), can in zip(pairs, can_come, strict=True):
-        if not can:
-            blockers.setdefault(f, []).append(g)
-    return blockers
 
 
 class _Ways:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
-from ggp.jit.rows import ALL_ONES, make_rows, width_of, words_of
+from ggp.jit.rows import width_of
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import make_code
 from ggp.lanes.layout import LaneTables
@@ -19,10 +19,9 @@ from ggp.networks.kernels import no_network, tables_of
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, AlphaBetaMemory, make_memory
 from ggp.search.alphabeta.kernels.distance import no_formula
-from ggp.search.alphabeta.kernels.immediate_wins import ImmediateWins
+from ggp.search.alphabeta.kernels.side_circuit import side_circuit
 from ggp.search.alphabeta.refinements import SCALE, Estimate, Refinements
 from ggp.search.alphabeta.table_size import slot_count
-from ggp.search.decisive.decisive_moves import fluents_read
 
 _SAMPLED_STATES = 40
 
@@ -88,16 +87,13 @@ def with_immediate_wins(memory: AlphaBetaMemory, tables: tuple[LaneTables, LaneT
     """The same memory for a search that asks `tables` (of `immediate_wins`) which children need no search."""
     memory.option[arrays.IMMEDIATE_WINS] = 1
     words = width_of(memory.node_value)
-    return memory._replace(
-        wins=_wins_of_role(tables[0], words),
-        other_wins=_wins_of_role(tables[1], words),
-    )
+    return memory._replace(wins=side_circuit(tables[0], words), other_wins=side_circuit(tables[1], words))
 
 
-def _wins_of_role(tables: LaneTables, words: int) -> ImmediateWins:
-    value = make_rows(tables.row_count, words)
-    words_of(value)[0] = ALL_ONES
-    return ImmediateWins(tables, value, fluents_read(tables))
+def with_goal_bounds(memory: AlphaBetaMemory, tables: LaneTables) -> AlphaBetaMemory:
+    """The same memory for a search that asks `tables` (of `goal_bounds`) what children can still end with."""
+    memory.option[arrays.GOAL_BOUNDS] = 1
+    return memory._replace(bounds=side_circuit(tables, width_of(memory.node_value)))
 
 
 def _most_legal(game: CompiledGame) -> int:

@@ -35,6 +35,8 @@ class Refinements:
 
     immediate_wins        children whose mover wins at once are not searched, nor estimated; see
                           `ggp.search.decisive`
+    goal_bounds           nor are those that can only end with one goal any more, or with none that the
+                          window asks for; see `ggp.search.alphabeta.goal_bounds`
     late_move_reduction   moves from the fourth on are first searched two plies less deep
     kept_moves            search at most this many moves of each node; 0: all
     singular_extension    a move much better than all others is searched one ply deeper
@@ -57,6 +59,7 @@ class Refinements:
     symmetries: bool = True
     enhanced_cutoffs: bool = True
     immediate_wins: bool = True
+    goal_bounds: bool = True
     late_move_reduction: bool = False
     kept_moves: int = 0
     singular_extension: bool = False
@@ -75,6 +78,7 @@ PLAIN = Refinements(
     symmetries=False,
     enhanced_cutoffs=False,
     immediate_wins=False,
+    goal_bounds=False,
 )
 """Alpha-beta as Knuth and Moore describe it."""
 

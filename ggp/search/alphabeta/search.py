@@ -22,10 +22,16 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Move
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import encode_states
+from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import INFINITE, MOST_PLIES, UNLIMITED
 from ggp.search.alphabeta.kernels.search import probe_children, search_tree
-from ggp.search.alphabeta.memory import allocate_memory, with_estimate, with_immediate_wins
+from ggp.search.alphabeta.memory import (
+    allocate_memory,
+    with_estimate,
+    with_goal_bounds,
+    with_immediate_wins,
+)
 from ggp.search.alphabeta.refinements import PLAIN, SCALE, Estimate, Refinements
 from ggp.search.alphabeta.result import SearchResult
 from ggp.search.alphabeta.table_size import DEFAULT_MEBIBYTES, slot_count
@@ -101,6 +107,9 @@ class AlphaBeta:
         tables = immediate_wins(game) if self.refinements.immediate_wins else None
         if tables is not None:
             self._memory = with_immediate_wins(self._memory, tables)
+        bounds = goal_bounds(game) if self.refinements.goal_bounds else None
+        if bounds is not None:
+            self._memory = with_goal_bounds(self._memory, bounds)
         self._known_sum = -1 if tables is None else WINNING_GOAL
         self.counter[arrays.SUM] = self._known_sum
         self.depth = 0

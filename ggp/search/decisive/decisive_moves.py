@@ -244,6 +244,11 @@ def winnable_circuit(circuit: Circuit, watched: WatchedEnds, most_literals: int)
 
 def with_wins(circuit: Circuit, gates: tuple[tuple[int, ...], ...], wins: Sequence[int]) -> Circuit:
     """A circuit with these gates, and no outputs but the literals `wins` as goals of the two roles."""
+    return with_goals(circuit, gates, tuple(Goal(role, WINNING_GOAL, win) for role, win in enumerate(wins)))
+
+
+def with_goals(circuit: Circuit, gates: tuple[tuple[int, ...], ...], goals: tuple[Goal, ...]) -> Circuit:
+    """A circuit with these gates, and no outputs but these goals."""
     return without_dead_gates(
         replace(
             without_percepts(circuit),
@@ -251,7 +256,7 @@ def with_wins(circuit: Circuit, gates: tuple[tuple[int, ...], ...], wins: Sequen
             legal=(FALSE_LITERAL,) * len(circuit.legal),
             next=(FALSE_LITERAL,) * len(circuit.next),
             terminal=FALSE_LITERAL,
-            goals=tuple(Goal(role, WINNING_GOAL, win) for role, win in enumerate(wins)),
+            goals=goals,
         )
     )
 

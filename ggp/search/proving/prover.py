@@ -45,8 +45,11 @@ HOPELESS_SHARE = 0.01
 UNKNOWN_SHARE = 0.02
 """Share of the whole clock after which the end counts as out of reach, unless a forecast is good."""
 LEAST_PATIENCE_SECONDS = 0.02
-SHARES = ((1.0, 0.75), (4.0, 0.2), (IN_REACH, FIRST_SHARE))
-"""By the multiple of the time left that the forecast asks for, at most: share of the time."""
+SHARES = ((2.0, 0.75), (4.0, 0.2), (IN_REACH, 0.03))
+"""By the multiple of the time left that the forecast asks for, at most: share of the time.
+
+Twice the time left is worth trying, since forecasts of straight proofs miss by a factor of two either way.
+"""
 MOST_SHARE = max(share for _, share in SHARES)
 FAR = 1000.0
 """From this multiple of the whole clock on, the end will hardly be in reach one move later either."""
@@ -225,12 +228,10 @@ class Prover:
         needed, is_known = self.proofs.needed_seconds(length)
         if is_known:
             self._is_far = needed > FAR * total
-        for most, share in SHARES:
-            if needed <= most * left:
-                return share
+        share = next((share for most, share in SHARES if needed <= most * left), HOPELESS_SHARE)
         patience = max(UNKNOWN_SHARE * total, LEAST_PATIENCE_SECONDS)
         is_patient = self.spent_seconds < patience and not self._is_far
-        return FIRST_SHARE if is_patient else HOPELESS_SHARE
+        return max(share, FIRST_SHARE) if is_patient else share
 
     def _try(self, step: Callable[[MatchProofs], None]) -> None:
         """Take a step of alpha-beta; give it up if it turns out not to apply."""

@@ -20,7 +20,7 @@ from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.networks.kernels import NetworkTables, no_network
 from ggp.search.alphabeta.kernels.distance import GoalFormula, no_formula
-from ggp.search.alphabeta.kernels.immediate_wins import ImmediateWins, no_immediate_wins
+from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, no_circuit
 from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
 
 Ints = NDArray[np.int64]
@@ -56,12 +56,15 @@ RESOLVED = 255
     IMMEDIATE_WINS,
     ENHANCED_CUTOFFS,
     EVEN_HORIZON,
-) = range(21)
-OPTIONS = 21
+    GOAL_BOUNDS,
+) = range(22)
+OPTIONS = 22
 
 # Indices of AlphaBetaMemory.counter.
 # KNOWN: children that were not terminal and whose goal was known.
 # TABLE_CUTOFFS: nodes that needed no search, as the table knew a child that was good enough.
+# ASKED: nodes whose children were asked for goal bounds, of late; BOUNDED: children that needed no search by
+# them; ASKING: 1: the latest node is one of those.
 # PAUSED: 1 + the ply at which a stopped search resumes; 0: begin at the root.
 (
     NODES,
@@ -79,8 +82,11 @@ OPTIONS = 21
     PAUSED,
     KNOWN,
     TABLE_CUTOFFS,
-) = range(15)
-COUNTERS = 15
+    ASKED,
+    BOUNDED,
+    ASKING,
+) = range(18)
+COUNTERS = 18
 # Values of counter[FAULT].
 NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
 
@@ -146,6 +152,8 @@ class AlphaBetaMemory(NamedTuple):
     network                   a taught network, used with `NETWORK_WEIGHT`
     wins, other_wins          which children are won at once by role 0, and by role 1, if they move there;
                               used with `IMMEDIATE_WINS`
+    bounds                    which goals of role 0 children can still end with, used with `GOAL_BOUNDS`
+    least, most               int32[C]: the bounds as scores for role 0, until the next child is made
     """
 
     node_value: Rows
@@ -175,8 +183,11 @@ class AlphaBetaMemory(NamedTuple):
     formula: GoalFormula
     degree: NDArray[np.float64]
     network: NetworkTables
-    wins: ImmediateWins
-    other_wins: ImmediateWins
+    wins: SideCircuit
+    other_wins: SideCircuit
+    bounds: SideCircuit
+    least: Int32Array
+    most: Int32Array
     option: Ints
     counter: Ints
 
@@ -223,8 +234,11 @@ def make_memory(
         formula=no_formula(),
         degree=np.zeros(1, np.float64),
         network=no_network(),
-        wins=no_immediate_wins(tables, words),
-        other_wins=no_immediate_wins(tables, words),
+        wins=no_circuit(tables, words),
+        other_wins=no_circuit(tables, words),
+        bounds=no_circuit(tables, words),
+        least=np.full(children, -INFINITE, np.int32),
+        most=np.full(children, INFINITE, np.int32),
         option=np.zeros(OPTIONS, np.int64),
         counter=np.zeros(COUNTERS, np.int64),
     )

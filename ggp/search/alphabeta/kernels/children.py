@@ -36,7 +36,7 @@ from ggp.networks.kernels import read_state, value_of
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.distance import distance_score, set_degrees
-from ggp.search.alphabeta.kernels.immediate_wins import ImmediateWins, find_wins, wins_of
+from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, settle_in
 from ggp.solver.kernels.known_goals import UNKNOWN_GOAL, known_goal
 
 WINNING_SCORE = 10_000
@@ -341,7 +341,7 @@ def _note_wins(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: I
 
 @inlined
 def _note_wins_of(
-    tables: LaneTables, memory: AlphaBetaMemory, wins: ImmediateWins, role: Index, top: Index, lanes: Index
+    tables: LaneTables, memory: AlphaBetaMemory, wins: SideCircuit, role: Index, top: Index, lanes: Index
 ) -> None:
     """`_note_wins` of one role, in the children of live row 1."""
     slot, end = tables.first_slot[1 - role], tables.first_slot[2 - role]
@@ -349,11 +349,39 @@ def _note_wins_of(
     open_ends = load(memory.live, 1) & ~taken
     if not any_lane(open_ends):
         return
-    find_wins(wins, memory.child_value)
-    won = literal(wins.value, wins_of(wins, role)) & open_ends
+    settle_in(wins, memory.child_value)
+    wins_at = wins.tables.goal_literal[wins.tables.goal_first[role]]
+    won = literal(wins.value, np.int64(wins_at)) & open_ends
     if any_lane(won):
         store(memory.live, 2, won)
         _set_in_lanes(memory.end, top, lanes, memory.live, 2, WINNING_SCORE if role == 0 else 0)
+
+
+@inlined
+def _note_bounds(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
+    """Set `least` and `most` of the children; where they agree, that is the child's `end`."""
+    undecided = 0
+    for lane in range(lanes):
+        memory.least[top + lane] = c.INFINITE
+        memory.most[top + lane] = -c.INFINITE
+        undecided += memory.end[top + lane] == c.NO_SCORE
+    if undecided == 0:
+        return
+    bounds = memory.bounds
+    tables = bounds.tables
+    settle_in(bounds, memory.child_value)
+    for q in range(tables.goal_first[0], tables.goal_first[1]):
+        store(memory.live, 2, literal(bounds.value, np.int64(tables.goal_literal[q])))
+        worth = np.int32(100 * tables.goal_value[q])
+        for lane in range(lanes):
+            if has_lane(memory.live, 2, lane):
+                memory.least[top + lane] = min(memory.least[top + lane], worth)
+                memory.most[top + lane] = max(memory.most[top + lane], worth)
+    for lane in range(lanes):
+        child = top + lane
+        if memory.end[child] == c.NO_SCORE and memory.least[child] == memory.most[child]:
+            memory.end[child] = memory.least[child]
+            memory.counter[c.BOUNDED] += 1
 
 
 @piece
@@ -400,6 +428,8 @@ def make_children(
             _note_known(memory, np.int64(code.word_count), here, lanes)
         if memory.option[c.IMMEDIATE_WINS]:
             _note_wins(tables, memory, here, lanes)
+        if memory.counter[c.ASKING]:
+            _note_bounds(memory, here, lanes)
         if memory.option[c.DISTANCE_WEIGHT] and not _is_postponed(memory, count):
             _add_distance(memory, here, lanes)
         for lane in range(lanes):

@@ -55,6 +55,10 @@ _UNREDUCED_MOVES = 3
 # Two plies: one would let the other side move at the horizon, which many estimates cannot judge alike.
 _REDUCTION = 2
 _PRUNED_FROM = 2
+# Goal bounds are of use if they spare the search of one child in 32 nodes; else one node in 16 asks for them.
+_USEFUL = 32
+_SELDOM = 16
+_FEW_ASKED, _MOST_ASKED = 512, 4096
 
 
 @inlined
@@ -284,6 +288,49 @@ def _cut_off_by_table(memory: AlphaBetaMemory, words: Index, ply: Index) -> bool
     return False
 
 
+@inlined
+def _ask_for_bounds(memory: AlphaBetaMemory) -> None:
+    """Decide whether the next node's children are asked for goal bounds: seldom if that is of little use."""
+    counter = memory.counter
+    counter[c.ASKING] = 0
+    if memory.option[c.GOAL_BOUNDS] == 0:
+        return
+    is_useful = counter[c.ASKED] < _FEW_ASKED or counter[c.BOUNDED] * _USEFUL >= counter[c.ASKED]
+    if is_useful or counter[c.NODES] % _SELDOM == 0:
+        counter[c.ASKING] = 1
+        counter[c.ASKED] += 1
+        if counter[c.ASKED] == _MOST_ASKED:
+            counter[c.ASKED] //= 2
+            counter[c.BOUNDED] //= 2
+
+
+@inlined
+def _cut_off_by_bounds(memory: AlphaBetaMemory, ply: Index) -> bool:
+    """Whether what a child can still end with suffices for a cutoff, and is then the node's result.
+
+    Children that can no longer end with more than the window asks for need no search.
+    """
+    frames = memory.frames
+    mover = memory.mover[frames.place[ply]]
+    first = frames.first[ply]
+    for child in range(first, first + frames.children[ply]):
+        is_left_out = 0 <= memory.move[child] == frames.excluded[ply]
+        if memory.end[child] != c.NO_SCORE or is_left_out or memory.least[child] > memory.most[child]:
+            continue
+        low, high = np.int64(memory.least[child]), np.int64(memory.most[child])
+        if mover != 0:
+            low, high = -high, -low
+        if low >= frames.beta[ply]:
+            frames.best[ply] = low
+            frames.best_move[ply] = memory.move[child]
+            memory.counter[c.BOUNDED] += 1
+            return True
+        if high <= frames.alpha[ply]:
+            memory.end[child] = high if mover == 0 else -high
+            memory.counter[c.BOUNDED] += 1
+    return False
+
+
 @stage
 def _enter_node(
     tables: LaneTables, code: StateCode, first_move: Int32Array, memory: AlphaBetaMemory, ply: Index
@@ -307,11 +354,14 @@ def _enter_node(
     top = np.int64(1)
     if ply > 0:
         top = frames.first[ply - 1] + frames.children[ply - 1]
+    _ask_for_bounds(memory)
     count = make_children(tables, code, first_move, memory, place, top)
     if count < 0:
         return ABORT
     frames.first[ply] = top
     frames.children[ply] = count
+    if counter[c.ASKING] and ply > 0 and _cut_off_by_bounds(memory, ply):
+        return LEAVE
     if memory.option[c.ENHANCED_CUTOFFS] and ply > 0 and _cut_off_by_table(memory, code.word_count, ply):
         return LEAVE
     order_by_distance(memory, top, count)

@@ -27,6 +27,7 @@ ALONE = {
     "symmetries": {"transpositions": True, "symmetries": True},
     "enhanced_cutoffs": {"transpositions": True, "enhanced_cutoffs": True},
     "immediate_wins": {"immediate_wins": True},
+    "goal_bounds": {"goal_bounds": True},
 }
 
 
@@ -109,6 +110,7 @@ def test_children_have_the_movers_and_as_many_moves_as_the_rules_give_them(name)
         ("tictactoe", "immediate_wins"),
         ("connectfour_4x4", "immediate_wins"),
         ("breakthrough_4x4", "immediate_wins"),
+        ("connectfour_4x4", "goal_bounds"),
     ],
 )
 def test_what_is_seen_in_the_children_saves_positions(name, refinement):

@@ -45,7 +45,11 @@ def test_kernel_agrees_with_its_plain_twin(name):
     game, formula = formula_of(name)
     estimate = Estimate(goal_weight=0, mobility_weight=0, formula=formula)
     settings = Refinements(
-        transpositions=False, symmetries=False, iterative_deepening=False, immediate_wins=False
+        transpositions=False,
+        symmetries=False,
+        iterative_deepening=False,
+        immediate_wins=False,
+        goal_bounds=False,
     )
     search = AlphaBeta(game, settings, estimate, mebibytes=1)
     for state in random_states(game, 12):

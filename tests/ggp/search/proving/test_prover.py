@@ -85,6 +85,8 @@ def test_patience_ends_with_its_share_of_the_time():
     assert prover._share(total=10.0, left=8.0, length=30.0) == FIRST_SHARE
     prover.proofs.straight.spent_seconds = 0.5
     assert prover._share(total=10.0, left=8.0, length=30.0) == HOPELESS_SHARE
+    forecast(prover, 100.0)
+    assert prover._share(total=10.0, left=8.0, length=30.0) == 0.03
 
 
 def test_one_slow_slice_does_not_end_a_proof():

@@ -1,0 +1,79 @@
+"""Goal bounds: which goals a state can still end with, as far as latches decide that.
+
+Each literal of the goals' circuit gets two gates: whether it is *sure* to hold from now on, and whether it
+may *possibly* hold at the end. A fluent is sure if it holds and is a latch, and impossible if it does not
+hold and cannot come to hold any more. So a line is lost for good once the other side has a stone on it, and
+a win with the last open line. `Latches` says what is proven of the fluents; the rest follows as in
+three-valued logic, so that every goal the rules can still give is among the possible ones.
+"""
+
+from __future__ import annotations
+
+import threading
+from weakref import WeakKeyDictionary
+
+from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, Goal, cone_of
+from ggp.circuit.packed_gates import as_tuples
+from ggp.circuit.tables import circuit_of, tabulate
+from ggp.engines.compiled import CompiledGame
+from ggp.lanes.layout import LaneTables, arrange
+from ggp.search.alphabeta.latches import Latches, find_latches
+from ggp.search.decisive.decisive_moves import with_goals
+
+LARGEST = 4_000
+"""Inputs of all gates at most: of more, a settling costs about as much as the game's own circuit."""
+
+_KNOWN: WeakKeyDictionary[CompiledGame, LaneTables | None] = WeakKeyDictionary()
+_LOCK = threading.Lock()
+
+
+def goal_bounds(game: CompiledGame) -> LaneTables | None:
+    """Tables of `bounds_circuit`, made once per game; None if it is too large or would never say anything."""
+    with _LOCK:
+        if game not in _KNOWN:
+            _KNOWN[game] = _made(game)
+        return _KNOWN[game]
+
+
+def _made(game: CompiledGame) -> LaneTables | None:
+    circuit = circuit_of(game.tables, game.terms, game.exclusive)
+    goals = [goal for goal in circuit.goals if goal.role == 0]
+    cone = _cone(circuit, [goal.literal for goal in goals])
+    gates = as_tuples(circuit.gates)
+    if sum(len(gates[node - circuit.gate0]) for node in cone if node >= circuit.gate0) > LARGEST // 2:
+        return None
+    fluents = [node - 1 for node in cone if node < circuit.move0]
+    made = bounds_circuit(circuit, find_latches(game, fluents))
+    if all(goal.literal == TRUE_LITERAL for goal in made.goals):
+        return None
+    return arrange(tabulate(made))
+
+
+def bounds_circuit(circuit: Circuit, latches: Latches) -> Circuit:
+    """A circuit whose only outputs are goals: that role 0 may still end with each of its goals."""
+    builder = GateBuilder(circuit.gate0)
+    goals = [goal for goal in circuit.goals if goal.role == 0]
+    gates = as_tuples(circuit.gates)
+    sure, possible = {0: TRUE_LITERAL}, {0: TRUE_LITERAL}
+    for node in _cone(circuit, [goal.literal for goal in goals]):
+        if node >= circuit.gate0:
+            inputs = gates[node - circuit.gate0]
+            sure[node] = builder.conj((possible if x & 1 else sure)[x >> 1] ^ (x & 1) for x in inputs)
+            possible[node] = builder.conj((sure if x & 1 else possible)[x >> 1] ^ (x & 1) for x in inputs)
+        else:
+            f = node - 1
+            hindered = [2 * (1 + g) for g in latches.blockers.get(f, ())]
+            open_to_it = FALSE_LITERAL if f in latches.gone else builder.disj(hindered) ^ 1
+            sure[node] = 2 * node if f in latches.stays else FALSE_LITERAL
+            possible[node] = builder.disj((2 * node, open_to_it))
+    may_be = [(sure if g.literal & 1 else possible)[g.literal >> 1] ^ (g.literal & 1) for g in goals]
+    return with_goals(
+        circuit,
+        tuple(builder.gates),
+        tuple(Goal(0, g.value, literal) for g, literal in zip(goals, may_be, strict=True)),
+    )
+
+
+def _cone(circuit: Circuit, literals: list[int]) -> list[int]:
+    gates = as_tuples(circuit.gates)
+    return cone_of(literals, lambda node: gates[node - circuit.gate0] if node >= circuit.gate0 else ())

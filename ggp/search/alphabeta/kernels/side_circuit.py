@@ -1,0 +1,53 @@
+"""Circuits next to the game's own, settled in all children of a node at once.
+
+wins in one   `ggp.search.decisive.immediate_wins`: many nodes just above the end of a search are there
+              only to show that their mover wins at once; their parents see it
+goal bounds   `ggp.search.alphabeta.goal_bounds`: which goals a child can still end with
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.compiling import inlined
+from ggp.jit.rows import ALL_ONES, Rows, load, make_rows, store, words_of
+from ggp.lanes.layout import LaneTables
+from ggp.lanes.settle import settle_phases
+from ggp.search.decisive.decisive_moves import fluents_read
+
+
+class SideCircuit(NamedTuple):
+    """A circuit whose only outputs are goals.
+
+    tables   of the circuit
+    value    its rows
+    fluent   int32[*]: the fluents that it reads; none if nobody asks
+    """
+
+    tables: LaneTables
+    value: Rows
+    fluent: Int32Array
+
+
+def no_circuit(tables: LaneTables, words: int) -> SideCircuit:
+    """Of a search that does not ask, with `tables` of any circuit and rows of its own width."""
+    return SideCircuit(tables, make_rows(1, words), np.zeros(0, np.int32))
+
+
+def side_circuit(tables: LaneTables, words: int) -> SideCircuit:
+    """A circuit to settle in rows of `words` words."""
+    value = make_rows(tables.row_count, words)
+    words_of(value)[0] = ALL_ONES
+    return SideCircuit(tables, value, fluents_read(tables))
+
+
+@inlined
+def settle_in(side: SideCircuit, state: Rows) -> None:
+    """Settle the circuit in the states of `state`, whose row of fluent f is 1 + f."""
+    for i in range(side.fluent.shape[0]):
+        f = 1 + np.int64(side.fluent[i])
+        store(side.value, f, load(state, f))
+    settle_phases(side.tables, side.value, 0, 2)

@@ -1,0 +1,95 @@
+"""Latches: facts that never change again once they hold, or once they do not, proven on the circuit.
+
+Proofs hold in any state, reachable or not, because all that is not asked about is unknown.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gdl.program import arguments_of
+from ggp.circuit.tables import CircuitTables
+from ggp.engines.compiled import CompiledGame
+from ggp.features.possibilities import Question, possible
+
+MOST_QUESTIONS = 200_000
+_TOGETHER = 2048
+
+
+@dataclass(frozen=True)
+class Latches:
+    """What is proven about the fluents of a game, by number.
+
+    stays      once they hold, they always will
+    gone       once they do not hold, they never will
+    blockers   fluent → members of `stays` next to which it can never come to hold
+    """
+
+    stays: frozenset[int] = frozenset()
+    gone: frozenset[int] = frozenset()
+    blockers: dict[int, list[int]] = field(default_factory=dict)
+
+
+def find_latches(game: CompiledGame, fluents: Sequence[int], deadline: float = math.inf) -> Latches:
+    """The latches of a game, with blockers for `fluents`.
+
+    deadline   time.monotonic() seconds; what is not proven by then is left out
+    """
+    tables = game.tables
+    each = range(tables.fluent_count)
+    can_end = _can_be(tables, [Question(true=(f,)) for f in each], tables.next[:, None] ^ 1, deadline)
+    can_begin = _can_be(tables, [Question(false=(f,)) for f in each], tables.next[:, None], deadline)
+    stays = frozenset(map(int, np.flatnonzero(~can_end[:, 0])))
+    gone = frozenset(map(int, np.flatnonzero(~can_begin[:, 0])))
+    return Latches(stays, gone, _blockers(game, fluents, stays, deadline))
+
+
+def _can_be(
+    tables: CircuitTables, questions: Sequence[Question], asked: NDArray[np.int32], deadline: float
+) -> NDArray[np.bool_]:
+    """Like `possible`, but after the deadline the answer is yes."""
+    answers = np.ones(asked.shape, np.bool_)
+    for first in range(0, len(questions), _TOGETHER):
+        if time.monotonic() > deadline:
+            break
+        part = slice(first, first + _TOGETHER)
+        answers[part] = possible(tables, questions[part], asked[part])
+    return answers
+
+
+def _blockers(
+    game: CompiledGame, fluents: Sequence[int], stays: frozenset[int], deadline: float
+) -> dict[int, list[int]]:
+    """By fluent: latches of the same kind next to which it can never come to hold."""
+    kinds: dict[tuple[str, int], list[int]] = {}
+    terms, tables = game.terms.fluents, game.tables
+    for g in sorted(stays):
+        kinds.setdefault((terms[g].name, len(arguments_of(terms[g]))), []).append(g)
+    pairs = [
+        (f, g) for f in fluents for g in kinds.get((terms[f].name, len(arguments_of(terms[f]))), ()) if f != g
+    ][:MOST_QUESTIONS]
+    if not pairs:
+        return {}
+    holding = sorted({g for _, g in pairs})
+    can_be_legal = _can_be(
+        tables, [Question(true=(g,)) for g in holding], np.tile(tables.legal, (len(holding), 1)), deadline
+    )
+    illegal = {g: tuple(map(int, np.flatnonzero(~can))) for g, can in zip(holding, can_be_legal, strict=True)}
+    # Questions that forbid the same moves are asked together.
+    pairs.sort(key=lambda pair: pair[1])
+    questions = [Question(None, (g,), (f,), illegal[g]) for f, g in pairs]
+    can_come = _can_be(tables, questions, tables.next[[f for f, _ in pairs]][:, None], deadline)[:, 0]
+    blockers: dict[int, list[int]] = {}
+    for (f, g), can in zip(pairs, can_come, strict=True):
+        if not can:
+            blockers.setdefault(f, []).append(g)
+    return blockers
+
+
+__all__ = ["Latches", "find_latches"]

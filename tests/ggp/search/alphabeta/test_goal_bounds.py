@@ -1,0 +1,122 @@
+"""Goal bounds against all goals that can be reached, and against three-valued logic in plain Python."""
+
+import random
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+from ggp.circuit.tables import Phase, circuit_of
+from ggp.engines.loading import load
+from ggp.lanes.engine import Lanes
+from ggp.search.alphabeta.goal_bounds import goal_bounds
+from ggp.search.alphabeta.latches import find_latches
+
+
+def states_of_matches(game, count, seed=0):
+    rng = random.Random(seed)
+    for _ in range(count):
+        state = game.initial_state()
+        while not game.is_terminal(state):
+            yield state
+            state = game.next_state(state, tuple(rng.choice(game.legal_moves(state, r)) for r in game.roles))
+
+
+def possible_goals(tables, lanes, held):
+    """The goals of the first role that the circuit does not rule out in a state."""
+    lanes.set_states(np.array([held]).T)
+    lanes.settle(Phase.LEGAL, Phase.GOAL)
+    seen = lanes.read(tables.goal_literal, 1)[:, 0]
+    return {int(goal) for goal, is_possible in zip(tables.goal_value, seen, strict=True) if is_possible}
+
+
+@pytest.mark.parametrize(
+    ("name", "matches", "most_left"), [("tictactoe", 40, 7), ("connectfour_4x4", 60, 7), ("sudoku_4x4", 3, 5)]
+)
+def test_every_goal_that_can_be_reached_is_possible_and_some_others_are_not(name, matches, most_left):
+    game = load(name, "lanes")
+    tables = goal_bounds(game)
+    lanes = Lanes(tables, words=1)
+
+    @cache
+    def reachable(state):
+        if game.is_terminal(state):
+            return frozenset({game.goal(state, game.roles[0])})
+        joint_moves = product(*(game.legal_moves(state, role) for role in game.roles))
+        return frozenset().union(*(reachable(game.next_state(state, joint)) for joint in joint_moves))
+
+    ruled_out = exact = 0
+    longest = max(sum(1 for _ in states_of_matches(game, 1, seed)) for seed in range(matches))
+    for seed in range(matches):
+        for ply, state in enumerate(states_of_matches(game, 1, seed)):
+            if longest - ply > most_left:
+                continue
+            may_be = possible_goals(tables, lanes, game.unpack(state))
+            assert reachable(state) <= may_be
+            ruled_out += may_be < set(map(int, tables.goal_value))
+            exact += reachable(state) == may_be
+    assert ruled_out > 0
+    assert exact > 0
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour_5x4", "nineboard", "hex_5x5"])
+def test_circuit_agrees_with_three_valued_logic(name):
+    game = load(name, "lanes")
+    circuit = circuit_of(game.tables, game.terms, game.exclusive)
+    tables = goal_bounds(game)
+    lanes = Lanes(tables, words=1)
+    latches = find_latches(game, range(len(game.terms.fluents)))
+
+    def later(held):
+        """Node → the truth values that it can still take."""
+        values = {0: {True}}
+        for f in range(len(held)):
+            is_closed = f in latches.gone or any(held[g] for g in latches.blockers.get(f, ()))
+            if held[f]:
+                values[1 + f] = {True} if f in latches.stays else {True, False}
+            else:
+                values[1 + f] = {False} if is_closed else {True, False}
+        for move in range(circuit.move0, circuit.gate0):
+            values[move] = {True, False}
+        for gate, inputs in enumerate(circuit.gates):
+            each = [{value ^ bool(x & 1) for value in values[x >> 1]} for x in inputs]
+            values[circuit.gate0 + gate] = (
+                {True}
+                if all(value == {True} for value in each)
+                else {False}
+                if any(value == {False} for value in each)
+                else {True, False}
+            )
+        return values
+
+    for state in states_of_matches(game, 3, seed=5):
+        held = game.unpack(state)
+        values = later(held)
+        expected = {
+            goal.value
+            for goal in circuit.goals
+            if goal.role == 0 and (not goal.literal & 1) in values[goal.literal >> 1]
+        }
+        assert possible_goals(tables, lanes, held) == expected
+
+
+@pytest.mark.parametrize("name", ["nim", "sheepandwolf", "breakthrough", "minichess"])
+def test_games_whose_goals_no_latch_decides_have_none(name):
+    assert goal_bounds(load(name, "lanes")) is None
+
+
+def test_too_large_goals_have_none():
+    assert goal_bounds(load("hex_7x7", "lanes")) is None
+
+
+def test_latches_of_tic_tac_toe():
+    game = load("tictactoe", "lanes")
+    names = [str(fluent) for fluent in game.terms.fluents]
+    latches = find_latches(game, range(len(names)))
+    assert {names[f] for f in latches.stays} == {n for n in names if n.startswith("(cell") and n[-2] in "xo"}
+    assert {names[f] for f in latches.gone} == {
+        n for n in names if n.startswith("(cell") and n[-2] not in "xo"
+    }
+    blocked = {names[f]: [names[g] for g in by] for f, by in latches.blockers.items()}
+    assert blocked["(cell 1 1 x)"] == ["(cell 1 1 o)"]
