@@ -64,6 +64,28 @@ def add(left: Row, right: Row) -> Row:
     return left + right
 
 
+def fill_float(rows: Any, value: float | np.float64) -> Row:
+    return np.full(rows["words"].shape[1], value, np.float64).view(np.uint64)
+
+
+def get_float(rows: Any, index: Index, word: Index) -> np.float64:
+    return np.float64(_words(rows)[index].view(np.float64)[word])
+
+
+def multiply(left: Row, right: Row) -> Row:
+    return (left.view(np.float64) * right.view(np.float64)).view(np.uint64)
+
+
+def subtract(left: Row, right: Row) -> Row:
+    return (left.view(np.float64) - right.view(np.float64)).view(np.uint64)
+
+
+def choose_words(bits: np.uint64, left: Row, right: Row) -> Row:
+    """Word w of `left` if bit w of `bits` is set, else of `right`."""
+    places = np.arange(len(left), dtype=np.uint64)
+    return np.where((bits >> places) & np.uint64(1) != 0, left, right)
+
+
 def popcount(value: Row) -> Row:
     return np.array([int(word).bit_count() for word in value], np.uint64)
 

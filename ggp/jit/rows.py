@@ -16,6 +16,8 @@ Arrays of rows are one-dimensional numpy arrays whose dtype carries W (`row_dtyp
                                             `words_of(rows)`
     shift_left, shift_right, add, popcount  word by word; `sum_words` adds up the words
     count_bits, lowest_bit                  of one word
+    fill_float, multiply, subtract          rows whose words are float64; get_float reads one
+    choose_words(bits, x, y)                word w of x if bit w of `bits` is set, else of y
 
 Rows are values. Write `x = x & y`, never `x &= y`: with NUMBA_DISABLE_JIT=1 rows are numpy arrays and
 an augmented assignment would change the array under all of its names.
@@ -37,17 +39,22 @@ if TYPE_CHECKING or config.DISABLE_JIT:
     from ggp.jit.plain_rows import (
         add,
         any_lane,
+        choose_words,
         count_bits,
         fill,
+        fill_float,
+        get_float,
         get_word,
         literal,
         load,
         lowest_bit,
+        multiply,
         popcount,
         set_word,
         shift_left,
         shift_right,
         store,
+        subtract,
         sum_words,
         word_count,
     )
@@ -55,17 +62,22 @@ else:
     from ggp.jit.vector_rows import (
         add,
         any_lane,
+        choose_words,
         count_bits,
         fill,
+        fill_float,
+        get_float,
         get_word,
         literal,
         load,
         lowest_bit,
+        multiply,
         popcount,
         set_word,
         shift_left,
         shift_right,
         store,
+        subtract,
         sum_words,
         word_count,
     )
@@ -78,20 +90,25 @@ __all__ = [
     "Rows",
     "add",
     "any_lane",
+    "choose_words",
     "count_bits",
     "fill",
+    "fill_float",
+    "get_float",
     "get_word",
     "in_words",
     "literal",
     "load",
     "lowest_bit",
     "make_rows",
+    "multiply",
     "popcount",
     "row_dtype",
     "set_word",
     "shift_left",
     "shift_right",
     "store",
+    "subtract",
     "sum_words",
     "width_of",
     "word_count",

@@ -34,6 +34,7 @@ class RowType(types.Type):
 
 
 _I64 = ir.IntType(64)
+_DOUBLE = ir.DoubleType()
 _I32 = ir.IntType(32)
 
 
@@ -195,6 +196,56 @@ def add(typing_context, left, right):
         return builder.add(args[0], args[1])
 
     return left(left, right), codegen
+
+
+@intrinsic
+def fill_float(typing_context, rows, value):
+    row = _row_type(rows)
+
+    def codegen(context, builder, sig, args):
+        return _splat(builder, builder.bitcast(args[1], _I64), row.words)
+
+    return row(rows, types.float64), codegen
+
+
+@intrinsic
+def get_float(typing_context, rows, index, word):
+    def codegen(context, builder, sig, args):
+        return builder.bitcast(builder.load(_word_pointer(context, builder, sig, args)), _DOUBLE)
+
+    return types.float64(rows, types.intp, types.intp), codegen
+
+
+def _as_floats(builder, value, words):
+    return builder.bitcast(value, ir.VectorType(_DOUBLE, words))
+
+
+@intrinsic
+def multiply(typing_context, left, right):
+    def codegen(context, builder, sig, args):
+        product = builder.fmul(*(_as_floats(builder, each, left.words) for each in args))
+        return builder.bitcast(product, left.vector)
+
+    return left(left, right), codegen
+
+
+@intrinsic
+def subtract(typing_context, left, right):
+    def codegen(context, builder, sig, args):
+        difference = builder.fsub(*(_as_floats(builder, each, left.words) for each in args))
+        return builder.bitcast(difference, left.vector)
+
+    return left(left, right), codegen
+
+
+@intrinsic
+def choose_words(typing_context, bits, left, right):
+    def codegen(context, builder, sig, args):
+        low = builder.trunc(args[0], ir.IntType(left.words))
+        chosen = builder.bitcast(low, ir.VectorType(ir.IntType(1), left.words))
+        return builder.select(chosen, args[1], args[2])
+
+    return left(types.uint64, left, right), codegen
 
 
 @intrinsic

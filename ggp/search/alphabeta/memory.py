@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
-
 from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
-from ggp.jit.rows import width_of
+from ggp.jit.rows import make_rows, width_of
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import make_code
 from ggp.lanes.layout import LaneTables
 from ggp.networks.kernels import no_network, tables_of
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, AlphaBetaMemory, make_memory
-from ggp.search.alphabeta.kernels.distance import no_formula
+from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import side_circuit
 from ggp.search.alphabeta.refinements import SCALE, Estimate, Refinements
 from ggp.search.alphabeta.table_size import slot_count
@@ -78,7 +76,7 @@ def with_estimate(memory: AlphaBetaMemory, refinements: Refinements, estimate: E
         memory.weight[:] = estimate.weights
     formula = estimate.formula or no_formula()
     parts = len(formula.leaf) + len(formula.is_any)
-    degree = np.zeros(max(1, parts * 64 * width_of(memory.node_value)), np.float64)
+    degree = make_rows(max(1, parts), TOGETHER)
     network = no_network() if estimate.network is None else tables_of(estimate.network)
     return memory._replace(formula=formula, degree=degree, network=network)
 

@@ -35,6 +35,14 @@ OPERATIONS = (
         r,
         np.uint64(ops.count_bits(ops.get_word(r, 2, 0)) + 100 * ops.lowest_bit(ops.get_word(r, 2, 0))),
     ),
+    lambda ops, a, b, r: ops.choose_words(ops.get_word(r, 2, 0), a, b),
+    lambda ops, a, b, r: ops.subtract(
+        ops.multiply(
+            ops.choose_words(ops.get_word(r, 2, 0), ops.fill_float(r, 0.7), ops.fill_float(r, 3.0)),
+            ops.fill_float(r, 0.3),
+        ),
+        ops.fill_float(r, 0.1),
+    ),
 )
 
 
@@ -58,6 +66,10 @@ def _apply_compiled(r: Any, out: Any) -> None:
     rows.store(out, 10, rows.fill(r, np.uint64(flags)))
     word = rows.get_word(r, 2, 0)
     rows.store(out, 11, rows.fill(r, np.uint64(rows.count_bits(word) + 100 * rows.lowest_bit(word))))
+    rows.store(out, 12, rows.choose_words(word, a, b))
+    x = rows.choose_words(word, rows.fill_float(r, 0.7), rows.fill_float(r, 3.0))
+    x = rows.multiply(x, rows.fill_float(r, 0.3))
+    rows.store(out, 13, rows.subtract(x, rows.fill_float(r, 0.1)))
 
 
 def apply_operations(array: Any, *, plain: bool) -> list[list[int]]:

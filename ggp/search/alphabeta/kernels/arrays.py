@@ -19,7 +19,7 @@ from ggp.jit.rows import ALL_ONES, Rows, make_rows, words_of
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.networks.kernels import NetworkTables, no_network
-from ggp.search.alphabeta.kernels.distance import GoalFormula, no_formula
+from ggp.search.alphabeta.kernels.distance import TOGETHER, GoalFormula, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, no_circuit
 from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
 
@@ -148,7 +148,7 @@ class AlphaBetaMemory(NamedTuple):
     table_key, table_data     uint64[S*D], uint64[S]; see `ggp.search.alphabeta.kernels.transposition_table`
     weight                    int32[F+1]: static score of each fluent for role 0, and the constant
     known, mixed              states that count as ends because their goals are known; uint64[L], scratch
-    formula, degree           the goals as a formula, used with `DISTANCE_WEIGHT`; float64[parts*L], scratch
+    formula, degree           the goals as a formula, used with `DISTANCE_WEIGHT`; a row per part, scratch
     network                   a taught network, used with `NETWORK_WEIGHT`
     wins, other_wins          which children are won at once by role 0, and by role 1, if they move there;
                               used with `IMMEDIATE_WINS`
@@ -181,7 +181,7 @@ class AlphaBetaMemory(NamedTuple):
     known: KnownGoals
     mixed: NDArray[np.uint64]
     formula: GoalFormula
-    degree: NDArray[np.float64]
+    degree: Rows
     network: NetworkTables
     wins: SideCircuit
     other_wins: SideCircuit
@@ -232,7 +232,7 @@ def make_memory(
         known=no_known_goals(),
         mixed=np.zeros(lanes, np.uint64),
         formula=no_formula(),
-        degree=np.zeros(1, np.float64),
+        degree=make_rows(1, TOGETHER),
         network=no_network(),
         wins=no_circuit(tables, words),
         other_wins=no_circuit(tables, words),

@@ -35,7 +35,7 @@ from ggp.lanes.settle import settle_phases
 from ggp.networks.kernels import read_state, value_of
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
-from ggp.search.alphabeta.kernels.distance import distance_score, set_degrees
+from ggp.search.alphabeta.kernels.distance import TOGETHER, distance_score, set_degrees
 from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, settle_in
 from ggp.solver.kernels.known_goals import UNKNOWN_GOAL, known_goal
 
@@ -279,11 +279,11 @@ def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: In
 def _add_distance(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
     """Add what the goal distance says of the children, whose states are in `child_value`."""
     option = memory.option
-    set_degrees(memory.formula, memory.child_value, memory.live, memory.degree, lanes)
-    most = np.int64(64 * word_count(memory.child_value))
-    for lane in range(lanes):
-        worth = distance_score(memory.formula, memory.degree, lane, most)
-        memory.score[top + lane] += option[c.DISTANCE_WEIGHT] * (worth - option[c.NULL_SCORE]) // 100
+    for first in range(0, lanes, TOGETHER):
+        set_degrees(memory.formula, memory.child_value, memory.degree, np.int64(first))
+        for lane in range(first, min(first + TOGETHER, lanes)):
+            worth = distance_score(memory.formula, memory.degree, np.int64(lane - first))
+            memory.score[top + lane] += option[c.DISTANCE_WEIGHT] * (worth - option[c.NULL_SCORE]) // 100
 
 
 @inlined

@@ -4,7 +4,7 @@ The formula is the rules' own condition of the goal. What holds has degree 1; a 
 `near ** k`, one that can never come true 0. A conjunction is the product of its parts' degrees, a
 disjunction 1 minus the product of what each part lacks. `ggp.search.alphabeta.goal_distance` makes formulas.
 
-Letters: V leaves, G gates, L lanes; a *part* is a leaf (0..V-1) or a gate (V..V+G-1).
+Letters: V leaves, G gates; a *part* is a leaf (0..V-1) or a gate (V..V+G-1).
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from numpy.typing import NDArray
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined
 from ggp.jit.rows import (
-    ALL_ONES,
     Index,
     Rows,
-    any_lane,
-    fill,
+    choose_words,
+    fill_float,
+    get_float,
     get_word,
-    literal,
     load,
-    lowest_bit,
-    set_word,
+    multiply,
     store,
-    word_count,
+    subtract,
 )
 
 Degrees = NDArray[np.float64]
 
 TOGETHER = 8
-"""Lanes whose degrees are computed at once, so that they stay in registers."""
+"""Lanes whose degrees are computed at once, as vectors of float64."""
+_ALL_TOGETHER = np.uint64((1 << TOGETHER) - 1)
 
 
 class GoalFormula(NamedTuple):
@@ -89,91 +88,72 @@ def no_formula() -> GoalFormula:
 
 
 @inlined
-def _set_degrees(
-    part: Degrees, start: Index, lanes: Index, rows: Rows, row: Index, degree: np.float64
-) -> None:
-    """part[start + lane] = degree in the lanes set in the row, up to `lanes`."""
-    for w in range((lanes + 63) >> 6):
-        bits = get_word(rows, row, w)
-        while bits != np.uint64(0):
-            lane = 64 * w + lowest_bit(bits)
-            bits = bits & (bits - np.uint64(1))
-            part[start + lane] = degree
+def _bits_of(value: Rows, node: Index, first: Index) -> np.uint64:
+    """The lanes from `first` on of a row, lowest bit first."""
+    return get_word(value, node, first >> 6) >> np.uint64(first & 63)
 
 
 @inlined
-def _put_leaves(formula: GoalFormula, value: Rows, live: Rows, part: Degrees, lanes: Index) -> None:
-    most = np.int64(64 * word_count(value))
-    for v in range(formula.leaf.shape[0]):
-        start = np.int64(v) * most
-        for lane in range(lanes):
-            part[start + lane] = formula.away[v]
-        holds = literal(value, np.int64(formula.leaf[v] + 2)) & load(live, 1)
-        left = load(live, 1) & ~holds
-        for j in range(formula.first_source[v], formula.first_source[v + 1]):
-            if not any_lane(left):
-                break
-            found = left & load(value, np.int64(1 + formula.source[j]))
-            if any_lane(found):
-                store(live, 2, found)
-                _set_degrees(part, start, lanes, live, 2, formula.degree[j])
-                left = left & ~found
-        blocked = fill(value, np.uint64(0))
-        for j in range(formula.first_blocker[v], formula.first_blocker[v + 1]):
-            blocked = blocked | load(value, np.int64(1 + formula.blocker[j]))
-        store(live, 2, blocked & load(live, 1))
-        _set_degrees(part, start, lanes, live, 2, np.float64(0.0))
-        store(live, 2, holds)
-        _set_degrees(part, start, lanes, live, 2, np.float64(1.0))
+def _put_leaf(formula: GoalFormula, value: Rows, part: Rows, leaf: Index, first: Index) -> None:
+    """Store the degrees of a leaf in TOGETHER lanes."""
+    number = np.int64(formula.leaf[leaf])
+    holds = _bits_of(value, 1 + (number >> 1), first)
+    if number & 1:
+        holds = ~holds
+    blocked = np.uint64(0)
+    for j in range(formula.first_blocker[leaf], formula.first_blocker[leaf + 1]):
+        blocked |= _bits_of(value, np.int64(1 + formula.blocker[j]), first)
+    degrees = fill_float(part, formula.away[leaf])
+    left = ~holds & ~blocked & _ALL_TOGETHER
+    for j in range(formula.first_source[leaf], formula.first_source[leaf + 1]):
+        if left == np.uint64(0):
+            break
+        found = left & _bits_of(value, np.int64(1 + formula.source[j]), first)
+        if found != np.uint64(0):
+            degrees = choose_words(found, fill_float(part, formula.degree[j]), degrees)
+            left = left & ~found
+    degrees = choose_words(blocked, fill_float(part, 0.0), degrees)
+    store(part, leaf, choose_words(holds, fill_float(part, 1.0), degrees))
 
 
 @inlined
-def _set_gate(
-    formula: GoalFormula, part: Degrees, gate: Index, target: Index, most: Index, first: Index
-) -> None:
-    """Compute the degree of a gate in TOGETHER lanes from `first` on, in registers."""
-    a = b = c = d = e = f = g = h = 1.0
+def _put_gate(formula: GoalFormula, part: Rows, gate: Index, target: Index) -> None:
+    """Store the degrees of a gate in TOGETHER lanes."""
+    one = fill_float(part, 1.0)
+    x = one
     if formula.is_any[gate]:
         for j in range(formula.first_input[gate], formula.first_input[gate + 1]):
-            i = np.int64(formula.input[j]) * most + first
-            a, b, c, d = a - a * part[i], b - b * part[i + 1], c - c * part[i + 2], d - d * part[i + 3]
-            e, f, g, h = e - e * part[i + 4], f - f * part[i + 5], g - g * part[i + 6], h - h * part[i + 7]
-        a, b, c, d, e, f, g, h = 1.0 - a, 1.0 - b, 1.0 - c, 1.0 - d, 1.0 - e, 1.0 - f, 1.0 - g, 1.0 - h
+            x = multiply(x, subtract(one, load(part, np.int64(formula.input[j]))))
+        x = subtract(one, x)
     else:
         for j in range(formula.first_input[gate], formula.first_input[gate + 1]):
-            i = np.int64(formula.input[j]) * most + first
-            a, b, c, d = a * part[i], b * part[i + 1], c * part[i + 2], d * part[i + 3]
-            e, f, g, h = e * part[i + 4], f * part[i + 5], g * part[i + 6], h * part[i + 7]
-    part[target], part[target + 1], part[target + 2], part[target + 3] = a, b, c, d
-    part[target + 4], part[target + 5], part[target + 6], part[target + 7] = e, f, g, h
+            x = multiply(x, load(part, np.int64(formula.input[j])))
+    store(part, target, x)
 
 
 @inlined
-def set_degrees(formula: GoalFormula, value: Rows, live: Rows, part: Degrees, lanes: Index) -> None:
-    """Compute the degrees of all parts in the first `lanes` lanes.
+def set_degrees(formula: GoalFormula, value: Rows, part: Rows, first: Index) -> None:
+    """Compute the degrees of all parts in TOGETHER lanes, from lane `first` on, a multiple of that.
 
     value   rows of settled states, fluent f in row 1 + f
-    live    scratch: rows 1 and 2 are overwritten
-    part    float64[(V+G)*L]: degrees, part by part
+    part    V + G rows of TOGETHER words: word k of a part is its degree in lane `first` + k, a float64
     """
-    most = np.int64(64 * word_count(value))
-    store(live, 1, fill(value, np.uint64(0)))
-    for w in range((lanes + 63) >> 6):
-        here = min(64, lanes - 64 * w)
-        set_word(live, 1, w, ALL_ONES >> np.uint64(64 - here))
-    _put_leaves(formula, value, live, part, lanes)
     leaves = formula.leaf.shape[0]
+    for v in range(leaves):
+        _put_leaf(formula, value, part, np.int64(v), first)
     for g in range(formula.is_any.shape[0]):
-        for first in range(0, lanes, TOGETHER):
-            _set_gate(formula, part, np.int64(g), (leaves + g) * most + first, most, np.int64(first))
+        _put_gate(formula, part, np.int64(g), np.int64(leaves + g))
 
 
 @inlined
-def distance_score(formula: GoalFormula, part: Degrees, lane: Index, most: Index) -> Index:
-    """Hundredths of a goal for role 0: its share of both degrees, or alone 1 / (1 + steps to go)."""
-    own = part[formula.wanted[0] * most + lane]
+def distance_score(formula: GoalFormula, part: Rows, k: Index) -> Index:
+    """Hundredths of a goal for role 0 in the k-th lane of `set_degrees`.
+
+    Its share of both degrees, or alone 1 / (1 + steps to go).
+    """
+    own = get_float(part, np.int64(formula.wanted[0]), k)
     if formula.wanted[1] >= 0:
-        other = part[formula.wanted[1] * most + lane]
+        other = get_float(part, np.int64(formula.wanted[1]), k)
         share = own / (own + other) if own + other > 0.0 else 0.5
     elif own > 0.0:
         share = 1.0 / (1.0 + math.log(own) / math.log(formula.near[0]))
