@@ -4,8 +4,8 @@
 
 Positions lie at 40 to 90 % of three matches of the tree search against itself. For each way: how many of them
 it proves within the given number of positions, the geometric mean of the positions it expands, and how many
-it expands a second. `earlier` is deepening without `enhanced_cutoffs` and `immediate_wins`, as it was before
-both.
+it expands a second. `earlier` is deepening without `enhanced_cutoffs`, `immediate_wins` and `goal_bounds`, as
+it was before them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def prove(way: str, search: Any, state: Any, most: int) -> tuple[bool, int, floa
 
 def searches_of(game: CompiledGame) -> dict[str, Any]:
     """The ways, by name, each with its search."""
-    earlier = replace(PROVING, enhanced_cutoffs=False, immediate_wins=False)
+    earlier = replace(PROVING, enhanced_cutoffs=False, immediate_wins=False, goal_bounds=False)
 
     def searching(refinements: Any) -> AlphaBeta:
         return AlphaBeta(game, refinements, NO_EVALUATION, mebibytes=MEBIBYTES, words=1)

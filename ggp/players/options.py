@@ -201,7 +201,10 @@ class AlphaBetaOptions:
         "immediate_wins", True, "Do not search children whose mover wins at once.", group=TUNING
     )
     goal_bounds: bool = switch(
-        "goal_bounds", True, "Do not search children that can only end with one goal any more.", group=TUNING
+        "goal_bounds",
+        True,
+        "Do not search children whose goals are settled far enough.",
+        group=TUNING,
     )
     bisection: bool = switch(
         "bisection", False, "Null-window searches that halve the possible goals.", group=TUNING

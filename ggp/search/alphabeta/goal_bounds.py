@@ -10,6 +10,7 @@ three-valued logic, so that every goal the rules can still give is among the pos
 from __future__ import annotations
 
 import threading
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, Goal, cone_of
@@ -21,32 +22,64 @@ from ggp.search.alphabeta.latches import Latches, find_latches
 from ggp.search.decisive.decisive_moves import with_goals
 
 LARGEST = 4_000
-"""Inputs of all gates at most: of more, a settling costs about as much as the game's own circuit."""
+"""Inputs of all gates at most: beyond that, one settling costs about as much as the game's own circuit."""
+MOST_WORK = 100_000_000
+"""Questions about blockers times inputs of the game's circuit, at most: about a third of a second."""
+NO_SUM = -1
 
-_KNOWN: WeakKeyDictionary[CompiledGame, LaneTables | None] = WeakKeyDictionary()
+
+class GoalBounds(NamedTuple):
+    """Tables of `bounds_circuit`, and the sum of both roles' goals, NO_SUM with one role."""
+
+    tables: LaneTables
+    goal_sum: int
+
+
+_KNOWN: WeakKeyDictionary[CompiledGame, GoalBounds | None] = WeakKeyDictionary()
 _LOCK = threading.Lock()
 
 
-def goal_bounds(game: CompiledGame) -> LaneTables | None:
-    """Tables of `bounds_circuit`, made once per game; None if it is too large or would never say anything."""
+def goal_bounds(game: CompiledGame) -> GoalBounds | None:
+    """The goal bounds of a game, made once.
+
+    None if the circuit is too large or would never say anything, or if it is not plain from the rules that
+    the goals of two roles always have the same sum: a search that ends by bounds never sees that they do not.
+    """
     with _LOCK:
         if game not in _KNOWN:
             _KNOWN[game] = _made(game)
         return _KNOWN[game]
 
 
-def _made(game: CompiledGame) -> LaneTables | None:
+def _made(game: CompiledGame) -> GoalBounds | None:
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
-    goals = [goal for goal in circuit.goals if goal.role == 0]
-    cone = _cone(circuit, [goal.literal for goal in goals])
+    goal_sum = _sum_on_circuit(circuit)
+    if goal_sum is None:
+        return None
+    cone = _cone(circuit, [goal.literal for goal in circuit.goals if goal.role == 0])
     gates = as_tuples(circuit.gates)
     if sum(len(gates[node - circuit.gate0]) for node in cone if node >= circuit.gate0) > LARGEST // 2:
         return None
     fluents = [node - 1 for node in cone if node < circuit.move0]
-    made = bounds_circuit(circuit, find_latches(game, fluents))
-    if all(goal.literal == TRUE_LITERAL for goal in made.goals):
+    most_questions = MOST_WORK // max(1, len(game.tables.input))
+    made = bounds_circuit(circuit, find_latches(game, fluents, most_questions=most_questions))
+    if all(goal.literal == TRUE_LITERAL for goal in made.goals) or made.literal_count > LARGEST:
         return None
-    return arrange(tabulate(made))
+    return GoalBounds(arrange(tabulate(made)), goal_sum)
+
+
+def _sum_on_circuit(circuit: Circuit) -> int | None:
+    """The sum of both roles' goals if each goal of one has the literal of a goal of the other; else None.
+
+    NO_SUM with one role.
+    """
+    if len(circuit.terms.roles) == 1:
+        return NO_SUM
+    first, second = ({(g.literal, g.value) for g in circuit.goals if g.role == role} for role in (0, 1))
+    for goal_sum in {value + other for literal, value in first for same, other in second if literal == same}:
+        if {(literal, goal_sum - value) for literal, value in first} == second:
+            return goal_sum
+    return None
 
 
 def bounds_circuit(circuit: Circuit, latches: Latches) -> Circuit:

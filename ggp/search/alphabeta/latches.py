@@ -36,18 +36,25 @@ class Latches:
     blockers: dict[int, list[int]] = field(default_factory=dict)
 
 
-def find_latches(game: CompiledGame, fluents: Sequence[int], deadline: float = math.inf) -> Latches:
+def find_latches(
+    game: CompiledGame,
+    fluents: Sequence[int],
+    deadline: float = math.inf,
+    *,
+    most_questions: int = MOST_QUESTIONS,
+) -> Latches:
     """The latches of a game, with blockers for `fluents`.
 
-    deadline   time.monotonic() seconds; what is not proven by then is left out
+    deadline         time.monotonic() seconds; what is not proven by then is left out
+    most_questions   about blockers; what others would prove is left out
     """
     tables = game.tables
     each = range(tables.fluent_count)
     can_end = _can_be(tables, [Question(true=(f,)) for f in each], tables.next[:, None] ^ 1, deadline)
-    can_begin = _can_be(tables, [Question(false=(f,)) for f in each], tables.next[:, None], deadline)
     stays = frozenset(map(int, np.flatnonzero(~can_end[:, 0])))
-    gone = frozenset(map(int, np.flatnonzero(~can_begin[:, 0])))
-    return Latches(stays, gone, _blockers(game, fluents, stays, deadline))
+    blockers = _blockers(game, fluents, stays, most_questions, deadline)
+    can_begin = _can_be(tables, [Question(false=(f,)) for f in each], tables.next[:, None], deadline)
+    return Latches(stays, frozenset(map(int, np.flatnonzero(~can_begin[:, 0]))), blockers)
 
 
 def _can_be(
@@ -64,7 +71,7 @@ def _can_be(
 
 
 def _blockers(
-    game: CompiledGame, fluents: Sequence[int], stays: frozenset[int], deadline: float
+    game: CompiledGame, fluents: Sequence[int], stays: frozenset[int], most: int, deadline: float
 ) -> dict[int, list[int]]:
     """By fluent: latches of the same kind next to which it can never come to hold."""
     kinds: dict[tuple[str, int], list[int]] = {}
@@ -73,7 +80,7 @@ def _blockers(
         kinds.setdefault((terms[g].name, len(arguments_of(terms[g]))), []).append(g)
     pairs = [
         (f, g) for f in fluents for g in kinds.get((terms[f].name, len(arguments_of(terms[f]))), ()) if f != g
-    ][:MOST_QUESTIONS]
+    ][:most]
     if not pairs:
         return {}
     holding = sorted({g for _, g in pairs})

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
+
 from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
 from ggp.jit.rows import make_rows, width_of
@@ -91,7 +93,8 @@ def with_immediate_wins(memory: AlphaBetaMemory, tables: tuple[LaneTables, LaneT
 def with_goal_bounds(memory: AlphaBetaMemory, tables: LaneTables) -> AlphaBetaMemory:
     """The same memory for a search that asks `tables` (of `goal_bounds`) what children can still end with."""
     memory.option[arrays.GOAL_BOUNDS] = 1
-    return memory._replace(bounds=side_circuit(tables, width_of(memory.node_value)))
+    least, most = np.zeros((2, len(memory.move)), np.int32)
+    return memory._replace(bounds=side_circuit(tables, width_of(memory.node_value)), least=least, most=most)
 
 
 def _most_legal(game: CompiledGame) -> int:

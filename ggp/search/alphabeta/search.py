@@ -22,7 +22,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Move
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import encode_states
-from ggp.search.alphabeta.goal_bounds import goal_bounds
+from ggp.search.alphabeta.goal_bounds import NO_SUM, goal_bounds
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import INFINITE, MOST_PLIES, UNLIMITED
 from ggp.search.alphabeta.kernels.search import probe_children, search_tree
@@ -109,8 +109,10 @@ class AlphaBeta:
             self._memory = with_immediate_wins(self._memory, tables)
         bounds = goal_bounds(game) if self.refinements.goal_bounds else None
         if bounds is not None:
-            self._memory = with_goal_bounds(self._memory, bounds)
-        self._known_sum = -1 if tables is None else WINNING_GOAL
+            self._memory = with_goal_bounds(self._memory, bounds.tables)
+        self._known_sum = NO_SUM if bounds is None else bounds.goal_sum
+        if tables is not None:
+            self._known_sum = WINNING_GOAL
         self.counter[arrays.SUM] = self._known_sum
         self.depth = 0
         self.searches = 0

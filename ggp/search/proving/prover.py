@@ -5,8 +5,8 @@ all kinds of games        In the start clock every reachable state is found and 
 one role                  Before that a way to a good end is looked for, breadth first and by nested rollouts:
                           three quarters of the first clock and 15 % of later ones.
 one role, or two that     Else alpha-beta works on the state at hand, in slices between those of the tree:
-alternate, constant sum   it begins with a tenth of the time, gets three quarters when the end is near, and a
-                          hundredth if the forecast is hopeless. If the end was a thousand times too far, the
+alternate, constant sum   it begins with a tenth of the time, then gets three quarters, a fifth, 3 % or a
+                          hundredth, by the forecast (`SHARES`). If the end was a thousand times too far, the
                           next move begins with the hundredth. Two searches take turns, see `proofs`.
 chance, three roles,      Else the states that can still be reached are enumerated before each move, if the
 simultaneous moves        forecast is good; after a hopeless one no attempt is made for some moves.
@@ -40,10 +40,10 @@ _logger = logging.getLogger("ggp.search")
 
 NO_SUM = -1
 FIRST_SHARE = 0.1
-"""Share of the time as long as there is no forecast, and while the end may come into reach."""
+"""Least share of the time at first, whatever the forecast; how long that is: UNKNOWN_SHARE."""
 HOPELESS_SHARE = 0.01
 UNKNOWN_SHARE = 0.02
-"""Share of the whole clock after which the end counts as out of reach, unless a forecast is good."""
+"""Share of the whole clock after which the forecast alone decides."""
 LEAST_PATIENCE_SECONDS = 0.02
 SHARES = ((2.0, 0.75), (4.0, 0.2), (IN_REACH, 0.03))
 """By the multiple of the time left that the forecast asks for, at most: share of the time.

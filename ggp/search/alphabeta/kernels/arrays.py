@@ -135,14 +135,15 @@ class AlphaBetaMemory(NamedTuple):
     """All arrays of a search.
 
     node_value, child_value   K+1 rows each: the node in all lanes, each with a move; the children
-    planes                    64*D rows
+    planes                    64*D rows; also scratch for counts of moves
     live, block, legal_move   scratch: 4 rows, uint64[64], int32[M]
     legal_first               int32[R+1]: where the moves of each role begin in legal_move
     image                     int32[V, F]: fluent f of the mirrored state is fluent image[v, f] of the state
     key, reached              uint64[C*D]: keys of nodes; uint64[L*D], scratch
     move, mover, end, score, order, mobility   int32[C] (order int64[C]): the move to a child (-1: forced),
-                              who moves there, its terminal or known score for role 0 or NO_SCORE, its
-                              static score for role 0, its rank, the moves of its mover
+                              who moves there, its score for role 0 if it needs no search (below the root
+                              perhaps a bound that suffices) or NO_SCORE, its static score for role 0, its
+                              rank, the moves of its mover
     killer                    int64[2*Y]
     history                   int64[M]
     table_key, table_data     uint64[S*D], uint64[S]; see `ggp.search.alphabeta.kernels.transposition_table`
@@ -153,7 +154,7 @@ class AlphaBetaMemory(NamedTuple):
     wins, other_wins          which children are won at once by role 0, and by role 1, if they move there;
                               used with `IMMEDIATE_WINS`
     bounds                    which goals of role 0 children can still end with, used with `GOAL_BOUNDS`
-    least, most               int32[C]: the bounds as scores for role 0, until the next child is made
+    least, most               int32[C]: these bounds as scores for role 0, until a child is made in that place
     """
 
     node_value: Rows
@@ -237,8 +238,8 @@ def make_memory(
         wins=no_circuit(tables, words),
         other_wins=no_circuit(tables, words),
         bounds=no_circuit(tables, words),
-        least=np.full(children, -INFINITE, np.int32),
-        most=np.full(children, INFINITE, np.int32),
+        least=np.zeros(1, np.int32),
+        most=np.zeros(1, np.int32),
         option=np.zeros(OPTIONS, np.int64),
         counter=np.zeros(COUNTERS, np.int64),
     )

@@ -208,7 +208,7 @@ def _find_movers(
 
 @inlined
 def _read_goals(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
-    """end[child] = the goal of role 0, in hundredths; NO_SCORE where it has none or several, or nobody asks.
+    """end[child] = the goal of role 0, in hundredths; NO_SCORE where it has none or several, or if unused.
 
     In terminal children the roles' goals must add up to the same sum everywhere.
     """

@@ -24,7 +24,7 @@ class SideCircuit(NamedTuple):
 
     tables   of the circuit
     value    its rows
-    fluent   int32[*]: the fluents that it reads; none if nobody asks
+    fluent   int32[*]: the fluents that it reads; none if unused
     """
 
     tables: LaneTables
@@ -33,7 +33,7 @@ class SideCircuit(NamedTuple):
 
 
 def no_circuit(tables: LaneTables, words: int) -> SideCircuit:
-    """Of a search that does not ask, with `tables` of any circuit and rows of its own width."""
+    """A placeholder for searches without this circuit, with `tables` of any and rows of their own width."""
     return SideCircuit(tables, make_rows(1, words), np.zeros(0, np.int32))
 
 

@@ -1,6 +1,7 @@
 """Goal bounds against all goals that can be reached, and against three-valued logic in plain Python."""
 
 import random
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
@@ -12,6 +13,7 @@ from ggp.engines.loading import load
 from ggp.lanes.engine import Lanes
 from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.latches import find_latches
+from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Refinements
 
 
 def states_of_matches(game, count, seed=0):
@@ -36,7 +38,7 @@ def possible_goals(tables, lanes, held):
 )
 def test_every_goal_that_can_be_reached_is_possible_and_some_others_are_not(name, matches, most_left):
     game = load(name, "lanes")
-    tables = goal_bounds(game)
+    tables = goal_bounds(game).tables
     lanes = Lanes(tables, words=1)
 
     @cache
@@ -64,7 +66,7 @@ def test_every_goal_that_can_be_reached_is_possible_and_some_others_are_not(name
 def test_circuit_agrees_with_three_valued_logic(name):
     game = load(name, "lanes")
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
-    tables = goal_bounds(game)
+    tables = goal_bounds(game).tables
     lanes = Lanes(tables, words=1)
     latches = find_latches(game, range(len(game.terms.fluents)))
 
@@ -108,6 +110,60 @@ def test_games_whose_goals_no_latch_decides_have_none(name):
 
 def test_too_large_goals_have_none():
     assert goal_bounds(load("hex_7x7", "lanes")) is None
+
+
+TRAP = """
+(role red) (role blue) (init (turn blue)) (init (count 0)) (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4)
+(<= (legal blue fair) (true (turn blue)) (true (count 0)))
+(<= (legal blue trap) (true (turn blue)) (true (count 0)))
+(<= (legal blue a) (true (turn blue)) (not (true (count 0))))
+(<= (legal blue b) (true (turn blue)) (not (true (count 0))))
+(<= (legal red a) (true (turn red)))
+(<= (legal red b) (true (turn red)))
+(<= (legal red noop) (true (turn blue)))
+(<= (legal blue noop) (true (turn red)))
+(<= (next (turn red)) (true (turn blue)))
+(<= (next (turn blue)) (true (turn red)))
+(<= (next (count ?n)) (true (count ?m)) (succ ?m ?n))
+(<= (next trapped) (does blue trap))
+(<= (next trapped) (true trapped))
+(<= terminal (true (count 4)))
+(<= (goal red 0) (true trapped))
+(<= (goal blue TRAPPED) (true trapped))
+(<= (goal red 50) (not (true trapped)))
+(<= (goal blue 50) (not (true trapped)))
+"""
+"""Blue's first move settles the goals, three moves before the end."""
+
+
+def test_a_search_that_bounds_end_knows_the_sum_of_the_goals():
+    game = load(TRAP.replace("TRAPPED", "100"), "lanes")
+    search = AlphaBeta(game, mebibytes=1)
+    result = search.search(game.initial_state())
+    assert (result.goal, str(result.move), result.is_proven) == (0, "trap", True)
+    assert search.goal_sum == 100
+    search.forget()
+    assert search.goal_sum == 100
+
+
+def test_goals_without_a_constant_sum_have_no_bounds_and_are_still_refused():
+    ends_at_once = "(<= (next over) (does blue fair)) (<= (next over) (true over)) (<= terminal (true over))"
+    game = load(TRAP.replace("TRAPPED", "0") + ends_at_once, "lanes")
+    assert goal_bounds(game) is None
+    with pytest.raises(AlphaBetaError, match="same sum"):
+        AlphaBeta(game, mebibytes=1).search(game.initial_state())
+
+
+def test_long_searches_that_seldom_ask_find_the_same_value():
+    game = load("connectfour_4x4", "lanes")
+    results = []
+    for is_on in (False, True):
+        search = AlphaBeta(game, replace(Refinements(), goal_bounds=is_on), mebibytes=16)
+        results.append(search.search(game.initial_state()))
+    assert results[0].is_proven
+    assert results[1].is_proven
+    assert results[0].goal == results[1].goal
+    assert results[1].nodes > 1000
 
 
 def test_latches_of_tic_tac_toe():
