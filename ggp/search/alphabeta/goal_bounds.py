@@ -18,13 +18,11 @@ from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.tables import circuit_of, tabulate
 from ggp.engines.compiled import CompiledGame
 from ggp.lanes.layout import LaneTables, arrange
-from ggp.search.alphabeta.latches import Latches, find_latches
+from ggp.search.alphabeta.latches import Latches, latches_of_goals
 from ggp.search.decisive.decisive_moves import with_goals
 
 LARGEST = 4_000
 """Inputs of all gates at most: beyond that, one settling costs about as much as the game's own circuit."""
-MOST_WORK = 100_000_000
-"""Questions about blockers times inputs of the game's circuit, at most: about a third of a second."""
 NO_SUM = -1
 
 
@@ -60,9 +58,7 @@ def _made(game: CompiledGame) -> GoalBounds | None:
     gates = as_tuples(circuit.gates)
     if sum(len(gates[node - circuit.gate0]) for node in cone if node >= circuit.gate0) > LARGEST // 2:
         return None
-    fluents = [node - 1 for node in cone if node < circuit.move0]
-    most_questions = MOST_WORK // max(1, len(game.tables.input))
-    made = bounds_circuit(circuit, find_latches(game, fluents, most_questions=most_questions))
+    made = bounds_circuit(circuit, latches_of_goals(game))
     if all(goal.literal == TRUE_LITERAL for goal in made.goals) or made.literal_count > LARGEST:
         return None
     return GoalBounds(arrange(tabulate(made)), goal_sum)

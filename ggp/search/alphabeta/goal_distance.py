@@ -27,7 +27,7 @@ from ggp.circuit.tables import CircuitTables, Phase
 from ggp.engines.compiled import CompiledGame
 from ggp.features.board_features import NOTHING, Features
 from ggp.search.alphabeta.kernels.distance import GoalFormula
-from ggp.search.alphabeta.latches import find_latches
+from ggp.search.alphabeta.latches import find_latches, latches_of_goals
 
 NEAR = 0.3
 """Degree of what is one step away; k steps away it is the k-th power."""
@@ -58,7 +58,10 @@ def goal_formula(
     if gates is None:
         return None
     leaves, number, inputs = _numbered(tables, gates, wanted)
-    latches = find_latches(game, [leaf >> 1 for leaf in leaves if not leaf & 1], deadline)
+    if deadline == math.inf:
+        latches = latches_of_goals(game)
+    else:
+        latches = find_latches(game, [leaf >> 1 for leaf in leaves if not leaf & 1], deadline)
     ways = _Ways(features) if features is not None else None
     sources: list[list[tuple[int, float]]] = []
     away: list[float] = []

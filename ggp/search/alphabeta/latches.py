@@ -6,19 +6,24 @@ Proofs hold in any state, reachable or not, because all that is not asked about 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gdl.program import arguments_of
+from ggp.circuit.circuit import cone_of
 from ggp.circuit.tables import CircuitTables
 from ggp.engines.compiled import CompiledGame
 from ggp.features.possibilities import Question, possible
 
 MOST_QUESTIONS = 200_000
+MOST_WORK = 100_000_000
+"""Questions times inputs of the game's circuit, at most: about a third of a second."""
 _TOGETHER = 2048
 
 
@@ -34,6 +39,10 @@ class Latches:
     stays: frozenset[int] = frozenset()
     gone: frozenset[int] = frozenset()
     blockers: dict[int, list[int]] = field(default_factory=dict)
+
+
+_KNOWN: WeakKeyDictionary[CompiledGame, Latches] = WeakKeyDictionary()
+_LOCK = threading.Lock()
 
 
 def find_latches(
@@ -55,6 +64,31 @@ def find_latches(
     blockers = _blockers(game, fluents, stays, most_questions, deadline)
     can_begin = _can_be(tables, [Question(false=(f,)) for f in each], tables.next[:, None], deadline)
     return Latches(stays, frozenset(map(int, np.flatnonzero(~can_begin[:, 0]))), blockers)
+
+
+def latches_of_goals(game: CompiledGame) -> Latches:
+    """The latches of a game, with blockers for the fluents that goals depend on; found once.
+
+    Questions about blockers are limited by MOST_WORK.
+    """
+    with _LOCK:
+        if game not in _KNOWN:
+            most = min(MOST_QUESTIONS, MOST_WORK // max(1, len(game.tables.input)))
+            _KNOWN[game] = find_latches(game, _fluents_of_goals(game.tables), most_questions=most)
+        return _KNOWN[game]
+
+
+def _fluents_of_goals(tables: CircuitTables) -> list[int]:
+    """The fluents that goals depend on."""
+
+    def inputs(node: int) -> list[int]:
+        gate = node - tables.gate0
+        if gate < 0:
+            return []
+        return tables.input[tables.first_input[gate] : tables.first_input[gate + 1]].tolist()  # type: ignore[no-any-return]
+
+    nodes = cone_of(tables.goal_literal.tolist(), inputs)
+    return [node - 1 for node in nodes if node <= tables.fluent_count]
 
 
 def _can_be(
@@ -99,4 +133,4 @@ def _blockers(
     return blockers
 
 
-__all__ = ["Latches", "find_latches"]
+__all__ = ["Latches", "find_latches", "latches_of_goals"]
