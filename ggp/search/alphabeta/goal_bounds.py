@@ -9,14 +9,14 @@ three-valued logic, so that every goal the rules can still give is among the pos
 
 from __future__ import annotations
 
-import threading
+from dataclasses import replace
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, Goal, cone_of
 from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.tables import circuit_of, tabulate
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.once_per_game import once_per_game
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.search.alphabeta.latches import Latches, latches_of_goals
 from ggp.search.decisive.decisive_moves import with_goals
@@ -33,27 +33,18 @@ class GoalBounds(NamedTuple):
     goal_sum: int
 
 
-_KNOWN: WeakKeyDictionary[CompiledGame, GoalBounds | None] = WeakKeyDictionary()
-_LOCK = threading.Lock()
-
-
+@once_per_game
 def goal_bounds(game: CompiledGame) -> GoalBounds | None:
     """The goal bounds of a game, made once.
 
     None if the circuit is too large or would never say anything, or if it is not plain from the rules that
     the goals of two roles always have the same sum: a search that ends by bounds never sees that they do not.
     """
-    with _LOCK:
-        if game not in _KNOWN:
-            _KNOWN[game] = _made(game)
-        return _KNOWN[game]
-
-
-def _made(game: CompiledGame) -> GoalBounds | None:
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
     goal_sum = _sum_on_circuit(circuit)
     if goal_sum is None:
         return None
+    circuit = replace(circuit, gates=as_tuples(circuit.gates))  # once: there may be many
     cone = _cone(circuit, [goal.literal for goal in circuit.goals if goal.role == 0])
     gates = as_tuples(circuit.gates)
     if sum(len(gates[node - circuit.gate0]) for node in cone if node >= circuit.gate0) > LARGEST // 2:

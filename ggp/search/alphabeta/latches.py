@@ -6,11 +6,9 @@ Proofs hold in any state, reachable or not, because all that is not asked about 
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +17,7 @@ from gdl.program import arguments_of
 from ggp.circuit.circuit import cone_of
 from ggp.circuit.tables import CircuitTables
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.once_per_game import once_per_game
 from ggp.features.possibilities import Question, possible
 
 MOST_QUESTIONS = 200_000
@@ -39,10 +38,6 @@ class Latches:
     stays: frozenset[int] = frozenset()
     gone: frozenset[int] = frozenset()
     blockers: dict[int, list[int]] = field(default_factory=dict)
-
-
-_KNOWN: WeakKeyDictionary[CompiledGame, Latches] = WeakKeyDictionary()
-_LOCK = threading.Lock()
 
 
 def find_latches(
@@ -66,16 +61,14 @@ def find_latches(
     return Latches(stays, frozenset(map(int, np.flatnonzero(~can_begin[:, 0]))), blockers)
 
 
+@once_per_game
 def latches_of_goals(game: CompiledGame) -> Latches:
     """The latches of a game, with blockers for the fluents that goals depend on; found once.
 
     Questions about blockers are limited by MOST_WORK.
     """
-    with _LOCK:
-        if game not in _KNOWN:
-            most = min(MOST_QUESTIONS, MOST_WORK // max(1, len(game.tables.input)))
-            _KNOWN[game] = find_latches(game, _fluents_of_goals(game.tables), most_questions=most)
-        return _KNOWN[game]
+    most = min(MOST_QUESTIONS, MOST_WORK // max(1, len(game.tables.input)))
+    return find_latches(game, _fluents_of_goals(game.tables), most_questions=most)
 
 
 def _fluents_of_goals(tables: CircuitTables) -> list[int]:

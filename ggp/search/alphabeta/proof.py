@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.engines.once_per_game import once_per_game
 from ggp.game import Move
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, PAUSED, UNLIMITED
@@ -39,7 +39,6 @@ STUCK = 5.0
 """A search is expected to stay stuck for this multiple of the positions since its latest gain."""
 _LEAST_GAIN = 0.1
 """Share of what is left that counts as a gain."""
-_FORMULAS: WeakKeyDictionary[CompiledGame, GoalFormula | None] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -203,12 +202,15 @@ class StraightProof:
             self._gained_left, self._gained_at = self._left, self.nodes
 
 
+@once_per_game
+def _order_formula(game: CompiledGame) -> GoalFormula | None:
+    return goal_formula(game, None, most_inputs=MOST_ORDER_INPUTS)
+
+
 def straight_search(game: CompiledGame, *, mebibytes: int) -> AlphaBeta:
     """A search for `StraightProof`, with rows of one word.
 
     Raises AlphaBetaError if the game is of another kind.
     """
-    if game not in _FORMULAS:
-        _FORMULAS[game] = goal_formula(game, None, most_inputs=MOST_ORDER_INPUTS)
-    estimate = replace(NO_EVALUATION, formula=_FORMULAS[game], is_for_order=True)
+    estimate = replace(NO_EVALUATION, formula=_order_formula(game), is_for_order=True)
     return AlphaBeta(game, STRAIGHT, estimate, mebibytes=mebibytes, words=1)

@@ -156,7 +156,8 @@ class AlphaBeta:
         smallest image, so that others are not found.
         """
         self._memory = self._memory._replace(known=known)
-        self._known_sum = -1 if goal_sum is None else goal_sum
+        if goal_sum is not None:
+            self._known_sum = goal_sum
         if self.goal_sum < 0:
             self.counter[arrays.SUM] = self._known_sum
 

@@ -24,13 +24,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +50,7 @@ from ggp.circuit.simplify.plan import simplify
 from ggp.circuit.tables import Phase, circuit_of
 from ggp.engines.compilation import game_on
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.once_per_game import once_per_game
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import BoolArray, Lanes
@@ -79,10 +78,9 @@ STAGES = ("factoring", "refactoring", "sharing", "implications", "gate_order")
 SIMPLIFY_SECONDS = 1.0
 
 _logger = logging.getLogger("ggp.search")
-_LOCK = threading.Lock()
-_KNOWN: WeakKeyDictionary[CompiledGame, CompiledGame | None] = WeakKeyDictionary()
 
 
+@once_per_game
 def decisive_game(game: CompiledGame) -> CompiledGame | None:
     """`game` in which immediate wins must be taken, and immediate losses avoided.
 
@@ -90,14 +88,6 @@ def decisive_game(game: CompiledGame) -> CompiledGame | None:
     move of its own, or the circuit is or gets too large. Made once per game, and kept in the cache of
     compiled games: a second of work that every match would begin with.
     """
-    with _LOCK:
-        if game not in _KNOWN:
-            _KNOWN[game] = _make_decisive(game)
-        return _KNOWN[game]
-
-
-def _make_decisive(game: CompiledGame) -> CompiledGame | None:
-    """The game on a circuit from the cache of compiled games, or made and kept there."""
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
     if circuit.literal_count > LARGEST:
         _logger.info("%s: decisive-move pruning disabled (the circuit is large)", game.name)

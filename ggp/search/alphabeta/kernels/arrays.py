@@ -136,7 +136,7 @@ class AlphaBetaMemory(NamedTuple):
 
     node_value, child_value   K+1 rows each: the node in all lanes, each with a move; the children
     planes                    64*D rows; also scratch for counts of moves
-    live, block, legal_move   scratch: 4 rows, uint64[64], int32[M]
+    live, block, legal_move   scratch: 3 rows, uint64[64], int32[M]
     legal_first               int32[R+1]: where the moves of each role begin in legal_move
     image                     int32[V, F]: fluent f of the mirrored state is fluent image[v, f] of the state
     key, reached              uint64[C*D]: keys of nodes; uint64[L*D], scratch
@@ -211,7 +211,7 @@ def make_memory(
         node_value=values[0],
         child_value=values[1],
         planes=make_rows(64 * code.word_count, words),
-        live=make_rows(4, words),
+        live=make_rows(3, words),
         block=np.zeros(64, np.uint64),
         legal_move=np.zeros(max(1, tables.move_count), np.int32),
         legal_first=np.zeros(tables.role_count + 1, np.int32),
