@@ -4,9 +4,10 @@
 
 The roles of random matches are followed by two beliefs: one exact as long as its states fit, one that draws
 SAMPLE states after every step. Per game: the largest number of states possible at a step; the joint moves
-made per CPU second in the step that made most of them, best of REPEATS; the share of these that agreed with
-the observation, and so the consistent histories per CPU second; and the greatest and the mean total variation
-distance of the sample from the exact belief. Prints a table.
+made per CPU second in the step that made most of them, best of REPEATS, after the states were looked at as
+in a match; those that agreed with the observation, and so the consistent histories per CPU second; the same
+for SAMPLE particles, states drawn with repetition, as a particle filter would hold them; and the greatest and
+the mean total variation distance of the sample from the exact belief. Prints a table.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from itertools import product
 from typing import Any, NamedTuple
+
+import numpy as np
 
 import ggp
 from ggp.beliefs.belief import Belief
@@ -25,7 +28,7 @@ from ggp.beliefs.lanes_expansion import LanesExpansion
 from ggp.beliefs.observation import Observation, observe_step
 from ggp.game import RANDOM_ROLE, Game, Role
 
-REPEATS = 5
+REPEATS = 20
 FAR = float("inf")
 
 
@@ -44,17 +47,18 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=5)
     parser.add_argument("--sample", type=int, default=10_000)
     arguments = parser.parse_args()
-    print("| game | most states | joint moves per s | consistent histories per s | TV mean | TV most |")
-    print("|---|---|---|---|---|---|")
+    print("| game | most states | joint moves/s | consistent histories/s | particles/s | TV mean | TV most |")
+    print("|---|---|---|---|---|---|---|")
     for name in arguments.games:
         game = ggp.load(name, engine="lanes")
         steps = [step for seed in range(arguments.matches) for step in followed(game, seed, arguments.sample)]
-        made, agreed = rates(game, steps)
+        made, agreed, of_particles = rates(game, steps, arguments.sample)
         most = max(len(step.before) for step in steps)
         distances = [step.distance for step in steps]
         mean = sum(distances) / len(distances)
         print(
-            f"| {name} | {most:,} | {made:,.0f} | {agreed:,.0f} | {mean:.4f} | {max(distances):.4f} |",
+            f"| {name} | {most:,} | {made:,.0f} | {agreed:,.0f} | {of_particles:,.0f} "
+            f"| {mean:.4f} | {max(distances):.4f} |",
             flush=True,
         )
 
@@ -94,27 +98,45 @@ def distance(left: Weights, right: Weights) -> float:
     return sum(abs(left.get(state, 0.0) - right.get(state, 0.0)) for state in {*left, *right}) / 2
 
 
-def rates(game: Any, steps: list[Followed]) -> tuple[float, float]:
-    """Joint moves made, and those that agree, per CPU second of the step that makes most of them."""
+def rates(game: Any, steps: list[Followed], sample: int) -> tuple[float, float, float]:
+    """Per CPU second of the largest step: joint moves, those that agree, and those that do of particles."""
     expansions = {role: LanesExpansion(game, role) for role in {step.role for step in steps}}
 
     def size(step: Followed) -> int:
         return sum(expansions[step.role].count(list(step.before), step.observation.own_move))
 
     step = max(steps, key=size)
+    expansion, own_move = expansions[step.role], step.observation.own_move
+    particles = random.Random(1).choices(list(step.before), list(step.before.values()), k=sample)
+    wanted, weight = expansion._wanted(step.observation), np.ones(sample)
+    of_step = fastest(
+        lambda: expansion.count(list(step.before), own_move),
+        lambda: expansion.successors(step.before, step.observation, FAR),
+    )
+    of_particles = fastest(
+        lambda: expansion.count(particles, own_move),
+        lambda: expansion._successors(particles, weight, None, own_move, wanted, lambda made: False),
+    )
+    agreed = agreeing(game, step, list(step.before))
+    agreed_of = {state: agreeing(game, step, [state]) for state in set(particles)}
+    return size(step) / of_step, agreed / of_step, sum(map(agreed_of.__getitem__, particles)) / of_particles
+
+
+def fastest(prepare: Callable[[], object], run: Callable[[], object]) -> float:
+    """The fewest CPU seconds that `run` took, each time after `prepare`."""
     seconds = []
     for _ in range(REPEATS):
+        prepare()
         begin = time.process_time()
-        expansions[step.role].successors(step.before, step.observation, FAR)
+        run()
         seconds.append(time.process_time() - begin)
-    made = size(step)
-    return made / min(seconds), agreeing(game, step) / min(seconds)
+    return min(seconds)
 
 
-def agreeing(game: Game[Any], step: Followed) -> int:
-    """The number of joint moves that give the observation, by the `Game` protocol."""
+def agreeing(game: Game[Any], step: Followed, states: list[Hashable]) -> int:
+    """The number of joint moves of these states that give the observation, by the `Game` protocol."""
     plain, count = PlainExpansion(game, step.role), 0
-    for state in step.before:
+    for state in states:
         choices = plain.choices(state, step.observation.own_move)
         count += sum(
             frozenset(game.percepts(state, joint_move, step.role)) == frozenset(step.observation.percepts)

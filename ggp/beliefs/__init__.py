@@ -6,5 +6,6 @@ observation_keys  64-bit keys of what a role has observed
 belief       the possible states with their probabilities: exact while they fit, then sampled
 expansion    one step of a belief: the successors that agree with an observation
 lanes_expansion  the same on lanes, for compiled games
+step_kernels  its kernels
 tracker      the state tracker that a game needs
 """

@@ -1,15 +1,16 @@
 """One step of a belief on lanes: a lane is a state of the belief with one joint move.
 
-Shapes: N states, F fluents, B = ceil(F/8) bytes of a packed state, M moves of all roles, L lanes, P percepts
-of the role. The role's percept rows are compared for all lanes at once; lanes that disagree die.
+Shapes: N states, F fluents, B = ceil(F/8) bytes and D = ceil(F/64) words of a packed state, M moves of all
+roles, L lanes, P percepts of the role. The role's percept rows are compared for all lanes at once; lanes that
+disagree die. The work is done by `ggp.beliefs.step_kernels`.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol, cast
 
@@ -19,19 +20,34 @@ from numpy.typing import NDArray
 from ggp.beliefs.expansion import PATIENCE_SECONDS, Weights
 from ggp.beliefs.observation import Observation
 from ggp.beliefs.observation_keys import ObservationKeys, UInt64Array
-from ggp.circuit.tables import Phase
+from ggp.beliefs.step_kernels import (
+    Origins,
+    Reached,
+    Telling,
+    count_joint_moves,
+    list_choices,
+    make_joint_moves,
+    make_step_lanes,
+    read_states,
+)
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Fact, Move, Role
+from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import Lanes
+from ggp.lanes.keys.key_table import KeyTable, fill_table
 
 BoolArray = NDArray[np.bool_]
-Packed = NDArray[np.uint8]
 
 _MOST_CELLS = 1 << 25
 """Bytes that the legal moves of all states, or all successors, may take: games of strangers may be wide."""
 
-_UNAFFORDABLE = 1e12
-"""Joint moves of one state are counted no further, so that sums cannot overflow."""
+_MODELLED_CELLS = 1 << 20
+"""States times moves for which a model of the other roles is asked at once."""
+
+_NOWHERE = np.zeros(0, np.int64)
+_MOST_BLOCKS = 64
+_BLOCK_SECONDS = 0.002
+"""Ticks made between two looks at the clock, at most, and about how long they should take."""
 
 
 class MoveModel(Protocol):
@@ -48,33 +64,26 @@ class MoveModel(Protocol):
 
 
 @dataclass(frozen=True)
-class _Part:
-    """Successors that agree: uint8[N, B], their weights float64[N] and uint64[N, R] or None, their keys."""
+class _Known:
+    """N states and what holds in them: uint64[N, D], bool[N, M], the legal moves, and bool[N]."""
 
-    states: Packed
-    weight: NDArray[np.float64]
-    keys: UInt64Array | None
+    joined: bytes
+    states: UInt64Array
+    is_legal: BoolArray
+    is_terminal: BoolArray
 
 
 @dataclass(frozen=True)
 class _Successors:
-    """N different states, uint64[N, R], their keys (0 unless kept), and bool[N]: which are terminal.
+    """Different states that are not terminal, with their weights, and uint64[N, R], their keys.
 
+    keys          uint64[0, R] unless keys are kept
     is_complete   whether there was time for all joint moves
     """
 
     weights: Weights
     keys: UInt64Array
-    is_over: BoolArray
-    is_complete: bool = True
-
-    def going_on(self) -> Weights:
-        """Those that are not terminal."""
-        return {
-            state: weight
-            for (state, weight), is_over in zip(self.weights.items(), self.is_over.tolist(), strict=True)
-            if not is_over
-        }
+    is_complete: bool
 
 
 class LanesExpansion:
@@ -84,26 +93,42 @@ class LanesExpansion:
     most_states = 100_000
     sample_size = 10_000
 
-    def __init__(self, game: CompiledGame, role: Role) -> None:
+    def __init__(self, game: CompiledGame, role: Role, words: int | None = None) -> None:
+        """Set up the lanes. words: per row; None: those of the game."""
         self._game, self._index = game, game.roles.index(role)
         tables = game.lane_tables
-        self._lanes = Lanes(tables, words=game.words)
+        self._lanes = Lanes(tables, words=words or game.words)
         width = len(game.terms.fluents) + int(game.tables.first_move[-1])
         self.limit = max(1, min(self.limit, 8 * _MOST_CELLS // width))
         most = max(1, _MOST_CELLS // width)
         self.most_states = min(self.most_states, most)
         self.sample_size = min(self.sample_size, most)
         self._first_move = np.asarray(game.tables.first_move, np.int64)
-        role_of = game.tables.percept_role
-        of_role = np.flatnonzero(role_of == self._index)
-        self._percept_literals = [tables.percept_literal[role_of == i] for i in range(len(game.roles))]
-        self._percepts = {game.terms.percepts[i]: place for place, i in enumerate(of_role)}
-        self._terminal = np.array([tables.terminal], np.int32)
+        self._bytes = (len(game.terms.fluents) + 7) // 8
+        self._words = (len(game.terms.fluents) + 63) // 64
+        self._step = make_step_lanes(len(game.roles), self._words, self._lanes.words)
+        self._telling = _telling_of(game)
+        first = int(self._telling.first[self._index])
+        end = int(self._telling.first[self._index + 1])
+        self._percepts = {game.terms.percepts[i]: i for i in range(first, end)}
+        own = game.moves[self._index]
+        self._own_moves = {move: int(self._first_move[self._index]) + i for i, move in enumerate(own)}
         self._chance = game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else -1
         self._observers: list[ObservationKeys] = []
         self._model: MoveModel | None = None
         self._key_place: dict[Hashable, int] = {}
         self._keys = np.zeros((0, len(game.roles)), np.uint64)
+        self._known: _Known | None = None
+        self._compile()
+
+    def _compile(self) -> None:
+        """Compile the kernels, or load them from the cache, by a step of no state."""
+        with announced_compilation():
+            nothing = self._know_joined(b"", 0)
+            origins = self._origins(nothing, slice(0, 0), np.zeros(0), nothing.is_legal, None)
+            self._make(
+                origins, self._telling, _Found(self._words, len(self._game.roles), is_keyed=False), _NOWHERE
+            )
 
     def keep_keys(self, model: MoveModel | None = None, *, is_ordered: bool = False) -> None:
         """From now on, the initial state, keep what each role has observed on the way to the states.
@@ -115,6 +140,7 @@ class LanesExpansion:
         self._observers = [
             ObservationKeys(self._game, i, is_ordered=is_ordered) for i in range(len(self._game.roles))
         ]
+        self._telling = self._telling._replace(is_ordered=is_ordered)
         self._key_place = {self._game.initial_state(): 0}
         self._keys = np.zeros((1, len(self._game.roles)), np.uint64)
 
@@ -140,8 +166,8 @@ class LanesExpansion:
         return keys
 
     def count(self, states: Sequence[Hashable], own_move: Move | None) -> list[int]:
-        is_legal, _ = self._evaluate(self._packed(states))
-        counts: list[int] = self._joint_counts(self._restricted(is_legal, own_move)).tolist()
+        is_legal = self._restricted(self._know(states).is_legal, own_move)
+        counts: list[int] = self._choices(is_legal)[2].tolist()
         return counts
 
     def successors(self, weights: Weights, observation: Observation, deadline: float) -> tuple[Weights, bool]:
@@ -153,11 +179,12 @@ class LanesExpansion:
         def is_over(made: int) -> bool:
             return time.monotonic() > deadline + (0.0 if made else PATIENCE_SECONDS)
 
-        found = self._successors(weights, keys, observation.own_move, wanted, is_over)
+        weight = np.fromiter(weights.values(), float, len(weights))
+        found = self._successors(list(weights), weight, keys, observation.own_move, wanted, is_over)
         if self._observers and found.weights:  # without successors the states held are tried again
             self._keys = found.keys
             self._key_place = {state: i for i, state in enumerate(found.weights)}
-        return found.going_on(), found.is_complete
+        return found.weights, found.is_complete
 
     def foreseen(
         self,
@@ -173,12 +200,14 @@ class LanesExpansion:
         if not weights:
             return None
         keys = self.keys_of(list(weights), history)
-        found = self._successors(weights, keys, own_move, None, lambda made: is_over())
-        return (found.going_on(), found.keys[~found.is_over]) if found.is_complete else None
+        weight = np.fromiter(weights.values(), float, len(weights))
+        found = self._successors(list(weights), weight, keys, own_move, None, lambda made: is_over())
+        return (found.weights, found.keys) if found.is_complete else None
 
     def _successors(
         self,
-        weights: Weights,
+        states: Sequence[Hashable],
+        weight: NDArray[np.float64],
         keys: UInt64Array | None,
         own_move: Move | None,
         wanted: BoolArray | None,
@@ -186,94 +215,152 @@ class LanesExpansion:
     ) -> _Successors:
         """The successors in which the role observes `wanted`, bool[P]; all of them if it is None.
 
-        keys      uint64[N, R] of the N states, if keys are kept
-        is_over   asked with the number of successors so far; joint moves come in random order, so that those
-                  made until then are a fair sample
+        weight    float64[N], of the N states
+        keys      uint64[N, R], if keys are kept
+        is_over   asked with the number of joint moves so far that agree; they come in random order, so that
+                  those made until then are a fair sample
         """
-        packed, weight = self._packed(list(weights)), np.fromiter(weights.values(), float, len(weights))
-        is_legal = self._restricted(self._evaluate(packed)[0], own_move)
-        count = self._joint_counts(is_legal)
-        origin = np.repeat(np.arange(len(packed)), count)
-        number = np.arange(len(origin)) - np.repeat(np.cumsum(count) - count, count)
-        parts: list[_Part] = []
-        starts = range(0, len(origin), self._lanes.lane_count)
-        made_by_now = 0
-        for place in np.random.default_rng(len(origin)).permutation(len(starts)).tolist():
-            if is_over(made_by_now):
-                return replace(self._merged(parts), is_complete=False)
-            part = slice(starts[place], starts[place] + self._lanes.lane_count)
-            following, seen, made = self._advance(packed, is_legal, origin[part], number[part])
-            agrees = np.ones(len(made[0]), np.bool_)
-            if wanted is not None:
-                agrees = (seen[self._index] == wanted[:, None]).all(axis=0)
-            own = None if keys is None else self._extended(keys[origin[part]], made, seen)[agrees]
-            share = weight[origin[part]] * self._chances(origin[part], made, is_legal, keys)
-            parts.append(_Part(following[agrees], share[agrees], own))
-            made_by_now += int(agrees.sum())
-        return self._merged(parts)
+        known = self._know(states)
+        is_legal = self._restricted(known.is_legal, own_move)
+        telling = self._telling
+        if wanted is not None:
+            telling = telling._replace(wanted=wanted, role=self._index)
+        found = _Found(self._words, len(self._game.roles), is_keyed=keys is not None)
+        rng, made = np.random.default_rng(len(states)), 0
+        for part in self._parts(len(states), rng):
+            origins = self._origins(known, part, weight, is_legal, keys)
+            for blocks in self._blocks(origins, rng):
+                if is_over(made):
+                    return self._going_on(found, is_complete=False)
+                made += self._make(origins, telling, found, blocks)
+        return self._going_on(found, is_complete=True)
 
-    def _chances(
+    def _origins(
         self,
-        origin: NDArray[np.int64],
-        made: list[NDArray[np.int64]],
+        known: _Known,
+        part: slice,
+        weight: NDArray[np.float64],
         is_legal: BoolArray,
         keys: UInt64Array | None,
-    ) -> NDArray[np.float64]:
-        """float64[L]: how probable the joint move of each lane is in its state; see `_advance`.
+    ) -> Origins:
+        """A part of the states, with their weights, the moves to make there and keys."""
+        of_part = None if keys is None else keys[part]
+        first_choice, choice, count = self._choices(is_legal[part])
+        return Origins(
+            states=known.states[part].reshape(-1),
+            weight=weight[part],
+            key=np.zeros((0, len(self._game.roles)), np.uint64) if of_part is None else of_part,
+            first_joint=np.concatenate([[0], np.cumsum(count)]),
+            first_choice=first_choice,
+            choice=choice,
+            chance=self._chances(is_legal[part], of_part),
+        )
 
-        `origin` ascends, and `is_legal` has one own move in each state if it is known.
+    def _parts(self, count: int, rng: np.random.Generator) -> Iterator[slice]:
+        """The states in parts for which the model of the other roles is asked at once, in random order."""
+        size = count if self._model is None else max(1, _MODELLED_CELLS // int(self._first_move[-1]))
+        places = -(-count // size)
+        for place in rng.permutation(places).tolist() if places > 1 else range(places):
+            yield slice(place * size, (place + 1) * size)
+
+    def _blocks(self, origins: Origins, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+        """Where the joint moves of each tick begin, in random order, so many at once as take a short time."""
+        starts = np.arange(0, int(origins.first_joint[-1]), self._lanes.lane_count)
+        if len(starts) > 1:
+            rng.shuffle(starts)
+        begin, size = 0, 1
+        while begin < len(starts):
+            before = time.monotonic()
+            yield starts[begin : begin + size]
+            begin += size
+            if time.monotonic() - before < _BLOCK_SECONDS / 2:
+                size = min(2 * size, _MOST_BLOCKS)
+
+    def _make(self, origins: Origins, telling: Telling, found: _Found, blocks: NDArray[np.int64]) -> int:
+        """Make the joint moves of some ticks; returns how many agree."""
+        reached, lanes = found.with_room(len(blocks) * self._lanes.lane_count), self._lanes
+        return make_joint_moves(
+            lanes.tables, lanes.arrays.value, self._step, origins, telling, reached, blocks
+        )
+
+    def _chances(self, is_legal: BoolArray, keys: UInt64Array | None) -> NDArray[np.float64]:
+        """float64[N, M]: how probable moves are; float64[0, M] if all moves of a role equally.
+
+        is_legal   bool[N, M], of the own role only the move made if that is known
         """
-        first, end = int(origin[0]), int(origin[-1]) + 1
-        row = origin - first
-        chance = np.ones(len(origin))
+        moves = int(self._first_move[-1])
+        if self._model is None or keys is None:
+            return np.zeros((0, moves))
+        chance = np.zeros((len(is_legal), moves))
         for role, (a, b) in enumerate(self._role_ranges()):
-            legal = is_legal[first:end, a:b]
-            if self._model is None or keys is None or role in (self._index, self._chance):
-                chance /= legal.sum(axis=1)[row]
+            legal = is_legal[:, a:b]
+            if role in (self._index, self._chance):
+                chance[:, a:b] = legal / np.maximum(1, legal.sum(axis=1))[:, None]
             else:
-                chance *= self._model(role, keys[first:end, role], legal)[row, made[role]]
+                chance[:, a:b] = self._model(role, np.ascontiguousarray(keys[:, role]), legal)
         return chance
 
+    def _going_on(self, found: _Found, *, is_complete: bool) -> _Successors:
+        """What was found, without terminal states."""
+        padded, weight, keys = found.arrays()
+        joined = np.ascontiguousarray(padded.view(np.uint8)[:, : self._bytes]).tobytes()
+        known = self._know_joined(joined, len(weight))
+        size = self._bytes
+        states = [joined[i : i + size] for i in range(0, len(joined), size)]
+        if known.is_terminal.any():
+            goes_on = ~known.is_terminal
+            states = [states[i] for i in np.flatnonzero(goes_on).tolist()]
+            weight, keys = weight[goes_on], keys[goes_on] if len(keys) else keys
+        return _Successors(dict(zip(states, weight.tolist(), strict=True)), keys, is_complete)
+
     def common_moves(self, states: Sequence[Hashable]) -> tuple[Move, ...]:
-        is_legal, _ = self._evaluate(self._packed(states))
+        is_legal = self._know(states).is_legal
         first = self._first_move[self._index]
         everywhere = is_legal[:, first : self._first_move[self._index + 1]].all(axis=0)
         moves = self._game.moves[self._index]
         return tuple(sorted((moves[i] for i in np.flatnonzero(everywhere)), key=str))
 
     def common_facts(self, states: Sequence[Hashable]) -> tuple[Fact, ...]:
-        both = np.bitwise_and.reduce(self._packed(states), axis=0)
-        return self._game.facts(both.tobytes())
-
-    def _packed(self, states: Sequence[Hashable]) -> Packed:
-        """uint8[N, B]"""
         joined = b"".join(cast("Sequence[bytes]", states))
-        return np.frombuffer(joined, np.uint8).reshape(len(states), -1)
+        packed = np.frombuffer(joined, np.uint8).reshape(len(states), -1)
+        return self._game.facts(np.bitwise_and.reduce(packed, axis=0).tobytes())
 
     def _wanted(self, observation: Observation) -> BoolArray | None:
         """bool[P]: the percepts observed; None if the rules can never give one of them."""
-        wanted = np.zeros(len(self._percepts), np.bool_)
+        wanted = np.zeros(len(self._telling.wanted), np.bool_)
         for percept in observation.percepts:
             if percept not in self._percepts:
                 return None
             wanted[self._percepts[percept]] = True
         return wanted
 
-    def _bits(self, packed: Packed) -> BoolArray:
-        """bool[F, N]"""
-        fluents = len(self._game.terms.fluents)
-        return np.unpackbits(packed, axis=1, count=fluents, bitorder="little").T.astype(np.bool_)
+    def _know(self, states: Sequence[Hashable]) -> _Known:
+        return self._know_joined(b"".join(cast("Sequence[bytes]", states)), len(states))
 
-    def _evaluate(self, packed: Packed) -> tuple[BoolArray, BoolArray]:
-        """bool[N, M] and bool[N]: the legal moves of every state, and whether it is terminal."""
-        lanes, legal, terminal = self._lanes, [], []
-        for start in range(0, len(packed), lanes.lane_count):
-            part = packed[start : start + lanes.lane_count]
-            lanes.set_states(self._bits(part))
-            lanes.settle(Phase.LEGAL, Phase.GOAL)
-            legal.append(lanes.read(self._game.legal_literals, len(part)).T)
-            terminal.append(lanes.read(self._terminal, len(part))[0])
-        return np.concatenate(legal), np.concatenate(terminal)
+    def _know_joined(self, joined: bytes, count: int) -> _Known:
+        """What holds in states, kept for the next question, which is often about the same ones."""
+        if self._known is not None and self._known.joined == joined:
+            return self._known
+        padded = np.zeros((count, 8 * self._words), np.uint8)
+        padded[:, : self._bytes] = np.frombuffer(joined, np.uint8).reshape(count, self._bytes)
+        known = _Known(
+            joined,
+            padded.view(np.uint64),
+            np.zeros((count, int(self._first_move[-1])), np.bool_),
+            np.zeros(count, np.bool_),
+        )
+        lanes = self._lanes
+        read_states(
+            lanes.tables,
+            lanes.arrays.value,
+            self._step,
+            self._game.legal_literals,
+            known.states.reshape(-1),
+            known.is_legal,
+            known.is_terminal,
+        )
+        self._known = known
+        return known
 
     def _restricted(self, is_legal: BoolArray, own_move: Move | None) -> BoolArray:
         """`is_legal` with at most `own_move` for the own role."""
@@ -282,82 +369,81 @@ class LanesExpansion:
         first, end = self._first_move[self._index], self._first_move[self._index + 1]
         kept = is_legal.copy()
         kept[:, first:end] = False
-        own = self._game.moves[self._index]
-        if own_move in own:
-            place = first + own.index(own_move)
+        place = self._own_moves.get(own_move)
+        if place is not None:
             kept[:, place] = is_legal[:, place]
         return kept
 
-    def _joint_counts(self, is_legal: BoolArray) -> NDArray[np.int64]:
-        """int64[N]: the number of joint moves of each state."""
-        counts = [is_legal[:, a:b].sum(axis=1) for a, b in self._role_ranges()]
-        product = np.minimum(np.prod(counts, axis=0, dtype=float), _UNAFFORDABLE)
-        return np.asarray(product, np.int64)
+    def _choices(self, is_legal: BoolArray) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        """The legal moves of each state as lists, see `Origins`, and int64[N], the number of joint moves."""
+        first_choice = np.zeros(len(is_legal) * len(self._game.roles) + 1, np.int64)
+        choice = np.zeros(int(np.count_nonzero(is_legal)), np.int32)
+        count = np.zeros(len(is_legal), np.int64)
+        list_choices(is_legal, self._first_move, first_choice, choice)
+        count_joint_moves(first_choice, count)
+        return first_choice, choice, count
 
     def _role_ranges(self) -> list[tuple[int, int]]:
         """By role the range of its moves within M."""
         first = self._first_move.tolist()
         return list(itertools.pairwise(first))
 
-    def _advance(
-        self,
-        packed: Packed,
-        is_legal: BoolArray,
-        origin: NDArray[np.int64],
-        number: NDArray[np.int64],
-    ) -> tuple[Packed, list[BoolArray], list[NDArray[np.int64]]]:
-        """Make joint moves, one a lane: the successors uint8[L, B], and what roles see and do.
 
-        origin, number   int64[L]: the state of each lane, and which of its joint moves is made
-        Returns also by role bool[P, L], its percepts (only the own role's unless keys are kept), and
-        int64[L], the number of its move.
-        """
-        lanes, count = self._lanes, len(origin)
-        selected = np.zeros((int(self._first_move[-1]), count), np.bool_)
-        rest, lane = number.copy(), np.arange(count)
-        made: list[NDArray[np.int64]] = []
-        for first, end in self._role_ranges():
-            legal = is_legal[origin, first:end]
-            rest, place = np.divmod(rest, legal.sum(axis=1))
-            # the place-th legal move is where the running count first exceeds `place`
-            made.append((np.cumsum(legal, axis=1) <= place[:, None]).sum(axis=1))
-            selected[first + made[-1], lane] = True
-        lanes.set_states(self._bits(packed[origin]))
-        lanes.set_moves(selected)
-        lanes.settle(Phase.LEGAL, Phase.SEES)
-        nothing = np.zeros((0, count), np.bool_)
-        seen = [
-            lanes.read(literals, count) if role == self._index or self._observers else nothing
-            for role, literals in enumerate(self._percept_literals)
-        ]
-        following = lanes.read(self._game.lane_tables.next, count)
-        return np.packbits(following.T, axis=1, bitorder="little"), seen, made
+class _Found:
+    """Successors, with their weights and keys, in arrays that grow."""
 
-    def _extended(
-        self, keys: UInt64Array, made: list[NDArray[np.int64]], seen: list[BoolArray]
-    ) -> UInt64Array:
-        """uint64[L, R]: the keys after a step; see `_advance`."""
-        columns = [
-            observer.extended(keys[:, role], made[role], seen[role])
-            for role, observer in enumerate(self._observers)
-        ]
-        return np.stack(columns, axis=1)
+    def __init__(self, words: int, roles: int, *, is_keyed: bool) -> None:
+        """words: D of a packed state."""
+        self._is_keyed = is_keyed
+        self._count = np.zeros(1, np.int64)
+        self._reached = self._allocate(0, words, roles)
 
-    def _merged(self, parts: list[_Part]) -> _Successors:
-        """Equal successors added up. Of several ways to one the likeliest leaves its keys."""
-        roles = len(self._game.roles)
-        if not any(len(part.weight) for part in parts):
-            return _Successors({}, np.zeros((0, roles), np.uint64), np.zeros(0, np.bool_))
-        states = np.concatenate([part.states for part in parts])
-        weight = np.concatenate([part.weight for part in parts])
-        keys = np.zeros((len(weight), roles), np.uint64)
-        if self._observers:
-            keys = np.concatenate([part.keys for part in parts if part.keys is not None])
-            order = np.argsort(-weight, kind="stable")
-            states, weight, keys = states[order], weight[order], keys[order]
-        whole = np.ascontiguousarray(states).view(np.dtype((np.void, states.shape[1])))[:, 0]
-        distinct, first, place = np.unique(whole, return_index=True, return_inverse=True)
-        total = np.bincount(place, weights=weight, minlength=len(distinct)).tolist()
-        unique = distinct.view(np.uint8).reshape(len(distinct), -1)
-        weights: Weights = {state.tobytes(): each for state, each in zip(unique, total, strict=True)}
-        return _Successors(weights, keys[first], self._evaluate(unique)[1])
+    def _allocate(self, room: int, words: int, roles: int) -> Reached:
+        slots = 1 << (2 * room + 1).bit_length()
+        return Reached(
+            known=KeyTable(np.zeros(slots, np.uint64), np.zeros(room * words, np.uint64), words),
+            weight=np.zeros(room),
+            likeliest=np.zeros(room),
+            key=np.zeros((room if self._is_keyed else 0, roles), np.uint64),
+            size=self._count,
+        )
+
+    def with_room(self, more: int) -> Reached:
+        """The arrays, with room for so many successors more."""
+        count, old = int(self._count[0]), self._reached
+        if len(old.weight) < count + more:
+            words = old.known.word_count
+            new = self._allocate(2 * count + more, words, old.key.shape[1])
+            for source, target in (
+                (old.known.keys[: count * words], new.known.keys),
+                (old.weight[:count], new.weight),
+                (old.likeliest[:count], new.likeliest),
+                (old.key[:count], new.key),
+            ):
+                target[: len(source)] = source
+            fill_table(new.known.table, new.known.keys, words, count)
+            self._reached = new
+        return self._reached
+
+    def arrays(self) -> tuple[UInt64Array, NDArray[np.float64], UInt64Array]:
+        """uint64[S, D], float64[S] and uint64[S, R], or uint64[0, R] if keys are not kept."""
+        count, found = int(self._count[0]), self._reached
+        words = found.known.word_count
+        states = found.known.keys[: count * words].reshape(count, words)
+        return states, found.weight[:count], found.key[:count]
+
+
+def _telling_of(game: CompiledGame) -> Telling:
+    """What the roles of a game are told; nothing is compared, and the order of observations is ignored."""
+    roles = range(len(game.roles))
+    numbers = [ObservationKeys(game, role) for role in roles]
+    percept_role = game.tables.percept_role
+    return Telling(
+        first=np.searchsorted(percept_role, np.arange(len(roles) + 1)).astype(np.int64),
+        literal=game.lane_tables.percept_literal,
+        wanted=np.zeros(len(percept_role), np.bool_),
+        role=-1,
+        of_percept=np.concatenate([each.of_percept for each in numbers]),
+        of_move=np.concatenate([each.of_move for each in numbers]),
+        is_ordered=False,
+    )

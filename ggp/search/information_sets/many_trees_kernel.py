@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.beliefs.step_kernels import mixed_number
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.rows import Index, Rows, fill, get_word, literal, load, lowest_bit, store, word_count
@@ -166,15 +167,6 @@ class SetMemory(NamedTuple):
     rules: SetRules
     searched: SearchedSet
     counter: NDArray[np.int64]
-
-
-@inlined
-def mixed_number(number: np.uint64) -> np.uint64:
-    """The twin of `ggp.beliefs.observation_keys.mixed`."""
-    z = number + np.uint64(0x9E37_79B9_7F4A_7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
-    return z ^ (z >> np.uint64(31))
 
 
 @inlined

@@ -17,7 +17,6 @@ from ggp.beliefs.observation import observe_step
 from ggp.beliefs.observation_keys import ObservationKeys, mixed
 from ggp.beliefs.tracker import make_tracker
 from ggp.game import RANDOM_ROLE
-from ggp.lanes.engine import Lanes
 from ggp.protocol.messages import parse_term
 from tests.ggp.percept_games import COIN
 from tests.oracles.naive_beliefs import first_belief, step
@@ -332,8 +331,8 @@ def test_states_agree_with_the_percepts_even_without_any_time(name, monkeypatch)
     for seed in range(4):
         game, rng = ggp.load(name, engine="lanes"), random.Random(seed)
         role, state = game.roles[0], game.initial_state()
-        belief, naive = Belief(game, role, random.Random(1)), first_belief(game)
-        belief._on_lanes._lanes = Lanes(game.lane_tables, words=1)  # 64 joint moves at once
+        expansion = LanesExpansion(game, role, words=1)  # 64 joint moves at once
+        belief, naive = Belief(game, role, random.Random(1), expansion), first_belief(game)
         while len(naive) < 2000:
             joint = [rng.choice(game.legal_moves(state, each)) for each in game.roles]
             following = game.next_state(state, joint)

@@ -1,0 +1,403 @@
+"""One step of a belief in the lanes of a circuit, by kernels.
+
+    read_states     the legal moves of many states, and which of them are terminal
+    list_choices    these moves as lists, and the number of joint moves of each state
+    make_joint_moves    a lane is a joint move of a state: successors that agree with what a role observes are
+                    looked up by their facts, and equal ones added up
+
+Letters: N states, D words of a packed state, R roles, M moves of all roles, P percepts of all roles, L lanes,
+S successors.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.compiling import inlined, kernel, stage
+from ggp.jit.rows import (
+    ALL_ONES,
+    Index,
+    Rows,
+    any_lane,
+    fill,
+    get_word,
+    literal,
+    load,
+    lowest_bit,
+    make_rows,
+    set_word,
+    store,
+    word_count,
+)
+from ggp.lanes.bits import literal_word, set_lane
+from ggp.lanes.keys.hashing import Words
+from ggp.lanes.keys.key_table import KeyTable, number_states
+from ggp.lanes.keys.packing import load_keys, store_keys
+from ggp.lanes.layout import LaneTables
+from ggp.lanes.row_loops import clear_moves
+from ggp.lanes.settle import settle_apart
+
+UNAFFORDABLE = 1e12
+"""Joint moves of one state are counted no further, so that sums cannot overflow."""
+_HASHED_AT_ONCE = 256
+
+BoolArray = NDArray[np.bool_]
+Int64Array = NDArray[np.int64]
+Float64Array = NDArray[np.float64]
+
+
+class StepLanes(NamedTuple):
+    """What each lane holds in a tick; scratch.
+
+    planes      64*D rows: the states, a fluent a row
+    agreeing    one row: the lanes that agree
+    block       uint64[64]
+    origin      int64[L]: the state that a lane began in
+    made        int32[R, L]: the moves
+    share       float64[L]: the weight of the successor
+    observed    uint64[L]: the sum of the numbers of what one role is told
+    key         uint64[R, L]: of what each role has observed after the step
+    reached     uint64[L*D]: the successors
+    mixed, number    uint64[*], uint32[L]: see `number_states`
+    """
+
+    planes: Rows
+    agreeing: Rows
+    block: Words
+    origin: Int64Array
+    made: Int32Array
+    share: Float64Array
+    observed: Words
+    key: Words
+    reached: Words
+    mixed: Words
+    number: NDArray[np.uint32]
+
+
+class Origins(NamedTuple):
+    """The states before the step.
+
+    states         uint64[N*D], state by state
+    weight         float64[N]
+    key            uint64[N, R]: of what each role has observed; uint64[0, R] if nobody asks
+    first_joint    int64[N+1]: the joint moves of state n are first_joint[n] .. first_joint[n+1] - 1
+    first_choice   int64[N*R+1]: those of role r are choice[first_choice[n*R+r] : first_choice[n*R+r+1]]
+    choice         int32[*], legal moves by their number among M
+    chance         float64[N, M]: how probable moves are; float64[0, M] if they all are equally
+    """
+
+    states: Words
+    weight: Float64Array
+    key: Words
+    first_joint: Int64Array
+    first_choice: Int64Array
+    choice: Int32Array
+    chance: Float64Array
+
+
+class Telling(NamedTuple):
+    """What roles are told of a step.
+
+    first        int64[R+1]: the percepts of role r are first[r] .. first[r+1] - 1
+    literal      int32[P]
+    wanted       bool[P]: what the role observes; of the percepts of other roles not read
+    role         whose observation is compared, or -1: all successors agree
+    of_percept   uint64[P], of_move uint64[M]: see `ObservationKeys`
+    is_ordered   whether the order of the observations counts for keys
+    """
+
+    first: Int64Array
+    literal: Int32Array
+    wanted: BoolArray
+    role: int
+    of_percept: Words
+    of_move: Words
+    is_ordered: bool
+
+
+class Reached(NamedTuple):
+    """The successors found so far, with room for more.
+
+    known        their facts and the hash table that finds them
+    weight       float64[S]
+    likeliest    float64[S]: of several ways to a successor the greatest weight ...
+    key          uint64[S, R]: ... and what each role has observed on it
+    size         int64[1]: how many there are
+    """
+
+    known: KeyTable
+    weight: Float64Array
+    likeliest: Float64Array
+    key: Words
+    size: Int64Array
+
+
+def make_step_lanes(roles: int, words_of_state: int, words: int) -> StepLanes:
+    """Allocate for rows of so many words."""
+    lanes = 64 * words
+    return StepLanes(
+        planes=make_rows(64 * words_of_state, words),
+        agreeing=make_rows(1, words),
+        block=np.zeros(64, np.uint64),
+        origin=np.zeros(lanes, np.int64),
+        made=np.zeros((roles, lanes), np.int32),
+        share=np.zeros(lanes, np.float64),
+        observed=np.zeros(lanes, np.uint64),
+        key=np.zeros((roles, lanes), np.uint64),
+        reached=np.zeros(lanes * words_of_state, np.uint64),
+        mixed=np.zeros(_HASHED_AT_ONCE, np.uint64),
+        number=np.zeros(lanes, np.uint32),
+    )
+
+
+@inlined
+def mixed_number(number: np.uint64) -> np.uint64:
+    """The twin of `ggp.beliefs.observation_keys.mixed`."""
+    z = number + np.uint64(0x9E37_79B9_7F4A_7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@inlined
+def _lanes_below(count: Index, w: Index) -> np.uint64:
+    """Word `w` of a row that is true in the first `count` lanes."""
+    if count >= 64 * w + 64:
+        return ALL_ONES
+    if count <= 64 * w:
+        return np.uint64(0)
+    return (np.uint64(1) << np.uint64(count - 64 * w)) - np.uint64(1)
+
+
+@inlined
+def _put_states(tables: LaneTables, value: Rows, lanes: StepLanes, states: Words, count: Index) -> None:
+    """Put the states `lanes.origin` into the first `count` lanes; those after them hold any state."""
+    words = lanes.planes.shape[0] >> 6
+    load_keys(states, lanes.origin, count, words, lanes.planes, lanes.block)
+    for f in range(tables.fluent_count):
+        store(value, 1 + f, load(lanes.planes, f))
+
+
+@kernel
+def read_states(
+    tables: LaneTables,
+    value: Rows,
+    lanes: StepLanes,
+    legal: Int32Array,
+    states: Words,
+    is_legal: BoolArray,
+    is_terminal: BoolArray,
+) -> None:
+    """Set what is true of each of N states.
+
+    legal         int32[M], literals
+    states        uint64[N*D]
+    is_legal      bool[N, M], false before
+    is_terminal   bool[N], false before
+    """
+    total = is_terminal.shape[0]
+    for first in range(0, total, lanes.origin.shape[0]):
+        count = min(lanes.origin.shape[0], total - first)
+        for i in range(count):
+            lanes.origin[i] = first + i
+        _put_states(tables, value, lanes, states, count)
+        settle_apart(tables, value, 0, 2)
+        for w in range((count + 63) >> 6):
+            within = _lanes_below(np.int64(count), np.int64(w))
+            for m in range(legal.shape[0]):
+                bits = literal_word(value, np.int64(legal[m]), w) & within
+                while bits != np.uint64(0):
+                    is_legal[first + 64 * w + lowest_bit(bits), m] = True
+                    bits &= bits - np.uint64(1)
+            bits = literal_word(value, np.int64(tables.terminal), w) & within
+            while bits != np.uint64(0):
+                is_terminal[first + 64 * w + lowest_bit(bits)] = True
+                bits &= bits - np.uint64(1)
+
+
+@kernel
+def list_choices(
+    is_legal: BoolArray, first_move: Int64Array, first_choice: Int64Array, choice: Int32Array
+) -> None:
+    """List the legal moves, bool[N, M], of roles whose moves are first_move[r] .. first_move[r+1] - 1.
+
+    first_choice, choice   as in `Origins`, overwritten; `choice` has room for all legal moves
+    """
+    roles = first_move.shape[0] - 1
+    count = 0
+    for n in range(is_legal.shape[0]):
+        for role in range(roles):
+            first_choice[n * roles + role] = count
+            for m in range(first_move[role], first_move[role + 1]):
+                if is_legal[n, m]:
+                    choice[count] = m
+                    count += 1
+    first_choice[is_legal.shape[0] * roles] = count
+
+
+@kernel
+def count_joint_moves(first_choice: Int64Array, count: Int64Array) -> None:
+    """Set the number of joint moves of each state, int64[N], or UNAFFORDABLE; see `Origins`."""
+    roles = (first_choice.shape[0] - 1) // max(1, count.shape[0])
+    for n in range(count.shape[0]):
+        product = 1.0
+        for i in range(n * roles, n * roles + roles):
+            product *= first_choice[i + 1] - first_choice[i]
+        count[n] = np.int64(min(product, UNAFFORDABLE))
+
+
+@stage
+def _put_joint_moves(
+    tables: LaneTables, value: Rows, lanes: StepLanes, origins: Origins, first: Index, count: Index
+) -> None:
+    """Put joint moves first .. first + count - 1 and their states into the lanes, with their weights."""
+    clear_moves(tables, value)
+    roles = tables.role_count
+    low, high = np.int64(0), np.int64(origins.first_joint.shape[0] - 1)
+    while high - low > 1:  # first_joint[low] <= first < first_joint[high]
+        middle = (low + high) >> 1
+        if origins.first_joint[middle] <= first:
+            low = middle
+        else:
+            high = middle
+    state = low
+    for lane in range(count):
+        while origins.first_joint[state + 1] <= first + lane:
+            state += 1
+        rest = first + lane - origins.first_joint[state]
+        share = origins.weight[state]
+        for role in range(roles):
+            begin = origins.first_choice[state * roles + role]
+            choices = origins.first_choice[state * roles + role + 1] - begin
+            move = origins.choice[begin + rest % choices]
+            rest //= choices
+            lanes.made[role, lane] = move
+            set_lane(value, np.int64(tables.move0 + move), np.int64(lane))
+            share *= origins.chance[state, move] if origins.chance.shape[0] > 0 else 1.0 / choices
+        lanes.origin[lane] = state
+        lanes.share[lane] = share
+    _put_states(tables, value, lanes, origins.states, count)
+
+
+@stage
+def _find_agreeing(tables: LaneTables, value: Rows, lanes: StepLanes, telling: Telling, count: Index) -> None:
+    """Set the row of the lanes, of the first `count`, in which the role observes what is wanted."""
+    for w in range(word_count(value)):
+        set_word(lanes.agreeing, 0, w, _lanes_below(count, np.int64(w)))
+    if telling.role >= 0:
+        for p in range(telling.first[telling.role], telling.first[telling.role + 1]):
+            wanted = fill(value, ALL_ONES if telling.wanted[p] else np.uint64(0))
+            differs = literal(value, np.int64(telling.literal[p])) ^ wanted
+            store(lanes.agreeing, 0, load(lanes.agreeing, 0) & ~differs)
+
+
+@stage
+def _extend_keys(
+    tables: LaneTables, value: Rows, lanes: StepLanes, origins: Origins, telling: Telling, count: Index
+) -> None:
+    """Set the keys of all roles after the step in the lanes that agree; see `ObservationKeys.extended`."""
+    for role in range(tables.role_count):
+        for lane in range(count):
+            lanes.observed[lane] = np.uint64(0)
+        for w in range((count + 63) >> 6):
+            agreeing = get_word(lanes.agreeing, 0, w)
+            for p in range(telling.first[role], telling.first[role + 1]):
+                bits = literal_word(value, np.int64(telling.literal[p]), w) & agreeing
+                while bits != np.uint64(0):
+                    lanes.observed[64 * w + lowest_bit(bits)] += telling.of_percept[p]
+                    bits &= bits - np.uint64(1)
+            while agreeing != np.uint64(0):
+                lane = 64 * w + lowest_bit(agreeing)
+                agreeing &= agreeing - np.uint64(1)
+                before = origins.key[lanes.origin[lane], role]
+                step = telling.of_move[lanes.made[role, lane]] + lanes.observed[lane]
+                if telling.is_ordered:
+                    lanes.key[role, lane] = mixed_number(mixed_number(before) + step)
+                else:
+                    lanes.key[role, lane] = before + mixed_number(step)
+
+
+@inlined
+def _move_lane(lanes: StepLanes, source: Index, target: Index, is_keyed: bool) -> None:
+    """Put the successor of one lane, its weight and its keys in the place of those of another."""
+    words = lanes.planes.shape[0] >> 6
+    for d in range(words):
+        lanes.reached[words * target + d] = lanes.reached[words * source + d]
+    lanes.share[target] = lanes.share[source]
+    if is_keyed:
+        for role in range(lanes.key.shape[0]):
+            lanes.key[role, target] = lanes.key[role, source]
+
+
+@stage
+def _gather(lanes: StepLanes, count: Index, is_keyed: bool) -> Index:
+    """Move the successors of the lanes that agree, their weights and keys to the front; their number."""
+    kept: Index = np.int64(0)
+    for w in range((count + 63) >> 6):
+        bits = get_word(lanes.agreeing, 0, w)
+        while bits != np.uint64(0):
+            lane = 64 * w + lowest_bit(bits)
+            bits &= bits - np.uint64(1)
+            if lane != kept:
+                _move_lane(lanes, lane, kept, is_keyed)
+            kept += 1
+    return kept
+
+
+@stage
+def _add_up(lanes: StepLanes, found: Reached, count: Index, is_keyed: bool) -> None:
+    """Add the first `count` successors of the lanes to those found."""
+    before = found.size[0]
+    found.size[0] = number_states(
+        found.known, before, lanes.reached, count, lanes.mixed, lanes.number, np.int64(0)
+    )
+    s: Index
+    for s in range(before, found.size[0]):
+        found.weight[s] = 0.0
+        found.likeliest[s] = -1.0
+    for i in range(count):
+        s = np.int64(lanes.number[i])
+        found.weight[s] += lanes.share[i]
+        if lanes.share[i] > found.likeliest[s]:
+            found.likeliest[s] = lanes.share[i]
+            if is_keyed:
+                for role in range(lanes.key.shape[0]):
+                    found.key[s, role] = lanes.key[role, i]
+
+
+@kernel
+def make_joint_moves(
+    tables: LaneTables,
+    value: Rows,
+    lanes: StepLanes,
+    origins: Origins,
+    telling: Telling,
+    found: Reached,
+    blocks: Int64Array,
+) -> int:
+    """Make L joint moves from each of the places `blocks` on; returns how many agree.
+
+    found   has room for len(blocks) * L successors more
+    """
+    total = origins.first_joint[origins.first_joint.shape[0] - 1]
+    is_keyed = origins.key.shape[0] > 0
+    made: Any = np.int64(0)
+    for b in range(blocks.shape[0]):
+        count = min(np.int64(lanes.origin.shape[0]), total - blocks[b])
+        _put_joint_moves(tables, value, lanes, origins, blocks[b], count)
+        settle_apart(tables, value, 0, 4)
+        _find_agreeing(tables, value, lanes, telling, count)
+        if any_lane(load(lanes.agreeing, 0)):
+            for f in range(tables.fluent_count):
+                store(lanes.planes, f, literal(value, np.int64(tables.next[f])))
+            store_keys(lanes.planes, count, lanes.planes.shape[0] >> 6, lanes.reached, lanes.block)
+            if is_keyed:
+                _extend_keys(tables, value, lanes, origins, telling, count)
+            kept = _gather(lanes, count, is_keyed)
+            _add_up(lanes, found, kept, is_keyed)
+            made += kept
+    return made  # type: ignore[no-any-return]
