@@ -3,6 +3,9 @@
 Decoupled UCT ends in one move per role. If no single move is best (rock-paper-scissors), an opponent who
 knows that move beats it. Here the children of the root are the entries of a matrix game, exact where a joint
 move ends the match and mean goals of playouts elsewhere, and the role plays an equilibrium of that.
+
+The means of moves that the search seldom made are rough, and an equilibrium would pick those that seem too
+good by chance. So every move counts a little less to who makes it, the more so the seldomer it was made.
 """
 
 from __future__ import annotations
@@ -27,6 +30,11 @@ LARGEST_MATRIX = 400
 """Joint moves at most: with more, too few playouts support each."""
 LARGEST_WITHOUT_SUM = 36
 SUM_TOLERANCE = 1e-6
+DOUBT = 0.6
+"""Goals that a move made in a share p of the playouts counts less to who makes it, times sqrt(p).
+
+Measured: `results/alphabeta.md`. It does not shrink with the number of playouts: the positions behind are
+searched by decoupled UCT, so that means stay biased."""
 
 
 @dataclass(frozen=True)
@@ -92,20 +100,46 @@ def root_matrix(search: LanesSearch, state: PackedState) -> RootMatrix | None:
     if game.roles[column] == RANDOM_ROLE or shape[0] * shape[1] > LARGEST_MATRIX:
         return None
     known = _child_means(search, (row, column))
-    payoff = np.zeros((2, *shape))
+    payoff, visits = np.zeros((2, *shape)), np.zeros(shape)
+    is_over = np.zeros(shape, np.bool_)
     for i, j in product(*map(range, shape)):
         chosen = {row: legal[row][i], column: legal[column][j]}
         joint = tuple(chosen.get(r, moves[0]) for r, moves in enumerate(legal))
         successor = game.next_state(state, joint)
         if game.is_terminal(successor):
+            is_over[i, j] = True
             payoff[:, i, j] = [game.goal(successor, game.roles[r]) for r in (row, column)]
         else:
-            payoff[:, i, j] = known.get((chosen[row], chosen[column]), (np.nan, np.nan))
+            *payoff[:, i, j], visits[i, j] = known.get((chosen[row], chosen[column]), (np.nan, np.nan, 0))
     if np.isnan(payoff).all():
         return None
     for one in payoff:
         _fill_unknown(one)
-    return RootMatrix(legal[row], payoff[0], payoff[1])
+    of_rows, of_columns = doubts(visits, is_over)
+    for_rows = (
+        of_columns[None, :] - of_rows[:, None]
+    )  # added to one and taken from the other: keeps a constant sum
+    return RootMatrix(legal[row], payoff[0] + for_rows, payoff[1] - for_rows)
+
+
+def doubts(
+    visits: NDArray[np.float64], is_over: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What the means of each row and of each column may be too good by, in goals; see DOUBT.
+
+    visits    float64[rows, columns]: playouts of each joint move that does not end the match
+    is_over   bool[rows, columns]: joint moves that do, whose payoffs are exact
+
+    >>> rows, columns = doubts(np.array([[90.0, 9.0], [0.0, 1.0]]), np.zeros((2, 2), np.bool_))
+    >>> rows.round(2).tolist(), columns.round(2).tolist()
+    ([0.6, 6.0], [0.63, 1.9])
+    """
+    total = max(1.0, float(visits.sum()))
+    of_rows, of_columns = (
+        DOUBT * np.sqrt(total / np.maximum(1.0, visits.sum(axis=axis))) * (~is_over).mean(axis=axis)
+        for axis in (1, 0)
+    )
+    return of_rows, of_columns
 
 
 def _fill_unknown(payoff: NDArray[np.float64]) -> None:
@@ -119,8 +153,10 @@ def _fill_unknown(payoff: NDArray[np.float64]) -> None:
     payoff[unknown] = ((by_row[:, None] + by_column[None, :]) / 2)[unknown]
 
 
-def _child_means(search: LanesSearch, roles: tuple[int, int]) -> dict[tuple[Move, Move], tuple[float, float]]:
-    """Mean goals of two roles by their moves, over all trees, for the joint moves searched."""
+def _child_means(
+    search: LanesSearch, roles: tuple[int, int]
+) -> dict[tuple[Move, Move], tuple[float, float, int]]:
+    """Mean goals of two roles and visits by their moves, over all trees, for the joint moves searched."""
     visits: dict[tuple[Move, Move], int] = {}
     totals: dict[tuple[Move, Move], list[float]] = {}
     for engine in search.engines:
@@ -139,7 +175,7 @@ def _child_means(search: LanesSearch, roles: tuple[int, int]) -> dict[tuple[Move
             total = totals.setdefault(key, [0.0, 0.0])
             for place, each in enumerate(edges):
                 total[place] += sum(edge.total for edge in each)
-    return {key: (totals[key][0] / n, totals[key][1] / n) for key, n in visits.items() if n}
+    return {key: (totals[key][0] / n, totals[key][1] / n, n) for key, n in visits.items() if n}
 
 
 def _normal(chances: Sequence[float] | NDArray[np.float64]) -> tuple[float, ...]:
