@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gdl.terms import Term
+from ggp.beliefs.observation import Observation
 from ggp.game import Game, Move, Role
 from ggp.match.faults import WrongTablebase
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
@@ -54,10 +55,29 @@ class TablebasePlayer(Player):
             return
         self._is_usable = True
 
+    @property
+    def _stand_in(self) -> Player | None:
+        """Who plays this match if the solution is of another game."""
+        return None if self._is_usable else self.other
+
+    def prepare(self, game: Game[Any]) -> None:
+        if self.other is not None:
+            self.other.prepare(game)
+
+    def observe(self, observation: Observation, deadline: float) -> None:
+        (self._stand_in.observe if self._stand_in else super().observe)(observation, deadline)
+
+    def choose_by_observations(self, deadline: float) -> Move:
+        if self._stand_in is None:
+            return super().choose_by_observations(deadline)
+        move = self._stand_in.choose_by_observations(deadline)
+        self.last_report = self._stand_in.last_report
+        return move
+
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
-        if not self._is_usable and self.other is not None:
-            move = self.other.choose(state, deadline, joint_move)
-            self.last_report = self.other.last_report
+        if self._stand_in is not None:
+            move = self._stand_in.choose(state, deadline, joint_move)
+            self.last_report = self._stand_in.last_report
             return move
         game, role = self.setup.game, self.setup.role
         legal = game.legal_moves(state, role)
@@ -73,8 +93,8 @@ class TablebasePlayer(Player):
 
     def stop(self, told: tuple[Term, ...] | None) -> None:
         super().stop(told)
-        if not self._is_usable and self.other is not None:
-            self.other.stop(told)
+        if self._stand_in is not None:
+            self._stand_in.stop(told)
 
 
 def require_tablebase_rules(players: Iterable[Player], game: Game[Any]) -> None:

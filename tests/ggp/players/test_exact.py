@@ -6,6 +6,8 @@ from functools import lru_cache
 import click
 import pytest
 
+from gdl.syntax.parser import parse_term
+from ggp.beliefs.observation import Observation
 from ggp.cli.main import app
 from ggp.engines.loading import load
 from ggp.features.evaluation import LinearEvaluation
@@ -321,6 +323,32 @@ def test_tablebase_leaves_other_games_to_another_player(tmp_path, caplog):
     assert "solution of other rules (nim); mcts plays instead" in caplog.text
     assert len(goals) == 2
     assert player.other.simulation_count > 0
+
+
+class Observer(Player):
+    """Keeps what it is told, and chooses without a state."""
+
+    def start(self, setup, deadline):
+        super().start(setup, deadline)
+        self.observed = []
+
+    def observe(self, observation, deadline):
+        self.observed.append(observation)
+
+    def choose_by_observations(self, deadline):
+        assert self.observed
+        return self.legal_moves(self.setup.game.initial_state())[0]
+
+
+def test_tablebase_leaves_the_observations_of_other_games_to_another_player(tmp_path):
+    save_solution(solved("nim"), tmp_path / "s")
+    player = TablebasePlayer(tmp_path / "s", Observer())
+    game = load("kuhn_poker", "lanes")
+    player.start(MatchSetup("m", game, game.roles[0], 1, 1, 0), time.monotonic() + LONG)
+    told = Observation(parse_term("noop"), (parse_term("(card king)"),))
+    player.observe(told, time.monotonic() + LONG)
+    assert player.other.observed == [told]
+    assert str(player.choose_by_observations(time.monotonic() + LONG)) == "noop"
 
 
 def test_match_is_played_from_a_tablebase_of_its_rules_only(tmp_path, capsys):
