@@ -26,6 +26,7 @@ from ggp.search.alphabeta.goal_bounds import NO_SUM, goal_bounds
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import INFINITE, MOST_PLIES, UNLIMITED
 from ggp.search.alphabeta.kernels.search import probe_children, search_tree
+from ggp.search.alphabeta.kernels.transposition_table import copy_entries
 from ggp.search.alphabeta.memory import (
     allocate_memory,
     with_estimate,
@@ -322,12 +323,16 @@ class AlphaBeta:
         return float(self.counter[arrays.STORED]) / len(self._memory.table_data)
 
     def replace_table(self, mebibytes: int) -> None:
-        """Continue with an empty transposition table of another size; also while a search is paused."""
-        slots = slot_count(mebibytes, self.code.word_count)
-        self._memory = self._memory._replace(
-            table_key=np.zeros(slots * self.code.word_count, np.uint64), table_data=np.zeros(slots, np.uint64)
-        )
-        self.counter[arrays.STORED] = 0
+        """Continue with a transposition table of another size; also while a search is paused.
+
+        What the table knows is kept as far as there is room.
+        """
+        words, old = self.code.word_count, self._memory
+        slots = slot_count(mebibytes, words)
+        key, data = np.zeros(slots * words, np.uint64), np.zeros(slots, np.uint64)
+        copied = copy_entries(old.table_key, old.table_data, key, data, words)
+        self._memory = old._replace(table_key=key, table_data=data)
+        self.counter[arrays.STORED] = copied
 
     def _depths(self, depth: int | None) -> Iterator[int]:
         if not self.refinements.iterative_deepening:
@@ -456,8 +461,10 @@ class AlphaBeta:
         self._is_compiled = True
         limit = self._memory.option[arrays.NODE_LIMIT]
         self._memory.option[arrays.NODE_LIMIT] = -1
+        nothing, slot = np.zeros(0, np.uint64), np.zeros(1, np.uint64)
         with announced_compilation():
             self._run(1, -INFINITE, INFINITE)
+            copy_entries(nothing, nothing, nothing, slot, self.code.word_count)
         self.searches = 0
         self._memory.option[arrays.NODE_LIMIT] = limit
         self.counter[arrays.NODES] = self.counter[arrays.PAUSED] = 0

@@ -150,7 +150,6 @@ class ProofLine:
             return
         tried = int(self.search.frames.tried[0])
         if self.proof.advance(nodes) or int(self.search.frames.tried[0]) != tried:
-            # Before a larger table, which is empty, takes the place of this one.
             self.root_goals |= self.proof.proven_goals()
         self._enlarge_table()
 

@@ -1,7 +1,8 @@
 """The transposition table of alpha-beta: bounds and best moves of positions searched before.
 
-Slots come in pairs. The first of a pair keeps what took the deeper memory, the second what came last. The
-whole key is stored and compared, so an entry never speaks for another position.
+Slots come in pairs. The first of a pair keeps what was searched deeper, or of equal depth what came last;
+the second what it displaced or what was not as deep. The whole key is stored and compared, so an entry never
+speaks for another position.
 
 An entry's data, from the lowest bit: score + 2**15 (16 bits), bound (2), depth (8), move + 1 (32).
 """
@@ -10,14 +11,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp.jit.compiling import inlined
+from ggp.jit.compiling import inlined, kernel
 from ggp.jit.prefetch import prefetch
 from ggp.jit.rows import Index
-from ggp.lanes.keys.hashing import hash_of
+from ggp.lanes.keys.hashing import Words, hash_of
 from ggp.search.alphabeta.kernels.arrays import HITS, PROBES, STORED, AlphaBetaMemory
 
 _OFFSET = 1 << 15
 _EMPTY_DATA = np.uint64(0)
+_AHEAD = 24
+"""Slots between the one whose place is fetched and the one that is copied: cache misses overlap."""
 
 
 @inlined
@@ -85,13 +88,45 @@ def store_entry(memory: AlphaBetaMemory, place: Index, words: Index, data: np.ui
     home = np.int64(hash_of(memory.key, place * words, words) & slots)
     slot = home & ~np.int64(1)
     other = slot | 1
-    if (memory.table_data[other] != _EMPTY_DATA and _is_at(memory, other, place, words)) or (
-        memory.table_data[slot] != _EMPTY_DATA
-        and not _is_at(memory, slot, place, words)
-        and entry_depth(memory.table_data[slot]) > entry_depth(data)
-    ):
+    if memory.table_data[other] != _EMPTY_DATA and _is_at(memory, other, place, words):
         slot = other
+    elif memory.table_data[slot] != _EMPTY_DATA and not _is_at(memory, slot, place, words):
+        if entry_depth(memory.table_data[slot]) > entry_depth(data):
+            slot = other
+        else:
+            memory.counter[STORED] += memory.table_data[other] == _EMPTY_DATA
+            memory.table_data[other] = memory.table_data[slot]
+            for d in range(words):
+                memory.table_key[other * words + d] = memory.table_key[slot * words + d]
     memory.counter[STORED] += memory.table_data[slot] == _EMPTY_DATA
     memory.table_data[slot] = data
     for d in range(words):
         memory.table_key[slot * words + d] = memory.key[place * words + d]
+
+
+@kernel
+def copy_entries(old_key: Words, old_data: Words, key: Words, data: Words, words: int) -> int:
+    """Copy the entries of a transposition table to an empty one; returns how many found a place.
+
+    old_key, key     uint64[slots * words]
+    old_data, data   uint64[slots], a power of two
+    Both entries of a pair that have the same pair in the new table have a place there.
+    """
+    slots = np.uint64(data.shape[0] - 1)
+    copied = 0
+    for old in range(old_data.shape[0]):
+        ahead = old + _AHEAD
+        if ahead < old_data.shape[0] and old_data[ahead] != _EMPTY_DATA:
+            place = np.int64(hash_of(old_key, ahead * words, words) & slots)
+            prefetch(data, place)
+            prefetch(key, place * words)
+        if old_data[old] == _EMPTY_DATA:
+            continue
+        slot = np.int64(hash_of(old_key, old * words, words) & slots) & ~np.int64(1)
+        if data[slot] != _EMPTY_DATA:
+            slot |= 1
+        copied += data[slot] == _EMPTY_DATA
+        data[slot] = old_data[old]
+        for d in range(words):
+            key[slot * words + d] = old_key[old * words + d]
+    return copied

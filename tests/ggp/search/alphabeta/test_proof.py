@@ -6,6 +6,7 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import decode_keys
+from ggp.search.alphabeta.kernels.arrays import STORED
 from ggp.search.alphabeta.proof import NO_EVALUATION, PROVING, ProofSearch, StraightProof, straight_search
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.solver import solve
@@ -113,10 +114,40 @@ def test_table_can_be_replaced_while_a_proof_is_under_way():
     for _ in range(20):
         proof.advance(100)
     search.replace_table(1)
-    assert search.table_fill == 0.0
     while not proof.is_over:
         proof.advance(PLENTY)
     assert proof.proven.goal == 50
+
+
+@pytest.mark.parametrize("name", ["connectfour_4x5", "connectfour_5x4"])
+def test_a_larger_table_knows_what_the_smaller_one_knew(name):
+    game = load(name, "lanes")
+    nodes = {}
+    for is_kept in (True, False):
+        search = straight_search(game, mebibytes=1)
+        proof = StraightProof(search, game.initial_state())
+        proof.advance(4000)
+        before = dict(entries(search))
+        assert len(before) > 1000
+        if is_kept:
+            search.replace_table(8)
+        else:
+            search._memory.table_data[:] = 0
+            search.counter[STORED] = 0
+        after = dict(entries(search))
+        assert after == (before if is_kept else {})
+        assert search.table_fill * len(search._memory.table_data) == len(after)
+        while not proof.is_over:
+            proof.advance(PLENTY)
+        nodes[is_kept] = proof.nodes
+    assert nodes[True] < nodes[False]
+
+
+def entries(search):
+    """Key and data of every entry of the transposition table."""
+    data = search._memory.table_data
+    keys = search._memory.table_key.reshape(-1, search.code.word_count)
+    return {(tuple(key.tolist()), int(each)) for key, each in zip(keys, data, strict=True) if each}
 
 
 @pytest.mark.parametrize(
