@@ -46,8 +46,9 @@ _MODELLED_CELLS = 1 << 20
 
 _NOWHERE = np.zeros(0, np.int64)
 _MOST_BLOCKS = 64
+"""Ticks made between two looks at the clock at most."""
 _BLOCK_SECONDS = 0.002
-"""Ticks made between two looks at the clock, at most, and about how long they should take."""
+"""What they should take at most."""
 
 
 class MoveModel(Protocol):
@@ -303,14 +304,17 @@ class LanesExpansion:
     def _going_on(self, found: _Found, *, is_complete: bool) -> _Successors:
         """What was found, without terminal states."""
         padded, weight, keys = found.arrays()
-        joined = np.ascontiguousarray(padded.view(np.uint8)[:, : self._bytes]).tobytes()
-        known = self._know_joined(joined, len(weight))
-        size = self._bytes
-        states = [joined[i : i + size] for i in range(0, len(joined), size)]
+        packed = np.ascontiguousarray(padded.view(np.uint8)[:, : self._bytes])
+        known = self._know_joined(packed.tobytes(), len(weight))
         if known.is_terminal.any():
             goes_on = ~known.is_terminal
-            states = [states[i] for i in np.flatnonzero(goes_on).tolist()]
-            weight, keys = weight[goes_on], keys[goes_on] if len(keys) else keys
+            packed, weight, keys = packed[goes_on], weight[goes_on], keys[goes_on] if len(keys) else keys
+            known = _Known(
+                packed.tobytes(), known.states[goes_on], known.is_legal[goes_on], known.is_terminal[goes_on]
+            )
+        self._known = known if known.is_legal.size <= _MOST_CELLS else None
+        joined, size = known.joined, self._bytes
+        states = [joined[size * i : size * (i + 1)] for i in range(len(weight))]
         return _Successors(dict(zip(states, weight.tolist(), strict=True)), keys, is_complete)
 
     def common_moves(self, states: Sequence[Hashable]) -> tuple[Move, ...]:
@@ -339,7 +343,7 @@ class LanesExpansion:
 
     def _know_joined(self, joined: bytes, count: int) -> _Known:
         """What holds in states, kept for the next question, which is often about the same ones."""
-        if self._known is not None and self._known.joined == joined:
+        if self._known is not None and len(self._known.states) == count and self._known.joined == joined:
             return self._known
         padded = np.zeros((count, 8 * self._words), np.uint8)
         padded[:, : self._bytes] = np.frombuffer(joined, np.uint8).reshape(count, self._bytes)
@@ -409,7 +413,7 @@ class _Found:
         )
 
     def with_room(self, more: int) -> Reached:
-        """The arrays, with room for so many successors more."""
+        """The arrays, with room for `more` successors."""
         count, old = int(self._count[0]), self._reached
         if len(old.weight) < count + more:
             words = old.known.word_count
@@ -430,7 +434,7 @@ class _Found:
         count, found = int(self._count[0]), self._reached
         words = found.known.word_count
         states = found.known.keys[: count * words].reshape(count, words)
-        return states, found.weight[:count], found.key[:count]
+        return states, found.weight[:count], found.key[:count].copy()
 
 
 def _telling_of(game: CompiledGame) -> Telling:

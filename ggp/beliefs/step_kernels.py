@@ -83,7 +83,7 @@ class Origins(NamedTuple):
 
     states         uint64[N*D], state by state
     weight         float64[N]
-    key            uint64[N, R]: of what each role has observed; uint64[0, R] if nobody asks
+    key            uint64[N, R]: of what each role has observed; uint64[0, R] if keys are not kept
     first_joint    int64[N+1]: the joint moves of state n are first_joint[n] .. first_joint[n+1] - 1
     first_choice   int64[N*R+1]: those of role r are choice[first_choice[n*R+r] : first_choice[n*R+r+1]]
     choice         int32[*], legal moves by their number among M
@@ -137,7 +137,7 @@ class Reached(NamedTuple):
 
 
 def make_step_lanes(roles: int, words_of_state: int, words: int) -> StepLanes:
-    """Allocate for rows of so many words."""
+    """Allocate for states of `words_of_state` words and rows of `words`."""
     lanes = 64 * words
     return StepLanes(
         planes=make_rows(64 * words_of_state, words),

@@ -21,6 +21,19 @@ ALIGNMENT = 64
 """Bytes to which arrays of rows are aligned."""
 
 
+def _name_by_content(record: types.Record) -> tuple[str, tuple[str]]:
+    """What stands for a record type, such as that of rows, in the names of compiled functions.
+
+    Numba's own choice is a number that counts the types of a process. So a function for rows of one word and
+    the same function for rows of eight, compiled in two processes, had one name; a third process that loaded
+    both from the cache ran one of them for both.
+    """
+    return type(record).__name__, (record.name,)
+
+
+types.Record.mangling_args = property(_name_by_content)  # type: ignore[method-assign, assignment]
+
+
 class RowType(types.Type):
     """Numba's type of a row of `words` words."""
 

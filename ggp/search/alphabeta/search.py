@@ -320,7 +320,12 @@ class AlphaBeta:
     @property
     def table_fill(self) -> float:
         """Share of the slots of the transposition table that are in use."""
-        return float(self.counter[arrays.STORED]) / len(self._memory.table_data)
+        return float(self.counter[arrays.STORED]) / self.table_slots
+
+    @property
+    def table_slots(self) -> int:
+        """The number of slots of the transposition table."""
+        return len(self._memory.table_data)
 
     def replace_table(self, mebibytes: int) -> None:
         """Continue with a transposition table of another size; also while a search is paused.

@@ -5,7 +5,7 @@ knows that move beats it. Here the children of the root are the entries of a mat
 move ends the match and mean goals of playouts elsewhere, and the role plays an equilibrium of that.
 
 The means of moves that the search seldom made are rough, and an equilibrium would pick those that seem too
-good by chance. So every move counts a little less to who makes it, the more so the seldomer it was made.
+good by chance. So every move counts less to who makes it, the fewer playouts have made it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LARGEST_MATRIX = 400
 LARGEST_WITHOUT_SUM = 36
 SUM_TOLERANCE = 1e-6
 DOUBT = 0.6
-"""Goals that a move made in a share p of the playouts counts less to who makes it, times sqrt(p).
+"""A move made in a share p of the playouts counts DOUBT / sqrt(p) goals less to who makes it.
 
 Measured: `results/alphabeta.md`. It does not shrink with the number of playouts: the positions behind are
 searched by decoupled UCT, so that means stay biased."""
@@ -116,9 +116,8 @@ def root_matrix(search: LanesSearch, state: PackedState) -> RootMatrix | None:
     for one in payoff:
         _fill_unknown(one)
     of_rows, of_columns = doubts(visits, is_over)
-    for_rows = (
-        of_columns[None, :] - of_rows[:, None]
-    )  # added to one and taken from the other: keeps a constant sum
+    # Added to one and taken from the other, which keeps a constant sum.
+    for_rows = of_columns[None, :] - of_rows[:, None]
     return RootMatrix(legal[row], payoff[0] + for_rows, payoff[1] - for_rows)
 
 
@@ -128,7 +127,8 @@ def doubts(
     """What the means of each row and of each column may be too good by, in goals; see DOUBT.
 
     visits    float64[rows, columns]: playouts of each joint move that does not end the match
-    is_over   bool[rows, columns]: joint moves that do, whose payoffs are exact
+    is_over   bool[rows, columns]: joint moves that do, whose payoffs are exact: a row is doubted by the share
+              of the others in it
 
     >>> rows, columns = doubts(np.array([[90.0, 9.0], [0.0, 1.0]]), np.zeros((2, 2), np.bool_))
     >>> rows.round(2).tolist(), columns.round(2).tolist()

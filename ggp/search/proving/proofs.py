@@ -34,6 +34,8 @@ FIRST_MEBIBYTES = 8
 TABLE_GROWTH = 4
 FULL = 0.5
 """Share of the slots of a transposition table from which on a larger one is used."""
+COPY_SECONDS, COPY_SHARE = 2e-7, 0.2
+"""What copying takes for each slot of the smaller table, and its most share of the time left."""
 TABLE_SHARE = 0.25
 """Of the memory, for each table: the states of an enumeration are dropped before alpha-beta begins, but not
 at once."""
@@ -151,12 +153,15 @@ class ProofLine:
         tried = int(self.search.frames.tried[0])
         if self.proof.advance(nodes) or int(self.search.frames.tried[0]) != tried:
             self.root_goals |= self.proof.proven_goals()
-        self._enlarge_table()
 
-    def _enlarge_table(self) -> None:
-        """Use a larger table once this one fills up: small ones are quicker to map and to reach."""
+    def enlarge_table(self, left: float = inf) -> None:
+        """Use a larger table once this one fills up: small ones are quicker to map and to reach.
+
+        left   seconds of the whole search: if copying takes too much of them, this table is used on
+        """
         larger = TABLE_GROWTH * self._mebibytes
-        if self.search.table_fill >= FULL and larger <= self._most_mebibytes:
+        may_copy = COPY_SECONDS * self.search.table_slots <= COPY_SHARE * left
+        if self.search.table_fill >= FULL and larger <= self._most_mebibytes and may_copy:
             self._mebibytes = larger
             try:
                 self.search.replace_table(larger)
@@ -256,6 +261,7 @@ class MatchProofs:
         """
         line = self._next_line(left, length)
         line.slice(length)
+        line.enlarge_table(left)
         self._note(line)
 
     def advance_counted(self, nodes: int) -> None:
@@ -263,6 +269,7 @@ class MatchProofs:
         for line in self.lines:
             while not self.is_over and not line.is_over and line.nodes < max(1, nodes // 2):
                 line.advance(max(1, nodes // 2) - line.nodes)
+                line.enlarge_table()
             self._note(line)
 
     def _next_line(self, left: float, length: float | None) -> ProofLine:

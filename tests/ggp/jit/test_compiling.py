@@ -3,6 +3,8 @@
 import ast
 import os
 import re
+import subprocess
+import sys
 import time
 from functools import cache
 from pathlib import Path
@@ -176,3 +178,24 @@ def test_what_is_not_compiled_is_not_announced(monkeypatch):
     with compiling.announced_compilation(said.append):
         time.sleep(0.1)
     assert not said
+
+
+MANGLED = """
+from numba import typeof
+from numba.core import itanium_mangler
+from ggp.jit.rows import make_rows
+print(itanium_mangler.mangle("f", (typeof(make_rows(1, {words})),)))
+"""
+
+
+@pytest.mark.skipif(not compiling.IS_COMPILED, reason="kernels run as plain Python")
+def test_functions_of_rows_of_another_width_have_another_name_in_every_process():
+    # One name for both would make a process that loads them from the cache run one of them for both.
+    names = [
+        subprocess.run(
+            [sys.executable, "-c", MANGLED.format(words=words)], capture_output=True, text=True, check=True
+        ).stdout
+        for words in (1, 8, 8)
+    ]
+    assert names[0] != names[1]
+    assert names[1] == names[2]
