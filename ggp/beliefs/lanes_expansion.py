@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from ggp.beliefs.expansion import PATIENCE_SECONDS, Weights
 from ggp.beliefs.observation import Observation
-from ggp.beliefs.observation_keys import ObservationKeys, UInt64Array
+from ggp.beliefs.observation_keys import ObservationKeys, UInt64Array, observation_numbers
 from ggp.beliefs.step_kernels import (
     Origins,
+    PerceptTables,
     Reached,
-    Telling,
     count_joint_moves,
     list_choices,
     make_joint_moves,
@@ -108,9 +108,9 @@ class LanesExpansion:
         self._bytes = (len(game.terms.fluents) + 7) // 8
         self._words = (len(game.terms.fluents) + 63) // 64
         self._step = make_step_lanes(len(game.roles), self._words, self._lanes.words)
-        self._telling = _telling_of(game)
-        first = int(self._telling.first[self._index])
-        end = int(self._telling.first[self._index + 1])
+        self._percept_tables = _percepts_of(game)
+        first = int(self._percept_tables.first[self._index])
+        end = int(self._percept_tables.first[self._index + 1])
         self._percepts = {game.terms.percepts[i]: i for i in range(first, end)}
         own = game.moves[self._index]
         self._own_moves = {move: int(self._first_move[self._index]) + i for i, move in enumerate(own)}
@@ -128,7 +128,10 @@ class LanesExpansion:
             nothing = self._know_joined(b"", 0)
             origins = self._origins(nothing, slice(0, 0), np.zeros(0), nothing.is_legal, None)
             self._make(
-                origins, self._telling, _Found(self._words, len(self._game.roles), is_keyed=False), _NOWHERE
+                origins,
+                self._percept_tables,
+                _Found(self._words, len(self._game.roles), is_keyed=False),
+                _NOWHERE,
             )
 
     def keep_keys(self, model: MoveModel | None = None, *, is_ordered: bool = False) -> None:
@@ -141,7 +144,7 @@ class LanesExpansion:
         self._observers = [
             ObservationKeys(self._game, i, is_ordered=is_ordered) for i in range(len(self._game.roles))
         ]
-        self._telling = self._telling._replace(is_ordered=is_ordered)
+        self._percept_tables = self._percept_tables._replace(is_ordered=is_ordered)
         self._key_place = {self._game.initial_state(): 0}
         self._keys = np.zeros((1, len(self._game.roles)), np.uint64)
 
@@ -223,9 +226,9 @@ class LanesExpansion:
         """
         known = self._know(states)
         is_legal = self._restricted(known.is_legal, own_move)
-        telling = self._telling
+        percepts = self._percept_tables
         if wanted is not None:
-            telling = telling._replace(wanted=wanted, role=self._index)
+            percepts = percepts._replace(wanted=wanted, role=self._index)
         found = _Found(self._words, len(self._game.roles), is_keyed=keys is not None)
         rng, made = np.random.default_rng(len(states)), 0
         for part in self._parts(len(states), rng):
@@ -233,7 +236,7 @@ class LanesExpansion:
             for blocks in self._blocks(origins, rng):
                 if is_over(made):
                     return self._going_on(found, is_complete=False)
-                made += self._make(origins, telling, found, blocks)
+                made += self._make(origins, percepts, found, blocks)
         return self._going_on(found, is_complete=True)
 
     def _origins(
@@ -265,7 +268,7 @@ class LanesExpansion:
             yield slice(place * size, (place + 1) * size)
 
     def _blocks(self, origins: Origins, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-        """Where the joint moves of each tick begin, in random order, so many at once as take a short time."""
+        """Where the joint moves of each tick begin, in random order, in batches that take a short time."""
         starts = np.arange(0, int(origins.first_joint[-1]), self._lanes.lane_count)
         if len(starts) > 1:
             rng.shuffle(starts)
@@ -277,11 +280,13 @@ class LanesExpansion:
             if time.monotonic() - before < _BLOCK_SECONDS / 2:
                 size = min(2 * size, _MOST_BLOCKS)
 
-    def _make(self, origins: Origins, telling: Telling, found: _Found, blocks: NDArray[np.int64]) -> int:
+    def _make(
+        self, origins: Origins, percepts: PerceptTables, found: _Found, blocks: NDArray[np.int64]
+    ) -> int:
         """Make the joint moves of some ticks; returns how many agree."""
         reached, lanes = found.with_room(len(blocks) * self._lanes.lane_count), self._lanes
         return make_joint_moves(
-            lanes.tables, lanes.arrays.value, self._step, origins, telling, reached, blocks
+            lanes.tables, lanes.arrays.value, self._step, origins, percepts, reached, blocks
         )
 
     def _chances(self, is_legal: BoolArray, keys: UInt64Array | None) -> NDArray[np.float64]:
@@ -331,7 +336,7 @@ class LanesExpansion:
 
     def _wanted(self, observation: Observation) -> BoolArray | None:
         """bool[P]: the percepts observed; None if the rules can never give one of them."""
-        wanted = np.zeros(len(self._telling.wanted), np.bool_)
+        wanted = np.zeros(len(self._percept_tables.wanted), np.bool_)
         for percept in observation.percepts:
             if percept not in self._percepts:
                 return None
@@ -437,17 +442,15 @@ class _Found:
         return states, found.weight[:count], found.key[:count].copy()
 
 
-def _telling_of(game: CompiledGame) -> Telling:
-    """What the roles of a game are told; nothing is compared, and the order of observations is ignored."""
-    roles = range(len(game.roles))
-    numbers = [ObservationKeys(game, role) for role in roles]
-    percept_role = game.tables.percept_role
-    return Telling(
-        first=np.searchsorted(percept_role, np.arange(len(roles) + 1)).astype(np.int64),
+def _percepts_of(game: CompiledGame) -> PerceptTables:
+    """The percepts of a game; nothing is compared, and the order of observations is ignored."""
+    numbers = observation_numbers(game)
+    return PerceptTables(
+        first=numbers.first,
         literal=game.lane_tables.percept_literal,
-        wanted=np.zeros(len(percept_role), np.bool_),
+        wanted=np.zeros(len(numbers.of_percept), np.bool_),
         role=-1,
-        of_percept=np.concatenate([each.of_percept for each in numbers]),
-        of_move=np.concatenate([each.of_move for each in numbers]),
+        of_percept=numbers.of_percept,
+        of_move=numbers.of_move,
         is_ordered=False,
     )

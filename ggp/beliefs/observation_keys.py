@@ -8,6 +8,7 @@ among a million sets one is expected once in 37 million searches.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,3 +86,26 @@ class ObservationKeys:
                 seen[self._percept_index[percept]] = True
             key = self.extended(key, np.array([self._move_index[observation.own_move]]), seen)
         return int(key[0])
+
+
+class ObservationNumbers(NamedTuple):
+    """What the keys of all roles are made of, for kernels.
+
+    first        int64[R+1]: the percepts of role r are first[r] .. first[r+1] - 1
+    of_percept   uint64[P], of_move uint64[M]: see `ObservationKeys`, role by role
+    """
+
+    first: NDArray[np.int64]
+    of_percept: UInt64Array
+    of_move: UInt64Array
+
+
+def observation_numbers(game: CompiledGame) -> ObservationNumbers:
+    """The numbers of all percepts and moves of a game."""
+    keys = [ObservationKeys(game, role) for role in range(len(game.roles))]
+    first = np.searchsorted(game.tables.percept_role, np.arange(len(keys) + 1))
+    return ObservationNumbers(
+        first.astype(np.int64),
+        np.concatenate([each.of_percept for each in keys]),
+        np.concatenate([each.of_move for each in keys]),
+    )

@@ -59,7 +59,7 @@ class StepLanes(NamedTuple):
     origin      int64[L]: the state that a lane began in
     made        int32[R, L]: the moves
     share       float64[L]: the weight of the successor
-    observed    uint64[L]: the sum of the numbers of what one role is told
+    observed    uint64[L]: the sum of the numbers of what one role perceives
     key         uint64[R, L]: of what each role has observed after the step
     reached     uint64[L*D]: the successors
     mixed, number    uint64[*], uint32[L]: see `number_states`
@@ -99,8 +99,8 @@ class Origins(NamedTuple):
     chance: Float64Array
 
 
-class Telling(NamedTuple):
-    """What roles are told of a step.
+class PerceptTables(NamedTuple):
+    """The percepts of all roles, and what one role observed.
 
     first        int64[R+1]: the percepts of role r are first[r] .. first[r+1] - 1
     literal      int32[P]
@@ -161,6 +161,12 @@ def mixed_number(number: np.uint64) -> np.uint64:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
     return z ^ (z >> np.uint64(31))
+
+
+@inlined
+def extended_key(key: np.uint64, step: np.uint64, is_ordered: bool) -> np.uint64:
+    """The key after one more step; the twin of `ggp.beliefs.observation_keys.ObservationKeys.extended`."""
+    return mixed_number(mixed_number(key) + step) if is_ordered else key + mixed_number(step)
 
 
 @inlined
@@ -284,20 +290,22 @@ def _put_joint_moves(
 
 
 @stage
-def _find_agreeing(tables: LaneTables, value: Rows, lanes: StepLanes, telling: Telling, count: Index) -> None:
+def _find_agreeing(
+    tables: LaneTables, value: Rows, lanes: StepLanes, percepts: PerceptTables, count: Index
+) -> None:
     """Set the row of the lanes, of the first `count`, in which the role observes what is wanted."""
     for w in range(word_count(value)):
         set_word(lanes.agreeing, 0, w, _lanes_below(count, np.int64(w)))
-    if telling.role >= 0:
-        for p in range(telling.first[telling.role], telling.first[telling.role + 1]):
-            wanted = fill(value, ALL_ONES if telling.wanted[p] else np.uint64(0))
-            differs = literal(value, np.int64(telling.literal[p])) ^ wanted
+    if percepts.role >= 0:
+        for p in range(percepts.first[percepts.role], percepts.first[percepts.role + 1]):
+            wanted = fill(value, ALL_ONES if percepts.wanted[p] else np.uint64(0))
+            differs = literal(value, np.int64(percepts.literal[p])) ^ wanted
             store(lanes.agreeing, 0, load(lanes.agreeing, 0) & ~differs)
 
 
 @stage
 def _extend_keys(
-    tables: LaneTables, value: Rows, lanes: StepLanes, origins: Origins, telling: Telling, count: Index
+    tables: LaneTables, value: Rows, lanes: StepLanes, origins: Origins, percepts: PerceptTables, count: Index
 ) -> None:
     """Set the keys of all roles after the step in the lanes that agree; see `ObservationKeys.extended`."""
     for role in range(tables.role_count):
@@ -305,20 +313,17 @@ def _extend_keys(
             lanes.observed[lane] = np.uint64(0)
         for w in range((count + 63) >> 6):
             agreeing = get_word(lanes.agreeing, 0, w)
-            for p in range(telling.first[role], telling.first[role + 1]):
-                bits = literal_word(value, np.int64(telling.literal[p]), w) & agreeing
+            for p in range(percepts.first[role], percepts.first[role + 1]):
+                bits = literal_word(value, np.int64(percepts.literal[p]), w) & agreeing
                 while bits != np.uint64(0):
-                    lanes.observed[64 * w + lowest_bit(bits)] += telling.of_percept[p]
+                    lanes.observed[64 * w + lowest_bit(bits)] += percepts.of_percept[p]
                     bits &= bits - np.uint64(1)
             while agreeing != np.uint64(0):
                 lane = 64 * w + lowest_bit(agreeing)
                 agreeing &= agreeing - np.uint64(1)
                 before = origins.key[lanes.origin[lane], role]
-                step = telling.of_move[lanes.made[role, lane]] + lanes.observed[lane]
-                if telling.is_ordered:
-                    lanes.key[role, lane] = mixed_number(mixed_number(before) + step)
-                else:
-                    lanes.key[role, lane] = before + mixed_number(step)
+                step = percepts.of_move[lanes.made[role, lane]] + lanes.observed[lane]
+                lanes.key[role, lane] = extended_key(before, step, percepts.is_ordered)
 
 
 @inlined
@@ -375,7 +380,7 @@ def make_joint_moves(
     value: Rows,
     lanes: StepLanes,
     origins: Origins,
-    telling: Telling,
+    percepts: PerceptTables,
     found: Reached,
     blocks: Int64Array,
 ) -> int:
@@ -390,13 +395,13 @@ def make_joint_moves(
         count = min(np.int64(lanes.origin.shape[0]), total - blocks[b])
         _put_joint_moves(tables, value, lanes, origins, blocks[b], count)
         settle_apart(tables, value, 0, 4)
-        _find_agreeing(tables, value, lanes, telling, count)
+        _find_agreeing(tables, value, lanes, percepts, count)
         if any_lane(load(lanes.agreeing, 0)):
             for f in range(tables.fluent_count):
                 store(lanes.planes, f, literal(value, np.int64(tables.next[f])))
             store_keys(lanes.planes, count, lanes.planes.shape[0] >> 6, lanes.reached, lanes.block)
             if is_keyed:
-                _extend_keys(tables, value, lanes, origins, telling, count)
+                _extend_keys(tables, value, lanes, origins, percepts, count)
             kept = _gather(lanes, count, is_keyed)
             _add_up(lanes, found, kept, is_keyed)
             made += kept

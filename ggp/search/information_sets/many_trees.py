@@ -32,8 +32,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.beliefs.observation_keys import ObservationKeys, UInt64Array, mixed
-from ggp.circuit.tables import Int32Array
+from ggp.beliefs.observation_keys import UInt64Array, mixed, observation_numbers
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Move, Role
 from ggp.jit.compiling import announced_compilation
@@ -342,9 +341,7 @@ def _make_lanes(roles: int, fluents: int, words: int, *, is_matching: bool) -> S
 
 
 def _rules_of(game: CompiledGame, options: MctsOptions, *, is_matching: bool) -> SetRules:
-    roles = len(game.roles)
-    numbers = [ObservationKeys(game, role) for role in range(roles)]
-    percept_role: Int32Array = game.tables.percept_role
+    numbers = observation_numbers(game)
     return SetRules(
         exploration=float(options.exploration),
         is_matching=is_matching,
@@ -353,9 +350,9 @@ def _rules_of(game: CompiledGame, options: MctsOptions, *, is_matching: bool) ->
         step_limit=options.step_limit,
         chance=game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else -1,
         choice_planes=choice_planes(game.lane_tables),
-        percept_first=np.searchsorted(percept_role, np.arange(roles + 1)).astype(np.int64),
-        percept_number=np.concatenate([each.of_percept for each in numbers]),
-        move_number=np.concatenate([each.of_move for each in numbers]),
+        percept_first=numbers.first,
+        percept_number=numbers.of_percept,
+        move_number=numbers.of_move,
     )
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.beliefs.step_kernels import mixed_number
+from ggp.beliefs.step_kernels import extended_key, mixed_number
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.rows import Index, Rows, fill, get_word, literal, load, lowest_bit, store, word_count
@@ -558,11 +558,8 @@ def _observe(memory: SetMemory) -> None:
                 inside &= inside - np.uint64(1)
                 move = np.int64(tables.slot_node[lanes.made[role, lane]]) - np.int64(tables.move0)
                 observed = rules.move_number[move] + lanes.observed[lane]
-                key = lanes.key[role, lane]
-                if rules.is_matching:  # the order of observations counts
-                    lanes.key[role, lane] = mixed_number(mixed_number(key) + observed)
-                else:
-                    lanes.key[role, lane] = key + mixed_number(observed)
+                # In regret matching the order of observations counts.
+                lanes.key[role, lane] = extended_key(lanes.key[role, lane], observed, rules.is_matching)
 
 
 @stage

@@ -5,7 +5,7 @@ knows that move beats it. Here the children of the root are the entries of a mat
 move ends the match and mean goals of playouts elsewhere, and the role plays an equilibrium of that.
 
 The means of moves that the search seldom made are rough, and an equilibrium would pick those that seem too
-good by chance. So every move counts less to who makes it, the fewer playouts have made it.
+good by chance. So every move counts less for the role that makes it, the fewer playouts have made it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LARGEST_MATRIX = 400
 LARGEST_WITHOUT_SUM = 36
 SUM_TOLERANCE = 1e-6
 DOUBT = 0.6
-"""A move made in a share p of the playouts counts DOUBT / sqrt(p) goals less to who makes it.
+"""A move made in a share p of the playouts counts DOUBT / sqrt(p) goals less for its role.
 
 Measured: `results/alphabeta.md`. It does not shrink with the number of playouts: the positions behind are
 searched by decoupled UCT, so that means stay biased."""

@@ -326,7 +326,7 @@ def test_tablebase_leaves_other_games_to_another_player(tmp_path, caplog):
 
 
 class Observer(Player):
-    """Keeps what it is told, and chooses without a state."""
+    """Keeps its observations, and chooses without a state."""
 
     def start(self, setup, deadline):
         super().start(setup, deadline)
@@ -345,9 +345,9 @@ def test_tablebase_leaves_the_observations_of_other_games_to_another_player(tmp_
     player = TablebasePlayer(tmp_path / "s", Observer())
     game = load("kuhn_poker", "lanes")
     player.start(MatchSetup("m", game, game.roles[0], 1, 1, 0), time.monotonic() + LONG)
-    told = Observation(parse_term("noop"), (parse_term("(card king)"),))
-    player.observe(told, time.monotonic() + LONG)
-    assert player.other.observed == [told]
+    observation = Observation(parse_term("noop"), (parse_term("(card king)"),))
+    player.observe(observation, time.monotonic() + LONG)
+    assert player.other.observed == [observation]
     assert str(player.choose_by_observations(time.monotonic() + LONG)) == "noop"
 
 
