@@ -41,6 +41,17 @@ class TunedOptions:
         return f"policy={self.policy},c={self.exploration:g}{',alphabeta=on' if self.has_alphabeta else ''}"
 
 
+def read_options(content: Mapping[str, Any]) -> TunedOptions:
+    """Options as JSON, checked. Raises ValueError, KeyError, TypeError, AttributeError.
+
+    >>> str(read_options({"policy": "mast", "exploration": 20}))
+    'policy=mast,c=20'
+    """
+    (policy,) = _policies([content["policy"]])
+    exploration = _number(content["exploration"], MOST_EXPLORATION)
+    return TunedOptions(policy, exploration, content.get("has_alphabeta") is True)
+
+
 @dataclass
 class Comparison:
     """Matches of a challenger against the best options so far.
@@ -102,7 +113,7 @@ class Tuning:
                 _whole(content["simulations"]),
                 _whole(content["seed"]),
                 rates,
-                _options(content["best"]),
+                read_options(content["best"]),
                 [_comparison(each) for each in comparisons],
                 content["is_finished"] is True,
             )
@@ -126,18 +137,12 @@ def _comparison(content: Mapping[str, Any]) -> Comparison:
     if not isinstance(scores, list) or len(scores) > MOST_SCORES:
         raise ValueError("scores: no list, or too long")
     return Comparison(
-        _options(content["challenger"]),
-        _options(content["champion"]),
+        read_options(content["challenger"]),
+        read_options(content["champion"]),
         [_number(score, 1.0) for score in scores],
         _text(content["verdict"]),
         content["is_better"] is True,
     )
-
-
-def _options(content: Mapping[str, Any]) -> TunedOptions:
-    (policy,) = _policies([content["policy"]])
-    exploration = _number(content["exploration"], MOST_EXPLORATION)
-    return TunedOptions(policy, exploration, content.get("has_alphabeta") is True)
 
 
 def _policies(names: Any) -> list[str]:

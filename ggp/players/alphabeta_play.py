@@ -14,9 +14,11 @@ from typing import Any, cast
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Game, GameError, has_percepts, is_compiled
 from ggp.knowledge.trial import Trial
+from ggp.knowledge.tuned import TunedOptions
 from ggp.match.player import MatchSetup
 from ggp.players.alphabeta import AlphaBetaPlayer
-from ggp.players.kept_knowledge import keep_trial, kept_trial, taught_network
+from ggp.players.kept_knowledge import taught_network
+from ggp.players.kept_trials import keep_trial, kept_trial
 from ggp.players.options import OFF, AlphaBetaOptions
 from ggp.players.trial_matches import AlphaBetaContender, TrialMatches
 from ggp.search.alphabeta.search import AlphaBetaError
@@ -28,6 +30,8 @@ LEAST_SECONDS = 6.0
 """What must be left of the start clock for trial matches."""
 LEARNING_SHARE, TRIAL_SHARE = 0.4, 0.9
 """By when the evaluation is found, and by when trial matches end, in parts of what is left."""
+
+DEFAULT_RIVAL = TunedOptions()
 
 _logger = logging.getLogger("ggp.players")
 
@@ -47,11 +51,11 @@ def may_play(game: Game[Any]) -> bool:
     )
 
 
-def is_chosen(game: Game[Any], network: str = OFF, rival: str = "uniform") -> bool:
+def is_chosen(game: Game[Any], network: str = OFF, rival: TunedOptions = DEFAULT_RIVAL) -> bool:
     """Whether alpha-beta won the trial matches that earlier start clocks had time for.
 
     network   option of the player
-    rival     policy of its tree
+    rival     options of its tree
     """
     return may_play(game) and _trial_of(game, network, rival).is_won
 
@@ -79,10 +83,12 @@ def begin_alphabeta(
     rival      options of the tree to win trial matches against; None: there is no question
     endings    option of the player: its table of endings
     network    option of the player: a network that its evaluation may use. With another one than in the
-               matches that were counted, or another policy of the rival, counting begins again
+               matches that were counted, or other options of the rival, counting begins again
     """
     player = make_alphabeta(margin_seconds, endings, network)
-    trial = None if rival is None else _trial_of(setup.game, network, rival.policy)
+    trial = None
+    if rival is not None:
+        trial = _trial_of(setup.game, network, TunedOptions(rival.policy, rival.exploration))
     if rival is None or trial is None or trial.is_won:
         player.start(setup, deadline)
         return player if player.search is not None else None
@@ -105,9 +111,8 @@ def begin_alphabeta(
     return player if trial.is_won else None
 
 
-def _trial_of(game: Game[Any], network: str, rival: str = "uniform") -> Trial:
-    """The trial matches so far with the network that alpha-beta may use now, against the tree's policy."""
+def _trial_of(game: Game[Any], network: str, rival: TunedOptions = DEFAULT_RIVAL) -> Trial:
+    """The trial matches so far with the network that alpha-beta may use now, against the tree's options."""
     taught = taught_network(cast("CompiledGame", game), network, may_use_kept=True)
     generation = 0 if taught is None else taught.generation
-    kept, empty = kept_trial(game, Trial), Trial.empty(game, generation, rival)
-    return kept if kept is not None and kept.has_same_sides(empty) else empty
+    return kept_trial(game, Trial.empty(game, generation, str(rival)))

@@ -1,4 +1,4 @@
-"""What is kept about a game, as a match uses it: its opening book, endings, tuned options and trial matches.
+"""What is kept about a game, as a match uses it: its opening book, endings, network and tuned options.
 
 A file that cannot be used is worth a warning, never a match.
 """
@@ -8,22 +8,19 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ggp.game import RANDOM_ROLE, Game, Move, has_percepts, is_compiled
+from ggp.game import Game, Move
 from ggp.knowledge.book import FILE_NAME, Book, BookMove
 from ggp.knowledge.folder import (
     ENDINGS_FILE_NAME,
     NETWORK_FORMAT,
     KnowledgeFileError,
     find_kept_file,
-    kept_file,
     read_knowledge,
 )
-from ggp.knowledge.trial import MOST_MATCHES, PolicyTrial, Trial
 from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
@@ -37,11 +34,7 @@ if TYPE_CHECKING:
     from ggp.knowledge.taught import TaughtNetwork
     from ggp.solver.endings import EndingTable
 
-TRIED_POLICY = "mast"
-"""The policy whose trial matches start clocks are for (`ggp.players.policy_play`)."""
-
 _Knowledge = TypeVar("_Knowledge")
-_AnyTrial = TypeVar("_AnyTrial", bound=Trial)
 
 _logger = logging.getLogger("ggp.players")
 
@@ -152,18 +145,6 @@ def tuned_options(game: Game[Any]) -> TunedOptions | None:
     return None if tuning is None else tuning.best
 
 
-def may_try_policy(game: Game[Any]) -> bool:
-    """Whether trial matches of a policy can be played: two roles, no chance, and nothing hidden."""
-    has_two = len(game.roles) == 2 and RANDOM_ROLE not in game.roles
-    return has_two and is_compiled(game) and not has_percepts(game)
-
-
-def tried_options(game: Game[Any]) -> TunedOptions | None:
-    """The options that won the trial matches of a policy in earlier start clocks; None if none did."""
-    trial = kept_trial(game, PolicyTrial) if may_try_policy(game) else None
-    return TunedOptions(TRIED_POLICY) if trial is not None and trial.is_won else None
-
-
 def taught_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> TaughtNetwork | None:
     """The network that an option `net` names for this game, or that kept for it; None without one."""
     from ggp.knowledge.taught import FILE_NAME as NETWORK_FILE_NAME
@@ -177,37 +158,6 @@ def taught_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> Ta
         "playing without a network",
         may_use_kept=may_use_kept,
     )
-
-
-def kept_trial(game: Game[Any], kind: type[_AnyTrial]) -> _AnyTrial | None:
-    """The trial matches of one kind in earlier start clocks of this game; None if there were none."""
-
-    def load(path: str | Path) -> _AnyTrial:
-        trial = kind.load(path)
-        trial.require_rules(game.program)
-        return trial
-
-    return open_kept(game, AUTO, kind.file_name, load, "trial matches begin again")
-
-
-def keep_trial(game: Game[Any], trial: Trial, before: Trial) -> None:
-    """Keep trial matches for the next start clock of this game, if that is possible.
-
-    before   what was kept when they began: matches that others have counted meanwhile stay
-    """
-    kept = kept_trial(game, type(trial))
-    if kept is None or not kept.has_same_sides(trial):
-        kept = before
-    counted = {
-        name: min(MOST_MATCHES, getattr(kept, name) + getattr(trial, name) - getattr(before, name))
-        for name in ("won", "lost", "drawn")
-    }
-    try:
-        place = kept_file(game.program, trial.file_name)
-        if place is not None:
-            replace(trial, **counted).save(place)
-    except (OSError, KnowledgeFileError) as error:
-        _logger.warning("%s: trial matches are not kept: %s", game.name, error)
 
 
 def book_move(

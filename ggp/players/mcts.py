@@ -18,14 +18,8 @@ from ggp.game import Game, GameError, Move, has_percepts, is_compiled
 from ggp.knowledge.tuned import TunedOptions
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
-from ggp.players.kept_knowledge import (
-    TRIED_POLICY,
-    book_move,
-    may_try_policy,
-    open_book,
-    tried_options,
-    tuned_options,
-)
+from ggp.players.kept_knowledge import book_move, open_book, tuned_options
+from ggp.players.kept_trials import open_trial, tried_options
 from ggp.players.options import OFF, MctsPlayerOptions
 from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
@@ -36,6 +30,7 @@ if TYPE_CHECKING:
     from ggp.beliefs.observation_keys import UInt64Array
     from ggp.engines.compiled import CompiledGame
     from ggp.knowledge.book import Book
+    from ggp.knowledge.trial import OptionTrial
     from ggp.players.alphabeta import AlphaBetaPlayer
     from ggp.players.equilibrium_play import EquilibriumPlay
     from ggp.players.exact_play import ExactPlay
@@ -146,21 +141,22 @@ class MctsPlayer(Player):
                 from ggp.search.alphabeta.evaluation import prepare_evaluations
 
                 prepare_evaluations()
-            self._prepare_policy(game)
+            self._prepare_trial(game)
             self._prepare_network(game)
             if self.own.is_proving and has_percepts(game):
                 from ggp.players.equilibrium_play import prepare_equilibria
 
                 prepare_equilibria()
 
-    def _prepare_policy(self, game: Game[Any]) -> None:
-        """The kernels of trial matches of a policy, if the start clock may have time for these."""
-        from ggp.players.policy_play import LEAST_SECONDS
+    def _prepare_trial(self, game: Game[Any]) -> None:
+        """The kernels of trial matches of other options, if the start clock may have time for these."""
+        from ggp.players.option_play import LEAST_SECONDS
 
-        if self.start_clock_seconds >= LEAST_SECONDS and self._may_try_policy(game):
+        trial = self._open_trial(game) if self.start_clock_seconds >= LEAST_SECONDS else None
+        if trial is not None:
             from ggp.search.mcts.search import prepare_policy
 
-            prepare_policy(cast("CompiledGame", game), TRIED_POLICY)
+            prepare_policy(cast("CompiledGame", game), trial.challenger.policy)
 
     def _prepare_network(self, game: Game[Any]) -> None:
         if self._may_use_network(game):
@@ -230,7 +226,7 @@ class MctsPlayer(Player):
             self._exact.solve(cast("bytes", self._root), deadline - self.margin_seconds)
             if self._network is None:
                 self._begin_alphabeta(setup, deadline - self.margin_seconds)
-                self._try_policy(setup, deadline - self.margin_seconds)
+                self._try_options(setup, deadline - self.margin_seconds)
             if self._alphabeta is None:
                 self._exact.think(cast("bytes", self._root), deadline - self.margin_seconds)
         else:
@@ -255,7 +251,8 @@ class MctsPlayer(Player):
         tuned = self._tuned_options(game)
         if tuned is not None and tuned.has_alphabeta:
             return True
-        return is_chosen(game, self._network_option, self._options_for(game).policy)
+        options = self._options_for(game)
+        return is_chosen(game, self._network_option, TunedOptions(options.policy, options.exploration))
 
     @property
     def _network_option(self) -> str:
@@ -294,27 +291,28 @@ class MctsPlayer(Player):
                 network=self._network_option,
             )
 
-    def _try_policy(self, setup: MatchSetup, deadline: float) -> None:
-        """Find out in the start clock by which policy the tree plays, and begin again with a better one."""
+    def _try_options(self, setup: MatchSetup, deadline: float) -> None:
+        """Find out in the start clock by which options the tree plays, and begin again with better ones."""
         is_solved = self._exact is not None and self._exact.is_solved
         if self._alphabeta is not None or is_solved or self._late is not None:
             return
-        if not self._may_try_policy(setup.game):
+        if self._open_trial(setup.game) is None:
             return
-        from ggp.players.policy_play import try_policy
+        from ggp.players.option_play import try_options
 
-        if try_policy(setup, self.options, deadline):
-            self._tried = TunedOptions(TRIED_POLICY)
+        found = try_options(setup, self._options_for(setup.game), deadline)
+        if found is not None:
+            self._tried = found
             self.search.close()
             self._search = self._exact = None  # before there is another one: both would need their memory
             self._begin_search(setup)
             self._move_to(setup.game.initial_state(), None)
 
-    def _may_try_policy(self, game: Game[Any]) -> bool:
-        """Whether trial matches of a policy may be played: the choice is open, and nothing was found yet."""
+    def _open_trial(self, game: Game[Any]) -> OptionTrial | None:
+        """The trial matches of other options to be played: the choice is open, and `ggp tune` made none."""
         if not (self._may_tune and self.own.is_proving and self.has_head_start and self.kind != "reference"):
-            return False
-        return may_try_policy(game) and tuned_options(game) is None and tried_options(game) is None
+            return None
+        return None if tuned_options(game) is not None else open_trial(game)
 
     def _find_equilibrium(self, deadline: float) -> EquilibriumPlay | None:
         """The equilibrium of a game with hidden information, if a part of the start clock suffices.

@@ -19,6 +19,8 @@ from ggp.search.mcts.search import LanesSearch
 MOVE_SECONDS = 0.016
 """With a quarter of it alpha-beta wins on hex and breakthrough, but not in a match (results/alphabeta.md)."""
 TREE_MEBIBYTES = 64
+LEARNING_SECONDS = 0.3
+"""Of each role, before the first match, for what a policy learns about moves."""
 
 
 class Contender(Protocol):
@@ -62,6 +64,9 @@ class TreeContender:
     def __init__(self, game: CompiledGame, options: MctsOptions, *, seed: int) -> None:
         self._trees = _trees(game, options, seed)
         self._tree = self._trees[game.roles[0]]
+        if options.parsed_policy.has_statistics:
+            for tree in self._trees.values():
+                tree.run(deadline=time.monotonic() + LEARNING_SECONDS)
 
     def follow(self, role: Role, state: PackedState, joint: tuple[Move, ...] | None) -> None:
         self._tree = self._trees[role]
@@ -114,8 +119,13 @@ class TrialMatches:
         self._trees = _trees(game, options, seed)
 
     def play(self, trial: Trial, deadline: float) -> None:
-        """Play until `trial` is over or the clock says `deadline`; a match begun by then is not counted."""
+        """Play until `trial` is over or the clock says `deadline`; a match begun by then is not counted.
+
+        None is begun if the time does not suffice for one as long as random playouts are.
+        """
         try:
+            if self._clock() + self._mean_seconds() > deadline:
+                return
             while not trial.is_over and self._clock() < deadline:
                 opening = random_opening(self._game, self._rng)
                 for role in self._game.roles:
@@ -129,6 +139,12 @@ class TrialMatches:
             self._contender.close()
             for tree in self._trees.values():
                 tree.close()
+
+    def _mean_seconds(self) -> float:
+        """What a match takes if it is as long as random playouts from the initial state."""
+        tree = next(iter(self._trees.values()))
+        tree.run(deadline=time.monotonic() + MOVE_SECONDS)
+        return self._move_seconds * (tree.mean_length() or 0.0)
 
     def _play_match(self, own: Role, state: PackedState, deadline: float) -> int | None:
         """By how much the goal of the contender, in the role `own`, is better; None if there was no time."""

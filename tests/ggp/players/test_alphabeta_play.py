@@ -49,7 +49,7 @@ def keep_trial(game, **counts):
     trial = Trial.empty(game)
     for name, count in counts.items():
         setattr(trial, name, count)
-    trial.save(kept_file(game.program, Trial.file_name))
+    trial.save(kept_file(game.program, Trial.empty(game).file_name))
 
 
 @pytest.mark.parametrize(
@@ -161,6 +161,9 @@ class FirstMove:
     def run(self, deadline):
         """Needs no time."""
 
+    def mean_length(self):
+        return None  # no playouts
+
     def best_move(self):
         return self.game.legal_moves(self.state, self.role)[0]
 
@@ -223,7 +226,7 @@ def test_the_sequential_test_decides(won, lost, drawn, is_over, is_won):
 )
 def test_damaged_trials_begin_again(change, game, caplog):
     keep_trial(game, won=6)
-    place = kept_file(game.program, Trial.file_name)
+    place = kept_file(game.program, Trial.empty(game).file_name)
     content = json.loads(place.read_text())
     assert Trial.load(place) == Trial(content["game"], content["rules"], won=6)
     place.write_text(json.dumps(content | change))
@@ -237,6 +240,6 @@ def test_info_says_how_the_trial_went(game, capsys):
     keep_trial(game, won=4, lost=1)
     app.main(["info", "connectfour", "--seconds", "0.1"], standalone_mode=False)
     assert (
-        "trial matches of alpha-beta against the tree of mcts: 4 won, 1 lost, 0 drawn"
+        "trial matches of alpha-beta against policy=uniform,c=40: 4 won, 1 lost, 0 drawn"
         in capsys.readouterr().out
     )

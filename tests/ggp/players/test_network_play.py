@@ -101,7 +101,7 @@ def test_alphabeta_evaluates_by_a_network(game, tmp_path):
 def test_trial_matches_begin_again_with_another_network(game):
     trial = Trial.empty(game)
     trial.won = 6
-    trial.save(kept_file(game.program, Trial.file_name))
+    trial.save(kept_file(game.program, trial.file_name))
     assert _trial_of(game, "auto").is_won
     taught(game).save(kept_file(game.program, FILE_NAME), game)
     assert _trial_of(game, "auto") == Trial.empty(game, generation=1)

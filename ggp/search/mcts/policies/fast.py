@@ -94,6 +94,11 @@ def learn_fast(
     return None
 
 
+def can_learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float) -> bool:
+    """Whether features and their weights are found by the deadline; if so, they are remembered."""
+    return _learn(game, options, seed, deadline) is not None
+
+
 def _learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float) -> _Learned | None:
     """Features and weights, remembered per game unless the deadline may have cut them."""
     if options.weights is not None:
