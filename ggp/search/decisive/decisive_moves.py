@@ -86,7 +86,7 @@ def decisive_game(game: CompiledGame) -> CompiledGame | None:
 
     States and moves are those of `game`. None if `watch_ends` finds the game unsuitable, no role wins by a
     move of its own, or the circuit is or gets too large. Made once per game, and kept in the cache of
-    compiled games: a second of work that every match would begin with.
+    compiled games, also that there is none: a second or two that every match would begin with.
     """
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
     if circuit.literal_count > LARGEST:
@@ -96,12 +96,13 @@ def decisive_game(game: CompiledGame) -> CompiledGame | None:
     digest = hashlib.sha256(encode(CompiledCircuit(circuit, CompilationReport()))).hexdigest()
     variant = f"decisive {code_key(Path(__file__))} {digest}"
     kept = cache.load(game.program, variant)
-    if kept is None or kept.circuit.terms != circuit.terms:
-        narrowed = _narrowed(game, circuit)
-        if narrowed is None:
-            return None
+    if kept is None or without_percepts(kept.circuit).terms != without_percepts(circuit).terms:
+        narrowed = _narrowed(game, circuit) or with_goals(circuit, (), ())
         kept = CompiledCircuit(narrowed, CompilationReport())
         cache.store(game.program, kept, variant)
+    if all(literal == FALSE_LITERAL for literal in kept.circuit.legal):
+        _logger.info("%s: decisive-move pruning disabled (game or circuit not suitable)", game.name)
+        return None
     return game_on(kept.circuit, game.program, game.name)
 
 
@@ -122,7 +123,6 @@ def _narrowed(game: CompiledGame, circuit: Circuit) -> Circuit | None:
         most = GROWTH_WHILE_BUILT * circuit.literal_count + SPARE_WHILE_BUILT
         narrowed = decisive_circuit(circuit, watched, most)
     if narrowed is None or narrowed.literal_count > max(SMALL, GROWTH * circuit.literal_count):
-        _logger.info("%s: decisive-move pruning disabled (game or circuit not suitable)", game.name)
         return None
     return simplify(narrowed, stages=STAGES, seconds=SIMPLIFY_SECONDS)
 

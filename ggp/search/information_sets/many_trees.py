@@ -193,7 +193,8 @@ class SetForest:
     def clear(self) -> None:
         """Forget everything; nothing is in flight then."""
         trees, counter = self._memory.trees, self._memory.counter
-        trees.bucket[:] = 0
+        if counter[SETS] > 0:  # else it is as it was made: writing all of it would take up to half a second
+            trees.bucket[:] = 0
         counter[[SETS, EDGES, REFUSED]] = 0
         self.abandon()
 

@@ -7,6 +7,7 @@ import pytest
 
 import ggp
 from ggp.circuit.tables import circuit_of, tabulate
+from ggp.engines.compilation import game_on
 from ggp.engines.compiled import CompiledGame
 from ggp.search.decisive import decisive_moves as module
 from ggp.search.decisive.decisive_moves import decisive_circuit, decisive_game, watch_ends
@@ -191,6 +192,17 @@ def test_search_wins_at_once_and_follows_an_opponent_who_does_not():
     search.run(simulations=50)
     assert str(search.best_move()) == "(mark 3 3)"
     assert [move.visits for move in search.report().moves if str(move.move) != "(mark 3 3)"] == []
+
+
+@pytest.mark.parametrize("name", ["nineboard", "tron", "dark_hex_4x4", "othello_4x4"])
+def test_that_there_is_no_circuit_is_found_out_once_and_kept(monkeypatch, tmp_path, name):
+    monkeypatch.setenv("GGP_CACHE", str(tmp_path))
+    game = ggp.load(name, "lanes")
+    circuit = circuit_of(game.tables, game.terms, game.exclusive)
+    first, second = (game_on(circuit, game.program, name) for _ in range(2))
+    assert decisive_game(first) is None
+    monkeypatch.setattr(module, "_narrowed", lambda *_: pytest.fail("that was known"))
+    assert decisive_game(second) is None
 
 
 def test_the_circuit_is_made_once_and_kept_with_the_compiled_games(monkeypatch, tmp_path):
