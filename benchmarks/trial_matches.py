@@ -28,6 +28,7 @@ from ggp.players.trial_matches import AlphaBetaContender, Contender, TreeContend
 from ggp.search.alphabeta.evaluation import prepare_evaluations
 from ggp.search.mcts.options import default_options
 from ggp.search.mcts.policies.fast import can_learn
+from ggp.search.mcts.policies.policy import Need
 from ggp.search.mcts.search import prepare_policy
 
 
@@ -71,10 +72,12 @@ def row(name: str, milliseconds: float, given: argparse.Namespace) -> str:
             return f"| {name} | {milliseconds:g} | alpha-beta does not apply | | | |"
         contender, means = AlphaBetaContender(player.search), player.evaluation
     else:
-        found = TunedOptions(given.policy or options.policy, given.c or options.exploration)
+        exploration = options.exploration if given.c is None else given.c
+        found = TunedOptions(given.policy or options.policy, exploration)
         prepare_policy(game, found.policy)
         changed = with_tuned(options, found)
-        if found.policy == "fast" and not can_learn(game, changed, given.seed, math.inf):
+        has_features = changed.parsed_policy.needs(Need.FEATURES)
+        if has_features and not can_learn(game, changed, given.seed, math.inf):
             return f"| {name} | {milliseconds:g} | FAST does not apply | | | |"
         contender, means = TreeContender(game, changed, seed=given.seed), str(found)
     matches = TrialMatches(game, contender, options, seed=given.seed, move_seconds=milliseconds / 1000)

@@ -72,6 +72,16 @@ def test_link_leads_somewhere(page: str, target: str) -> None:
     assert not anchor or path in GENERATED or anchor in anchors(path)
 
 
+@pytest.mark.parametrize("page", [page.relative_to(ROOT).as_posix() for page in pages()])
+def test_no_link_is_broken_over_two_lines(page: str) -> None:
+    """Links are rewritten for the site line by line."""
+    lines = (ROOT / page).read_text(encoding="utf-8")
+    broken = [
+        line for is_prose, line in prose_lines(lines) if is_prose and line.count("](") > len(targets(line))
+    ]
+    assert not broken
+
+
 @pytest.mark.parametrize("page", page_parameters())
 def test_console_commands_succeed(page: str, tmp_path, monkeypatch) -> None:
     """The commands of a page run in order in one folder, as a reader would run them."""

@@ -143,7 +143,7 @@ def _kept_lines(game: Game[Any]) -> list[str]:
         f"trial matches of {each.challenger} against {each.rival}: {each}" for each in trials if each.is_begun
     ]
     if tuned is None and best != TunedOptions():
-        lines.append(f"mcts plays with {best}")
+        lines.append(f"the tree of mcts plays with {best}")
     return lines
 
 

@@ -19,6 +19,7 @@ from ggp.knowledge.tuned import TunedOptions, read_options
 
 MOST_MATCHES = 200
 """Of any trial."""
+MOST_MOVES = 10_000_000
 DEFAULT_TREE = str(TunedOptions())
 
 
@@ -27,6 +28,7 @@ class Trial:
     """Matches that alpha-beta won, lost and drew.
 
     rules            digest of the rules
+    moves            made in them by both sides, forced ones apart
     generation       of the taught network that alpha-beta could evaluate by; 0: there was none
     rival            options of the tree
     file_format      of what `save` writes
@@ -49,6 +51,7 @@ class Trial:
     won: int = 0
     lost: int = 0
     drawn: int = 0
+    moves: int = 0
     generation: int = 0
     rival: str = DEFAULT_TREE
     file_format: ClassVar[str] = "ggp-trial 1"
@@ -70,8 +73,24 @@ class Trial:
         return "trial.json"
 
     @property
+    def match_count(self) -> int:
+        return self.won + self.lost + self.drawn
+
+    @property
+    def mean_moves(self) -> float:
+        """Moves of a match; 0 before the first."""
+        return self.moves / max(1, self.match_count)
+
+    def add(self, margin: int, moves: int) -> None:
+        """Count a match: by how much the goal of the contender was better, and the moves."""
+        self.won += margin > 0
+        self.lost += margin < 0
+        self.drawn += margin == 0
+        self.moves += moves
+
+    @property
     def is_begun(self) -> bool:
-        return self.won + self.lost + self.drawn > 0
+        return self.match_count > 0
 
     def has_same_sides(self, other: Trial) -> bool:
         """Whether the matches of both were played by the same."""
@@ -92,7 +111,7 @@ class Trial:
     def is_over(self) -> bool:
         """Whether no more matches are needed."""
         is_lost = self.evidence <= math.log(self.error / (1 - self.error))
-        return self.is_won or is_lost or self.won + self.lost + self.drawn >= self.most_matches
+        return self.is_won or is_lost or self.match_count >= self.most_matches
 
     def __str__(self) -> str:
         return f"{self.won} won, {self.lost} lost, {self.drawn} drawn"
@@ -110,12 +129,17 @@ class Trial:
             raise KnowledgeFileError(f"{path}: incomplete or damaged (a text is missing)")
         if not all(type(each) is int and 0 <= each <= MOST_MATCHES for each in (won, lost, drawn)):
             raise KnowledgeFileError(f"{path}: incomplete or damaged (a number is out of range)")
-        generation, rival = content.get("generation"), content.get("rival")
+        # Older files have none of these.
+        generation, rival = content.get("generation", 0), content.get("rival", DEFAULT_TREE)
+        moves = content.get("moves", 0)
+        if type(moves) is not int or not 0 <= moves <= MOST_MOVES:
+            raise KnowledgeFileError(f"{path}: incomplete or damaged (a number is out of range)")
         if type(generation) is not int or generation < 0:
             raise KnowledgeFileError(f"{path}: incomplete or damaged (a generation is out of range)")
         if not isinstance(rival, str):
             raise KnowledgeFileError(f"{path}: incomplete or damaged (a text is missing)")
-        return cls(game, rules, cast("int", won), cast("int", lost), cast("int", drawn), generation, rival)
+        counts = cast("int", won), cast("int", lost), cast("int", drawn)
+        return cls(game, rules, *counts, moves=moves, generation=generation, rival=rival)
 
     def save(self, path: Path) -> None:
         """Write atomically. Raises OSError."""
@@ -131,7 +155,7 @@ class Trial:
 
 @dataclass
 class OptionTrial(Trial):
-    """Matches that the tree with other options won, lost and drew against the tree with the best so far.
+    """Matches of the tree with other options against the tree with the best so far.
 
     challenger    the other options
     is_excluded   whether they do not apply to the game: another policy stands in for theirs
@@ -188,18 +212,36 @@ class OptionTrial(Trial):
 class LongTrial(OptionTrial):
     """The same with eight times as long for a move, to confirm what won.
 
-    RAVE wins 35 : 2 on hex 11x11 with 32 ms a move, when hardly every move has been tried, and is level with
-    128 (results/policies.md). Few matches fit into a start clock, so few are asked for.
+    RAVE wins 35 : 2 on hex 11x11 with 32 ms a move, when most moves have been tried once or not at all, and
+    is level with 128 (results/policies.md). Few matches fit into a start clock, so few are asked for.
+
+    expected_moves   of a match, by the short ones
 
     >>> LongTrial("hex", "d1", won=4).is_won, LongTrial("hex", "d1", won=1, lost=3).is_over
     (True, True)
     """
 
+    expected_moves: float = 0.0
     expected_share: ClassVar[float] = 0.75
     error: ClassVar[float] = 0.2
     most_matches: ClassVar[int] = 30
     move_seconds: ClassVar[float] = 0.128
 
+    @classmethod
+    def after(cls, short: OptionTrial) -> Self:
+        """The confirmation of a short trial, not begun."""
+        return cls(
+            short.game,
+            short.rules,
+            rival=short.rival,
+            challenger=short.challenger,
+            expected_moves=short.mean_moves,
+        )
+
     @property
     def file_name(self) -> str:
         return f"long_{super().file_name}"
+
+    @property
+    def mean_moves(self) -> float:
+        return super().mean_moves or self.expected_moves

@@ -23,6 +23,8 @@ from ggp.players.options import OFF, AlphaBetaOptions
 from ggp.players.trial_matches import AlphaBetaContender, TrialMatches
 from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.policies.fast import can_learn
+from ggp.search.mcts.policies.policy import Need
 
 MARGIN_SECONDS = 0.02
 """Alpha-beta looks at the clock a little less often than the tree does."""
@@ -101,13 +103,15 @@ def begin_alphabeta(
         return None
     game = cast("CompiledGame", setup.game)
     contender, before = AlphaBetaContender(player.search), replace(trial)
+    if rival.parsed_policy.needs(Need.FEATURES):
+        can_learn(game, rival, setup.seed, now + TRIAL_SHARE * left)  # else another policy stands in
     try:
         TrialMatches(game, contender, rival, seed=setup.seed).play(trial, now + TRIAL_SHARE * left)
     except (AlphaBetaError, GameError, IndexError) as error:  # IndexError: a role without a legal move
         _logger.info("%s: alpha-beta does not apply: %r", game.name, error)
         return None
     _logger.info("%s: alpha-beta (%s) against the tree: %s", game.name, player.evaluation, trial)
-    keep_trial(game, trial, before)
+    trial = keep_trial(game, trial, before)
     return player if trial.is_won else None
 
 

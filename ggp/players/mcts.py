@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
 from dataclasses import replace
+from math import isinf
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gdl.terms import Term
@@ -19,7 +20,7 @@ from ggp.knowledge.tuned import TunedOptions
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.players.kept_knowledge import book_move, open_book, tuned_options
-from ggp.players.kept_trials import open_trial, tried_options
+from ggp.players.kept_trials import POLICIES, may_try_options, open_trials, tried_options
 from ggp.players.options import OFF, MctsPlayerOptions
 from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from ggp.beliefs.observation_keys import UInt64Array
     from ggp.engines.compiled import CompiledGame
     from ggp.knowledge.book import Book
-    from ggp.knowledge.trial import OptionTrial
     from ggp.players.alphabeta import AlphaBetaPlayer
     from ggp.players.equilibrium_play import EquilibriumPlay
     from ggp.players.exact_play import ExactPlay
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     AnySearch: TypeAlias = Search | LanesSearch
 
 _logger = logging.getLogger("ggp.search")
+
+MOST_PREPARED = 2
+"""Open trials whose kernels are prepared: the first may need a longer start clock."""
 
 Progress = Callable[[Move], None]
 Reporting = Callable[[SearchReport], None]
@@ -149,14 +152,16 @@ class MctsPlayer(Player):
                 prepare_equilibria()
 
     def _prepare_trial(self, game: Game[Any]) -> None:
-        """The kernels of trial matches of other options, if the start clock may have time for these."""
+        """The kernels of trial matches, if the start clock may have time for these."""
         from ggp.players.option_play import LEAST_SECONDS
 
-        trial = self._open_trial(game) if self.start_clock_seconds >= LEAST_SECONDS else None
-        if trial is not None:
-            from ggp.search.mcts.search import prepare_policy
+        if self.start_clock_seconds < LEAST_SECONDS or not self._may_try_options(game):
+            return
+        from ggp.players.option_play import prepare_options
 
-            prepare_policy(cast("CompiledGame", game), trial.challenger.policy)
+        # A player that waits for a START knows neither the clock nor the game.
+        policies = [trial.challenger.policy for trial in open_trials(game)][:MOST_PREPARED]
+        prepare_options(cast("CompiledGame", game), POLICIES if isinf(self.start_clock_seconds) else policies)
 
     def _prepare_network(self, game: Game[Any]) -> None:
         if self._may_use_network(game):
@@ -292,11 +297,11 @@ class MctsPlayer(Player):
             )
 
     def _try_options(self, setup: MatchSetup, deadline: float) -> None:
-        """Find out in the start clock by which options the tree plays, and begin again with better ones."""
+        """Play trial matches, and begin again with the options that have won."""
         is_solved = self._exact is not None and self._exact.is_solved
         if self._alphabeta is not None or is_solved or self._late is not None:
             return
-        if self._open_trial(setup.game) is None:
+        if not self._may_try_options(setup.game):
             return
         from ggp.players.option_play import try_options
 
@@ -308,11 +313,11 @@ class MctsPlayer(Player):
             self._begin_search(setup)
             self._move_to(setup.game.initial_state(), None)
 
-    def _open_trial(self, game: Game[Any]) -> OptionTrial | None:
-        """The trial matches of other options to be played: the choice is open, and `ggp tune` made none."""
+    def _may_try_options(self, game: Game[Any]) -> bool:
+        """Whether options may play trial matches: the choice is open, and `ggp tune` made none."""
         if not (self._may_tune and self.own.is_proving and self.has_head_start and self.kind != "reference"):
-            return None
-        return None if tuned_options(game) is not None else open_trial(game)
+            return False
+        return may_try_options(game) and tuned_options(game) is None
 
     def _find_equilibrium(self, deadline: float) -> EquilibriumPlay | None:
         """The equilibrium of a game with hidden information, if a part of the start clock suffices.

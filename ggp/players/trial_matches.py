@@ -14,13 +14,14 @@ from ggp.knowledge.trial import Trial
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.alphabeta.self_play import LONGEST, random_opening
 from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.policies.policy import NO_MOVES
 from ggp.search.mcts.search import LanesSearch
 
 MOVE_SECONDS = 0.016
 """With a quarter of it alpha-beta wins on hex and breakthrough, but not in a match (results/alphabeta.md)."""
 TREE_MEBIBYTES = 64
 LEARNING_SECONDS = 0.3
-"""Of each role, before the first match, for what a policy learns about moves."""
+"""Search for each role before the first match, if its policy learns about moves."""
 
 
 class Contender(Protocol):
@@ -64,9 +65,6 @@ class TreeContender:
     def __init__(self, game: CompiledGame, options: MctsOptions, *, seed: int) -> None:
         self._trees = _trees(game, options, seed)
         self._tree = self._trees[game.roles[0]]
-        if options.parsed_policy.has_statistics:
-            for tree in self._trees.values():
-                tree.run(deadline=time.monotonic() + LEARNING_SECONDS)
 
     def follow(self, role: Role, state: PackedState, joint: tuple[Move, ...] | None) -> None:
         self._tree = self._trees[role]
@@ -81,13 +79,23 @@ class TreeContender:
             tree.close()
 
 
+def small_trees(options: MctsOptions) -> MctsOptions:
+    """`options` with the memory of trees in trial matches."""
+    most = TREE_MEBIBYTES * options.threads
+    return replace(options, memory_mebibytes=min(options.memory_mebibytes, most))
+
+
 def _trees(game: CompiledGame, options: MctsOptions, seed: int) -> dict[Role, LanesSearch]:
-    """The search of each role, its kernels loaded."""
-    small = replace(options, memory_mebibytes=min(options.memory_mebibytes, TREE_MEBIBYTES))
-    trees = {role: LanesSearch(game, role, seed=seed, options=small) for role in game.roles}
+    """The search of each role, its kernels loaded, without a tree yet."""
+    trees = {role: LanesSearch(game, role, seed=seed, options=small_trees(options)) for role in game.roles}
+    initial = game.initial_state()
     for tree in trees.values():
-        tree.move_to(game.initial_state(), None)
+        tree.move_to(initial, None)
         tree.warm_up(time.monotonic())
+        if options.parsed_policy.playouts.learns != NO_MOVES:
+            tree.run(deadline=time.monotonic() + LEARNING_SECONDS)
+            joint = tuple(game.legal_moves(initial, role)[0] for role in game.roles)
+            tree.move_to(game.next_state(initial, joint), None)  # drops the tree, not what was learned
     return trees
 
 
@@ -119,42 +127,42 @@ class TrialMatches:
         self._trees = _trees(game, options, seed)
 
     def play(self, trial: Trial, deadline: float) -> None:
-        """Play until `trial` is over or the clock says `deadline`; a match begun by then is not counted.
+        """Play until `trial` is over or there is no time for a match.
 
-        None is begun if the time does not suffice for one as long as random playouts are.
+        deadline   by the clock; a match that is not over by then is not counted
         """
+        opening = None
         try:
-            if self._clock() + self._mean_seconds() > deadline:
-                return
-            while not trial.is_over and self._clock() < deadline:
-                opening = random_opening(self._game, self._rng)
-                for role in self._game.roles:
-                    margin = None if trial.is_over else self._play_match(role, opening, deadline)
-                    if margin is None:
-                        return
-                    trial.won += margin > 0
-                    trial.lost += margin < 0
-                    trial.drawn += margin == 0
+            while not trial.is_over and self._has_time(trial, deadline):
+                place = trial.match_count % 2
+                if opening is None or place == 0:
+                    opening = random_opening(self._game, self._rng)
+                played = self._play_match(self._game.roles[place], opening, deadline)
+                if played is None:
+                    return
+                trial.add(*played)
         finally:
             self._contender.close()
             for tree in self._trees.values():
                 tree.close()
 
-    def _mean_seconds(self) -> float:
-        """What a match takes if it is as long as random playouts from the initial state."""
-        tree = next(iter(self._trees.values()))
-        tree.run(deadline=time.monotonic() + MOVE_SECONDS)
-        return self._move_seconds * (tree.mean_length() or 0.0)
+    def _has_time(self, trial: Trial, deadline: float) -> bool:
+        """Whether there is time for a match as long as those before."""
+        return self._clock() + self._move_seconds * max(1.0, trial.mean_moves) < deadline
 
-    def _play_match(self, own: Role, state: PackedState, deadline: float) -> int | None:
-        """By how much the goal of the contender, in the role `own`, is better; None if there was no time."""
+    def _play_match(self, own: Role, state: PackedState, deadline: float) -> tuple[int, int] | None:
+        """By how much the goal of the contender is better, and the moves; None if there was no time.
+
+        own   the role of the contender
+        """
         game = self._game
         (other,) = (role for role in game.roles if role != own)
         tree = self._trees[other]
         joint: tuple[Move, ...] | None = None
+        count = 0
         for _ in range(LONGEST):
             if game.is_terminal(state):
-                return game.goal(state, own) - game.goal(state, other)
+                return game.goal(state, own) - game.goal(state, other), count
             if self._clock() + self._move_seconds >= deadline:
                 return None
             legal = {role: game.legal_moves(state, role) for role in game.roles}
@@ -167,5 +175,6 @@ class TrialMatches:
                 tree.run(deadline=self._clock() + self._move_seconds)
                 moves[other] = tree.best_move()
             joint = tuple(moves[role] for role in game.roles)
+            count += sum(len(moves) > 1 for moves in legal.values())
             state = game.next_state(state, joint)
-        return 0
+        return 0, count

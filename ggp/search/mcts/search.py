@@ -286,7 +286,7 @@ class LanesSearch:
         if prover is None:
             return False
         if index == 0 and not self._is_counted:
-            prover.keep_pace(started, deadline, length=self.mean_length(), cores=len(self.engines))
+            prover.keep_pace(started, deadline, length=self._mean_length(), cores=len(self.engines))
         goals = prover.root_goals
         is_usable = self.options.is_solving and prover.goal_sum in (NO_SUM, BEST_GOAL)
         if goals and goals is not self._known_goals[index] and is_usable:
@@ -301,7 +301,7 @@ class LanesSearch:
             while not engine.edges_of(ROOT, self.role_index) and not engine.run(1):
                 pass
 
-    def mean_length(self) -> float | None:
+    def _mean_length(self) -> float | None:
         """Mean number of joint moves from the root to the end of a playout; None before the first."""
         playouts = self._finished() - self._first_playouts
         steps = sum(engine.step_count for engine in self.engines) - self._first_steps

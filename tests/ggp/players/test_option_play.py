@@ -1,8 +1,9 @@
-"""The policy and C of `mcts`: trial matches in the start clock decide, and are kept."""
+"""Trial matches decide by which policy and C the tree of `mcts` plays."""
 
 import json
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 
@@ -25,6 +26,7 @@ SMALL = MctsOptions(threads=1, memory_mebibytes=16)
 @pytest.fixture
 def game(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(option_play, "_prepared", set(kept_trials.POLICIES) | {"uniform"})
     return load("connectfour", "lanes")
 
 
@@ -58,7 +60,7 @@ def test_trial_matches_in_the_start_clock_decide_and_are_kept(game, monkeypatch,
         setattr(trial, score, getattr(trial, score) + (2 if isinstance(trial, LongTrial) else 5))
 
     monkeypatch.setattr(TrialMatches, "play", play)
-    monkeypatch.setattr(option_play, "LEAST_SECONDS", -1000.0)  # however busy the machine is
+    monkeypatch.setattr(option_play, "_is_in_time", lambda *_: True)  # however busy the machine is
     found = [policy_of_match("mcts:threads=1,alphabeta=off", game) for _ in range(4)]
     # Five won do not decide yet, and are counted on in the next match; ten do, as do four long ones.
     uniform = ("uniform", "")
@@ -73,7 +75,8 @@ def test_trial_matches_in_the_start_clock_decide_and_are_kept(game, monkeypatch,
 
 def test_challengers_come_in_turn_and_c_with_the_best_policy(game):
     best, found = TunedOptions(), []
-    while (trial := kept_trials.open_trial(game)) is not None:
+    while trials := kept_trials.open_trials(game):
+        trial = trials[0]
         is_long = isinstance(trial, LongTrial)
         found.append((str(trial.challenger), trial.rival, is_long))
         is_won = trial.challenger in (MAST, TunedOptions("rave"), TunedOptions("rave", 80.0))
@@ -87,7 +90,7 @@ def test_challengers_come_in_turn_and_c_with_the_best_policy(game):
         ("policy=mast,c=40", first, True),
         ("policy=rave,c=40", first, False),
         ("policy=rave,c=40", first, True),
-        *((f"policy={policy},c=40", second, False) for policy in ("fast", "past", "grave")),
+        *((f"policy={policy},c=40", second, False) for policy in ("grave", "fast", "past")),
         ("policy=rave,c=20", second, False),
         ("policy=rave,c=80", second, False),
         ("policy=rave,c=80", second, True),
@@ -97,18 +100,52 @@ def test_challengers_come_in_turn_and_c_with_the_best_policy(game):
 
 def test_a_policy_that_does_not_apply_is_passed_over(game, monkeypatch):
     monkeypatch.setattr(TrialMatches, "play", lambda *_: pytest.fail("its stand-in would play"))
-    monkeypatch.setattr(option_play, "LEAST_SECONDS", -1000.0)
+    monkeypatch.setattr(option_play, "_is_in_time", lambda *_: True)
     monkeypatch.setattr(option_play, "can_learn", lambda *_: False)
-    for policy in ("mast", "rave"):
+    for policy in ("mast", "rave", "grave"):
         keep_trial(game, TunedOptions(policy), lost=9)
-    assert policy_of_match("mcts:threads=1,alphabeta=off", game) == ("uniform", "")
-    assert kept_trials.open_trial(game).challenger.policy == "past"
-    assert [str(each) for each in kept_trials.option_trials(game)[1]][-2] == "does not apply"
+    setup = MatchSetup("m", game, game.roles[0], 60.0, 1.0, 1)
+    assert option_play.try_options(setup, SMALL, time.monotonic() + 60.0) is None
+    assert kept_trials.open_trials(game)[0].challenger.policy == "past"
+    assert str(kept_trials.option_trials(game)[1][3]) == "does not apply"
+
+
+def test_lack_of_time_does_not_exclude_a_policy(game, monkeypatch):
+    monkeypatch.setattr(TrialMatches, "play", lambda *_: pytest.fail("its stand-in would play"))
+    monkeypatch.setattr(option_play, "LEARNING_SHARE", -1.0)
+    for policy in ("mast", "rave", "grave"):
+        keep_trial(game, TunedOptions(policy), lost=9)
+    setup = MatchSetup("m", game, game.roles[0], 60.0, 1.0, 1)
+    assert option_play.try_options(setup, SMALL, time.monotonic() + 60.0) is None
+    trial = kept_trials.open_trials(game)[0]
+    assert (trial.challenger.policy, trial.is_begun) == ("fast", False)
+
+
+def test_only_policies_whose_kernels_are_there_play(game, monkeypatch):
+    played = []
+    monkeypatch.setattr(TrialMatches, "play", lambda self, trial, deadline: played.append(trial.challenger))
+    monkeypatch.setattr(option_play, "_prepared", {"rave"})
+    setup = MatchSetup("m", game, game.roles[0], 60.0, 1.0, 1)
+    assert option_play.try_options(setup, SMALL, time.monotonic() + 60.0) is None
+    assert played == [TunedOptions("rave")]
+
+
+def test_a_trial_that_needs_a_longer_clock_does_not_keep_others_waiting(game, monkeypatch):
+    played = []
+    monkeypatch.setattr(TrialMatches, "play", lambda self, trial, deadline: played.append(trial))
+    keep_trial(game, won=9, moves=9 * 100)  # 12.8 s with 128 ms a move
+    setup = MatchSetup("m", game, game.roles[0], 60.0, 1.0, 1)
+    for seconds in (12.0, 20.0):
+        option_play.try_options(setup, SMALL, time.monotonic() + seconds)
+    assert [(str(each.challenger), type(each)) for each in played] == [
+        ("policy=rave,c=40", OptionTrial),
+        ("policy=mast,c=40", LongTrial),
+    ]
 
 
 def test_trials_between_other_sides_do_not_count(game):
     keep_trial(game, rival=TunedOptions("grave"), won=9)
-    trial = kept_trials.open_trial(game)
+    trial = kept_trials.open_trials(game)[0]
     assert (trial.challenger, trial.rival, trial.won) == (MAST, "policy=uniform,c=40", 0)
 
 
@@ -119,7 +156,7 @@ def test_damaged_trials_begin_again_with_a_warning(game, caplog, damage):
     keep_trial(game, won=3)
     path = kept_file(game.program, "trial_mast_40.json")
     path.write_text(json.dumps(json.loads(path.read_text()) | damage))
-    assert kept_trials.open_trial(game).won == 0
+    assert kept_trials.open_trials(game)[0].won == 0
     assert "damaged" in caplog.text
 
 
@@ -146,7 +183,7 @@ def test_what_won_is_used_where_the_choice_is_open(game):
 
 def test_what_cannot_be_kept_counts_in_the_match(game, monkeypatch):
     monkeypatch.setattr(TrialMatches, "play", lambda self, trial, deadline: setattr(trial, "won", 9))
-    monkeypatch.setattr(option_play, "LEAST_SECONDS", -1000.0)
+    monkeypatch.setattr(option_play, "_is_in_time", lambda *_: True)
     monkeypatch.setattr(kept_trials, "kept_file", lambda program, name: None)
     assert policy_of_match("mcts:threads=1,alphabeta=off", game)[0] == "mast"
 
@@ -154,9 +191,23 @@ def test_what_cannot_be_kept_counts_in_the_match(game, monkeypatch):
 def test_matches_that_another_player_has_counted_meanwhile_stay(game):
     before = OptionTrial.between(game, MAST)
     keep_trial(game, won=2, lost=1)
-    kept_trials.keep_trial(game, replace(before, won=4, drawn=1), before)
+    merged = kept_trials.keep_trial(game, replace(before, won=4, drawn=1, moves=150), before)
     kept = kept_trials.kept_trial(game, before)
-    assert (kept.won, kept.lost, kept.drawn) == (6, 1, 1)
+    assert (kept.won, kept.lost, kept.drawn, kept.moves) == (6, 1, 1, 150)
+    assert merged == kept
+
+
+def test_scores_are_added_one_after_the_other(game):
+    before = OptionTrial.between(game, MAST)
+    threads = [
+        threading.Thread(target=kept_trials.keep_trial, args=(game, replace(before, won=1), before))
+        for _ in range(16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert kept_trials.kept_trial(game, before).won == 16
 
 
 STUCK = """
@@ -195,19 +246,38 @@ def test_other_games_are_played_as_they_were(tmp_path, monkeypatch, name):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     game = load(name, "lanes")
     keep_trial(game, won=9)
+    keep_trial(game, kind=LongTrial, won=4)
     assert kept_trials.tried_options(game) == TunedOptions()
+    assert not kept_trials.open_trials(game)
     setup = MatchSetup("m", game, game.roles[0], 60.0, 1.0, 1)
     assert not option_play.try_options(setup, SMALL, time.monotonic() + 60.0)
 
 
-def test_no_match_is_begun_that_random_playouts_would_not_end_in_time(game):
-    trial = LongTrial("connectfour", "digest")
+def test_no_match_is_begun_that_would_not_end_in_time(game):
+    trial = LongTrial("connectfour", "digest", expected_moves=7.0)
     contender = TreeContender(game, SMALL, seed=1)
     now = 1000.0
     matches = TrialMatches(game, contender, SMALL, seed=1, move_seconds=0.5, clock=lambda: now)
-    matches._play_match = lambda *_: pytest.fail("it takes at least seven joint moves")
+    matches._play_match = lambda *_: pytest.fail("there is no time for it")
     matches.play(trial, now + 3.4)
     assert not trial.is_begun
+
+
+def test_seats_alternate_also_from_one_start_clock_to_the_next(game):
+    seats = []
+
+    def play_match(own, state, deadline):
+        seats.append((str(own), state))
+        return (1, 30) if len(seats) % 3 else None
+
+    trial = OptionTrial("connectfour", "digest")
+    for seed in (1, 2):
+        matches = TrialMatches(game, TreeContender(game, SMALL, seed=1), SMALL, seed=seed)
+        matches._play_match = play_match
+        matches.play(trial, time.monotonic() + 600.0)
+    assert [role for role, _ in seats] == ["red", "black", "red", "red", "black", "red"]
+    assert seats[0][1] == seats[1][1]
+    assert (trial.won, trial.mean_moves) == (4, 30.0)
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "tron"])  # tron: both roles choose at once

@@ -95,8 +95,8 @@ def learn_fast(
 
 
 def can_learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float) -> bool:
-    """Whether features and their weights are found by the deadline; if so, they are remembered."""
-    return _learn(game, options, seed, deadline) is not None
+    """Whether features and weights are found by the deadline and remembered."""
+    return _learn(game, options, seed, deadline) is not None and time.monotonic() < deadline
 
 
 def _learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float) -> _Learned | None:

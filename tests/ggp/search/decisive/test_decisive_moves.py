@@ -199,6 +199,7 @@ def test_that_there_is_no_circuit_is_found_out_once_and_kept(monkeypatch, tmp_pa
     monkeypatch.setenv("GGP_CACHE", str(tmp_path))
     game = ggp.load(name, "lanes")
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
+    assert circuit.literal_count <= module.LARGEST  # else nothing is found out at all
     first, second = (game_on(circuit, game.program, name) for _ in range(2))
     assert decisive_game(first) is None
     monkeypatch.setattr(module, "_narrowed", lambda *_: pytest.fail("that was known"))
