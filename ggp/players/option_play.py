@@ -47,9 +47,10 @@ def prepare_options(game: CompiledGame, policies: Iterable[str]) -> None:
         if policy not in _prepared:
             prepare_policy(game, policy)
             options = replace(default_options(), policy=policy)
-            if options.parsed_policy.needs(Need.FEATURES):
-                can_learn(game, options, 0, time.monotonic() + LEAST_SECONDS)
-            _prepared.add(policy)
+            is_learning = options.parsed_policy.needs(Need.FEATURES)
+            # Without features the kernels that learn are not there.
+            if not is_learning or can_learn(game, options, 0, time.monotonic() + LEAST_SECONDS):
+                _prepared.add(policy)
 
 
 def try_options(setup: MatchSetup, options: MctsOptions, deadline: float) -> TunedOptions | None:

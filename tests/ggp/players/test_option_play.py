@@ -130,6 +130,15 @@ def test_only_policies_whose_kernels_are_there_play(game, monkeypatch):
     assert played == [TunedOptions("rave")]
 
 
+def test_fast_is_ready_once_it_has_learned_somewhere(game, monkeypatch):
+    monkeypatch.setattr(option_play, "prepare_policy", lambda *_: None)
+    monkeypatch.setattr(option_play, "_prepared", set())
+    option_play.prepare_options(load("nim", "lanes"), ["mast", "fast"])
+    assert option_play._prepared == {"mast"}
+    option_play.prepare_options(game, ["fast"])
+    assert option_play._prepared == {"mast", "fast"}
+
+
 def test_a_trial_that_needs_a_longer_clock_does_not_keep_others_waiting(game, monkeypatch):
     played = []
     monkeypatch.setattr(TrialMatches, "play", lambda self, trial, deadline: played.append(trial))
