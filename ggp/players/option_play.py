@@ -32,8 +32,8 @@ LEAST_SECONDS = 5.0
 LEARNING_SHARE, TRIAL_SHARE = 0.4, 0.9
 """By when FAST has learned its values, and by when trial matches end, in parts of what is left."""
 
-_prepared: set[str] = set()
-"""Policies whose kernels this process has."""
+_prepared = {TunedOptions().policy}
+"""Policies whose kernels this process has: those of the default are there before any match."""
 
 _logger = logging.getLogger("ggp.players")
 
@@ -66,10 +66,8 @@ def try_options(setup: MatchSetup, options: MctsOptions, deadline: float) -> Tun
         before = replace(trial)
         try:
             _play(trial, setup, options, deadline)
-        except (
-            GameError,
-            IndexError,
-        ) as error:  # the rules are at fault: a role has no legal move or no goal
+        except (GameError, IndexError) as error:
+            # The rules are at fault: a role has no legal move or no goal.
             _logger.info("%s: no trial matches: %r", setup.game.name, error)
             trial.is_excluded = True
         trial = keep_trial(setup.game, trial, before)

@@ -26,7 +26,7 @@ SMALL = MctsOptions(threads=1, memory_mebibytes=16)
 @pytest.fixture
 def game(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    monkeypatch.setattr(option_play, "_prepared", set(kept_trials.POLICIES) | {"uniform"})
+    monkeypatch.setattr(option_play, "_prepared", option_play._prepared | set(kept_trials.POLICIES))
     return load("connectfour", "lanes")
 
 
@@ -128,6 +128,16 @@ def test_only_policies_whose_kernels_are_there_play(game, monkeypatch):
     setup = MatchSetup("m", game, game.roles[0], 60.0, 1.0, 1)
     assert option_play.try_options(setup, SMALL, time.monotonic() + 60.0) is None
     assert played == [TunedOptions("rave")]
+
+
+def test_other_c_of_the_default_plays_last(game, monkeypatch):
+    played = []
+    monkeypatch.setattr(TrialMatches, "play", lambda self, trial, deadline: played.append(trial.challenger))
+    for policy in kept_trials.POLICIES:
+        keep_trial(game, TunedOptions(policy), lost=9)
+    setup = MatchSetup("m", game, game.roles[0], 60.0, 1.0, 1)
+    option_play.try_options(setup, SMALL, time.monotonic() + 60.0)
+    assert played == [TunedOptions("uniform", 20.0)]
 
 
 def test_fast_is_ready_once_it_has_learned_somewhere(game, monkeypatch):
