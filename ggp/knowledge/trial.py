@@ -188,6 +188,10 @@ class OptionTrial(Trial):
         return self.is_excluded or super().is_begun
 
     @property
+    def is_won(self) -> bool:
+        return not self.is_excluded and super().is_won
+
+    @property
     def is_over(self) -> bool:
         return self.is_excluded or super().is_over
 

@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ggp.engines.compiled import CompiledGame
-from ggp.game import RANDOM_ROLE, Game, GameError, has_percepts, is_compiled
+from ggp.game import Game, GameError
 from ggp.knowledge.trial import Trial
 from ggp.knowledge.tuned import TunedOptions
 from ggp.match.player import MatchSetup
 from ggp.players.alphabeta import AlphaBetaPlayer
 from ggp.players.kept_knowledge import taught_network
-from ggp.players.kept_trials import keep_trial, kept_trial
+from ggp.players.kept_trials import keep_trial, kept_trial, may_play_trials
 from ggp.players.options import OFF, AlphaBetaOptions
 from ggp.players.trial_matches import AlphaBetaContender, TrialMatches
 from ggp.search.alphabeta.search import AlphaBetaError
@@ -38,28 +38,13 @@ DEFAULT_RIVAL = TunedOptions()
 _logger = logging.getLogger("ggp.players")
 
 
-def may_play(game: Game[Any]) -> bool:
-    """Whether the game is of a kind that alpha-beta may be able to search: two roles and no chance.
-
-    >>> import ggp
-    >>> may_play(ggp.load("tictactoe", engine="reasoner"))
-    False
-    """
-    return (
-        is_compiled(game)
-        and len(game.roles) == 2
-        and RANDOM_ROLE not in game.roles
-        and not has_percepts(game)
-    )
-
-
 def is_chosen(game: Game[Any], network: str = OFF, rival: TunedOptions = DEFAULT_RIVAL) -> bool:
     """Whether alpha-beta won the trial matches that earlier start clocks had time for.
 
     network   option of the player
     rival     options of its tree
     """
-    return may_play(game) and _trial_of(game, network, rival).is_won
+    return may_play_trials(game) and _trial_of(game, network, rival).is_won
 
 
 def make_alphabeta(margin_seconds: float, endings: str, network: str = OFF) -> AlphaBetaPlayer:

@@ -30,10 +30,14 @@ _AnyTrial = TypeVar("_AnyTrial", bound=Trial)
 _logger = logging.getLogger("ggp.players")
 
 
-def may_try_options(game: Game[Any]) -> bool:
-    """Whether options may play trial matches.
+def may_play_trials(game: Game[Any]) -> bool:
+    """Whether the game is of a kind that trial matches decide.
 
-    There must be two roles, no chance, and nothing hidden.
+    There must be two roles, no chance, and nothing hidden: what alpha-beta may be able to search as well.
+
+    >>> import ggp
+    >>> may_play_trials(ggp.load("tictactoe", engine="reasoner"))
+    False
     """
     has_two = len(game.roles) == 2 and RANDOM_ROLE not in game.roles
     return has_two and is_compiled(game) and not has_percepts(game)
@@ -45,18 +49,19 @@ def tried_options(game: Game[Any]) -> TunedOptions:
 
 
 def open_trials(game: Game[Any]) -> list[OptionTrial]:
-    """The trials to resume, the first that time suffices for."""
-    return [trial for trial in option_trials(game)[1] if not trial.is_over]
+    """The trials against the best options so far that are not decided."""
+    best, trials = option_trials(game)
+    return [trial for trial in trials if not trial.is_over and trial.rival == str(best)]
 
 
 def option_trials(game: Game[Any]) -> tuple[TunedOptions, list[OptionTrial]]:
     """The best options so far, and all trials in their order.
 
-    Later challengers do not wait for an open trial, which may need a longer start clock. If its challenger
-    wins after all, theirs begin again, against the winner.
+    Later challengers do not wait for an open trial, which may need a longer start clock. If one of them wins
+    meanwhile, that trial is not resumed: its rival is no longer the best.
     """
     best, trials = TunedOptions(), list[OptionTrial]()
-    if not may_try_options(game):
+    if not may_play_trials(game):
         return best, trials
     for place in range(len(POLICIES) + len(EXPLORATIONS)):
         short = kept_trial(game, OptionTrial.between(game, _challenger(place, best), str(best)))

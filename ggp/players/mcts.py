@@ -20,7 +20,7 @@ from ggp.knowledge.tuned import TunedOptions
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.players.kept_knowledge import book_move, open_book, tuned_options
-from ggp.players.kept_trials import POLICIES, may_try_options, open_trials, tried_options
+from ggp.players.kept_trials import POLICIES, may_play_trials, open_trials, tried_options
 from ggp.players.options import OFF, MctsPlayerOptions
 from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
@@ -153,15 +153,14 @@ class MctsPlayer(Player):
 
     def _prepare_trial(self, game: Game[Any]) -> None:
         """The kernels of trial matches, if the start clock may have time for these."""
-        from ggp.players.option_play import LEAST_SECONDS
+        from ggp.players.option_play import LEAST_SECONDS, prepare_options
 
         if self.start_clock_seconds < LEAST_SECONDS or not self._may_try_options(game):
             return
-        from ggp.players.option_play import prepare_options
-
-        # A player that waits for a START knows neither the clock nor the game.
-        policies = [trial.challenger.policy for trial in open_trials(game)][:MOST_PREPARED]
-        prepare_options(cast("CompiledGame", game), POLICIES if isinf(self.start_clock_seconds) else policies)
+        policies = list(POLICIES)  # for a player that waits for a START and knows neither clock nor game
+        if not isinf(self.start_clock_seconds):
+            policies = [trial.challenger.policy for trial in open_trials(game)][:MOST_PREPARED]
+        prepare_options(cast("CompiledGame", game), policies)
 
     def _prepare_network(self, game: Game[Any]) -> None:
         if self._may_use_network(game):
@@ -281,9 +280,9 @@ class MctsPlayer(Player):
         """Let alpha-beta choose the moves, if that is asked for, tuned, or found out in the start clock."""
         if not self._may_use_alphabeta(setup.game) or (self._exact is not None and self._exact.is_solved):
             return
-        from ggp.players.alphabeta_play import begin_alphabeta, may_play
+        from ggp.players.alphabeta_play import begin_alphabeta
 
-        if may_play(setup.game):
+        if may_play_trials(setup.game):
             tuned = self._tuned_options(setup.game)
             is_certain = self.own.alphabeta == "on" or (tuned is not None and tuned.has_alphabeta)
             rival = None if is_certain else self._options_for(setup.game)
@@ -317,7 +316,7 @@ class MctsPlayer(Player):
         """Whether options may play trial matches: the choice is open, and `ggp tune` made none."""
         if not (self._may_tune and self.own.is_proving and self.has_head_start and self.kind != "reference"):
             return False
-        return may_try_options(game) and tuned_options(game) is None
+        return may_play_trials(game) and tuned_options(game) is None
 
     def _find_equilibrium(self, deadline: float) -> EquilibriumPlay | None:
         """The equilibrium of a game with hidden information, if a part of the start clock suffices.

@@ -71,7 +71,7 @@ def try_options(setup: MatchSetup, options: MctsOptions, deadline: float) -> Tun
             _logger.info("%s: no trial matches: %r", setup.game.name, error)
             trial.is_excluded = True
         trial = keep_trial(setup.game, trial, before)
-        if not trial.is_won or trial.is_excluded:
+        if not trial.is_won:
             break
         if isinstance(trial, LongTrial):
             return trial.challenger
@@ -97,14 +97,8 @@ def _play(trial: OptionTrial, setup: MatchSetup, options: MctsOptions, deadline:
         matches = TrialMatches(game, contender, options, seed=setup.seed, move_seconds=seconds)
         matches.play(trial, now + TRIAL_SHARE * left)
     trial.is_excluded = applies is False
-    _logger.info(
-        "%s: %s against %s, %g s a move: %s",
-        game.name,
-        trial.challenger,
-        trial.rival,
-        trial.move_seconds,
-        trial,
-    )
+    sides = f"{trial.challenger} against {trial.rival}"
+    _logger.info("%s: %s, %g s a move: %s", game.name, sides, trial.move_seconds, trial)
 
 
 def with_tuned(options: MctsOptions, found: TunedOptions) -> MctsOptions:

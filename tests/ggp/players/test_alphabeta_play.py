@@ -22,6 +22,7 @@ from ggp.search.alphabeta import evaluation
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.mcts.options import MctsOptions
 from tests.conftest import mostly_slow
+from tests.ggp.players.first_move import after_first_move
 
 NOOP = Symbol("noop")
 
@@ -34,15 +35,8 @@ def game(tmp_path, monkeypatch):
 
 def mode_of_first_move(spec, game, *, start_seconds=0.3):
     """What chose the first move: `SearchReport.mode`."""
-    player = make_player(spec)
-    begin = time.monotonic()
-    player.start(MatchSetup("m", game, game.roles[0], start_seconds, 0.1, 1), begin + start_seconds)
-    try:
-        move = player.choose(game.initial_state(), time.monotonic() + 0.1, None)
-        assert move in game.legal_moves(game.initial_state(), game.roles[0])
+    with after_first_move(spec, game, start_seconds) as player:
         return player.last_report.mode
-    finally:
-        player.stop(None)
 
 
 def keep_trial(game, **counts):

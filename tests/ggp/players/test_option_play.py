@@ -16,9 +16,9 @@ from ggp.knowledge.trial import LongTrial, OptionTrial
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
 from ggp.players import kept_trials, option_play
-from ggp.players.factory import make_player
 from ggp.players.trial_matches import TreeContender, TrialMatches
 from ggp.search.mcts.options import MctsOptions
+from tests.ggp.players.first_move import after_first_move
 
 SMALL = MctsOptions(threads=1, memory_mebibytes=16)
 
@@ -32,15 +32,8 @@ def game(tmp_path, monkeypatch):
 
 def policy_of_match(spec, game, *, start_seconds=0.3):
     """The policy of the first move, and what the report says was tuned."""
-    player = make_player(spec)
-    begin = time.monotonic()
-    player.start(MatchSetup("m", game, game.roles[0], start_seconds, 0.1, 1), begin + start_seconds)
-    try:
-        move = player.choose(game.initial_state(), time.monotonic() + 0.1, None)
-        assert move in game.legal_moves(game.initial_state(), game.roles[0])
+    with after_first_move(spec, game, start_seconds) as player:
         return player.search.options.policy, player.last_report.tuned
-    finally:
-        player.stop(None)
 
 
 DEFAULT, MAST = TunedOptions(), TunedOptions("mast")
@@ -166,6 +159,23 @@ def test_trials_between_other_sides_do_not_count(game):
     keep_trial(game, rival=TunedOptions("grave"), won=9)
     trial = kept_trials.open_trials(game)[0]
     assert (trial.challenger, trial.rival, trial.won) == (MAST, "policy=uniform,c=40", 0)
+
+
+def test_an_open_trial_is_not_resumed_against_another_best(game):
+    keep_trial(game, won=9)  # to be confirmed, which needs a longer clock
+    rave = TunedOptions("rave")
+    for kind in (OptionTrial, LongTrial):
+        keep_trial(game, rave, kind=kind, won=9)
+    assert kept_trials.tried_options(game) == rave
+    trials = kept_trials.open_trials(game)
+    assert {trial.rival for trial in trials} == {str(rave)}
+    assert trials[0].challenger == TunedOptions("grave")
+
+
+def test_an_excluded_challenger_has_not_won(game):
+    keep_trial(game, won=9, is_excluded=True)
+    assert [type(trial) for trial in kept_trials.option_trials(game)[1][:2]] == [OptionTrial] * 2
+    assert MAST not in [trial.challenger for trial in kept_trials.open_trials(game)]
 
 
 @pytest.mark.parametrize(
