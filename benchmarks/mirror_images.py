@@ -63,6 +63,17 @@ def state_after(game: CompiledGame, plies: int, seed: int) -> PackedState:
 
 def saved(game: CompiledGame, images: NDArray[np.int32], state: PackedState, seconds: float) -> float:
     """The percentage of the nodes of a search from `state` that are images of others."""
+    code, keys = searched_keys(game, state, seconds)
+    holds = fluents_of(code, keys)
+    of_images = [encode_states(code, holds[:, image]).reshape(keys.shape).tolist() for image in images]
+    folded = {min(map(tuple, each)) for each in zip(*of_images, strict=True)}
+    return 100 * (1 - len(folded) / len({tuple(key) for key in keys.tolist()}))
+
+
+def searched_keys(
+    game: CompiledGame, state: PackedState, seconds: float
+) -> tuple[StateCode, NDArray[np.uint64]]:
+    """The code of states, and the keys uint64[N, D] of the nodes that a search from `state` expands."""
     role = max(game.roles, key=lambda each: len(game.legal_moves(state, each)))
     search = LanesSearch(game, role, options=default_options())
     search.move_to(state, None)
@@ -71,11 +82,8 @@ def saved(game: CompiledGame, images: NDArray[np.int32], state: PackedState, sec
     code = make_code(len(game.terms.fluents), game.exclusive)
     count = int(engine.arrays.counter[counters.EXPANSIONS])
     keys = engine.tree.key[: count * code.word_count].reshape(count, code.word_count)
-    holds = fluents_of(code, keys)
     search.close()
-    of_images = [encode_states(code, holds[:, image]).reshape(keys.shape).tolist() for image in images]
-    folded = {min(map(tuple, each)) for each in zip(*of_images, strict=True)}
-    return 100 * (1 - len(folded) / len({tuple(key) for key in keys.tolist()}))
+    return code, keys
 
 
 def fluents_of(code: StateCode, keys: NDArray[np.uint64]) -> NDArray[np.bool_]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import time
 from statistics import fmean
 from typing import Any
 
@@ -20,15 +19,11 @@ from numpy.typing import NDArray
 
 import ggp
 from benchmarks.first_proof import states_of_match
-from benchmarks.mirror_images import fluents_of
+from benchmarks.mirror_images import fluents_of, searched_keys
 from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.lanes.engine import Lanes
-from ggp.lanes.keys.state_code import make_code
 from ggp.search.alphabeta.goal_bounds import goal_bounds
-from ggp.search.mcts.kernels import counters
-from ggp.search.mcts.options import default_options
-from ggp.search.mcts.search import LanesSearch
 
 PLACES = (0.25, 0.5, 0.75)
 MATCHES = 2
@@ -70,17 +65,7 @@ def are_settled(game: CompiledGame, holds: NDArray[np.bool_]) -> NDArray[np.bool
 
 def settled_nodes(game: CompiledGame, state: PackedState, seconds: float) -> float:
     """The percentage of the nodes of a search from `state` whose goal is settled."""
-    role = max(game.roles, key=lambda each: len(game.legal_moves(state, each)))
-    search = LanesSearch(game, role, options=default_options())
-    search.move_to(state, None)
-    search.run(deadline=time.monotonic() + seconds)
-    engine = search.engines[0]
-    code = make_code(len(game.terms.fluents), game.exclusive)
-    count = int(engine.arrays.counter[counters.EXPANSIONS])
-    keys = engine.tree.key[: count * code.word_count].reshape(count, code.word_count)
-    holds = fluents_of(code, keys)
-    search.close()
-    return 100 * float(are_settled(game, holds).mean())
+    return 100 * float(are_settled(game, fluents_of(*searched_keys(game, state, seconds))).mean())
 
 
 def settled_moves(game: CompiledGame, state: PackedState) -> float:
