@@ -10,7 +10,6 @@ import importlib.util
 import json
 import shutil
 import subprocess
-import sys
 import weakref
 from collections.abc import Sequence
 
@@ -31,6 +30,7 @@ from ggp.game import (
     goal_of,
     roles_text,
 )
+from ggp.processes.isolation import isolated_command, isolated_environment
 
 
 class PrologUnavailableError(GameError):
@@ -160,7 +160,8 @@ def _role_of(head: Term) -> Role:
 
 def _start(source: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "ggp.engines.prolog_process"],
+        isolated_command("ggp.engines.prolog_process"),
+        env=isolated_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

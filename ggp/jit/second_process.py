@@ -5,15 +5,14 @@ from __future__ import annotations
 import atexit
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from llvmlite.binding import get_host_cpu_name
 
-from ggp.files import PACKAGE
 from ggp.jit.compiling import CACHE_FOLDER, IS_COMPILED
+from ggp.processes.isolation import isolated_command, isolated_environment
 
 
 class SecondProcess:
@@ -21,14 +20,13 @@ class SecondProcess:
 
     def __init__(self, module: str, arguments: tuple[str, ...], done: Path) -> None:
         """Start it. `done`: file that marks a success."""
-        paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._done = done
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            isolated_command(module, *arguments),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            env=isolated_environment(),
         )
         atexit.register(self.kill)
 

@@ -8,8 +8,6 @@ incoming_expression    the end of a message without a length
 message_reader         texts to messages, long ones outside the event loop
 match                  one match: an answer by the deadline, whatever happens to the search
 pending_play           one PLAY being answered, and its answer
-child_process          the server's end of a child process: start, lines, kill
-child_end              the child's end: lines, memory limit
 state_link             the server's end of state processes, and a pool of warm ones
 state_process          computes the states of a match, and reads long messages
 short_search           the state process's own search, for when the search process has no move

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ggp.player_server.child_process import ChildProcess, resident_mebibytes
+from ggp.processes.child_process import ChildProcess, resident_mebibytes
 
 log = logging.getLogger("ggp.player")
 

@@ -33,14 +33,14 @@ from ggp.beliefs.tracker import make_tracker
 from ggp.beliefs.tracking import Position, Tracker
 from ggp.engines.loading import load
 from ggp.game import Game, GameError, has_percepts
-from ggp.player_server.child_end import (
+from ggp.player_server.short_search import ShortSearch
+from ggp.processes.child_end import (
     LineQueue,
     end_process_group,
     limit_memory,
     take_stdin,
     take_stdout,
 )
-from ggp.player_server.short_search import ShortSearch
 from ggp.protocol.messages import Play, ProtocolError, Stop, parse_message, parse_term, parse_term_or_name
 
 _SMALLEST_RULES = "(role x) (legal x noop) (init p) (next p) (goal x 0) (<= terminal (not (true p)))"

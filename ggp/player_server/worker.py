@@ -24,14 +24,6 @@ from ggp.engines.loading import finished_game
 from ggp.game import Game, Move, has_percepts
 from ggp.jit.compiling import watch_compilation
 from ggp.match.player import MatchSetup, Player
-from ggp.player_server.child_end import (
-    LineQueue,
-    end_process_group,
-    limit_memory,
-    release_memory,
-    take_stdin,
-    take_stdout,
-)
 from ggp.player_server.preparation import prepare
 from ggp.player_server.state_process import load_rules
 from ggp.player_server.worker_messages import (
@@ -53,6 +45,14 @@ from ggp.player_server.worker_messages import (
     to_line,
 )
 from ggp.players.factory import make_player
+from ggp.processes.child_end import (
+    LineQueue,
+    end_process_group,
+    limit_memory,
+    release_memory,
+    take_stdin,
+    take_stdout,
+)
 from ggp.protocol.messages import parse_term, parse_term_or_name
 from ggp.search.report import SearchReport
 

@@ -8,7 +8,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from ggp.player_server.child_process import ChildProcess, resident_mebibytes
 from ggp.player_server.worker_messages import (
     Compiling,
     Event,
@@ -22,6 +21,7 @@ from ggp.player_server.worker_messages import (
     parse_event,
     to_line,
 )
+from ggp.processes.child_process import ChildProcess, resident_mebibytes
 from ggp.protocol.messages import printable
 
 log = logging.getLogger("ggp.player")

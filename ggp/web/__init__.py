@@ -7,7 +7,6 @@ SVG and JSON.
 server            routes and pages
 access            token, Host and Origin: which requests are answered
 sessions          what one browser has open, and the limits on it
-child_link        the server's end of a child process: numbered requests with a time limit, events
 requests          the child's end: requests in, replies and events out
 match_process     one match: seats, moves, agents
 match_history     the states of a match, and the moves committed for the next

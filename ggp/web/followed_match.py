@@ -29,7 +29,7 @@ from ggp.analysis.figures import words_of
 from ggp.analysis.picture import Picture, find_picture
 from ggp.engines.loading import load
 from ggp.game import GameError, has_percepts
-from ggp.player_server.child_end import LineQueue
+from ggp.processes.child_end import LineQueue
 from ggp.web.match_export import animation_text, record_text
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_view import described_rules, moves_view, outcome, shown_state

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import queue
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from ggp.files import PACKAGE
 from ggp.match.referee import Moment
+from ggp.processes.isolation import isolated_command, isolated_environment
 
 _MODULE = "ggp.web.live_server"
 _WAITING_EVENTS = 10_000
@@ -50,13 +48,12 @@ class LivePage:
 
     def __enter__(self) -> Self:
         """Start the page and wait for its `address`. Raises PageError."""
-        path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]))
         try:
             process = self._process = subprocess.Popen(
-                [sys.executable, "-m", _MODULE, str(self._port or _free_port())],
+                isolated_command(_MODULE, str(self._port or _free_port())),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": path},
+                env=isolated_environment(),
                 start_new_session=True,
             )
         except OSError as error:

@@ -32,9 +32,9 @@ from typing import Any
 
 from aiohttp import web
 
-from ggp.player_server.child_end import LineQueue, limit_memory, take_stdin, take_stdout
+from ggp.processes.child_end import LineQueue, limit_memory, take_stdin, take_stdout
+from ggp.processes.child_link import ChildError, ChildLink
 from ggp.web.access import Access
-from ggp.web.child_link import ChildError, ChildLink
 from ggp.web.server import STATIC, WebServer, page, run_app
 from ggp.web.sessions import OpenMatch, SessionLimits
 

@@ -37,8 +37,8 @@ from ggp.beliefs.observation import Observation
 from ggp.engines.loading import load
 from ggp.game import RANDOM_ROLE, GameError, Role, has_percepts
 from ggp.match.record import MatchRecord
-from ggp.player_server.child_end import LineQueue
 from ggp.players.factory import make_player
+from ggp.processes.child_end import LineQueue
 from ggp.protocol.client import ABORT_SECONDS, RemotePlayer
 from ggp.web.agent_thread import AgentThread, Finding, Task
 from ggp.web.match_export import animation_text, record_text

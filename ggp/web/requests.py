@@ -15,7 +15,7 @@ from gdl.errors import GdlError
 from ggp.game import GameError
 from ggp.match.player import PlayerError
 from ggp.match.record import RecordError
-from ggp.player_server.child_end import LineQueue, end_process_group, limit_memory, take_stdin, take_stdout
+from ggp.processes.child_end import LineQueue, end_process_group, limit_memory, take_stdin, take_stdout
 
 MESSAGE_CHARACTERS = 2000
 TOO_DEEP = "the rules are nested too deeply"

@@ -37,8 +37,8 @@ from gdl.syntax.parser import decode
 from ggp.analysis.sheet_comment import read_comment
 from ggp.engines.loading import game_folders
 from ggp.files import PACKAGE
+from ggp.processes.child_link import ChildError
 from ggp.web.access import COOKIE, HEADERS, Access
-from ggp.web.child_link import ChildError
 from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
 from ggp.web.stores import Stores, UnknownStoreError
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ggp.web.child_link import ChildError, ChildLink
+from ggp.processes.child_link import ChildError, ChildLink
 
 MATCH_MODULE = "ggp.web.match_process"
 SHEET_MODULE = "ggp.web.sheet_process"

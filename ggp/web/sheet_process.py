@@ -26,7 +26,7 @@ from ggp.analysis.state_view import show
 from ggp.analysis.svg import svg_document, svg_text
 from ggp.engines.loading import load
 from ggp.game import GameError
-from ggp.player_server.child_end import LineQueue
+from ggp.processes.child_end import LineQueue
 from ggp.validation.output import to_json
 from ggp.validation.sheet import validate
 from ggp.web.match_view import state_view

@@ -9,10 +9,9 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Callable
 
-from ggp.files import PACKAGE
+from ggp.processes.isolation import isolated_command, isolated_environment
 
 
 class ChildProcess:
@@ -31,7 +30,7 @@ class ChildProcess:
         arguments: tuple[str, ...] = (),
         line_bytes: int = 1024 * 1024,
     ) -> None:
-        self._command = ("-m", module, *arguments)
+        self._command = isolated_command(module, *arguments)
         self._on_line = on_line
         self._on_gone = on_gone
         self._line_bytes = line_bytes
@@ -45,14 +44,12 @@ class ChildProcess:
 
     async def start(self) -> None:
         """Start the process. Raises OSError."""
-        path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]))
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
             *self._command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=self._line_bytes,
-            env={**os.environ, "PYTHONPATH": path},
+            env=isolated_environment(),
             start_new_session=True,
         )
         self._task = asyncio.create_task(self._listen(self._process))

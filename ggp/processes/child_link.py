@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ggp.player_server.child_process import ChildProcess
+from ggp.processes.child_process import ChildProcess
 
 _ENDED = "stopped: the process has ended, most often because the rules need too much memory"
 _LINE_BYTES = 16 * 1024 * 1024

@@ -1,0 +1,7 @@
+"""Child processes: how they start, what they exchange with their parent, and how they end.
+
+isolation       the command line and environment of a child: nothing is imported from the working directory
+child_process   the parent's end in an event loop: start, lines, kill
+child_link      the same with numbered requests, each with a time limit, and events
+child_end       the child's end: lines, memory limit, end
+"""
