@@ -227,12 +227,13 @@ def roles_text(roles: Sequence[Role]) -> str:
 def goal_of(role: Role, values: Sequence[Term]) -> int:
     """The goal of `role` if the rules derive `values` for it; 0 for the chance role without one.
 
-    Raises GoalError unless there is exactly one value and it is an integer in 0..100.
+    Values that are not integers in 0..100 are left out, on every engine.
+    Raises GoalError unless one value remains.
     """
-    texts = [str(value) for value in values]
-    if len(texts) == 1 and is_goal(values[0]):
-        return int(texts[0])
-    if not texts and role == RANDOM_ROLE:
+    goals = [int(str(value)) for value in values if is_goal(value)]
+    if len(goals) == 1:
+        return goals[0]
+    if not goals and role == RANDOM_ROLE:
         return 0
-    found = " ".join(sorted(texts)) or "none"
+    found = " ".join(sorted(map(str, values))) or "none"
     raise GoalError(f"{role} needs one goal value in 0..100, the rules give: {found}")

@@ -11,10 +11,7 @@ from gdl.errors import GroundingError
 from gdl.grounding.asp import Names, split_arguments
 from gdl.grounding.aspif import FALSE, TRUE, GroundRules, propagate, restrict
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram, Int32Array
-from gdl.terms import Term
-
-MAX_DIGITS = 9
-"""Maximum length of a goal value that counts as a number."""
+from gdl.terms import Term, is_goal
 
 
 class _Atoms:
@@ -73,7 +70,6 @@ def assemble(rules: GroundRules, names: Names, role_order: Sequence[Term]) -> Gr
         return [(term, found) for term, number in table.items() if (found := atom(number)) != FALSE_ATOM]
 
     initial = _initial(atoms.column("init"), value)
-    split = [_split_goals(pairs(table)) for table in goals]
     return GroundProgram(
         roles=roles,
         fluents=tuple(fluents),
@@ -87,8 +83,10 @@ def assemble(rules: GroundRules, names: Names, role_order: Sequence[Term]) -> Gr
         ),
         next_atom=numbers(following.get(fluent) for fluent in fluents),
         terminal_atom=atom(terminal),
-        goals=tuple(values for values, _ in split),
-        odd_goals=tuple(odd for _, odd in split),
+        goals=tuple(
+            tuple(sorted((int(str(term)), found) for term, found in pairs(table) if is_goal(term)))
+            for table in goals
+        ),
         percepts=tuple(tuple(pairs(table)) for table in percepts),
         rule_head=renumbered[rules.head],
         first_body=rules.first_body.astype(np.int32),
@@ -123,21 +121,3 @@ def _renumbering(rules: GroundRules, value: NDArray[np.int8], inputs: NDArray[np
     renumbered[heads] = np.arange(len(heads)) + 2 + len(inputs)
     renumbered[value == TRUE] = TRUE_ATOM
     return renumbered
-
-
-def _split_goals(
-    found: list[tuple[Term, int]],
-) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[Term, int], ...]]:
-    """Goal atoms with integer terms by value, and the others by term.
-
-    Integers of more than MAX_DIGITS digits count among the others.
-    """
-    values: list[tuple[int, int]] = []
-    odd: list[tuple[Term, int]] = []
-    for term, atom in found:
-        text = str(term)
-        if text.removeprefix("-").isdecimal() and text.isascii() and len(text) <= MAX_DIGITS:
-            values.append((int(text), atom))
-        else:
-            odd.append((term, atom))
-    return tuple(sorted(values)), tuple(odd)

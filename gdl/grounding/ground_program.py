@@ -37,8 +37,7 @@ class GroundProgram:
     legal_atom     per role int32[M_r]
     next_atom      int32[F]
     terminal_atom  holds in terminal states
-    goals          per role (value, atom), sorted by value
-    odd_goals      per role (term, atom) for goal terms that are not integers
+    goals          per role (value, atom), sorted by value; terms that are not integers in 0..100 are left out
     percepts       per role (term, atom), sorted by text: GDL-II `sees`
     rule_head      int32[N], never FALSE_ATOM, TRUE_ATOM or an input
     first_body     int32[N + 1], offsets into `body`
@@ -56,7 +55,6 @@ class GroundProgram:
     next_atom: Int32Array
     terminal_atom: int
     goals: tuple[tuple[tuple[int, int], ...], ...]
-    odd_goals: tuple[tuple[tuple[Term, int], ...], ...]
     percepts: tuple[tuple[tuple[Term, int], ...], ...]
     rule_head: Int32Array
     first_body: Int32Array

@@ -71,8 +71,8 @@ class CircuitTables(NamedTuple):
     terminal       literal (settled by LEGAL)
     next           int32[F]; literal of the fluent in the next state (settled by NEXT)
     initial        uint8[F]; 1 if the fluent holds in the initial state
-    goal_role, goal_value, goal_literal    int32[*]; role index, goal 0..100 (or any integer the rules
-                   write) and the literal of `goal`, sorted by role, then by value (settled by GOAL)
+    goal_role, goal_value, goal_literal    int32[*]; role index, goal 0..100 and the literal of `goal`,
+                   sorted by role, then by value (settled by GOAL)
     percept_role, percept_literal    int32[*]; role index and literal of each `sees`, sorted by role
                    (settled by SEES); their terms are `CircuitTerms.percepts`
     """

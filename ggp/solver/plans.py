@@ -71,7 +71,7 @@ class Planner:
         if len(game.roles) != 1:
             raise ValueError("plans need a game of one role")
         self.game = game
-        self.highest_goal = max((int(v) for v in game.lane_tables.goal_value if 0 <= v <= 100), default=0)
+        self.highest_goal = int(game.lane_tables.goal_value.max(initial=0))
         self._facts = ProjectedFacts(game)
 
     def find(

@@ -133,13 +133,7 @@ class _Enumeration:
         enough: int | None = None,
     ) -> None:
         assert start is None or limits.work_folder is None
-        tables = game.lane_tables
-        is_goal = (tables.goal_value >= 0) & (tables.goal_value <= 100)
-        if not is_lenient and not is_goal.all():
-            raise UnsolvableError("goal values must be integers in 0..100")
-        self.tables = tables._replace(
-            goal_value=np.where(is_goal, tables.goal_value, NO_GOAL).astype(np.int32)
-        )
+        self.tables = tables = game.lane_tables
         self.is_lenient = is_lenient
         self.may_overflow = bool((np.diff(game.tables.first_move) > MOST_MOVES).any())
         self.chunk_states = 1 << 10

@@ -31,7 +31,7 @@ class StateSpace:
     folder       folder of the chunks that are not in memory
 
     After a lenient enumeration, chunks and goals may cover the first `expanded` states only; goals are
-    NO_GOAL where the rules give a role none, several, or one outside 0..100; and nonterminal states in which
+    NO_GOAL where the rules give a role none or several; and nonterminal states in which
     a role has no move have no successors.
     """
 

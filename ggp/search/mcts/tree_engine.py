@@ -121,7 +121,7 @@ class TreeEngine:
             tables=lane_tables,
             arrays=make_search_arrays(
                 lane_tables,
-                _goals_in_range(lane_tables.goal_value),
+                lane_tables.goal_value.astype(np.float64),
                 self._first_move,
                 options.words,
                 seed=seed,
@@ -432,8 +432,3 @@ def _planes_of(code: StateCode | None) -> StatePlanes:
     if code is None:
         return StatePlanes(np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.uint64))
     return StatePlanes(code.first_source, code.source, np.zeros(code.word_count, np.uint64))
-
-
-def _goals_in_range(values: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Goal values as floats; 0 for those outside 0..100."""
-    return np.where((values >= 0) & (values <= 100), values, 0).astype(np.float64)

@@ -151,10 +151,11 @@ def test_ground_reports_percepts_and_the_random_role():
     assert texts(naive.percepts(model, 1)) == ["(rolled 2)"]
 
 
-def test_ground_reports_goal_terms_that_are_not_integers():
-    program = ground_text("(role a) (legal a m) (init f) (goal a 07) (goal a -3) (<= (goal a high) (true f))")
-    assert [value for value, _ in program.goals[0]] == [-3, 7]
-    assert [str(term) for term, _ in program.odd_goals[0]] == ["high"]
+def test_ground_leaves_out_goals_that_are_not_integers_from_0_to_100():
+    program = ground_text(
+        "(role a) (legal a m) (init f) (goal a 07) (goal a -3) (goal a 101) (<= (goal a high) (true f))"
+    )
+    assert [value for value, _ in program.goals[0]] == [7]
 
 
 def test_ground_ignores_moves_goals_and_percepts_of_unknown_roles():

@@ -43,7 +43,6 @@ def ground_program(rules: list[tuple[int, list[int]]], **outputs: object) -> Gro
         fluent_atom=np.arange(2, 6, dtype=np.int32),
         move_atom=(np.arange(6, 9, dtype=np.int32), np.arange(9, 11, dtype=np.int32)),
         initial=np.array([True, False, False, False]),
-        odd_goals=((), ()),
         rule_head=np.array([head for head, _ in rules], np.int32),
         first_body=first.astype(np.int32),
         body=np.array([x for _, body in rules for x in body], np.int32),

@@ -14,6 +14,7 @@ from ggp.circuit.construction import build
 from ggp.circuit.simplify.plan import STAGES, simplify
 from ggp.circuit.tables import tabulate
 from ggp.engines.compiled import NO_GOAL, CompiledGame
+from ggp.engines.loading import load
 from ggp.engines.reasoner import InterpretedGame
 from ggp.engines.rows_game import RowsGame
 from ggp.game import Game, GoalError, IllegalMoveError, NoLegalMoveError
@@ -217,6 +218,26 @@ def test_faulty_rules_raise_typed_errors():
     with pytest.raises(NoLegalMoveError, match="left has no legal move"):
         game.legal_moves(state, left)
     assert game.successors(state).states == ()
+
+
+ODD_GOALS = """
+(role a) (role b) (init (at 0))
+(<= (legal ?r wait) (role ?r)) (<= (next (at 1)) (true (at 0)))
+(<= terminal (true (at 1)))
+(goal a 70) (<= (goal a crossed) (true (at 1))) (<= (goal a 150) (true (at 1)))
+(goal b -5) (<= (goal b (plus 1)) (true (at 0)))
+"""
+
+
+@pytest.mark.parametrize("engine", ["lanes", "reasoner"])
+def test_goals_that_are_not_integers_from_0_to_100_are_left_out(engine):
+    game = load(ODD_GOALS, engine)
+    a, b = game.roles
+    wait = parse_term("wait")
+    for state in (game.initial_state(), game.next_state(game.initial_state(), (wait, wait))):
+        assert game.goal(state, a) == 70
+        with pytest.raises(GoalError, match="b needs one goal value"):
+            game.goal(state, b)
 
 
 def test_a_game_survives_pickling():

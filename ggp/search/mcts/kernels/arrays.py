@@ -265,7 +265,7 @@ class SearchArrays(NamedTuple):
     counter    int64[COUNTERS]
     seed       uint64[1]: state of the generator that decides in the tree
     goal       float64[R]: scratch
-    goal_value float64[*]: goal of each goal literal; 0 where the rules write something else than 0..100
+    goal_value float64[*]: goal of each goal literal
     score      float64[M]: scratch of PAST, FAST, NGRAMS and GRAVE; option int32[M]: of NGRAMS and GRAVE
     option_first int64[R+1], legal uint64[slots / 64, 64]: scratch of NGRAMS, the legal moves lane by lane
     weighed    scratch of PAST
