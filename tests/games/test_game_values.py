@@ -144,7 +144,7 @@ def test_connectfour_boards_agree_with_a_model_by_columns(width: int, height: in
     assert positions(game, 7) == drop_positions(width, height, 7)
 
 
-VALUES = {"hex_3x3": 100, "othello_4x4": 0, "bucket": 40}
+VALUES = {"hex_3x3": 100, "othello_4x4": 0, "bucket": 51}
 """What the first role gets when both play perfectly."""
 
 
@@ -199,14 +199,18 @@ def bucket_goals() -> dict[str, dict[int, int]]:
     return found
 
 
-def test_bucket_means_are_those_before_scaling() -> None:
-    means = {bucket: Fraction(sum(numbers), len(numbers)) for bucket, numbers in bucket_goals().items()}
-    assert means == {"(pick a)": 0, "(pick b)": 2, "(pick c)": 5}
+def test_bucket_goals_are_the_numbers_of_the_lecture_shifted() -> None:
+    goals = bucket_goals()
+    numbers = {"(pick a)": {-50, 50}, "(pick b)": {1, 3}, "(pick c)": {-5, 15}}
+    assert goals == {bucket: {n: 50 + n for n in contents} for bucket, contents in numbers.items()}
 
 
-def test_bucket_goals_keep_the_order_of_the_numbers() -> None:
-    goal = {number: goal for contents in bucket_goals().values() for number, goal in contents.items()}
-    assert sorted(goal.items()) == [(-50, 0), (-5, 20), (1, 40), (3, 60), (15, 80), (50, 100)]
+def test_bucket_c_is_best_against_chance_and_b_against_an_opponent() -> None:
+    goals = {bucket: list(contents.values()) for bucket, contents in bucket_goals().items()}
+    means = {bucket: Fraction(sum(each), len(each)) for bucket, each in goals.items()}
+    worst = {bucket: min(each) for bucket, each in goals.items()}
+    assert (max(means, key=means.__getitem__), means["(pick c)"]) == ("(pick c)", 55)
+    assert (max(worst, key=worst.__getitem__), worst["(pick b)"]) == ("(pick b)", 51)
 
 
 def payoffs(name: str, role: int = 0) -> dict[tuple[str, ...], int]:
@@ -243,6 +247,22 @@ def test_prisoners_dilemma_has_a_dominant_move_that_hurts_both() -> None:
         assert row["confess", other] > row["silent", other]
         assert column[other, "confess"] > column[other, "silent"]
     assert row["confess", "confess"] < row["silent", "silent"]
+
+
+def test_prisoners_goals_are_the_years_of_the_lecture_scaled() -> None:
+    years = {
+        ("silent", "silent"): 1,
+        ("silent", "confess"): 10,
+        ("confess", "silent"): 0,
+        ("confess", "confess"): 5,
+    }
+    assert payoffs("prisoners_dilemma") == {moves: 100 - 10 * each for moves, each in years.items()}
+
+
+def test_morra_goals_are_the_amounts_of_the_lecture_scaled() -> None:
+    amount = {("(show 1)", "(show 1)"): 2, ("(show 2)", "(show 2)"): 4}
+    for (even, odd), goal in payoffs("morra").items():
+        assert goal == 50 + 10 * amount.get((even, odd), -3)
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ LONG = 200.0
         ("connectfour_4x4", "alphabeta", (50, 50)),
         ("nim", "alphabeta", (0, 100)),
         ("othello_4x4", "alphabeta", (0, 100)),
-        ("bucket", "alphabeta", (40, 60)),
+        ("bucket", "alphabeta", (51, 49)),
         ("hex_3x3", "alphabeta", (100, 0)),
         ("hanoi", "branch-and-bound", (100,)),
         ("sudoku_4x4", "branch-and-bound", (100,)),

@@ -168,11 +168,11 @@ def test_unreachable_states_are_not_in_a_solution(tmp_path):
 def test_solve_command_prints_json(capsys, tmp_path):
     app.main(["solve", "bucket", "--json", "--save", str(tmp_path / "b")], standalone_mode=False)
     printed = json.loads(capsys.readouterr().out)
-    assert printed["values"] == {"picker": 40, "drawer": 60}
+    assert printed["values"] == {"picker": 51, "drawer": 49}
     assert printed["states"] == 10
-    assert printed["best_moves"] == {"picker": [{"move": "(pick b)", "goal": 40.0, "probability": 1.0}]}
+    assert printed["best_moves"] == {"picker": [{"move": "(pick b)", "goal": 51.0, "probability": 1.0}]}
     app.main(["info", str(tmp_path / "b")], standalone_mode=False)
-    assert "solution of bucket: picker 40, drawer 60" in capsys.readouterr().out
+    assert "solution of bucket: picker 51, drawer 49" in capsys.readouterr().out
     app.main(["info", str(tmp_path / "b"), "--json"], standalone_mode=False)
     assert json.loads(capsys.readouterr().out)["values"] == printed["values"]
 
