@@ -7,6 +7,7 @@ after rewriting that keeps the ground program small.
 
     simplification   what can be decided from the rules alone
     estimation       expected domains and numbers of instances
+    horizon          lists of what fluents can hold before a match must end
     accumulation     recursion that only passes its result on, derived from its calls
     demand           costly predicates only for arguments that callers can ask for
     narrowing        the same per argument, by lists of constants
@@ -40,6 +41,7 @@ from gdl.grounding.gringo import (
     stream_aspif,
 )
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram
+from gdl.grounding.horizon import bound_by_horizon
 from gdl.grounding.narrowing import COSTLY, narrow
 from gdl.grounding.simplification import prune, simplify
 from gdl.grounding.splitting import cost, split
@@ -118,6 +120,8 @@ def rewrite(program: Program) -> list[Rule]:
     rules = simplify(program.rules, program.source)
     estimates = estimate(rules)
     if any(cost(estimates, rule.literals) > COSTLY for rule in rules):
+        rules = bound_by_horizon(rules, estimates)
+        estimates = estimate(rules)
         rules = derive_from_calls(rules, estimates)
         estimates = estimate(rules)
         rules = guard(rules, estimates)

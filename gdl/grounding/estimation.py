@@ -248,7 +248,7 @@ def _grow(estimates: Estimates, rule: Rule, *, opens: bool) -> bool:
         domain = places[place]
         if domain is None:
             continue
-        values = _values(term, found)
+        values = values_of(term, found)
         if values is None or len(domain) > MAX_DOMAIN:
             places[place] = None
             changed = True
@@ -261,7 +261,7 @@ def _grow(estimates: Estimates, rule: Rule, *, opens: bool) -> bool:
     return changed
 
 
-def _values(term: Term, found: Mapping[str, Domain]) -> Domain:
+def values_of(term: Term, found: Mapping[str, Domain]) -> Domain:
     """The ground instances of `term`.
 
     Returns None if there may be more than MAX_DOMAIN.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import random
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from gdl.errors import GroundingError
 from gdl.terms import Term
 from ggp.cli.live_view import MatchView, result_view
 from ggp.cli.loading_status import load_visibly
@@ -34,6 +36,8 @@ DEFAULT_PLAYER = "mcts"
 DEFAULT_CLOCK_SECONDS = 0.5
 COUNTING_CLOCK_SECONDS = 60.0
 """Default play clock if players count simulations instead."""
+GROUNDING_SECONDS = 10.0
+"""CPU time of grounding after which the interpreter plays instead."""
 
 
 @click.command("match")
@@ -136,6 +140,26 @@ class PlayerNotStartedError(click.ClickException):
     exit_code = 2
 
 
+def _load_soon(rules: str, engine: str, *, use_cache: bool) -> Game[Any]:
+    """The game, on the interpreter if its circuit takes long: a match should begin."""
+    if engine != "auto":
+        return load_visibly(rules, engine, use_cache=use_cache)
+    from gdl.grounding import GroundingLimitError
+    from ggp.circuit.circuit import CircuitError
+    from ggp.engines.compilation import CompilationLimits
+
+    try:
+        limits = CompilationLimits(seconds=GROUNDING_SECONDS)
+        return load_visibly(rules, "lanes", use_cache=use_cache, limits=limits)
+    except GroundingLimitError as error:
+        reason = str(error).partition("\n")[0]
+        click.echo(f"falling back to the interpreter (slower): {reason}", err=True)
+        click.echo(f"`ggp info {shlex.quote(rules)}` gives it more time, for later matches", err=True)
+        return load_visibly(rules, "reasoner")
+    except (GroundingError, CircuitError):
+        return load_visibly(rules, "auto", use_cache=use_cache)
+
+
 def _load(
     rules: str, specs: tuple[str, ...], tablebase: Path | None, engine: str, *, use_cache: bool
 ) -> tuple[Game[Any], tuple[str, ...]]:
@@ -155,7 +179,7 @@ def _load(
     chosen = [make_player(spec) for spec in (*specs, *others)]
     if any(player.is_remote for player in chosen):
         _require_listeners(chosen)
-    game = load_visibly(rules, engine, use_cache=use_cache)
+    game = _load_soon(rules, engine, use_cache=use_cache)
     roles = _require_seats(game.name, game.roles, specs)
     specs = (*specs, *others * (len(roles) - len(specs)))
     if any(spec.startswith("tablebase:") for spec in specs):

@@ -541,3 +541,25 @@ def test_a_pipe_or_an_empty_name_is_not_a_rule_sheet(ggp, tmp_path, monkeypatch)
     assert code != 0
     assert "is not a rule sheet" in out + err
     assert sheet.read_text() == "(role   a)"
+
+
+EXPLODING = """
+(role host) (role random) (init (at 0))
+{succ}
+(<= (legal random (deal ?a ?b ?c ?d)) (succ ?a ?e) (succ ?b ?f) (succ ?c ?g) (succ ?d ?h) (true (at ?a)))
+(legal host wait)
+(<= (next (at ?a)) (does random (deal ?a ?b ?c ?d)) (succ ?b ?a))
+(<= terminal (true (at 70)))
+(goal host 50)
+"""
+
+
+def test_match_is_played_by_the_interpreter_where_grounding_takes_long(ggp, tmp_path, monkeypatch):
+    monkeypatch.setattr("ggp.cli.match.GROUNDING_SECONDS", 0.2)
+    sheet = tmp_path / "deal.kif"
+    succ = " ".join(f"(succ {n} {n + 1})" for n in range(60))
+    sheet.write_text(EXPLODING.format(succ=succ).replace("(succ ?d ?h)", "(succ ?d ?h) (distinct ?d ?b)"))
+    _, out, err = ggp("match", sheet, "random", "--seed", 1, "--step-limit", 1, "--no-cache")
+    assert "falling back to the interpreter (slower)" in err
+    assert f"`ggp info {sheet}` gives it more time" in err
+    assert "host wait" in out
