@@ -185,6 +185,14 @@ def has_percepts(game: Game[Any]) -> bool:
     return bool(game.program.rules_for("sees", 2))
 
 
+def hides_information(game: Game[Any]) -> bool:
+    """Whether roles may not know the state: it has `sees` rules that are not proven to reveal everything.
+
+    Only circuits are examined (`ggp.analysis.visibility`); other engines count as hiding something.
+    """
+    return has_percepts(game) and not getattr(game, "reveals_everything", False)
+
+
 def legal_or_none(game: Game[Any], state: Hashable, role: Role) -> tuple[Move, ...]:
     """The legal moves of `role`, sorted by text; empty also if the rules are at fault."""
     try:

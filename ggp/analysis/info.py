@@ -19,7 +19,7 @@ from gdl.program import Program, arguments_of
 from gdl.terms import Term, Variable
 from ggp.analysis.fluent_domains import fluent_domains
 from ggp.analysis.sheet_comment import read_comment
-from ggp.game import RANDOM_ROLE, Game, NoLegalMoveError, goals_or_none, is_compiled
+from ggp.game import RANDOM_ROLE, Game, NoLegalMoveError, goals_or_none, hides_information, is_compiled
 
 STEP_LIMIT = 2_000
 """Steps after which a playout is cut."""
@@ -201,7 +201,11 @@ def find_traits(game: Game[Any], summary: PlayoutSummary) -> list[Trait]:
     if len(players) < len(game.roles):
         traits.append(Trait("chance", "the rules have the role random"))
     if game.program.rules_for("sees", 2):
-        traits.append(Trait("hidden information", "the rules define what each role sees"))
+        traits.append(
+            Trait("hidden information", "the rules define what each role sees")
+            if hides_information(game)
+            else Trait("sees everything", "percepts provably reveal the state to every role")
+        )
     if len(players) > 1:
         traits += _sum_traits(players, summary)
     if is_compiled(game):

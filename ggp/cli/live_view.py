@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ggp.analysis.figures import Line, words_of
 from ggp.analysis.picture import Picture, find_picture
-from ggp.game import Fact, Game, has_percepts
+from ggp.game import Fact, Game, hides_information
 from ggp.match.faults import fault_text
 from ggp.match.outcome import outcome_text
 from ggp.match.record import MatchRecord
@@ -87,7 +87,7 @@ class MatchView:
         self.has_person = has_person
         self.is_brief = is_brief
         self.is_thinking = is_thinking
-        self.is_hiding = has_person and has_percepts(game)
+        self.is_hiding = has_person and hides_information(game)
         self._reports: dict[int, dict[str, Any]] = {}
         self.picture: Picture | None = None
         self.moment: Moment | None = None

@@ -15,7 +15,7 @@ import click
 
 from ggp.cli.loading_status import load_visibly
 from ggp.cli.options import Amount, Clock, Count, OutputFile, Seconds
-from ggp.game import has_percepts
+from ggp.game import hides_information
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
@@ -187,7 +187,7 @@ def command(
     method = _chosen_method(game, method, coalition, save)
     if is_correlated and (coalition is not None or method not in (AUTO, RETROGRADE)):
         raise click.UsageError("--correlated needs retrograde, and no --coalition")
-    if player is not None and (method != CFR or not has_percepts(game)):
+    if player is not None and (method != CFR or not hides_information(game)):
         raise click.UsageError("--against is for games with hidden information (`sees`) and needs cfr")
     _compile_kernels(method, has_seconds=seconds is not None)
     options = SolveOptions(
@@ -237,7 +237,7 @@ def _print_hidden(
 def _chosen_method(game: CompiledGame, method: str, coalition: str | None, save: Path | None) -> str:
     """The method to solve a game with, if `method` was asked for. Raises UsageError."""
     if coalition is None:
-        return CFR if method == AUTO and has_percepts(game) else method
+        return CFR if method == AUTO and hides_information(game) else method
     if method not in (AUTO, RETROGRADE):
         raise click.UsageError(f"--coalition needs retrograde, not {method}")
     if save is not None:

@@ -14,7 +14,7 @@ import click
 
 from ggp.cli.loading_status import load_visibly
 from ggp.cli.options import Amount, Count, OutputFile
-from ggp.game import GameError, has_percepts
+from ggp.game import GameError, hides_information
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
@@ -126,7 +126,7 @@ def _place_for(out: Path | None, game: CompiledGame) -> Path:
     from ggp.knowledge.folder import kept_file
     from ggp.knowledge.taught import FILE_NAME
 
-    if has_percepts(game):
+    if hides_information(game):
         raise click.ClickException(
             f"{game.name}: searches side by side know the whole state, which the rules hide"
         )

@@ -10,6 +10,7 @@ import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from gdl.program import Program
 from gdl.terms import Symbol, Term
+from ggp.analysis.visibility import reveals_everything
 from ggp.circuit.tables import CircuitTables, CircuitTerms, Phase
 from ggp.engines.single_state import advance, evaluate, make_single_state
 from ggp.game import (
@@ -123,6 +125,11 @@ class CompiledGame:
         self._evaluations: dict[PackedState, _Evaluation] = {}
         self._single = make_single_state(tables)
         self._settled_state: PackedState | None = None
+
+    @cached_property
+    def reveals_everything(self) -> bool:
+        """Whether percepts provably tell every role the state; see `ggp.analysis.visibility`."""
+        return reveals_everything(self.tables, self.roles, self.exclusive)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_restored, (self.program, self.tables, self.terms, self.name, self.words, self.exclusive))

@@ -26,7 +26,7 @@ from ggp.evaluation.measuring import (
 )
 from ggp.evaluation.replaying import Int64Array, first_matches
 from ggp.evaluation.tedium import tedium_of
-from ggp.game import Game, has_percepts
+from ggp.game import Game, hides_information
 from ggp.players.equilibrium_play import prepare_equilibria
 from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.forest.self_play import SelfPlay, joined, self_play
@@ -146,7 +146,7 @@ def evaluate(
 
 def prepare_evaluation(game: CompiledGame) -> None:
     """Compile the kernels that an evaluation needs or load them from the cache, before its budget begins."""
-    if has_percepts(game):
+    if hides_information(game):
         blind_self_play(game, 1, 1, step_limit=1)
         prepare_equilibria()
         return
@@ -168,7 +168,7 @@ class _Evaluator:
         self.begin = time.monotonic()
         self.deadline = self.begin + terms.seconds
         self.players = players_of(game)
-        self.is_hidden = has_percepts(game)
+        self.is_hidden = hides_information(game)
         self.found = Evaluation(game.name, tuple(str(game.roles[r]) for r in self.players))
         self.parts: list[SelfPlay] = []
         self.exact = ExactFindings([])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame
 from ggp.evaluation.figures import EQUAL, EQUILIBRIUM, Figure, exact
 from ggp.evaluation.measuring import BEST_GOAL, players_of
-from ggp.game import RANDOM_ROLE, has_percepts
+from ggp.game import RANDOM_ROLE, hides_information
 from ggp.search.forest.self_play import SelfPlay
 from ggp.solver import Solution, SolverError, SolverLimits, solve
 from ggp.solver.cfr import ApproximateEquilibrium, CfrOptions, solve_hidden
@@ -51,7 +51,7 @@ def solved(game: CompiledGame, deadline: float) -> ExactFindings:
         may_use_disk=False,
     )
     try:
-        if has_percepts(game):
+        if hides_information(game):
             return ExactFindings(of_equilibrium(solve_hidden(game, limits, CfrOptions(ACCURACY))))
         solution = solve(game, limits)
     except (SolverError, MemoryError):

@@ -30,6 +30,7 @@ from ggp.game import (
     goal_faults,
     goals_or_none,
     has_percepts,
+    hides_information,
     is_compiled,
 )
 from ggp.match.faults import Fault, Illegal, Late, shorten
@@ -151,9 +152,10 @@ class Referee:
         self.state: Hashable = None
         self.step = 0
         self.joint_move: tuple[Move, ...] | None = None
-        self.is_hiding = has_percepts(game)
+        self.has_percepts = has_percepts(game)
+        self.is_hiding = hides_information(game)
         self.observations: tuple[Observation, ...] = ()
-        """By seat what it is told of the last step, in games with `sees`; none before the first."""
+        """By seat what it observes of the last step, in games with `sees`; none before the first."""
         self.visits: list[Visit] = []
         present = [seat for seat in self.seats if seat is not None]
         # Where information is hidden, a move taken back would leave the person knowing what it showed.
@@ -285,7 +287,7 @@ class Referee:
         )
         before, self.state = self.state, self.game.next_state(self.state, joint_move)
         self.joint_move = joint_move
-        if self.is_hiding:
+        if self.has_percepts:
             self.observations = tuple(
                 observe_step(self.game, before, joint_move, role) for role in self.game.roles
             )
@@ -303,12 +305,16 @@ class Referee:
         self.show()
 
     def ask_move(self, index: int, seat: Player, deadline: float) -> Move:
-        """The move of a seat, which sees the state only if the rules hide nothing."""
-        if not self.is_hiding:
+        """The move of a seat. It sees the state only if the rules hide nothing, a remote one never."""
+        if not self._is_observing(seat):
             return seat.choose(self.state, deadline, self.joint_move)
         if self.observations:
             seat.observe(self.observations[index], deadline)
         return seat.choose_by_observations(deadline)
+
+    def _is_observing(self, seat: Player) -> bool:
+        """Whether a seat receives percepts, not states: remote ones also where percepts reveal everything."""
+        return self.is_hiding or (self.has_percepts and seat.is_remote)
 
     def substitute(self, index: int, legal: Sequence[Move], drawn: Move) -> Move:
         """The move of chance, or of a player at fault."""
@@ -328,7 +334,9 @@ class Referee:
         """What a seat is told of the last step when the match ends."""
         if self.record.is_aborted or self.joint_move is None:
             return None
-        return self.observations[index].percepts if self.is_hiding else self.joint_move
+        seat = self.seats[index]
+        is_observing = seat is not None and self._is_observing(seat)
+        return self.observations[index].percepts if is_observing else self.joint_move
 
     # --- asking -----------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ggp.beliefs.belief import prepare_beliefs
 from ggp.engines.loading import find_own_rules, load
-from ggp.game import Game, has_percepts
+from ggp.game import Game, hides_information
 from ggp.match.player import MatchSetup, Player
 from ggp.players.factory import make_player
 from ggp.players.own import is_own_player
@@ -56,7 +56,7 @@ def prepare(agent: str) -> None:
         player.prepare(game)
         prepare_beliefs(game)
         # A player of one's own may refuse hidden information.
-        is_trial = is_own_player(agent) and not has_percepts(game)
+        is_trial = is_own_player(agent) and not hides_information(game)
         play_trial(player if is_trial else LegalPlayer(), game)
 
 

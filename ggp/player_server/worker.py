@@ -21,7 +21,7 @@ from gdl.terms import Term
 from ggp.beliefs.observation import Observation
 from ggp.beliefs.tracking import Position, StateTracker
 from ggp.engines.loading import finished_game
-from ggp.game import Game, Move, has_percepts
+from ggp.game import Game, Move, has_percepts, hides_information
 from ggp.jit.compiling import watch_compilation
 from ggp.match.player import MatchSetup, Player
 from ggp.player_server.preparation import prepare
@@ -258,7 +258,7 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
         request.seed,
     )
     ponders = player.ponders or (request.ponder and not player.is_counted)
-    if ponders and (player.ponders_on_observations or not has_percepts(game)):
+    if ponders and (player.ponders_on_observations or not hides_information(game)):
         clock = max(setup.start_clock_seconds, setup.play_clock_seconds)
         match.pondering_seconds = min(clock + PONDERING_PATIENCE_SECONDS, LONGEST_PONDERING_SECONDS)
     match.player.start(setup, request.deadline)

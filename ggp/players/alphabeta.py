@@ -18,7 +18,7 @@ from gdl.terms import Term
 from ggp.engines.compiled import CompiledGame
 from ggp.features.evaluation import LinearEvaluation
 from ggp.features.recognition import recognize_features
-from ggp.game import Game, GameError, Move, has_percepts
+from ggp.game import Game, GameError, Move, hides_information
 from ggp.knowledge.book import Book
 from ggp.knowledge.taught import TaughtNetwork
 from ggp.match.faults import Late
@@ -96,7 +96,11 @@ class AlphaBetaPlayer(Player):
         self._rng = random.Random(setup.seed)
         game = setup.game
         self._book = self._endings = None
-        if self.own.coalition == OWN_COALITION and not self.own.opponent_error and not has_percepts(game):
+        if (
+            self.own.coalition == OWN_COALITION
+            and not self.own.opponent_error
+            and not hides_information(game)
+        ):
             self._book = open_book(game, self.own.book, is_counted=self.is_counted)
             self._endings = open_endings(game, self.own.endings, is_counted=self.is_counted)
         try:

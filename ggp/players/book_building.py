@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from ggp.game import RANDOM_ROLE, Game, GameError, Move, Role, has_percepts
+from ggp.game import RANDOM_ROLE, Game, GameError, Move, Role, hides_information
 from ggp.knowledge.book import MOST_POSITIONS, Book, BookMove, position_digest
 from ggp.match.player import MatchSetup
 from ggp.match.terms import derived_seed
@@ -82,7 +82,7 @@ def build_book(
 
     Raises BookError, GameError.
     """
-    if has_percepts(game):
+    if hides_information(game):
         raise BookError(f"{game.name} has hidden information: the best move depends on what was seen")
     searcher = _Searcher(game, terms, clock)
     level = [_Position(game.initial_state(), frozenset(r for r in game.roles if r != RANDOM_ROLE))]

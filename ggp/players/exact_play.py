@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ggp.engines.compiled import PackedState
-from ggp.game import Move
+from ggp.game import Move, hides_information
 from ggp.match.player import MatchSetup
 from ggp.players.kept_knowledge import open_endings
 from ggp.players.options import MctsPlayerOptions
@@ -137,7 +137,8 @@ class ExactPlay:
 
     def _mixed(self, state: PackedState) -> tuple[Move, SearchReport] | None:
         game = self._search.game
-        matrix = None if not self._own.is_mixing or game.terms.percepts else root_matrix(self._search, state)
+        is_mixing = self._own.is_mixing and not hides_information(game)
+        matrix = root_matrix(self._search, state) if is_mixing else None
         move = None if matrix is None else matrix.draw(self._rng)
         return None if move is None else (move, replace(self._search.report(), mode="mixed"))
 

@@ -10,7 +10,7 @@ from gdl.terms import Term
 from ggp.analysis.figures import words_of
 from ggp.analysis.picture import find_picture
 from ggp.beliefs.observation import Observation
-from ggp.game import Game, GameError, Move, Role, has_percepts
+from ggp.game import Game, GameError, Move, Role, hides_information
 from ggp.match.player import MatchQuitError, MatchSetup, Player, TakeBackError
 from ggp.players.move_menu import MoveMenu
 
@@ -73,7 +73,7 @@ class HumanPlayer(Player):
         return self._ask_move(position.legal, position.state)
 
     def stop(self, told: tuple[Term, ...] | None) -> None:
-        if told is not None and has_percepts(self.setup.game):
+        if told is not None and hides_information(self.setup.game):
             self._show_percepts(told)
         super().stop(told)
 
@@ -156,7 +156,7 @@ def hint_text(game: Game[Any], state: Hashable, role: Role, seconds: float | Non
     """
     from ggp.search.one_state import search_state
 
-    if has_percepts(game):
+    if hides_information(game):
         return "no hints in a game with hidden information"
     try:
         report = search_state(game, state, role, seconds=HINT_SECONDS if seconds is None else seconds)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ggp.game import RANDOM_ROLE, Game, has_percepts, is_compiled
+from ggp.game import RANDOM_ROLE, Game, hides_information, is_compiled
 from ggp.knowledge.folder import KnowledgeFileError, alone_with, kept_file
 from ggp.knowledge.trial import MOST_MATCHES, MOST_MOVES, LongTrial, OptionTrial, Trial
 from ggp.knowledge.tuned import TunedOptions
@@ -40,7 +40,7 @@ def may_play_trials(game: Game[Any]) -> bool:
     False
     """
     has_two = len(game.roles) == 2 and RANDOM_ROLE not in game.roles
-    return has_two and is_compiled(game) and not has_percepts(game)
+    return has_two and is_compiled(game) and not hides_information(game)
 
 
 def tried_options(game: Game[Any]) -> TunedOptions:

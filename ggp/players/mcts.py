@@ -15,7 +15,7 @@ from math import isinf
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gdl.terms import Term
-from ggp.game import Game, GameError, Move, has_percepts, is_compiled
+from ggp.game import Game, GameError, Move, hides_information, is_compiled
 from ggp.knowledge.tuned import TunedOptions
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
@@ -146,7 +146,7 @@ class MctsPlayer(Player):
                 prepare_evaluations()
             self._prepare_trial(game)
             self._prepare_network(game)
-            if self.own.is_proving and has_percepts(game):
+            if self.own.is_proving and hides_information(game):
                 from ggp.players.equilibrium_play import prepare_equilibria
 
                 prepare_equilibria()
@@ -170,7 +170,7 @@ class MctsPlayer(Player):
 
     def _begin_late_proofs(self, game: Game[Any]) -> LateProofs | None:
         """Compile proofs in the background if the match may begin without them, else return None."""
-        if not self.begins_early or self.is_counted or not self.own.is_proving or has_percepts(game):
+        if not self.begins_early or self.is_counted or not self.own.is_proving or hides_information(game):
             return None
         from ggp.players.late_proofs import begin_late_proofs
         from ggp.search.proving.prover import prepare_proving
@@ -209,7 +209,7 @@ class MctsPlayer(Player):
             self.belief.keep_keys(model, is_ordered=self.own.selection == "regrets")
         self._equilibrium = self._find_equilibrium(deadline)
         self._book = self._alphabeta = self._network = None
-        if not has_percepts(setup.game):
+        if not hides_information(setup.game):
             self._book = open_book(setup.game, self.own.book, is_counted=self.is_counted)
         if self._equilibrium is not None:
             return
@@ -263,7 +263,7 @@ class MctsPlayer(Player):
         return self.own.network if self._may_tune else OFF
 
     def _may_use_network(self, game: Game[Any]) -> bool:
-        return self.kind != "reference" and is_compiled(game) and not has_percepts(game)
+        return self.kind != "reference" and is_compiled(game) and not hides_information(game)
 
     def _begin_network(self, setup: MatchSetup) -> None:
         """Let a network guide the search of the moves, if one is given or kept."""
@@ -326,7 +326,7 @@ class MctsPlayer(Player):
         setup = self.setup
         if not (self.own.is_proving and self.kind != "reference" and self.has_head_start):
             return None
-        if not (is_compiled(setup.game) and has_percepts(setup.game)):
+        if not (is_compiled(setup.game) and hides_information(setup.game)):
             return None
         from ggp.players.equilibrium_play import CLOCK_SHARE, find_equilibrium_play
 
@@ -425,7 +425,7 @@ class MctsPlayer(Player):
 
     def _may_search_possible(self, game: Game[Any]) -> bool:
         is_wanted = self.own.belief != "one" and self.kind != "reference"
-        return is_wanted and is_compiled(game) and has_percepts(game)
+        return is_wanted and is_compiled(game) and hides_information(game)
 
     def _make_possible(self, setup: MatchSetup) -> PossibleStates | None:
         """The search of possible states, for games with `sees`."""

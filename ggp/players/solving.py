@@ -23,7 +23,7 @@ from gdl.terms import Term
 from ggp.beliefs.belief import Belief
 from ggp.beliefs.observation import Observation
 from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.game import RANDOM_ROLE, Game, Move, has_percepts
+from ggp.game import RANDOM_ROLE, Game, Move, hides_information
 from ggp.match.player import MatchSetup, Player
 from ggp.players.alphabeta import alphabeta_report, prepare_alphabeta
 from ggp.players.mcts import MctsPlayer
@@ -96,7 +96,7 @@ class SolvingPlayer(Player):
         self.solution = None
         self._search = None
         self._planner = None
-        if isinstance(setup.game, CompiledGame) and not has_percepts(setup.game):
+        if isinstance(setup.game, CompiledGame) and not hides_information(setup.game):
             if len(setup.game.roles) == 1:
                 self._planner = LinePlanner(setup.game, setup.seed)
                 self._planner.begin(setup.game.initial_state(), None)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ggp.engines.compiled import CompiledGame
-from ggp.game import RANDOM_ROLE, Move, Role
+from ggp.game import RANDOM_ROLE, Move, Role, hides_information
 from ggp.search.alphabeta.best_moves import BestMovesSearch
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, SearchResult
 from ggp.search.rollouts.single_role import Line, NestedRollouts
@@ -60,7 +60,7 @@ class RootValue:
 
 def search_method(game: CompiledGame) -> str | None:
     """The method for a game, judging by its roles; None if there is none."""
-    if RANDOM_ROLE in game.roles or len(game.roles) > 2 or game.terms.percepts:
+    if RANDOM_ROLE in game.roles or len(game.roles) > 2 or hides_information(game):
         return None
     return ALPHABETA if len(game.roles) == 2 else BRANCH_AND_BOUND
 

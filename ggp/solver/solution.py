@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.game import RANDOM_ROLE, Game, Role
+from ggp.game import RANDOM_ROLE, Game, Role, hides_information
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import find_states
 from ggp.solver.chunk import Chunk
@@ -350,7 +350,7 @@ def solve(
 
 def require_perfect_information(game: CompiledGame) -> None:
     """Raise UnsolvableError for games in which some role does not see everything."""
-    if game.terms.percepts:
+    if hides_information(game):
         raise UnsolvableError(
             "the game has hidden information (`sees`), so states have no values of their own"
         )

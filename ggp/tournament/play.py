@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gdl.errors import GdlError
 from ggp.engines.loading import load
 from ggp.files import PACKAGE
-from ggp.game import Game, GameError, has_percepts, is_compiled
+from ggp.game import Game, GameError, hides_information, is_compiled
 from ggp.match.faults import Illegal, Late, Unreachable
 from ggp.match.player import Player, PlayerError, PlayerFaultError
 from ggp.match.record import MatchRecord, program_version
@@ -141,7 +141,7 @@ def play_batch(tasks: Sequence[MatchTask]) -> list[MatchResult]:
         game = load_game(tasks[0].rules, tasks[0].game, tasks[0].engine)
         if not is_compiled(game):
             raise UnplayableError(f"{game.name} is not compiled: uct plays on lanes", searching)
-        if has_percepts(game):
+        if hides_information(game):
             return [play_task(task) for task in tasks]
         from ggp.tournament.side_by_side import play_side_by_side  # loads numba
 

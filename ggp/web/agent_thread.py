@@ -16,7 +16,7 @@ from typing import Any
 from gdl.errors import GdlError
 from ggp.beliefs.observation import Observation
 from ggp.engines.loading import load
-from ggp.game import Game, GameError, Move, Role, has_percepts
+from ggp.game import Game, GameError, Move, Role, hides_information
 from ggp.match.player import MatchSetup, Player, PlayerError
 from ggp.players.factory import make_player
 from ggp.protocol.client import RemotePlayer
@@ -97,7 +97,7 @@ class AgentThread:
                 told = None
                 if step is not None:
                     percepts = step.percepts[self._game.roles.index(role)]
-                    told = percepts if has_percepts(self._game) else step.joint_move
+                    told = percepts if hides_information(self._game) else step.joint_move
                 requests.append(threading.Thread(target=player.stop, args=(told,), daemon=True))
         for request in requests:
             request.start()
@@ -124,7 +124,7 @@ class AgentThread:
             self._game = load(self._rules, engine="auto", name="rules")
             self._states = [(None, self._game.initial_state())]
         player = self._player(task)
-        if has_percepts(self._game):
+        if hides_information(self._game):
             self._finish(task, player, self._choose_by_observations(task, player))
             return
         self._follow(task.moves)

@@ -35,7 +35,7 @@ from gdl.syntax.parser import parse_term
 from ggp.analysis.picture import Picture, find_picture
 from ggp.beliefs.observation import Observation
 from ggp.engines.loading import load
-from ggp.game import RANDOM_ROLE, GameError, Role, has_percepts
+from ggp.game import RANDOM_ROLE, GameError, Role, hides_information
 from ggp.match.record import MatchRecord
 from ggp.players.factory import make_player
 from ggp.processes.child_end import LineQueue
@@ -155,7 +155,7 @@ class BrowserMatch:
             seats = [PERSON, *(["mcts"] * (len(wanted) - 1))]
         if len(seats) != len(wanted):
             raise RequestError(f"{name} has {len(wanted)} roles, not {len(seats)}")
-        if has_percepts(game) and seats.count(PERSON) > 1:
+        if hides_information(game) and seats.count(PERSON) > 1:
             raise RequestError("in a game with hidden information only one person can sit at this page")
         least, most = MOVE_SECONDS
         if not least <= seconds <= most:
@@ -198,7 +198,7 @@ class BrowserMatch:
             "name": game.name,
             "roles": [str(role) for role in game.roles],
             "seats": list(self._seats),
-            "is_hidden": has_percepts(game),
+            "is_hidden": hides_information(game),
             "is_blind": self._blind() is not None,
             "is_replay": False,
             "seconds": self._seconds,
@@ -217,7 +217,7 @@ class BrowserMatch:
     def _blind(self) -> Role | None:
         """The person from whom the state is hidden, if there is one."""
         persons = self._persons()
-        return persons[0] if persons and has_percepts(self.history.game) else None
+        return persons[0] if persons and hides_information(self.history.game) else None
 
     def view(self, step: int) -> dict[str, Any]:
         """A state of the past. Raises RequestError if it is hidden or has not been reached."""
@@ -296,7 +296,7 @@ class BrowserMatch:
 
     def think(self, seconds: float, step: int) -> None:
         """Search the position after `step`, for the person who is to move, else for a role with a choice."""
-        if has_percepts(self.history.game):
+        if hides_information(self.history.game):
             raise RequestError("no analysis in a game with hidden information")
         if not 0 <= step <= len(self.history.steps):
             raise RequestError(f"the match has not reached step {step}")
@@ -321,7 +321,7 @@ class BrowserMatch:
 
     def review(self) -> None:
         """Search every position of a match that is over, one after the other; an analysis pauses it."""
-        if has_percepts(self.history.game):
+        if hides_information(self.history.game):
             raise RequestError("no review in a game with hidden information")
         if not self._is_replay and not self.history.is_over:
             raise RequestError("a match can be reviewed when it is over")
@@ -437,7 +437,7 @@ class BrowserMatch:
         """A search; analyzed_step: of that position, instead of for a move in the last one."""
         history = self.history
         index = history.game.roles.index(role)
-        is_hidden = has_percepts(history.game)
+        is_hidden = hides_information(history.game)
         observations = tuple(
             Observation(step.joint_move[index], step.percepts[index]) for step in history.steps
         )

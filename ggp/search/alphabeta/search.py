@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.game import RANDOM_ROLE, Move
+from ggp.game import RANDOM_ROLE, Move, hides_information
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import encode_states
 from ggp.search.alphabeta.goal_bounds import NO_SUM, goal_bounds
@@ -83,7 +83,7 @@ class AlphaBeta:
         """
         if len(game.roles) > 2 or RANDOM_ROLE in game.roles:
             raise AlphaBetaError("alpha-beta needs one role, or two without chance")
-        if game.terms.percepts:
+        if hides_information(game):
             raise AlphaBetaError("alpha-beta needs roles that see everything")
         self.game = game
         self.refinements = refinements or Refinements()

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ggp.circuit.tables import Int32Array, Phase
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
-from ggp.game import RANDOM_ROLE, Game, GameError, has_percepts
+from ggp.game import RANDOM_ROLE, Game, GameError, hides_information
 from ggp.lanes.engine import Lanes
 from ggp.search.forest.forest import Forest
 from ggp.search.mcts.kernels.arrays import Float64Array
@@ -96,7 +96,7 @@ def self_play(
     """
     compiled = require_compiled(game)
     each = playouts_of(simulations, matches, len(game.roles))
-    if each.any() and has_percepts(compiled):
+    if each.any() and hides_information(compiled):
         raise GameError(f"{game.name} hides information, and searches side by side know the whole state")
     context = MatchContext(compiled, seed, options, step_limit, EndedMatches(is_over or _never))
     return play_batches(context, each, MatchBatch, threads)

@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 
 from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.game import GameError, Move
+from ggp.game import GameError, Move, hides_information
 from ggp.search.alphabeta.proof import Proven
 from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.search.proving.enumeration import MatchEnumeration, solve_counted
@@ -98,7 +98,7 @@ class Prover:
         self._clock = clock
         self.state: PackedState | None = None
         self.proofs: MatchProofs | None = None
-        self._is_blind = bool(game.terms.percepts)
+        self._is_blind = hides_information(game)
         self._has_alphabeta = not self._is_blind
         has_plans = len(game.roles) == 1 and not self._is_blind
         self.plans = MatchPlans(game, int(PLAN_SHARE * mebibytes)) if has_plans else None
