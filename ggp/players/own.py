@@ -31,6 +31,16 @@ def is_own_player(spec: str) -> bool:
     return _SPEC.fullmatch(spec) is not None
 
 
+def own_place(spec: str) -> str | None:
+    """The file or module of the class that `spec` names; None for every other player.
+
+    >>> own_place("lab/agents.py:Greedy:depth=3"), own_place("mcts:c=3")
+    ('lab/agents.py', None)
+    """
+    found = _SPEC.fullmatch(spec)
+    return found["place"] if found else None
+
+
 def make_own_player(spec: str) -> Player:
     """An instance of the class that `spec` names.
 

@@ -37,6 +37,7 @@ from ggp.game import RANDOM_ROLE
 from ggp.match.player import PlayerSpecError
 from ggp.players.factory import make_player
 from ggp.protocol.messages import MAX_CLOCK_SECONDS
+from ggp.tournament.agent_code import code_digest
 from ggp.tournament.plan import (
     Agent,
     Condition,
@@ -134,7 +135,7 @@ def _agents(entries: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Agen
             raise ConfigError(f"agent {name}: 'human' cannot take part in a tournament", key)
         for option, value in shared.items():
             spec = with_option(spec, option, _option_text(value))
-        agents.append(Agent(name, spec))
+        agents.append(Agent(name, spec, code_digest(spec)))
     if not agents:
         raise ConfigError("no agents: a tournament needs some", ("agents",))
     for option in shared:

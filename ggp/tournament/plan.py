@@ -28,10 +28,15 @@ Rule = Literal["sprt", "width"]
 
 @dataclass(frozen=True)
 class Agent:
-    """A named configuration of a player; `player` is a spec for `make_player`."""
+    """A named configuration of a player.
+
+    player   a spec for `make_player`
+    code     digest of the files that it names (`ggp.tournament.agent_code`); empty without any
+    """
 
     name: str
     player: str
+    code: str = ""
 
     @property
     def is_remote(self) -> bool:
@@ -123,6 +128,8 @@ class Plan:
         pieces = {"seed": str(self.seed), "engine": self.engine}
         for agent in self.agents:
             pieces[f"agent {agent.name}"] = agent.player
+            if agent.code:
+                pieces[f"code of agent {agent.name}"] = agent.code
         for game in self.games:
             digest = hashlib.sha256(_meaning(game.rules).encode()).hexdigest()[:16]
             own = "" if game.simulations is None else f", simulations {game.simulations}"
@@ -173,11 +180,21 @@ def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str
     """
     changes = []
     for key, value in old.items():
-        if key not in new:
+        if key.startswith("code of agent ") and new.get(key) != value:
+            changes.append(code_change(key.removeprefix("code of agent ")))
+        elif key not in new:
             changes.append(f"{key} is gone")
         elif new[key] != value:
             changes.append(f"{key} was {value!r}, now is {new[key]!r}")
     return changes
+
+
+def code_change(agent: str) -> str:
+    """What to say of an agent whose files changed after it had played."""
+    return (
+        f"the files of agent {agent} are not those that its matches were played with:"
+        " restore them, and enter a new version as another agent with files of its own"
+    )
 
 
 def player_spec(agent: Agent, game: GameEntry, condition: Condition) -> str:

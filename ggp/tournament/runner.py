@@ -10,12 +10,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from typing import Any
 
+from ggp.tournament.agent_code import code_digest
 from ggp.tournament.batches import MOST_MATCHES, MOST_UNTIL_DECIDED, Batch, batches
+from ggp.tournament.plan import code_change
 from ggp.tournament.play import MatchResult, UnplayableError, abort_tasks, play_batch, play_task
 from ggp.tournament.pool import Workers, WorkersError
 from ggp.tournament.schedule import Cell, CellKey, MatchTask, Schedule
 from ggp.tournament.stopping import Decision, Stopping
-from ggp.tournament.store import Run, Store, StoredMatch
+from ggp.tournament.store import Run, SettingsChangedError, Store, StoredMatch
 
 TICK_SECONDS = 0.5
 """Time between two calls of the listener while no match finishes."""
@@ -113,7 +115,7 @@ class Runner:
         self._failed_in_a_row: Counter[Obstacle] = Counter()
 
     def play(self) -> Progress:
-        """Play all remaining matches. Raises StoreError, WorkersError."""
+        """Play all remaining matches. Raises StoreError, also if files of an agent change, and WorkersError."""
         most = MOST_MATCHES if self.run.plan.until is None else MOST_UNTIL_DECIDED
         open_batches = batches(self._open_tasks(), most)
         while True:
@@ -171,9 +173,16 @@ class Runner:
 
     def _submit(self, batch: Batch) -> Future[Any]:
         tasks = tuple(task for _, task in batch)
+        self._require_same_code({seat for task in tasks for seat in task.seats})
         if len(tasks) == 1:
             return self.workers.submit(play_task, tasks[0])
         return self.workers.submit(play_batch, tasks)
+
+    def _require_same_code(self, names: Collection[str | None]) -> None:
+        """Raise SettingsChangedError if files of these agents have changed since the plan was made."""
+        for agent in self.run.plan.agents:
+            if agent.name in names and agent.code and code_digest(agent.player) != agent.code:
+                raise SettingsChangedError(f"{self.store.path}: {code_change(agent.name)}")
 
     def _finish(self, future: Future[Any]) -> None:
         if future.cancelled():

@@ -211,6 +211,7 @@ class Store:
             ("condition", "select distinct condition from match where run = ?"),
         ):
             played |= {f"{kind} {name}" for (name,) in self._link.execute(query, (run.id,))}
+        played |= {f"code of {key}" for key in played if key.startswith("agent ")}
         return {key: value for key, value in run.plan.settings().items() if key in played}
 
     def add(self, run: Run, result: MatchResult) -> bool:

@@ -1,0 +1,112 @@
+"""The files that an agent is made of, as a digest: a new version under an old name must not mix with it.
+
+Counted are the files that a player spec names: the module of a class, the words of a `text:` command, and
+the values of options. A Python file counts with the modules next to it that it imports, and with those that
+they import; of a package every module counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from ggp.players.own import own_place
+
+
+def code_digest(player: str) -> str:
+    """A digest of the files that the spec `player` names, with what they import; empty without any.
+
+    Players over HTTP have none: their files are elsewhere.
+
+    >>> code_digest("mcts:c=40"), code_digest("http://localhost:9147")
+    ('', '')
+    """
+    files = sorted(set(_files(player)))
+    if not files:
+        return ""
+    digest = hashlib.sha256()
+    for path in files:
+        status = path.stat()
+        digest.update(f"{path.name} {_file_digest(path, status.st_mtime_ns, status.st_size)}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=1024)
+def _file_digest(path: Path, changed_ns: int, size: int) -> str:
+    """The digest of a file, computed again once its time or size has changed."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _files(player: str) -> Iterator[Path]:
+    if player.startswith("http://"):
+        return
+    place = own_place(player)
+    if place is not None and not place.endswith(".py"):
+        yield from _module_files(place)
+    for path in map(Path, [*_named(player, place), *([place] if place else [])]):
+        if path.suffix == ".py" and path.is_file():
+            yield from _with_imports(path.absolute())
+        elif path.is_file():
+            yield path.absolute()
+
+
+def _named(player: str, place: str | None) -> list[str]:
+    """What may be a file in a spec besides `place`: values of options, or words of a command."""
+    options = player[len(place) + 1 :] if place else player
+    kind, _, rest = options.partition(":")
+    if kind == "text":
+        with suppress(ValueError):  # an unclosed quotation mark
+            return shlex.split(rest)
+    return [part.partition("=")[2].strip() for part in rest.split(",")]
+
+
+def _module_files(name: str) -> Iterator[Path]:
+    """The files of an importable module other than our own; those of its package, if it is in one."""
+    found = PathFinder.find_spec(name.partition(".")[0], [*sys.path, str(Path.cwd())])
+    if found is None or found.name == "ggp":  # `code_version` identifies our own code
+        return
+    for folder in found.submodule_search_locations or ():
+        yield from Path(folder).rglob("*.py")
+    if found.origin and not found.submodule_search_locations:
+        yield from _with_imports(Path(found.origin))
+
+
+def _with_imports(path: Path) -> set[Path]:
+    """A Python file with what it imports from its own folder, directly or not."""
+    found: set[Path] = set()
+    waiting = [path]
+    while waiting:
+        current = waiting.pop()
+        if current not in found:
+            found.add(current)
+            waiting += _neighbors(current, path.parent)
+    return found
+
+
+def _neighbors(path: Path, folder: Path) -> Iterator[Path]:
+    """Files of the modules and packages in `folder` that `path` imports anywhere in its text."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):  # reported when the agent is made
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        else:
+            continue
+        for name in names:
+            top = folder / name.partition(".")[0]
+            if name and top.with_suffix(".py").is_file():
+                yield top.with_suffix(".py")
+            elif name and top.is_dir():
+                yield from top.rglob("*.py")
