@@ -1,7 +1,7 @@
 """Tournaments from TOML files; errors include file and line.
 
 name = "small"            seed = 1             engine = "auto"
-games = ["tictactoe"]     # or [games.NAME] tables with `rules` (a path) and `simulations`
+games = ["tictactoe"]     # or [games.NAME] tables with `rules` (a path), `simulations` and `lineups`
 repetitions = 10          play_clock = 1.0     start_clock = 1.0     simulations = 500
 against = ["plain"]       lineups = "pairs"
 
@@ -42,6 +42,7 @@ from ggp.tournament.plan import (
     Agent,
     Condition,
     GameEntry,
+    Lineups,
     Plan,
     Until,
     extend_spec,
@@ -111,7 +112,7 @@ def plan_from_data(data: Mapping[str, Any], *, folder: Path = Path()) -> Plan:
         agents=agents,
         games=_games(data.get("games"), folder),
         conditions=conditions,
-        lineups=_one_of(data.get("lineups", "pairs"), ("pairs", "all"), ("lineups",)),  # type: ignore[arg-type]
+        lineups=_lineups(data.get("lineups", "pairs"), ("lineups",)),
         against=against,
         until=_until(_need(data, "until", dict, (), {})),
     )
@@ -190,7 +191,7 @@ def _game(name: str, table: object, folder: Path) -> GameEntry:
     key = ("games", name)
     if not isinstance(table, dict):
         raise ConfigError(f"game {name}: expected a table such as {{ simulations = 500 }}", key)
-    _check_keys(table, {"rules", "simulations"}, key)
+    _check_keys(table, {"rules", "simulations", "lineups"}, key)
     place = _expanded(_need(table, "rules", str, key, name), key)
     local = folder / place
     try:
@@ -200,7 +201,16 @@ def _game(name: str, table: object, folder: Path) -> GameEntry:
     except (GdlError, OSError) as error:
         raise ConfigError(f"game {name}: {error}", key) from None
     simulations = _positive(_need(table, "simulations", int, key, None), (*key, "simulations"))
-    return GameEntry(path.stem if name == place else name, program.source.text, simulations)
+    lineups = _lineups(table["lineups"], (*key, "lineups")) if "lineups" in table else None
+    return GameEntry(path.stem if name == place else name, program.source.text, simulations, lineups)
+
+
+def _lineups(value: object, key: tuple[str, ...]) -> Lineups:
+    if value == "pairs" or value == "all":
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return value
+    raise ConfigError(f'lineups must be "pairs", "all" or a number of matches, not {value!r}', key)
 
 
 def _expanded(place: str, key: tuple[str, ...]) -> str:
@@ -304,11 +314,17 @@ def _check_seats(plan: Plan) -> None:
         key = ("games", game.name)
         if not roles:
             raise ConfigError(f"game {game.name} has no role for an agent", key)
-        wanted = 2 if plan.lineups == "pairs" and len(roles) > 1 else len(roles)
+        if game.lineups is not None and len(roles) < 3:
+            raise ConfigError(
+                f"game {game.name} has only {len(roles)} roles for agents: lineups concern games with more",
+                (*key, "lineups"),
+            )
+        is_in_pairs = plan.lineups_in(game) == "pairs"
+        wanted = 2 if is_in_pairs and len(roles) > 1 else len(roles)
         if len(plan.agents) < wanted:
             raise ConfigError(f"game {game.name} needs {wanted} agents, got {len(plan.agents)}", key)
         remote = [agent.name for agent in plan.agents if agent.is_remote]
-        if plan.lineups == "pairs" and len(roles) > 2 and remote:
+        if is_in_pairs and len(roles) > 2 and remote:
             raise ConfigError(
                 f"in pairs, the HTTP player {remote[0]} would take several seats in {game.name}; "
                 'use lineups = "all"',

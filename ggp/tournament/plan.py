@@ -22,7 +22,8 @@ from ggp.match.player import PlayerSpecError
 from ggp.players.factory import make_player
 from ggp.players.own import is_own_player
 
-Lineups = Literal["pairs", "all"]
+Lineups = Literal["pairs", "all"] | int
+"""Who meets in games with more than two roles; see `Plan`."""
 Rule = Literal["sprt", "width"]
 
 
@@ -45,11 +46,16 @@ class Agent:
 
 @dataclass(frozen=True)
 class GameEntry:
-    """A game of the tournament; `simulations` overrides the number of any condition that has one."""
+    """A game of the tournament.
+
+    simulations   overrides the number of any condition that has one
+    lineups       overrides `Plan.lineups`
+    """
 
     name: str
     rules: str
     simulations: int | None = None
+    lineups: Lineups | None = None
 
 
 @dataclass(frozen=True)
@@ -90,8 +96,9 @@ class Until:
 class Plan:
     """A complete tournament.
 
-    lineups   "pairs": two agents per match, in games with more than two roles in every mixed assignment;
-              "all": as many different agents as the game has roles
+    lineups   in games with more than two roles, "pairs": two agents per match in every mixed assignment;
+              "all": as many different agents as the game has roles, in every assignment; a number: so many
+              of these assignments in each repetition
     against   unless empty, only pairs with one of these agents are played
     """
 
@@ -104,6 +111,9 @@ class Plan:
     lineups: Lineups = "pairs"
     against: tuple[str, ...] = ()
     until: Until | None = None
+
+    def lineups_in(self, game: GameEntry) -> Lineups:
+        return self.lineups if game.lineups is None else game.lineups
 
     def agent(self, name: str) -> Agent:
         return next(agent for agent in self.agents if agent.name == name)

@@ -175,6 +175,11 @@ def _notes(report: Report) -> list[str]:
     if len(results.versions) > 1:
         notes.append("the program changed during this run: results may not be comparable")
     notes += results.processors
+    for (condition, game), goal in results.even.items():
+        place = game if len(report.run.plan.conditions) == 1 else f"{game} ({condition})"
+        notes.append(
+            f"every agent got goal {goal} in every match of {place}, which is left out of win rates and ratings"
+        )
     unknown = sum(total.seats - total.reporting for total in results.agents.values())
     if unknown:
         notes.append(f"seats with unknown policy (HTTP players): {unknown}")

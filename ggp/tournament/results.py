@@ -124,6 +124,8 @@ class Results:
     """All results of a run. Aborted matches count only in `aborted` and in the agents' faults.
 
     flawed        completed matches with a fault
+    even          condition and single-player game → the goal that every agent got in every match: such a game
+                  compares nothing, and is left out of `pairs` and so of win rates and ratings
     pairs         scores of pairs, in the direction of `Plan.pairs`
     agents        totals by condition, game and agent
     """
@@ -134,6 +136,7 @@ class Results:
     agents: dict[tuple[str, str, str], AgentTotals]
     aborted: list[StoredMatch]
     flawed: list[StoredMatch]
+    even: dict[tuple[str, str], int]
     versions: list[str]
     processors: list[str]
 
@@ -181,7 +184,7 @@ def collect(plan: Plan, matches: Iterable[StoredMatch]) -> Results:
             goal = next(seat.goal for seat in match.seats if seat.agent is not None)
             if goal is not None:
                 alone[match.condition, match.game, match.cell_agents[0]][match.repetition] = goal
-    _compare_alone(plan, alone, pairs)
+    even = _compare_alone(plan, alone, pairs)
     return Results(
         plan,
         count,
@@ -189,6 +192,7 @@ def collect(plan: Plan, matches: Iterable[StoredMatch]) -> Results:
         dict(agents),
         aborted,
         flawed,
+        even,
         sorted(versions),
         sorted(processors),
     )
@@ -196,13 +200,19 @@ def collect(plan: Plan, matches: Iterable[StoredMatch]) -> Results:
 
 def _compare_alone(
     plan: Plan, alone: dict[tuple[str, str, str], dict[int, int]], pairs: dict[PairKey, PairScore]
-) -> None:
-    """Compare agents in single-player games by their goals in the same repetition."""
-    for condition, game in {key[:2] for key in alone}:
+) -> dict[tuple[str, str], int]:
+    """Compare agents in single-player games by their goals in the same repetition; returns `Results.even`."""
+    even = {}
+    for condition, game in sorted({key[:2] for key in alone}):
+        goals = {goal for key, found in alone.items() if key[:2] == (condition, game) for goal in found.values()}
+        if len(goals) == 1 and len(plan.agents) > 1:
+            even[condition, game] = goals.pop()
+            continue
         for a, b in plan.pairs():
             left, right = alone.get((condition, game, a), {}), alone.get((condition, game, b), {})
             for repetition in sorted(left.keys() & right.keys()):
                 pairs[condition, game, a, b].add(compare(left[repetition], right[repetition]))
+    return even
 
 
 def pair_scores(match: StoredMatch) -> Iterator[tuple[tuple[str, str], float]]:

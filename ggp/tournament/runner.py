@@ -115,7 +115,10 @@ class Runner:
         self._failed_in_a_row: Counter[Obstacle] = Counter()
 
     def play(self) -> Progress:
-        """Play all remaining matches. Raises StoreError, also if files of an agent change, and WorkersError."""
+        """Play all remaining matches.
+
+        Raises StoreError, also if files of an agent have changed, and WorkersError.
+        """
         most = MOST_MATCHES if self.run.plan.until is None else MOST_UNTIL_DECIDED
         open_batches = batches(self._open_tasks(), most)
         while True:

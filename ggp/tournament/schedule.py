@@ -1,14 +1,17 @@
 """The matches of a plan.
 
 A *cell* is a condition, a game and the agents that meet there. Each repetition of a cell plays every
-assignment of its agents to the roles once, so that no agent has better roles than another.
+assignment of its agents to the roles once, so that no agent has better roles than another; a sample of
+lineups is fair to each agent over all its cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import math
+import random
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations, product
+from itertools import combinations, islice, permutations, product
 
 from ggp.game import RANDOM_ROLE
 from ggp.match.terms import derived_seed
@@ -16,6 +19,7 @@ from ggp.tournament.config import role_names
 from ggp.tournament.plan import Condition, GameEntry, Plan, player_spec
 
 CellKey = tuple[str, str, tuple[str, ...]]
+Seatings = tuple[tuple[str, ...], ...]
 
 
 def cell_key(condition: str, game: str, agents: Collection[str]) -> CellKey:
@@ -28,13 +32,13 @@ class Cell:
     """Agents that meet in one game under one condition.
 
     agents     the agent whose score is measured, then its opponents
-    seatings   all assignments: the agent of each role except `random`, in rule-sheet order
+    seatings   the assignments that are played: the agent of each role except `random`, in rule-sheet order
     """
 
     condition: Condition
     game: GameEntry
     agents: tuple[str, ...]
-    seatings: tuple[tuple[str, ...], ...]
+    seatings: Seatings
 
     @property
     def key(self) -> CellKey:
@@ -94,8 +98,8 @@ class Schedule:
         for condition in self.plan.conditions:
             for game in self.plan.games:
                 seat_count = sum(role != str(RANDOM_ROLE) for role in self.roles[game.name])
-                for agents in lineups(self.plan, seat_count):
-                    yield Cell(condition, game, agents, seatings(agents, seat_count))
+                for agents, seated in lineups(self.plan, game, seat_count).items():
+                    yield Cell(condition, game, agents, seated)
 
     @property
     def match_count(self) -> int:
@@ -157,21 +161,55 @@ def match_id_of(condition: str, game: str, seating: tuple[str, ...], repetition:
     return f"{condition}|{game}|{' '.join(seating)}|{repetition}"
 
 
-def lineups(plan: Plan, seat_count: int) -> list[tuple[str, ...]]:
-    """The groups of agents that meet in a game; pairs in the order of `Plan.pairs`.
+def lineups(plan: Plan, game: GameEntry, seat_count: int) -> dict[tuple[str, ...], Seatings]:
+    """The groups of agents that meet in a game, with their assignments; pairs in the order of `Plan.pairs`.
 
     With one seat, every agent plays alone.
     """
     names = [agent.name for agent in plan.agents]
+    kind = plan.lineups_in(game)
     if seat_count == 1:
-        return [(name,) for name in names]
-    if plan.lineups == "pairs" or seat_count == 2:
-        return list(plan.pairs())
-    groups = combinations(names, seat_count)
-    return [group for group in groups if not plan.against or set(group) & set(plan.against)]
+        groups: list[tuple[str, ...]] = [(name,) for name in names]
+    elif kind == "pairs" or seat_count == 2:
+        groups = list(plan.pairs())
+    elif kind == "all":
+        groups = [group for group in combinations(names, seat_count) if _is_wanted(plan, group)]
+    else:
+        found: dict[tuple[str, ...], Seatings] = {}
+        every = sampled_seatings(names, seat_count, derived_seed(plan.seed, f"lineups {game.name}"))
+        for seated in islice((each for each in every if _is_wanted(plan, each)), kind):
+            group = tuple(name for name in names if name in seated)
+            found[group] = (*found.get(group, ()), seated)
+        return found
+    return {group: seatings(group, seat_count) for group in groups}
 
 
-def seatings(agents: tuple[str, ...], seat_count: int) -> tuple[tuple[str, ...], ...]:
+def _is_wanted(plan: Plan, agents: Collection[str]) -> bool:
+    return not plan.against or not set(agents).isdisjoint(plan.against)
+
+
+def sampled_seatings(names: Sequence[str], seat_count: int, seed: int) -> Iterator[tuple[str, ...]]:
+    """All assignments of different agents to seats, in a random order that is fair from the start.
+
+    Agents sit on a circle; with fixed distances between the seats, each start on the circle gives another
+    assignment. So among the first `n` times the number of agents, every agent has each seat `n` times.
+
+    >>> first = list(islice(sampled_seatings("abcd", 3, seed=1), 8))
+    >>> [sorted(seat) for seat in zip(*first)] == [sorted("abcd" * 2)] * 3
+    True
+    """
+    draw = random.Random(seed)
+    circle = draw.sample(names, len(names))
+    used: set[tuple[int, ...]] = set()
+    while len(used) < math.perm(len(names) - 1, seat_count - 1):
+        distances = (0, *draw.sample(range(1, len(names)), seat_count - 1))
+        if distances not in used:
+            used.add(distances)
+            for start in range(len(names)):
+                yield tuple(circle[(start + distance) % len(names)] for distance in distances)
+
+
+def seatings(agents: tuple[str, ...], seat_count: int) -> Seatings:
     """All assignments of agents to seats in which every agent has a seat.
 
     >>> seatings(("a", "b"), 2)

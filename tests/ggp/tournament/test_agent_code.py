@@ -98,7 +98,7 @@ def change(tmp_path):
 
 
 def test_a_changed_agent_is_refused_under_its_old_name(played, agent, tmp_path):
-    store, plan = played
+    store, _ = played
     store.begin(small_plan(tmp_path, agents={"a": agent, "b": "legal"}, repetitions=9))
     change(tmp_path)
     changed = small_plan(tmp_path, agents={"a": agent, "b": "legal"})

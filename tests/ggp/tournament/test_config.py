@@ -164,6 +164,9 @@ MISTAKES = [
     ("[until]", "[options]\nsolvre = 1\n[until]", 21, "for every agent: solvre"),
     ("play_clock = 0.5", "options = { solvre = 1 }", 17, "or set by all agents: solvre"),
     ("play_clock = 0.5", "options = 1", 17, "options must be a table"),
+    ("seed = 7", "lineups = 0", 2, 'must be "pairs", "all" or a number of matches, not 0'),
+    ("seed = 7", 'lineups = "some"', 2, "not 'some'"),
+    ("seed = 7", "lineups = true", 2, "not True"),
 ]
 
 
@@ -237,6 +240,13 @@ def test_an_http_player_cannot_take_two_seats(tmp_path):
     with pytest.raises(ConfigError, match="several seats"):
         small_plan(tmp_path, rules=TRIO, agents=agents)
     assert small_plan(tmp_path, rules=TRIO, agents=agents, lineups="all").lineups == "all"
+
+
+def test_lineups_of_a_game_need_more_than_two_roles(tmp_path):
+    games = {"tictactoe": {"lineups": "all"}}
+    with pytest.raises(ConfigError, match="tictactoe has only 2 roles for agents") as caught:
+        small_plan(tmp_path, games=games)
+    assert caught.value.key == ("games", "tictactoe", "lineups")
 
 
 def test_rules_may_be_found_by_an_environment_variable(tmp_path, monkeypatch):

@@ -81,6 +81,20 @@ def test_agents_that_play_alone_are_compared_by_repetition(tmp_path, store):
     assert (score.wins, score.draws, score.losses) == (2, 1, 0)
 
 
+def test_a_puzzle_in_which_all_agents_did_equally_well_rates_nobody(tmp_path, store):
+    small_plan(tmp_path)
+    (tmp_path / "alone.kif").write_text(ALONE, encoding="utf-8")
+    games = {name: {"rules": str(tmp_path / f"{name}.kif")} for name in ("small", "alone")}
+    plan = small_plan(tmp_path, games=games, repetitions=10)
+    run = fill(store, plan, lambda task: [0] if task.game == "alone" else a_wins_as_first(task))
+    report = make_report(store, run)
+    assert report.results.over_games("default", "a", "b").count == 20
+    assert tables.ratings_table(report.results, "default").rows[0][2] == "15 of 20"
+    text = "every agent got goal 0 in every match of alone, which is left out of win rates and ratings"
+    assert text in markdown(report)
+    assert text in text_of(terminal_view(report))
+
+
 def test_aborted_matches_and_faults_are_reported_and_not_scored(tmp_path, store):
     plan = small_plan(tmp_path)
     run = fill(store, plan, lambda task: [None, None], is_completed=False, late=2, fallback="mast")

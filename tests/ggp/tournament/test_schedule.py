@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from ggp.tournament.plan import Plan
 from ggp.tournament.schedule import Schedule, SelectionError, seatings
 from tests.ggp.tournament.plans import ALONE, TRIO, small_plan
 
@@ -76,3 +77,48 @@ def test_ids_and_seeds_are_all_different_and_stable(tmp_path):
 def test_cells_grow_evenly(tmp_path):
     repetitions = [task.repetition for task in tasks(small_plan(tmp_path, agents=THREE))]
     assert repetitions == sorted(repetitions)
+
+
+FOUR = {"a": "random", "b": "legal", "c": "random", "d": "legal"}
+
+
+def test_a_sample_of_lineups_is_fair_and_grows(tmp_path):
+    plan = small_plan(tmp_path, rules=TRIO, agents=FOUR, lineups=8, repetitions=1)
+    seats = [task.seats for task in tasks(plan)]
+    assert len(set(seats)) == len(seats) == 8
+    assert all(len(set(each)) == 3 for each in seats)
+    assert set(Counter((role, agent) for each in seats for role, agent in enumerate(each)).values()) == {2}
+    more = {task.seats for task in tasks(small_plan(tmp_path, rules=TRIO, agents=FOUR, lineups=13))}
+    assert set(seats) < more
+    assert len(more) == 13
+    other = {task.seats for task in tasks(small_plan(tmp_path, rules=TRIO, agents=FOUR, lineups=8, seed=5))}
+    assert other != set(seats)
+
+
+def test_a_sample_larger_than_all_lineups_is_all_of_them(tmp_path):
+    sampled = {t.seats for t in tasks(small_plan(tmp_path, rules=TRIO, agents=FOUR, lineups=10_000))}
+    assert sampled == {t.seats for t in tasks(small_plan(tmp_path, rules=TRIO, agents=FOUR, lineups="all"))}
+
+
+def test_a_sample_against_a_baseline_has_it_in_every_lineup(tmp_path):
+    plan = small_plan(tmp_path, rules=TRIO, agents=FOUR, lineups=7, against=["d"], repetitions=1)
+    assert len(tasks(plan)) == 7
+    assert all("d" in task.seats for task in tasks(plan))
+
+
+def test_twelve_agents_and_three_roles_need_not_play_all_1320_lineups(tmp_path):
+    agents = {f"agent{number}": "random" for number in range(12)}
+    counts = {
+        lineups: len(tasks(small_plan(tmp_path, rules=TRIO, agents=agents, lineups=lineups, repetitions=1)))
+        for lineups in ("all", 60)
+    }
+    assert counts == {"all": 1320, 60: 60}
+
+
+def test_lineups_may_differ_between_games(tmp_path):
+    small_plan(tmp_path, rules=TRIO)
+    sheet = str(tmp_path / "small.kif")
+    games = {"few": {"rules": sheet, "lineups": 4}, "whole": {"rules": sheet}}
+    plan = small_plan(tmp_path, rules=TRIO, agents=FOUR, games=games, lineups="all", repetitions=1)
+    assert Counter(task.game for task in tasks(plan)) == {"few": 4, "whole": 24}
+    assert Plan.from_json(plan.to_json()) == plan
