@@ -16,17 +16,12 @@ import click
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from gdl.errors import GdlError
-from gdl.program import Program, Source, arguments_of
-from gdl.syntax.parser import parse, parse_term
-from gdl.terms import Term
-from ggp.analysis.figures import words_of
-from ggp.analysis.picture import Picture, find_picture
 from ggp.cli.live_view import content_color, state_view
 from ggp.cli.options import Count, InputFile
 from ggp.engines.loading import read_program
 from ggp.match.outcome import outcome_text
-from ggp.match.record import MatchRecord, RecordError, Step, read_record
+from ggp.match.record import RecordError, Step, read_record
+from ggp.match.replay import Replay, rules_of
 from ggp.protocol.messages import printable
 from ggp.search.report import report_text
 
@@ -54,14 +49,23 @@ def command(record: Path, rules: str | None, step: int | None) -> None:
     In a terminal, keys lead forward and back; otherwise all steps are printed.
     """
     try:
-        replay = Replay(read_record(record), _program(record, rules))
+        found = read_record(record)
+        replay = ReplayView(found, read_program(rules)[0] if rules is not None else rules_of(found))
         _ = replay.states
     except RecordError as error:
         raise click.UsageError(f"{record}: {error}") from None
+    try:
+        show_replay(replay, step)
+    except click.UsageError as error:
+        raise click.UsageError(f"{record}: {error}") from None
+
+
+def show_replay(replay: ReplayView, step: int | None) -> None:
+    """Show one step of a match; with None all, one after the other in a terminal."""
+    console = Console(highlight=False)
     last = len(replay.states) - 1
     if step is not None and step > last:
-        raise click.UsageError(f"{record}: the match has {last} steps, not {step}")
-    console = Console(highlight=False)
+        raise click.UsageError(f"the match has {last} steps, not {step}")
     if step is not None:
         console.print(replay.frame(step))
     elif console.is_terminal and sys.stdin.isatty():
@@ -71,18 +75,7 @@ def command(record: Path, rules: str | None, step: int | None) -> None:
             console.print(replay.frame(number), "")
 
 
-def _program(record: Path, rules: str | None) -> Program:
-    """The rules from a file, else from the record; no rules at all if there are none."""
-    if rules is not None:
-        return read_program(rules)[0]
-    text = read_record(record).rules
-    try:
-        return parse(text, name=str(record)) if isinstance(text, str) else Program((), Source("", ""))
-    except GdlError as error:
-        raise RecordError(f"its rules cannot be read: {str(error).partition(chr(10))[0]}") from None
-
-
-def _step_through(console: Console, replay: Replay) -> None:
+def _step_through(console: Console, replay: ReplayView) -> None:
     """Show one step at a time on a screen of its own, until a key ends it."""
     last = len(replay.states) - 1
     number = 0
@@ -120,29 +113,12 @@ def split_keys(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Replay:
-    """A recorded match, ready to be looked at. Names and texts in it may be a stranger's."""
-
-    record: MatchRecord
-    program: Program
-
-    @cached_property
-    def states(self) -> tuple[tuple[Term, ...], ...]:
-        """The facts of every state. Raises RecordError."""
-        if not self.record.steps:
-            raise RecordError("the record has no steps")
-        return tuple(read_state(step.state, number) for number, step in enumerate(self.record.steps))
-
-    @cached_property
-    def picture(self) -> Picture:
-        return find_picture(self.program, self.states[0])
+class ReplayView(Replay):
+    """A recorded match as it is shown in a terminal."""
 
     @cached_property
     def roles(self) -> tuple[str, ...]:
-        """The roles of the record; if it names none, those of the rules."""
-        roles = tuple(printable(str(role)) for role in self.record.roles)
-        stated = tuple(str(arguments_of(rule.head)[0]) for rule in self.program.rules_for("role", 1))
-        return roles if any(roles) else stated if len(stated) == len(roles) else roles
+        return tuple(map(printable, super().roles))
 
     def frame(self, number: int) -> RenderableType:
         """One step: what was done, and the state it led to."""
@@ -203,22 +179,3 @@ def _at(row: Sequence[Any], seat: int) -> Any:
 def _move_text(move: object) -> str:
     text = printable(str(move))
     return text[1:-1] if text.startswith("(") and text.endswith(")") else text
-
-
-def read_state(text: object, number: int) -> tuple[Term, ...]:
-    """The facts of a state as records write it, with or without `true`. Raises RecordError.
-
-    >>> [str(fact) for fact in read_state("( (control x) (true (cell 1 1 b)) )", 0)]
-    ['(cell 1 1 b)', '(control x)']
-    """
-    words = str(text).strip()
-    inner = words[1:-1] if words.startswith("(") and words.endswith(")") else words
-    try:
-        term = parse_term(f"(state {inner})")
-    except GdlError as error:
-        raise RecordError(f"state {number}: {str(error).partition(chr(10))[0]}") from None
-    facts = [
-        arguments_of(fact)[0] if fact.name == "true" and len(arguments_of(fact)) == 1 else fact
-        for fact in arguments_of(term)
-    ]
-    return tuple(sorted(facts, key=words_of))

@@ -244,6 +244,14 @@ def resume_command(
 @click.option("--watch", "is_watching", is_flag=True, help="Keep running and refresh the results.")
 @click.option("--markdown", "is_markdown", is_flag=True, help="Print the report as Markdown.")
 @click.option("--runs", "lists_runs", is_flag=True, help="List the runs in STORE.")
+@click.option("--agent", metavar="NAME", help="Show the faults and losses of this agent.")
+@click.option("--match", "match_id", metavar="ID", help="Step through this match; --agent shows the IDs.")
+@click.option(
+    "--html",
+    "page_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write pages to publish to this folder: results, agents, and every match as a replay.",
+)
 def show_command(
     store: Path,
     run_name: str | None,
@@ -251,6 +259,9 @@ def show_command(
     is_watching: bool,
     is_markdown: bool,
     lists_runs: bool,
+    agent: str | None,
+    match_id: str | None,
+    page_folder: Path | None,
 ) -> None:
     """Show the results in STORE, even while a run is in progress."""
     from ggp.tournament.live import watch
@@ -268,13 +279,49 @@ def show_command(
                 watch(console, opened, run_name)
             except KeyboardInterrupt:
                 return
-        report = make_report(opened, opened.run(run_name))
+        run = opened.run(run_name)
+        if match_id is not None:
+            _show_match(opened, run, match_id)
+            return
+        if agent is not None:
+            _show_agent(console, opened, run, agent)
+            return
+        if page_folder is not None:
+            from ggp.web.published import write_pages
+
+            click.echo(f"open {write_pages(opened, run, page_folder)}")
+            return
+        report = make_report(opened, run)
         if is_markdown:
             click.echo(markdown(report), nl=False)
         else:
             console.print(terminal_view(report))
         if report_folder is not None:
             _print_notes(console, write_report(report, report_folder))
+
+
+def _show_match(store: Store, run: Run, match_id: str) -> None:
+    """Step through a stored match."""
+    from ggp.cli.show import ReplayView, show_replay
+    from ggp.match.record import RecordError
+    from ggp.match.replay import rules_of
+
+    record = store.record(run, match_id)
+    try:
+        show_replay(ReplayView(record, rules_of(record)), None)
+    except RecordError as error:
+        raise StoreError(f"{store.path}: match {match_id!r}: {error}") from None
+
+
+def _show_agent(console: Console, store: Store, run: Run, agent: str) -> None:
+    from ggp.cli.live_view import plain_text
+    from ggp.tournament.agent_report import agent_text
+
+    names = [each.name for each in run.plan.agents]
+    if agent not in names:
+        raise click.UsageError(f"no agent {agent!r} in run {run.name!r}; expected one of {', '.join(names)}")
+    for line in agent_text(store, run, agent).splitlines():
+        console.print(plain_text(line), soft_wrap=True)
 
 
 @command.command("export")

@@ -6,4 +6,5 @@ terms       clocks, seed, limits and substitutes of a match
 referee     plays one match: asks, times, substitutes, records
 outcome     who won, in words
 record      a match as a list of steps, and as ggp-base's JSON
+replay      a recorded match, to be looked at step by step
 """

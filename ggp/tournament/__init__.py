@@ -1,5 +1,6 @@
 """Tournaments: agents × games × repetitions, every match stored, and what the results prove.
 
+agent_code              the files of an agent as a digest
 plan                    the tournament as data: agents, games, conditions, stopping rule
 config                  TOML file or command-line options → plan
 schedule                plan → matches to play, every assignment of roles equally often
@@ -14,6 +15,7 @@ results                 stored matches → win rates, goals, faults, speed
 ratings                 Bradley-Terry ratings with their intervals
 tables                  results → tables as data
 report, charts          tables → terminal, Markdown and SVG
+agent_report            what became of one agent, match by match
 live                    progress of a run in the terminal
 network_gate            whether mcts plays better with a taught network
 tuning                  the options of mcts that are best for one game

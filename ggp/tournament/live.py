@@ -98,11 +98,13 @@ def duration_text(seconds: float) -> str:
 
 
 def standings(store: Store, run: Run, line: str) -> RenderableType:
-    """The current win rates below `line`."""
+    """The current crosstable, or win rates, below `line`."""
     results = make_report(store, run).results
     parts: list[RenderableType] = [Text(f"{run.name}: {line}", style="bold")]
     for condition in run.plan.conditions:
-        table = tables.win_rates(results, condition.name).upright()
+        table = tables.brief_crosstable(results, condition.name)
+        if not table.rows:
+            table = tables.win_rates(results, condition.name).upright()
         if not table.rows:
             table = tables.mean_goals(results, condition.name).upright()
         if table.rows:

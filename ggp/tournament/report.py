@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from ggp.tournament.store import Run, Store
 from ggp.tournament.tables import Table
 
 BY_SIMULATIONS = "by number of simulations"
+
+PAIRS_SHOWN = 15
+"""Maximum number of pairs in a terminal, which shows only the crosstable of more."""
 
 ABORTED_SHOWN = 10
 """Maximum number of aborted matches in a report, and of completed matches with a fault."""
@@ -119,9 +123,20 @@ def terminal_view(report: Report) -> RenderableType:
     parts: list[RenderableType] = [Text(f"{report.run.name}: {report.summary()}", style="bold")]
     for section in report.sections():
         parts.append(Text(f"\n{section.title}", style="bold"))
-        parts += [rich_table(table) for table in section.tables]
-    parts += [Text(line) for line in _notes(report)]
+        parts += [rich_table(table) for table in _with_crosstable(report, section)]
+    parts += [Text(line) for line in notes(report)]
     return Group(*parts)
+
+
+def _with_crosstable(report: Report, section: Section, pairs_shown: int = PAIRS_SHOWN) -> list[Table]:
+    """The tables of a section, the crosstable first; it replaces a table of more pairs than `pairs_shown`."""
+    if section.condition is None:
+        return section.tables
+    brief = tables.brief_crosstable(report.results, section.condition)
+    if not brief.rows:
+        return section.tables
+    is_long = len(report.results.met(section.condition)) > pairs_shown
+    return [brief, *section.tables[is_long:]]
 
 
 def rich_table(table: Table) -> RichTable:
@@ -144,16 +159,18 @@ def markdown(report: Report, drawn: charts.ChartNames | None = None) -> str:
         "",
     ]
     for section in report.sections():
-        lines += _section(section, (drawn or {}).get(section.condition, []) if section.is_drawn else [])
-    lines += ["## Setup", "", *(f"* {note}" for note in _notes(report)), ""]
+        lines += _section(
+            report, section, (drawn or {}).get(section.condition, []) if section.is_drawn else []
+        )
+    lines += ["## Setup", "", *(f"* {note}" for note in notes(report)), ""]
     agents = [(agent.name, f"`{agent.player}`") for agent in report.run.plan.agents]
     lines += markdown_table(Table("", ("agent", "settings"), tuple(agents), text_columns=2))
     return "\n".join(lines) + "\n"
 
 
-def _section(section: Section, drawn: list[str]) -> list[str]:
+def _section(report: Report, section: Section, drawn: list[str]) -> list[str]:
     lines = [f"## {section.title}", ""]
-    for table in section.tables:
+    for table in _with_crosstable(report, section, sys.maxsize):
         lines += [f"### {table.title}", "", *markdown_table(table), ""]
     return [*lines, *(f"![{name}]({name})" for name in drawn), ""]
 
@@ -168,26 +185,28 @@ def _escaped(cells: tuple[str, ...]) -> list[str]:
     return [cell.replace("|", "\\|") for cell in cells]
 
 
-def _notes(report: Report) -> list[str]:
+def notes(report: Report) -> list[str]:
+    """How the run was played, and what to know about its results, one sentence each."""
     results = report.results
-    notes = [f"seed {report.run.plan.seed}, engine {report.run.plan.engine}"]
-    notes += [f"program {version}" for version in results.versions]
+    found = [f"seed {report.run.plan.seed}, engine {report.run.plan.engine}"]
+    found += [f"program {version}" for version in results.versions]
     if len(results.versions) > 1:
-        notes.append("the program changed during this run: results may not be comparable")
-    notes += results.processors
+        found.append("the program changed during this run: results may not be comparable")
+    found += results.processors
     for (condition, game), goal in results.even.items():
         place = game if len(report.run.plan.conditions) == 1 else f"{game} ({condition})"
-        notes.append(
-            f"every agent got goal {goal} in every match of {place}, which is left out of win rates and ratings"
+        found.append(
+            f"every agent got goal {goal} in every match of {place},"
+            " which is left out of win rates and ratings"
         )
     unknown = sum(total.seats - total.reporting for total in results.agents.values())
     if unknown:
-        notes.append(f"seats with unknown policy (HTTP players): {unknown}")
-    for word, found in (("aborted", results.aborted), ("flawed", results.flawed)):
-        notes += [f"{word}: {match.id}: {match.fault}" for match in found[:ABORTED_SHOWN]]
-        if len(found) > ABORTED_SHOWN:
-            notes.append(f"{word}: {len(found) - ABORTED_SHOWN} more matches")
-    return notes
+        found.append(f"seats with unknown policy (HTTP players): {unknown}")
+    for word, listed in (("aborted", results.aborted), ("flawed", results.flawed)):
+        found += [f"{word}: {match.id}: {match.fault}" for match in listed[:ABORTED_SHOWN]]
+        if len(listed) > ABORTED_SHOWN:
+            found.append(f"{word}: {len(listed) - ABORTED_SHOWN} more matches")
+    return found
 
 
 def write_report(report: Report, folder: Path) -> list[str]:
@@ -196,11 +215,11 @@ def write_report(report: Report, folder: Path) -> list[str]:
     Raises OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    notes: list[str] = []
+    said: list[str] = []
     names: charts.ChartNames = {}
     try:
         names = charts.write_charts(report.results, folder)
     except ImportError:
-        notes.append("no charts: they need an extra, pip install 'ggp-lanes[charts]'")
+        said.append("no charts: they need an extra, pip install 'ggp-lanes[charts]'")
     write_text(folder / "report.md", markdown(report, names))
-    return notes
+    return said

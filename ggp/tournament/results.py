@@ -204,7 +204,9 @@ def _compare_alone(
     """Compare agents in single-player games by their goals in the same repetition; returns `Results.even`."""
     even = {}
     for condition, game in sorted({key[:2] for key in alone}):
-        goals = {goal for key, found in alone.items() if key[:2] == (condition, game) for goal in found.values()}
+        goals = {
+            goal for key, found in alone.items() if key[:2] == (condition, game) for goal in found.values()
+        }
         if len(goals) == 1 and len(plan.agents) > 1:
             even[condition, game] = goals.pop()
             continue

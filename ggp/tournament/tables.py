@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from ggp.tournament.plan import Condition, GameEntry, Plan
 from ggp.tournament.ratings import Rating, rate
-from ggp.tournament.results import AgentTotals, PairScore, Results, points_between
+from ggp.tournament.results import AgentTotals, PairScore, Results, collect, points_between
 from ggp.tournament.schedule import CellKey
 from ggp.tournament.stopping import Decision
+from ggp.tournament.store import StoredMatch
 
 SMALL_SECONDS = 0.01
 """Seconds a move below which two digits are shown, whatever their place."""
@@ -53,6 +54,15 @@ def win_rates(results: Results, condition: str) -> Table:
     return Table("Win rates", header, tuple(rows))
 
 
+def scores_between(results: Results, condition: str) -> dict[tuple[str, str], PairScore]:
+    """(agent, opponent) → score of the agent over all games, for both directions of every pair that met."""
+    scores: dict[tuple[str, str], PairScore] = {}
+    for a, b in results.met(condition):
+        score = scores[a, b] = results.over_games(condition, a, b)
+        scores[b, a] = PairScore(score.losses, score.draws, score.wins, score.count - score.points)
+    return scores
+
+
 def crosstable(results: Results, condition: str) -> Table:
     """Agents × agents: win rate in percent of the row's agent over all games, with its Wilson interval.
 
@@ -61,13 +71,28 @@ def crosstable(results: Results, condition: str) -> Table:
     agents = _agents(results, condition)
     if len(agents) < 3:
         return Table("Crosstable", ("",), ())
-    scores: dict[tuple[str, str], PairScore] = {}
-    for a, b in results.met(condition):
-        score = results.over_games(condition, a, b)
-        scores[a, b] = score
-        scores[b, a] = PairScore(score.losses, score.draws, score.wins, score.count - score.points)
+    scores = scores_between(results, condition)
     rows = tuple((a, *(rate_text(scores.get((a, b), PairScore())) for b in agents)) for a in agents)
     return Table("Crosstable", ("win rate %", *(f"vs {agent}" for agent in agents)), rows)
+
+
+def brief_crosstable(results: Results, condition: str) -> Table:
+    """The crosstable in whole percent, best agent first, with a column per place: it fits a terminal."""
+    agents, scores = ranking(results, condition), scores_between(results, condition)
+    if len(agents) < 3 or not scores:
+        return Table("Crosstable", ("",), ())
+    rows = []
+    for place, a in enumerate(agents, start=1):
+        cells = [f"{100 * scores[a, b].rate:.0f}" if (a, b) in scores else "" for b in agents]
+        rows.append((f"{place}", a, *cells))
+    header = ("", "win rate %", *map(str, range(1, len(agents) + 1)))
+    return Table("Crosstable", header, tuple(rows), text_columns=2)
+
+
+def ranking(results: Results, condition: str) -> list[str]:
+    """The agents that played, best first; those without a rating last."""
+    rated = [rating.agent for rating in ratings(results, condition)]
+    return rated + [agent for agent in _agents(results, condition) if agent not in rated]
 
 
 def counted_conditions(plan: Plan) -> list[Condition]:
@@ -186,6 +211,18 @@ def ratings(results: Results, condition: str) -> list[Rating]:
     names = [agent.name for agent in results.plan.agents]
     anchor = results.plan.against[0] if results.plan.against else None
     return rate(names, points_between(results, condition), anchor=anchor)
+
+
+def rating_history(
+    plan: Plan, matches: Sequence[StoredMatch], condition: str, points: int = 24
+) -> list[tuple[int, list[Rating]]]:
+    """Number of matches of a condition → ratings after as many, at about `points` numbers.
+
+    matches   in the order in which they were stored
+    """
+    own = [match for match in matches if match.condition == condition]
+    numbers = sorted({-(-len(own) * number // points) for number in range(1, points + 1)})
+    return [(number, ratings(collect(plan, own[:number]), condition)) for number in numbers if own]
 
 
 def ratings_table(results: Results, condition: str) -> Table:

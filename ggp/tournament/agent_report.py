@@ -1,0 +1,129 @@
+"""What became of one agent: its matches with outcome, and its faults with their reasons."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ggp.match.faults import Fault, Illegal, Late, Unreachable
+from ggp.match.record import MatchRecord
+from ggp.tournament.results import pair_scores
+from ggp.tournament.store import Run, Store, StoredMatch
+
+FAULTS_SHOWN = 3
+"""Maximum number of faults of one match in a line of text."""
+
+LINES_SHOWN = 30
+"""Maximum number of matches in a list for the terminal, the newest ones."""
+
+OUTCOMES = ("won", "drawn", "lost", "alone", "aborted")
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """A match of an agent, seen from its side.
+
+    outcome   one of OUTCOMES; "alone" in single-player games
+    roles     those that the agent had
+    score     what every role got, the agent's own first: `x 0, o (bob) 100`
+    faults    step and reason
+    """
+
+    match: StoredMatch
+    outcome: str
+    roles: tuple[str, ...]
+    score: str
+    faults: tuple[tuple[int, str], ...]
+
+    @property
+    def fault_text(self) -> str:
+        """The first faults, in one line; empty without any."""
+        texts = [f"{f'step {step}' if step else 'START'}: {reason}" for step, reason in self.faults]
+        more = len(texts) - FAULTS_SHOWN
+        return "; ".join(texts[:FAULTS_SHOWN] + ([f"and {more} more"] if more > 0 else []))
+
+
+def appearances(store: Store, run: Run, agent: str) -> list[Appearance]:
+    """The stored matches of `agent`, newest first. Raises StoreError."""
+    matches = [match for match in store.matches(run) if agent in {seat.agent for seat in match.seats}]
+    matches.sort(key=lambda match: match.stored_ms, reverse=True)
+    return [appearance(match, store.record(run, match.id), agent) for match in matches]
+
+
+def appearance(match: StoredMatch, record: MatchRecord, agent: str) -> Appearance:
+    """One match from the side of `agent`."""
+    own = [number for number, seat in enumerate(match.seats) if seat.agent == agent]
+    order = own + [number for number in range(len(match.seats)) if number not in own]
+    goals = []
+    for number in order:
+        seat = match.seats[number]
+        name = seat.role if number in own else f"{seat.role} ({seat.agent or 'random'})"
+        goals.append(f"{name} {'-' if seat.goal is None else seat.goal}")
+    faults = tuple(
+        (step, reason_of(fault))
+        for step, entry in enumerate(record.steps)
+        for number in own
+        if number < len(entry.faults) and (fault := entry.faults[number]) is not None
+    )
+    roles = tuple(match.seats[number].role for number in own)
+    return Appearance(match, _outcome(match, agent), roles, ", ".join(goals), faults)
+
+
+def _outcome(match: StoredMatch, agent: str) -> str:
+    if not match.is_completed:
+        return "aborted"
+    scores = [score for (own, _), score in pair_scores(match) if own == agent]
+    if not scores:
+        return "alone"
+    mean = sum(scores) / len(scores)
+    return "won" if mean > 0.5 else "lost" if mean < 0.5 else "drawn"
+
+
+def reason_of(fault: Fault) -> str:
+    """A fault in words.
+
+    >>> reason_of(Late()), reason_of(Illegal("(mark 9 9)"))
+    ('time-out', 'illegal move (mark 9 9)')
+    """
+    if isinstance(fault, Illegal):
+        return f"illegal move {fault.answer}"
+    return {Late: "time-out", Unreachable: "no connection"}.get(type(fault), str(fault))
+
+
+def summary(found: Iterable[Appearance]) -> str:
+    """Number of matches by outcome, and of those with faults.
+
+    >>> summary([])
+    '0 matches: 0 won, 0 drawn, 0 lost'
+    """
+    found = list(found)
+    counts = Counter(each.outcome for each in found)
+    parts = [f"{counts[name]} {name}" for name in OUTCOMES if counts[name] or name in OUTCOMES[:3]]
+    flawed = sum(bool(each.faults) for each in found)
+    return f"{len(found)} matches: {', '.join(parts)}" + (f"; faults in {flawed}" if flawed else "")
+
+
+def agent_text(store: Store, run: Run, agent: str) -> str:
+    """Faults and losses of an agent, and the command that replays a match. Raises StoreError."""
+    found = appearances(store, run, agent)
+    flawed = [each for each in found if each.faults]
+    lost = [each for each in found if each.outcome == "lost"]
+    lines = [f"{agent} ({run.plan.agent(agent).player}): {summary(found)}"]
+    faults = [f"  {each.match.id}   as {', '.join(each.roles)}: {each.fault_text}" for each in flawed]
+    losses = [f"  {each.match.id}   {each.score}, {each.match.steps} steps" for each in lost]
+    lines += [*_listed("Faults", faults), *_listed("Losses", losses)]
+    if flawed or lost:
+        place = f"{shlex.quote(str(store.path))} --run {shlex.quote(run.name)}"
+        example = shlex.quote((flawed or lost)[0].match.id)
+        lines += ["", f"Replay one: ggp tournament show {place} --match {example}"]
+    return "\n".join(lines)
+
+
+def _listed(title: str, lines: list[str]) -> list[str]:
+    if not lines:
+        return []
+    more = len(lines) - LINES_SHOWN
+    end = [f"  and {more} older ones: ggp tournament export lists all"] if more > 0 else []
+    return ["", title, *lines[:LINES_SHOWN], *end]

@@ -1,0 +1,314 @@
+"""A tournament as pages that need no server: results, agents, and every match as a replay.
+
+    index.html      standings, crosstable, ratings over time and the other tables
+    agent-N.html    what became of an agent: faults with their reasons, losses, all matches
+    matches.html    every match, with a filter
+    match-N.html    a match step by step
+
+Pages are files: browsers load no modules from those, so that scripts are plain ones. Files are named by
+number, and every name from outside is escaped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from gdl.errors import GdlError
+from gdl.program import Program
+from ggp.analysis.picture import Picture
+from ggp.files import PACKAGE, write_text
+from ggp.match.outcome import outcome_text
+from ggp.match.record import RecordError
+from ggp.match.replay import Replay, rules_of
+from ggp.tournament.agent_report import Appearance, appearance, reason_of, summary
+from ggp.tournament.plan import Condition
+from ggp.tournament.report import Report, make_report, notes
+from ggp.tournament.results import PairScore
+from ggp.tournament.store import Run, Store, StoredMatch
+from ggp.tournament.tables import (
+    Table,
+    condition_text,
+    ranking,
+    rate_text,
+    rating_history,
+    ratings,
+    ratings_table,
+    scores_between,
+)
+from ggp.web.match_view import state_view
+from ggp.web.rating_chart import history_chart, whisker
+
+LINES_SHOWN = 15
+"""Maximum number of rows of a table that is not folded."""
+
+_STATIC = PACKAGE / "web" / "static"
+
+
+def write_pages(store: Store, run: Run, folder: Path) -> Path:
+    """Write all pages of a run; returns the first one. Raises StoreError, OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("base.css", "match.css", "tournament.css", "published.css"):
+        write_text(folder / name, (_STATIC / name).read_text(encoding="utf-8"))
+    for name, parts in (("replay.js", ("page.js", "replay.js")), ("filter.js", ("filter.js",))):
+        scripts = [(_STATIC / part).read_text(encoding="utf-8").replace("export ", "") for part in parts]
+        write_text(folder / name, "\n".join(scripts))
+    matches = sorted(store.matches(run), key=lambda match: (match.stored_ms, match.id))
+    pages = Pages(make_report(store, run), matches)
+    views = _Views()
+    seen: dict[str, list[Appearance]] = {agent.name: [] for agent in run.plan.agents}
+    for match in matches:
+        record = store.record(run, match.id)
+        for agent, found in seen.items():
+            if agent in {seat.agent for seat in match.seats}:
+                found.append(appearance(match, record, agent))
+        data = views.data(match.game, Replay(record, views.rules(match.game, record)))
+        _write(folder / pages.file_of(match), pages.match_page(match, data))
+    for agent, found in seen.items():
+        _write(folder / pages.agent_file(agent), pages.agent_page(agent, found[::-1]))
+    _write(folder / "matches.html", pages.matches_page())
+    _write(folder / "index.html", pages.index_page())
+    return folder / "index.html"
+
+
+def _write(path: Path, text: str) -> None:
+    write_text(path, text.encode("utf-8", "replace").decode())  # half a character in a player's answer
+
+
+class _Views:
+    """The steps of matches as data for the script; rules and pictures are read once per game."""
+
+    def __init__(self) -> None:
+        self._rules: dict[str, Program] = {}
+        self._pictures: dict[str, Picture] = {}
+
+    def rules(self, game: str, record: Any) -> Program:
+        if game not in self._rules:
+            self._rules[game] = rules_of(record)
+        return self._rules[game]
+
+    def data(self, game: str, replay: Replay) -> dict[str, Any]:
+        """Roles, outcome and steps; a step has only what differs from the one before it."""
+        try:
+            states = replay.states
+            picture = self._pictures.setdefault(game, replay.picture)
+        except (RecordError, GdlError) as error:
+            return {"roles": replay.roles, "steps": [], "outcome": f"{error}"}
+        record, last = replay.record, len(states) - 1
+        steps: list[dict[str, Any]] = []
+        before: dict[str, Any] = {}
+        for number, (step, facts) in enumerate(zip(record.steps, states, strict=True)):
+            is_over = number == last and record.is_completed
+            view = state_view(picture, facts, states[number - 1] if number else None, is_over=is_over)
+            view["board"] = view["board"].split("\n")
+            changed = {key: value for key, value in view.items() if before.get(key) != value}
+            if "board" in changed and len(before.get("board", ())) == len(view["board"]):
+                pairs = enumerate(zip(before["board"], view["board"], strict=True))
+                changed["board"] = {str(index): new for index, (old, new) in pairs if old != new}
+            before = view
+            faults = ["" if fault is None else reason_of(fault) for fault in step.faults]
+            steps.append({**changed, "moves": list(step.joint_move), "faults": faults})
+        goals = [goal if isinstance(goal, int) else None for goal in record.goals or ()]
+        outcome = outcome_text(replay.roles, goals if len(goals) == len(replay.roles) else None)
+        note = f"aborted: {record.fault}" if record.is_aborted else outcome
+        return {"roles": replay.roles, "steps": steps, "outcome": note}
+
+
+class Pages:
+    """The texts of the pages of a run.
+
+    matches   in the order in which they were stored, so that their numbers stay as a run grows
+    """
+
+    def __init__(self, report: Report, matches: Sequence[StoredMatch]) -> None:
+        self.report, self.matches = report, matches
+        self._numbers = {match.id: number for number, match in enumerate(matches, start=1)}
+        self._agents = {agent.name: number for number, agent in enumerate(report.run.plan.agents, start=1)}
+
+    def file_of(self, match: StoredMatch) -> str:
+        return f"match-{self._numbers[match.id]}.html"
+
+    def agent_file(self, agent: str) -> str:
+        return f"agent-{self._agents[agent]}.html"
+
+    def index_page(self) -> str:
+        """Standings, crosstable, ratings over time, and the other tables of the report."""
+        parts = [f'<p>{escape(self.report.summary())}. <a href="matches.html">All matches</a></p>']
+        for condition in self.report.run.plan.conditions:
+            parts += self._condition(condition)
+        for section in self.report.sections():
+            if section.condition is None:
+                parts += [f"<h2>{escape(section.title)}</h2>", *map(_card, section.tables)]
+        setup = "".join(f"<li>{escape(note)}</li>" for note in notes(self.report))
+        agents = Table(
+            "Agents",
+            ("agent", "settings"),
+            tuple((agent.name, agent.player) for agent in self.report.run.plan.agents),
+            text_columns=2,
+        )
+        parts += ["<h2>Setup</h2>", _card(agents), f'<ul class="faint">{setup}</ul>']
+        return self._page("Results", "\n".join(parts))
+
+    def _condition(self, condition: Condition) -> list[str]:
+        results, name = self.report.results, condition.name
+        parts = [f"<h2>{escape(name)}: {escape(condition_text(condition))}</h2>"]
+        parts += [self._standings(name), self._crosstable(name)]
+        chart = history_chart(rating_history(results.plan, self.matches, name))
+        if chart:
+            parts.append(f'<section class="card"><h3>Ratings over time, Elo</h3>{chart}</section>')
+        rest = [each for each in self.report.condition_tables(condition) if each.title != "Ratings"]
+        return [*parts, *map(_card, rest)]
+
+    def _standings(self, condition: str) -> str:
+        """Agents, best first, with the intervals of their ratings."""
+        results = self.report.results
+        found = ratings(results, condition)
+        ends = [rating.elo + sign * rating.margin for rating in found for sign in (-1, 1)]
+        faults: Counter[str] = Counter()
+        for (of_condition, _, agent), totals in results.agents.items():
+            faults[agent] += totals.faults if of_condition == condition else 0
+        rows = []
+        for place, (rating, row) in enumerate(
+            zip(found, ratings_table(results, condition).rows, strict=True), start=1
+        ):
+            cells = [_cell(place), f"<td>{self._agent_link(rating.agent)}</td>", _cell(row[1])]
+            cells += [f"<td>{whisker(rating, min(ends), max(ends))}</td>", _cell(row[2])]
+            rows.append(f"<tr>{''.join(cells)}{_cell(faults[rating.agent])}</tr>")
+        heads = '<th></th><th>agent</th><th class="number">Elo</th><th>95 % interval</th>'
+        heads += '<th class="number">points</th><th class="number">faults</th>'
+        return _table_card("Standings", heads, rows) if rows else ""
+
+    def _crosstable(self, condition: str) -> str:
+        """Agents × agents: win rates in percent; each leads to the matches of the pair."""
+        results = self.report.results
+        agents, scores = ranking(results, condition), scores_between(results, condition)
+        if not scores:
+            return ""
+        rows = []
+        for place, a in enumerate(agents, start=1):
+            cells = [_cell(place), f"<td>{self._agent_link(a)}</td>"]
+            cells += [_rate_cell(a, b, scores.get((a, b))) for b in agents]
+            rows.append(f"<tr>{''.join(cells)}</tr>")
+        heads = "<th></th><th>win rate %</th>"
+        for place, agent in enumerate(agents, start=1):
+            heads += f'<th class="number"><abbr title="{escape(agent)}">{place}</abbr></th>'
+        return _table_card("Crosstable", heads, rows)
+
+    def _agent_link(self, agent: str) -> str:
+        return f'<a href="{self.agent_file(agent)}">{escape(agent)}</a>'
+
+    def agent_page(self, agent: str, found: Sequence[Appearance]) -> str:
+        """Faults with their reasons, losses and other matches of an agent, newest first."""
+        spec = self.report.run.plan.agent(agent).player
+        parts = [f"<p><code>{escape(spec)}</code></p><p>{escape(summary(found))}</p>"]
+        lost = [each for each in found if each.outcome == "lost"]
+        groups = [
+            ("Faults", [each for each in found if each.faults]),
+            ("Losses", lost),
+            ("Other matches", [each for each in found if each.outcome != "lost"]),
+        ]
+        heads = "<th>game</th><th>outcome</th><th>goals</th><th>steps</th><th>faults</th>"
+        for title, chosen in groups:
+            rows = [
+                f'<tr><td><a href="{self.file_of(each.match)}">{escape(each.match.game)}</a></td>'
+                f"<td>{each.outcome}</td><td>{escape(each.score)}</td>{_cell(each.match.steps)}"
+                f'<td class="error">{escape(each.fault_text)}</td></tr>'
+                for each in chosen
+            ]
+            parts += [_table_card(f"{title} ({len(rows)})", heads, rows)] if rows else []
+        return self._page(agent, "\n".join(parts))
+
+    def matches_page(self) -> str:
+        """Every match, newest first, with a filter."""
+        rows = []
+        for match in reversed(self.matches):
+            agents = "|".join(sorted({seat.agent for seat in match.seats if seat.agent}))
+            rows.append(
+                f'<tr data-agents="{escape(agents)}"><td><a href="{self.file_of(match)}">{escape(match.game)}'
+                f"</a></td><td>{escape(_score(match))}</td>{_cell(match.steps)}"
+                f'<td>{escape(match.condition)}</td><td class="error">{escape(match.fault)}</td></tr>'
+            )
+        heads = "<th>game</th><th>agents and goals</th><th>steps</th><th>condition</th><th>fault</th>"
+        tools = (
+            '<p class="row"><input id="filter" type="search" placeholder="agents, game or fault" '
+            'aria-label="filter matches"><span id="count" class="faint" role="status"></span></p>'
+        )
+        table = _table_card("Matches", heads, rows)
+        return self._page("Matches", f'{tools}{table}<script src="filter.js"></script>')
+
+    def match_page(self, match: StoredMatch, data: dict[str, Any]) -> str:
+        """A match that a script steps through."""
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+        body = (
+            f'<section class="play" aria-label="board"><p id="status" role="status" aria-live="polite">'
+            'The replay needs JavaScript.</p><div id="state"></div>'
+            '<div class="row steps"><button id="first" type="button" aria-label="first position">«</button>'
+            '<button id="back" type="button" aria-label="one step back">‹</button>'
+            '<input id="step" type="range" min="0" max="0" value="0" aria-label="step">'
+            '<button id="forward" type="button" aria-label="one step forward">›</button>'
+            '<button id="last" type="button" aria-label="last position">»</button>'
+            '<span id="step-text" class="faint"></span></div></section>'
+            '<aside><section class="card" id="log-box"><h2>Moves made</h2><ol id="log"></ol></section>'
+            "</aside>"
+            f'<script type="application/json" id="match">{text}</script><script src="replay.js"></script>'
+        )
+        return self._page(match.game, body, about=_score(match), sheet="match.css")
+
+    def _page(self, title: str, body: str, about: str = "", sheet: str = "tournament.css") -> str:
+        name = escape(self.report.run.name)
+        links = f'<a href="index.html">{name}</a><a href="matches.html">Matches</a>'
+        return (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f'<title>{escape(title)} – {name}</title>\n<link rel="icon" href="data:,">\n'
+            f'<link rel="stylesheet" href="base.css"><link rel="stylesheet" href="{sheet}">'
+            '<link rel="stylesheet" href="published.css">\n</head>\n<body>\n'
+            f'<header class="bar"><h1>{escape(title)}</h1><span class="faint">{escape(about)}</span>'
+            f"<nav>{links}</nav></header>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+        )
+
+
+def _score(match: StoredMatch) -> str:
+    return " · ".join(
+        f"{seat.agent or 'random'} ({seat.role}) {'–' if seat.goal is None else seat.goal}"
+        for seat in match.seats
+    )
+
+
+def _cell(value: object) -> str:
+    return f'<td class="number">{escape(str(value))}</td>'
+
+
+def _rate_cell(a: str, b: str, score: PairScore | None) -> str:
+    if score is None or not score.count:
+        return f'<td class="number faint">{"" if a == b else "–"}</td>'
+    kind = "better" if score.rate > 0.5 else "worse"
+    title = escape(f"{a} vs {b}: {rate_text(score)} matches")
+    return (
+        f'<td class="number {kind}" style="--share: {abs(score.rate - 0.5) * 100:.0f}%">'
+        f'<a href="matches.html#{quote(f"{a} {b}")}" title="{title}">{100 * score.rate:.0f}</a></td>'
+    )
+
+
+def _card(table: Table) -> str:
+    """A table of the report; a long one is folded."""
+    kinds = ["" if index < table.text_columns else ' class="number"' for index in range(len(table.header))]
+    heads = "".join(f"<th{kind}>{escape(text)}</th>" for kind, text in zip(kinds, table.header, strict=True))
+    rows = []
+    for row in table.rows:
+        cells = [f"<td{kind}>{escape(text)}</td>" for kind, text in zip(kinds, row, strict=True)]
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    return _table_card(table.title, heads, rows, is_folded=len(rows) > LINES_SHOWN)
+
+
+def _table_card(title: str, heads: str, rows: Iterable[str], *, is_folded: bool = False) -> str:
+    body = "\n".join(rows)
+    table = f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    if is_folded:
+        return f'<details class="card"><summary>{escape(title)}</summary>{table}</details>'
+    return f'<section class="card"><h3>{escape(title)}</h3>{table}</section>'
