@@ -50,6 +50,9 @@ class Diagnostic:
     related: tuple[Related, ...] = field(default=())
 
 
+RENDERED = 10
+"""Maximum number of diagnostics in the text of an error: a file that is no sheet may have thousands."""
+
 _VISIBLE: dict[int, int | str] = {
     **{code: 0x2400 + code for code in range(0x20)},
     **dict.fromkeys(range(0x7F, 0xA0), 0xFFFD),
@@ -101,13 +104,16 @@ class GdlError(Exception):
 class RuleSheetError(GdlError):
     """An error in a rule sheet.
 
-    `str(error)` is the rendered list of its diagnostics.
+    `str(error)` is the rendered list of its first diagnostics.
     """
 
     def __init__(self, diagnostics: Sequence[Diagnostic], source: Source) -> None:
         self.diagnostics = tuple(diagnostics)
         self.source = source
-        super().__init__("\n".join(render(diagnostic, source) for diagnostic in self.diagnostics))
+        lines = [render(diagnostic, source) for diagnostic in self.diagnostics[:RENDERED]]
+        more = len(self.diagnostics) - len(lines)
+        lines += [f"and {more} more findings: ggp validate lists all"] if more else []
+        super().__init__("\n".join(lines))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.diagnostics, self.source))

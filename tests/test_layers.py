@@ -30,6 +30,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "ggp.files",
         "ggp.notebook",
         "ggp.confidence_intervals",
+        "ggp.suggestions",
         "ggp.processes",
     ),
     ("ggp.game", "ggp.jit"),

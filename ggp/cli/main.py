@@ -20,6 +20,8 @@ from contextlib import contextmanager
 
 import click
 
+from ggp.suggestions import did_you_mean
+
 COMMANDS = {
     "match": "Play a match on this machine, with you as a player or without.",
     "serve": "Play, watch and write games in the browser.",
@@ -49,6 +51,12 @@ COMMANDS = {
 """Command → its line in `ggp --help`."""
 
 
+INSTEAD = {
+    "play": "`ggp match GAME human` plays in the terminal, `ggp serve` in the browser",
+    "game": "`ggp games` lists the games, `ggp info GAME` describes one",
+}
+"""What to say to those who type a command that does not exist."""
+
 CTRL_C_AGAIN_SECONDS = 0.02
 
 
@@ -57,6 +65,19 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """`ggp help COMMAND` is `ggp COMMAND --help`."""
+        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            hint = f": {INSTEAD[name]}" if name in INSTEAD else f".{did_you_mean(name, COMMANDS)}"
+            raise click.UsageError(f"No such command {name!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:

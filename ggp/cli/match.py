@@ -209,9 +209,8 @@ def _require_seats(name: str, roles: Iterable[Term], specs: tuple[str, ...]) -> 
     """The roles that players can take. Raises PlayerSpecError if there are fewer than `specs`."""
     seats = [str(role) for role in roles if role != RANDOM_ROLE]
     if len(specs) > len(seats):
-        raise PlayerSpecError(
-            f"{name} takes {len(seats)} player(s), one for each of {', '.join(seats)}; got {len(specs)}"
-        )
+        count = "1 player" if len(seats) == 1 else f"{len(seats)} players"
+        raise PlayerSpecError(f"{name} takes {count}, one for each of {', '.join(seats)}; got {len(specs)}")
     return seats
 
 

@@ -15,6 +15,7 @@ from rich.console import Console
 from ggp.cli.options import Amount
 from ggp.engines.loading import ENGINES
 from ggp.files import writing
+from ggp.suggestions import did_you_mean
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
 from ggp.tournament.export import MATCH_COLUMNS, SEAT_COLUMNS, write_csv, write_json_lines
 from ggp.tournament.plan import Plan
@@ -56,6 +57,9 @@ class _TournamentGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            hint = did_you_mean(args[0], self.commands)
+            if hint and not Path(args[0]).exists():
+                raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx)
             args = ["run", *args]
         return super().parse_args(ctx, args)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from gdl.terms import Term
 from gdl.validation.checks.recursion import growing_rule
 from ggp.files import PACKAGE
 from ggp.game import Game
+from ggp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from ggp.engines.compilation import CompilationLimits, Progress
@@ -84,8 +84,7 @@ def find_rules(name: str | Path) -> Path:
             if path.parent == Path() and candidate.is_file():
                 return candidate
         known.update(sheet.stem for sheet in folder.glob("*.kif"))
-    close = get_close_matches(path.stem, known, n=3, cutoff=0.7)
-    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    hint = did_you_mean(path.stem, known)
     if path.parent != Path() or path.suffix:
         raise RulesNotFoundError(f"{name}: no such file.{hint}")
     raise RulesNotFoundError(f"{name}: no such file or game.{hint or ' `ggp games` lists the games.'}")

@@ -208,8 +208,14 @@ class MatchRecord:
         """Read a record, ours or another manager's. Raises RecordError."""
         try:
             data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise RecordError(f"not JSON: {error}") from None
+        except (ValueError, RecursionError):
+            if text.startswith("SQLite format 3"):
+                raise RecordError(
+                    "not a match record but a tournament's store: see ggp tournament show --help"
+                ) from None
+            raise RecordError(
+                "not a match record, which is a file in JSON, such as ggp match --record writes"
+            ) from None
         return cls.from_dict(data)
 
     @classmethod

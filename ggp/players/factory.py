@@ -35,9 +35,10 @@ from ggp.players.options import (
 from ggp.players.own import is_own_player, make_own_player
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from ggp.search.mcts.options import available_cores, check_weights, default_options
-from ggp.search.option_table import OptionError, refuse_unknown, take_options
+from ggp.search.option_table import OptionError, refuse_unknown, rows_of, take_options
 from ggp.solver.members import parse_coalition
 from ggp.solver.saved_header import SavedSolutionError, read_header
+from ggp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from ggp.features.evaluation import LinearEvaluation
@@ -99,7 +100,7 @@ def make_player(
             raise PlayerSpecError(f"unknown player {spec!r}: a player over HTTP is written http://{spec}")
         raise PlayerSpecError(_unknown(spec, tuple(_MAKERS)))
     try:
-        given = {"command": rest} if kind == "text" else split_options(rest)
+        given = {"command": rest} if kind == "text" else split_options(rest, kind)
         return _MAKERS[kind](given, Links(on_progress, on_report, ask, show))
     except (OptionError, OSError) as error:
         raise PlayerSpecError(f"player {spec!r}: {error}") from None
@@ -154,6 +155,9 @@ def tablebase_spec(path: Path, agent: str = "mcts") -> str:
 
 
 def _unknown(spec: str, kinds: tuple[str, ...], *, with_http: bool = True) -> str:
+    hint = did_you_mean(spec.partition(":")[0], kinds)
+    if hint:
+        return f"unknown player {spec!r}.{hint}"
     http = " http://host:port;" if with_http else ""
     return (
         f"unknown player {spec!r}: expected {', '.join(kinds)}, with options as in mcts:option=value,…;"
@@ -161,8 +165,8 @@ def _unknown(spec: str, kinds: tuple[str, ...], *, with_http: bool = True) -> st
     )
 
 
-def split_options(text: str) -> dict[str, str]:
-    """The options in `name=value,name=value`. Raises OptionError.
+def split_options(text: str, kind: str = "") -> dict[str, str]:
+    """The options in `name=value,name=value`, of a kind of player. Raises OptionError.
 
     >>> split_options("c=20,threads=2")
     {'c': '20', 'threads': '2'}
@@ -171,7 +175,8 @@ def split_options(text: str) -> dict[str, str]:
     for part in filter(None, text.split(",")):
         name, equals, value = (each.strip() for each in part.partition("="))
         if not equals or not value:
-            raise OptionError(f"options are written option=value, not {part!r}")
+            names = [row.name for table in option_tables(kind) for row in rows_of(table)]
+            raise OptionError(f"options are written option=value, not {part!r}.{did_you_mean(name, names)}")
         if name in options:
             raise OptionError(f"option {name!r} is given twice")
         options[name] = value

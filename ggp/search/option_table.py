@@ -22,6 +22,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ggp.suggestions import did_you_mean
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
@@ -209,8 +211,10 @@ def take_options(defaults: Table, given: dict[str, str]) -> Table:
 def refuse_unknown(left: Mapping[str, str], *tables: Any) -> None:
     """Raise OptionError if options are left over; `tables` are the known ones."""
     if left:
-        names = ", ".join(row.name for table in tables for row in rows_of(table))
-        raise OptionError(f"unknown option {next(iter(left))!r}; known options: {names}")
+        names, wrong = [row.name for table in tables for row in rows_of(table)], next(iter(left))
+        hint = did_you_mean(wrong, names)
+        rest = f".{hint}" if hint else f"; known options: {', '.join(names)}"
+        raise OptionError(f"unknown option {wrong!r}{rest}")
 
 
 def parse_table(defaults: Table, given: Mapping[str, str]) -> Table:

@@ -13,7 +13,7 @@ from ggp.tournament.results import pair_scores
 from ggp.tournament.store import Run, Store, StoredMatch
 
 FAULTS_SHOWN = 3
-"""Maximum number of faults of one match in a line of text."""
+"""Maximum number of reasons, and of steps with the same reason, in a line of text."""
 
 LINES_SHOWN = 30
 """Maximum number of matches in a list for the terminal, the newest ones."""
@@ -39,10 +39,18 @@ class Appearance:
 
     @property
     def fault_text(self) -> str:
-        """The first faults, in one line; empty without any."""
-        texts = [f"{f'step {step}' if step else 'START'}: {reason}" for step, reason in self.faults]
-        more = len(texts) - FAULTS_SHOWN
-        return "; ".join(texts[:FAULTS_SHOWN] + ([f"and {more} more"] if more > 0 else []))
+        """The faults in one line, those with the same reason together; empty without any."""
+        steps: dict[str, list[str]] = {}
+        for step, reason in self.faults:
+            steps.setdefault(reason, []).append(f"step {step}" if step else "START")
+        texts = [f"{reason} at {_first(found)}" for reason, found in steps.items()]
+        return _first(texts, "; ")
+
+
+def _first(texts: list[str], between: str = ", ") -> str:
+    """The first of many texts, and the number of the others."""
+    more = len(texts) - FAULTS_SHOWN
+    return between.join(texts[:FAULTS_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def appearances(store: Store, run: Run, agent: str) -> list[Appearance]:
@@ -125,5 +133,5 @@ def _listed(title: str, lines: list[str]) -> list[str]:
     if not lines:
         return []
     more = len(lines) - LINES_SHOWN
-    end = [f"  and {more} older ones: ggp tournament export lists all"] if more > 0 else []
+    end = [f"  and {more} older ones: --html writes pages with all"] if more > 0 else []
     return ["", title, *lines[:LINES_SHOWN], *end]

@@ -20,10 +20,18 @@ from ggp.tournament.stopping import Decision, Stopping
 from ggp.tournament.store import Run, Store
 from ggp.tournament.tables import Table
 
+MEANING = (
+    "Win rates: percent, 95 % Wilson interval, number of matches; a draw counts half a win. "
+    "Ratings: Bradley-Terry over all games, in Elo points, with 95 % interval."
+)
+
 BY_SIMULATIONS = "by number of simulations"
 
 PAIRS_SHOWN = 15
 """Maximum number of pairs in a terminal, which shows only the crosstable of more."""
+
+WIDE_COLUMNS = 8
+"""Maximum number of columns of a table that are not set close together."""
 
 ABORTED_SHOWN = 10
 """Maximum number of aborted matches in a report, and of completed matches with a fault."""
@@ -142,7 +150,8 @@ def _with_crosstable(report: Report, section: Section, pairs_shown: int = PAIRS_
 def rich_table(table: Table) -> RichTable:
     """A table for a terminal."""
     title = Text(table.title, style="italic")  # not markup: names may contain brackets
-    view = RichTable(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    padding = (0, 1) if len(table.header) <= WIDE_COLUMNS else (0, 0)
+    view = RichTable(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=padding)
     for number, name in enumerate(table.header):
         view.add_column(Text(name), justify="left" if number < table.text_columns else "right")
     for row in table.rows:
@@ -153,11 +162,7 @@ def rich_table(table: Table) -> RichTable:
 def markdown(report: Report, drawn: charts.ChartNames | None = None) -> str:
     """The report as Markdown; `drawn` holds the file names of charts."""
     lines = [f"# {report.run.name}", "", report.summary() + ".", ""]
-    lines += [
-        "Win rates: percent, 95 % Wilson interval, number of matches; a draw counts half a win. "
-        "Ratings: Bradley-Terry over all games, in Elo points, with 95 % interval.",
-        "",
-    ]
+    lines += [MEANING, ""]
     for section in report.sections():
         lines += _section(
             report, section, (drawn or {}).get(section.condition, []) if section.is_drawn else []

@@ -21,6 +21,8 @@ click_paths       which cells to click for a move
 board_markup      a board as SVG with cells that can be clicked
 lines_markup      lines between dots as SVG that can be clicked
 stores            the tournaments that `--store` names: runs, reports, records
+published         a tournament as pages that need no server
+rating_chart      ratings as SVG for those
 sheet_process     findings, format and first state of a rule sheet
 static            pages, one ES module and one stylesheet each
 """

@@ -28,7 +28,7 @@ from ggp.match.record import RecordError
 from ggp.match.replay import Replay, rules_of
 from ggp.tournament.agent_report import Appearance, appearance, reason_of, summary
 from ggp.tournament.plan import Condition
-from ggp.tournament.report import Report, make_report, notes
+from ggp.tournament.report import MEANING, Report, make_report, notes
 from ggp.tournament.results import PairScore
 from ggp.tournament.store import Run, Store, StoredMatch
 from ggp.tournament.tables import (
@@ -138,7 +138,10 @@ class Pages:
 
     def index_page(self) -> str:
         """Standings, crosstable, ratings over time, and the other tables of the report."""
-        parts = [f'<p>{escape(self.report.summary())}. <a href="matches.html">All matches</a></p>']
+        parts = [
+            f"<p>{escape(self.report.summary())}.</p>",
+            f'<p class="faint">{escape(MEANING)} Each win rate of the crosstable leads to its matches.</p>',
+        ]
         for condition in self.report.run.plan.conditions:
             parts += self._condition(condition)
         for section in self.report.sections():
@@ -152,7 +155,7 @@ class Pages:
             text_columns=2,
         )
         parts += ["<h2>Setup</h2>", _card(agents), f'<ul class="faint">{setup}</ul>']
-        return self._page("Results", "\n".join(parts))
+        return self._page(self.report.run.name, "\n".join(parts))
 
     def _condition(self, condition: Condition) -> list[str]:
         results, name = self.report.results, condition.name
@@ -196,7 +199,7 @@ class Pages:
             rows.append(f"<tr>{''.join(cells)}</tr>")
         heads = "<th></th><th>win rate %</th>"
         for place, agent in enumerate(agents, start=1):
-            heads += f'<th class="number"><abbr title="{escape(agent)}">{place}</abbr></th>'
+            heads += f'<th class="place"><abbr title="{escape(agent)}">{place}</abbr></th>'
         return _table_card("Crosstable", heads, rows)
 
     def _agent_link(self, agent: str) -> str:
@@ -265,7 +268,8 @@ class Pages:
         return (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<title>{escape(title)} – {name}</title>\n<link rel="icon" href="data:,">\n'
+            f"<title>{escape(title)}{'' if title == self.report.run.name else f' – {name}'}</title>\n"
+            '<link rel="icon" href="data:,">\n'
             f'<link rel="stylesheet" href="base.css"><link rel="stylesheet" href="{sheet}">'
             '<link rel="stylesheet" href="published.css">\n</head>\n<body>\n'
             f'<header class="bar"><h1>{escape(title)}</h1><span class="faint">{escape(about)}</span>'
@@ -286,11 +290,11 @@ def _cell(value: object) -> str:
 
 def _rate_cell(a: str, b: str, score: PairScore | None) -> str:
     if score is None or not score.count:
-        return f'<td class="number faint">{"" if a == b else "–"}</td>'
+        return f'<td class="place faint">{"" if a == b else "–"}</td>'
     kind = "better" if score.rate > 0.5 else "worse"
     title = escape(f"{a} vs {b}: {rate_text(score)} matches")
     return (
-        f'<td class="number {kind}" style="--share: {abs(score.rate - 0.5) * 100:.0f}%">'
+        f'<td class="place {kind}" style="--share: {abs(score.rate - 0.5) * 100:.0f}%">'
         f'<a href="matches.html#{quote(f"{a} {b}")}" title="{title}">{100 * score.rate:.0f}</a></td>'
     )
 

@@ -61,7 +61,7 @@ def history_chart(history: Sequence[tuple[int, Sequence[Rating]]]) -> str:
     for number in range(round((high - low) / step) + 1):
         y = place(first, low + number * step)[1]
         parts.append(f'<line class="axis" x1="{_LEFT}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}"/>')
-        parts.append(svg_text(_LEFT - 6, y + 4, f"{low + number * step:+.0f}", "end"))
+        parts.append(svg_text(_LEFT - 6, y + 4, f"{low + number * step:.0f}", "end"))
     ends = ((number, place(number, low)[0]) for number in (first, last))
     parts += [svg_text(x, _HEIGHT - 12, f"{number} matches", "middle") for number, x in ends]
     agents = [rating.agent for rating in history[-1][1]]

@@ -210,10 +210,24 @@ def test_ctrl_c_that_strikes_in_a_finalizer_ends_the_command(tmp_path):
     ("arguments", "part"),
     [
         (["nothing"], "No such command"),
+        (["mtach", "tictactoe"], "No such command 'mtach'. Did you mean teach or match?"),
+        (["play", "tictactoe"], "No such command 'play': `ggp match GAME human` plays in the terminal"),
+        (["game"], "No such command 'game': `ggp games` lists the games"),
+        (["help", "mtach"], "Did you mean teach or match?"),
+        (["match", "tictactoe", "humen"], "unknown player 'humen'. Did you mean human?"),
+        (
+            ["match", "tictactoe", "mcts:simulation=9"],
+            "option 'simulation'. Did you mean simulations?",
+        ),
+        (["match", "tictactoe", "mcts:simulation"], "not 'simulation'. Did you mean simulations?"),
+        (["match", "eightpuzzle", "random", "random"], "takes 1 player, one for each of player; got 2"),
         (["match"], "Missing argument 'FILE'"),
         (["match", "tictactoe", "nobody"], "unknown player 'nobody'"),
         (["match", "tictactoe", "mcts:x=1"], "unknown option 'x'"),
-        (["match", "tictactoe", "random", "random", "random"], "takes 2 player(s)"),
+        (
+            ["match", "tictactoe", "random", "random", "random"],
+            "takes 2 players, one for each of x, o; got 3",
+        ),
         (["match", "nosuchgame"], "no such file or game"),
         (["match", "tictactoe", "random", "random", "--engine", "steam"], "'steam' is not one of"),
         (["match", "tictactoe", "--repeat", "2", "--record", "x.json"], "--record"),
@@ -243,6 +257,30 @@ def test_wrong_usage_exits_with_2_and_one_message(ggp, arguments, part):
     assert code == 2
     assert part in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("topic", [["match"], ["tournament", "show"], []])
+def test_help_of_a_command_can_be_asked_for_in_words(ggp, topic):
+    assert ggp("help", *topic) == ggp(*topic, "--help")
+
+
+def test_at_most_ten_findings_are_printed_where_a_game_is_wanted(ggp, tmp_path):
+    sheet = tmp_path / "prose.kif"
+    sheet.write_text("\n".join(f"(<= (p{number} ?x) (not (q ?x)))" for number in range(14)))
+    code, _, err = ggp("info", sheet)
+    assert code == 1
+    assert err.count(": error GDL") == 10
+    assert err.endswith("and 5 more findings: ggp validate lists all\n")
+
+
+@pytest.mark.parametrize("content", ["# Read me\n", "(role x)\n", "SQLite format 3\0\1"])
+def test_a_file_that_is_no_record_is_explained(ggp, tmp_path, content):
+    (tmp_path / "other").write_text(content)
+    code, _, err = ggp("show", tmp_path / "other")
+    assert code == 2
+    assert "not a match record" in err
+    assert "Expecting" not in err
+    assert ("ggp tournament show" in err) == content.startswith("SQLite")
 
 
 @pytest.mark.parametrize(

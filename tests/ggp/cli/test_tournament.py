@@ -148,6 +148,7 @@ def test_published_matches_with_faults_are_rejected(published, tmp_path):
         ((*PLAY, "--play-clock", "nan"), "more than 0"),
         ((*PLAY, "--start-clock", "inf"), "at most a week"),
         (("missing.toml",), "missing.toml"),
+        (("shwo", "t.sqlite"), "No such command 'shwo'. Did you mean show?"),
         (("show", "missing.sqlite"), "missing.sqlite"),
         (("show", "small.kif"), "not a tournament store"),
         (("export", "missing.sqlite"), "missing.sqlite"),
