@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import functools
 import shutil
+import sys
+import textwrap
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -19,13 +24,20 @@ HINT_SECONDS = 1.0
 ROW_LIMIT = 12
 """Most lines of a list of moves; half a screen if that is less."""
 
-HELP = """\
-  a move      its number in the list, its text, or the words that tell it apart: 7 1 6 1
-  part of it  lists the moves with these words
-  moves       lists all moves again
-  hint        asks the computer for a move
-  undo        takes your last move back
-  quit        ends the match (also Ctrl-D)"""
+HELP = {
+    "a move": "its number in the list, its text, or the words that tell it apart: 7 1 6 1",
+    "part of it": "lists the moves with these words",
+    "moves": "lists all moves again",
+    "board": "shows the board again (also Ctrl-L)",
+    "hint": "asks the computer for a move",
+    "undo": "takes your last move back",
+    "resign": "gives up: the match ends without a result",
+    "quit": "ends the match (also Ctrl-D)",
+}
+"""Command → what it does."""
+
+REDRAW = "\f"
+"""What Ctrl-L enters."""
 
 
 class HumanPlayer(Player):
@@ -42,7 +54,7 @@ class HumanPlayer(Player):
     def __init__(
         self, *, ask: Callable[[str], str] | None = None, show: Callable[[str], None] | None = None
     ) -> None:
-        self._ask = ask or input
+        self._ask = ask or ask_terminal
         self._show = show or print
         self._moves_made = 0
 
@@ -78,19 +90,31 @@ class HumanPlayer(Player):
         super().stop(told)
 
     def _show_percepts(self, percepts: tuple[Term, ...]) -> None:
-        self._show(f"{self.setup.role} sees: {', '.join(map(words_of, percepts)) or 'nothing'}")
+        self._say(f"{self.setup.role} sees: {', '.join(map(words_of, percepts)) or 'nothing'}")
 
     def _show_knowledge(self) -> None:
         """Show the facts that are true in all possible states, drawn as states are."""
-        game, certain = self.setup.game, self.belief.certain_facts()
+        certain = self.belief.certain_facts()
         if certain is None:
-            self._show(f"{self.setup.role}: too many states are possible to say what is certain")
+            self._say(f"{self.setup.role}: too many states are possible to say what is certain")
             return
         count = len(self.belief.states)
         states = "the state" if count == 1 else f"certain in {count:,} possible states"
         self._show(f"{self.setup.role} knows ({states}):")
-        for line in find_picture(game.program, game.facts(game.initial_state())).text(certain):
+        for line in self._picture_lines(certain):
             self._show(f"  {line}")
+
+    def _show_position(self, state: Hashable) -> None:
+        """Show again what the person saw before the choice."""
+        if has_percepts(self.setup.game):
+            self._show_knowledge()
+            return
+        for line in self._picture_lines(self.setup.game.facts(state)):
+            self._show(line)
+
+    def _picture_lines(self, facts: tuple[Term, ...]) -> list[str]:
+        game = self.setup.game
+        return list(find_picture(game.program, game.facts(game.initial_state())).text(facts))
 
     def _ask_move(self, legal: tuple[Move, ...], state: Hashable) -> Move:
         """The move that the person chooses from `legal`."""
@@ -99,6 +123,9 @@ class HumanPlayer(Player):
         self._list(menu, legal)
         while True:
             answer = self._read(f"{role}> ")
+            if REDRAW in answer:
+                self._obey("board", menu, state)
+                continue
             move = menu.find(answer)
             if move is not None:
                 self._moves_made += 1
@@ -110,29 +137,40 @@ class HumanPlayer(Player):
         """Do what a command says, or list the moves that have the words of `answer`."""
         word = answer.strip().lower()
         if word in ("help", "?"):
-            self._show(HELP)
+            for name, meaning in HELP.items():
+                self._say(f"  {name:<12}{meaning}", indent=14)
         elif word in ("quit", "exit"):
             raise MatchQuitError("the human player left")
+        elif word == "resign":
+            raise MatchQuitError("the human player resigned")
+        elif word == "board":
+            self._show_position(state)
+            self._list(menu, menu.legal)
         elif word == "undo":
             self._undo()
         elif word == "hint":
-            self._show(hint_text(self.setup.game, state, self.setup.role))
+            self._say(hint_text(self.setup.game, state, self.setup.role))
         elif word == "moves":
             self._list(menu, menu.legal)
         elif found := menu.matching(answer):
             self._list(menu, found)
         else:
             wanted = f"a number from 1 to {len(menu.legal)} or a move" if menu.is_numbered else "a move"
-            self._show(f"{answer.strip()!r} is not legal here; type {wanted} of the list, or help")
+            self._say(f"{answer.strip()!r} is not legal here; type {wanted} of the list, or help")
 
     def _undo(self) -> None:
         if not self.setup.can_take_back:
-            self._show("moves cannot be taken back in this match")
+            self._say("moves cannot be taken back in this match")
         elif not self._moves_made:
-            self._show("there is no move of yours to take back")
+            self._say("there is no move of yours to take back")
         else:
             self._moves_made -= 1
             raise TakeBackError(self.setup.role)
+
+    def _say(self, text: str, indent: int = 0) -> None:
+        """Show a sentence, broken between words where the terminal ends."""
+        columns = max(20, shutil.get_terminal_size().columns - 1)
+        self._show("\n".join(textwrap.wrap(text, columns, subsequent_indent=" " * indent)))
 
     def _list(self, menu: MoveMenu, moves: tuple[Move, ...] | list[Move]) -> None:
         columns, rows = shutil.get_terminal_size()
@@ -144,6 +182,32 @@ class HumanPlayer(Player):
             return self._ask(prompt)
         except (EOFError, KeyboardInterrupt):
             raise MatchQuitError("the human player left") from None
+
+
+def ask_terminal(prompt: str) -> str:
+    """A line from the keyboard; in a terminal with arrow keys and a history, where readline is there."""
+    if sys.stdin.isatty():
+        _prepare_terminal()
+    return input(prompt)
+
+
+@functools.cache
+def _prepare_terminal() -> None:
+    """Turn line editing on, and let no moves typed ahead reach the shell when the program ends."""
+    with contextlib.suppress(ImportError):
+        import readline
+
+        if "libedit" not in (readline.__doc__ or ""):  # which has other key bindings
+            readline.parse_and_bind(r'"\C-x\C-l": clear-screen')
+            readline.parse_and_bind(r'"\C-l": "\C-x\C-l\C-a\C-k\C-v\C-l\C-m"')
+    with contextlib.suppress(ImportError):
+        import termios
+
+        def drop() -> None:
+            with contextlib.suppress(OSError, ValueError, termios.error):  # the terminal is gone
+                termios.tcflush(sys.stdin, termios.TCIFLUSH)
+
+        atexit.register(drop)
 
 
 def hint_text(game: Game[Any], state: Hashable, role: Role, seconds: float | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -91,9 +92,8 @@ class MoveMenu:
             "".join(f"  {text:<{width - 2}}" for text in shown[row::height]).rstrip() for row in range(height)
         ]
         if len(shown) < len(texts):
-            lines.append(
-                f"  … and {len(texts) - len(shown):,} more; type a part of a move to list those with it"
-            )
+            more = f"  … and {len(texts) - len(shown):,} more; type a part of a move to list those with it"
+            lines += textwrap.wrap(more, max(20, columns - 1), subsequent_indent="    ")
         return lines
 
 

@@ -42,9 +42,16 @@ class Appearance:
         """The faults in one line, those with the same reason together; empty without any."""
         steps: dict[str, list[str]] = {}
         for step, reason in self.faults:
-            steps.setdefault(reason, []).append(f"step {step}" if step else "START")
-        texts = [f"{reason} at {_first(found)}" for reason, found in steps.items()]
-        return _first(texts, "; ")
+            steps.setdefault(reason, []).append(str(step) if step else "START")
+        return _first([f"{reason} at {_steps(found)}" for reason, found in steps.items()], "; ")
+
+
+def _steps(found: list[str]) -> str:
+    """
+    >>> _steps(["START"]), _steps(["4"]), _steps(["1", "2", "3", "5"])
+    ('START', 'step 4', 'steps 1, 2, 3 and 1 more')
+    """
+    return found[0] if found == ["START"] else f"step{'s' if len(found) > 1 else ''} {_first(found)}"
 
 
 def _first(texts: list[str], between: str = ", ") -> str:

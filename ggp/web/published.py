@@ -67,6 +67,7 @@ def write_pages(store: Store, run: Run, folder: Path) -> Path:
         for agent, found in seen.items():
             if agent in {seat.agent for seat in match.seats}:
                 found.append(appearance(match, record, agent))
+                pages.note(found[-1], agent)
         data = views.data(match.game, Replay(record, views.rules(match.game, record)))
         _write(folder / pages.file_of(match), pages.match_page(match, data))
     for agent, found in seen.items():
@@ -128,7 +129,12 @@ class Pages:
     def __init__(self, report: Report, matches: Sequence[StoredMatch]) -> None:
         self.report, self.matches = report, matches
         self._numbers = {match.id: number for number, match in enumerate(matches, start=1)}
+        self._faults = {match.id: [match.fault] if match.fault else [] for match in matches}
         self._agents = {agent.name: number for number, agent in enumerate(report.run.plan.agents, start=1)}
+
+    def note(self, found: Appearance, agent: str) -> None:
+        """Note the faults of an agent in a match, for the list of matches."""
+        self._faults[found.match.id] += [f"{agent}: {found.fault_text}"] if found.faults else []
 
     def file_of(self, match: StoredMatch) -> str:
         return f"match-{self._numbers[match.id]}.html"
@@ -215,7 +221,7 @@ class Pages:
             ("Losses", lost),
             ("Other matches", [each for each in found if each.outcome != "lost"]),
         ]
-        heads = "<th>game</th><th>outcome</th><th>goals</th><th>steps</th><th>faults</th>"
+        heads = '<th>game</th><th>outcome</th><th>goals</th><th class="number">steps</th><th>faults</th>'
         for title, chosen in groups:
             rows = [
                 f'<tr><td><a href="{self.file_of(each.match)}">{escape(each.match.game)}</a></td>'
@@ -234,9 +240,11 @@ class Pages:
             rows.append(
                 f'<tr data-agents="{escape(agents)}"><td><a href="{self.file_of(match)}">{escape(match.game)}'
                 f"</a></td><td>{escape(_score(match))}</td>{_cell(match.steps)}"
-                f'<td>{escape(match.condition)}</td><td class="error">{escape(match.fault)}</td></tr>'
+                f"<td>{escape(match.condition)}</td>"
+                f'<td class="error">{escape("; ".join(self._faults[match.id]))}</td></tr>'
             )
-        heads = "<th>game</th><th>agents and goals</th><th>steps</th><th>condition</th><th>fault</th>"
+        heads = '<th>game</th><th>agents and goals</th><th class="number">steps</th><th>condition</th>'
+        heads += "<th>faults</th>"
         tools = (
             '<p class="row"><input id="filter" type="search" placeholder="agents, game or fault" '
             'aria-label="filter matches"><span id="count" class="faint" role="status"></span></p>'

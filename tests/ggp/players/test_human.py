@@ -1,5 +1,14 @@
 """A person at the keyboard: commands, short names of moves, lists, moves taken back."""
 
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 
 import ggp.players.human as human
@@ -14,6 +23,8 @@ from ggp.players.human import HumanPlayer
 from ggp.players.move_menu import MoveMenu
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from tests.ggp.fakes import Matrix, Nim
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def terms(*texts):
@@ -159,3 +170,89 @@ def test_end_of_input_ends_the_match():
     player.start(MatchSetup("m.1", game, game.roles[0], 5.0, 5.0, 1), 0.0)
     with pytest.raises(MatchQuitError):
         player.choose((5, 0), 0.0, None)
+
+
+def test_resigning_ends_the_match():
+    record, _ = played(Nim(9), ["resign"])
+    assert record.is_aborted
+    assert record.fault == "the human player resigned"
+
+
+@pytest.mark.parametrize("command", ["board", "\f"])
+def test_the_board_is_shown_again(command):
+    game = load("tictactoe", engine="reasoner")
+    shown = []
+    player = person(["moves", command, "2 2"], shown)
+    player.start(MatchSetup("m.1", game, game.roles[0], 5.0, 5.0, 1), 0.0)
+    player.choose(game.initial_state(), 0.0, None)
+    assert shown.count("3 . . .") == 1
+    assert shown.count(shown[1]) == 3  # the first line of the list of moves
+
+
+def test_the_board_shown_again_is_what_the_person_knows():
+    game = load("kuhn_poker", engine="reasoner")
+    shown = []
+    answers = iter(["board", *["1"] * 9])
+    players = [HumanPlayer(ask=lambda prompt: next(answers), show=shown.append), LegalPlayer()]
+    seats = iter(players)
+    play_match(
+        game,
+        [None if str(role) == "random" else next(seats) for role in game.roles],
+        MatchTerms(5, 5, seed=1),
+    )
+    assert sum("knows" in line for line in shown[: shown.index(shown[-1])]) >= 2
+
+
+def test_nothing_that_is_said_breaks_within_a_word(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(human, "HINT_SECONDS", 0.1)
+    _, shown = played(Nim(3), ["help", "nonsense that is much longer than the line", "undo", "hint", "3"])
+    lines = "\n".join(shown).splitlines()
+    assert max(map(len, lines)) < 60
+    assert "words that tell it apart" in " ".join(" ".join(lines).split())
+    menu = MoveMenu(terms(*(f"(move {x} {y})" for x in range(40) for y in range(40))))
+    assert max(map(len, menu.lines(menu.legal, columns=60, rows=5))) < 60
+
+
+@pytest.fixture
+def terminal():
+    """`ggp match` with a person at a terminal of 60 columns: its two ends, and the process."""
+    near, far = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60", "LINES": "24"}
+    command = [sys.executable, "-m", "ggp", "match", "tictactoe", "human", "legal", "--engine", "reasoner"]
+    process = subprocess.Popen(command, stdin=far, stdout=far, stderr=far, env=environment, cwd=ROOT)
+    yield near, far, process
+    process.kill()
+    process.wait()
+    os.close(near)
+    os.close(far)
+
+
+def read_until(near, text):
+    """What the terminal shows until it ends with `text`, without colors."""
+    seen, end = "", time.monotonic() + 60
+    while not seen.endswith(text) and time.monotonic() < end:
+        if select.select([near], [], [], 0.2)[0]:
+            seen = re.sub(r"\x1b\[[0-9;]*m", "", seen + os.read(near, 65536).decode(errors="replace"))
+    assert seen.endswith(text)
+    return seen
+
+
+def test_keys_edit_the_line_and_moves_typed_ahead_stay_here(terminal):
+    near, far, process = terminal
+    read_until(near, "x> ")
+    os.write(near, b"mark 2 1\x1b[D\x1b[D\x7f3\n")  # arrows and a correction: mark 3 1
+    seen = read_until(near, "x> ")
+    assert "^[[" not in seen
+    assert "x mark 3 1" in seen
+    os.write(near, b"\x1b[A\x0c")  # Up brings the last move, Ctrl-L the board instead
+    assert "3 . . ." in read_until(near, "x> ")
+    os.write(near, b"resign\necho one\necho two\n")
+    assert process.wait(60) == 1
+    seen = ""
+    while select.select([near], [], [], 0.2)[0]:
+        seen += os.read(near, 65536).decode(errors="replace")
+    assert "the human player resigned" in seen
+    os.set_blocking(far, False)
+    with pytest.raises(BlockingIOError):  # a shell would read here
+        os.read(far, 100)
