@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from gdl.errors import GdlError
 from gdl.program import Program
 from ggp.analysis.picture import Picture
 from ggp.files import PACKAGE, write_text
@@ -98,7 +97,7 @@ class _Views:
         try:
             states = replay.states
             picture = self._pictures.setdefault(game, replay.picture)
-        except (RecordError, GdlError) as error:
+        except RecordError as error:
             return {"roles": replay.roles, "steps": [], "outcome": f"{error}"}
         record, last = replay.record, len(states) - 1
         steps: list[dict[str, Any]] = []

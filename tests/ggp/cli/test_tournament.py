@@ -3,6 +3,7 @@
 import csv
 import json
 import runpy
+import shlex
 import sqlite3
 import sys
 from pathlib import Path
@@ -75,6 +76,50 @@ def test_config_file_is_played_and_exported(ggp, tmp_path):
     assert ggp("export", "t.sqlite", "all.jsonl", "--records")[0] == 0
     lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
     assert all(len(line["record"]["moves"]) == 1 for line in lines)
+
+
+WRONG = """
+import ggp
+from gdl.terms import Symbol
+
+class Wrong(ggp.Player):
+    def choose(self, state, deadline, joint_move):
+        return Symbol("nonsense")
+"""
+
+
+@pytest.fixture
+def wrong(ggp, tmp_path):
+    """A played tournament of an agent that only answers illegal moves."""
+    (tmp_path / "wrong.py").write_text(WRONG)
+    agents = ("--agents", "wrong.py:Wrong", "legal", "--repetitions", "1", "--workers", "1")
+    assert ggp("--game", "small.kif", *agents, "--engine", "reasoner")[0] == 0
+
+
+def test_an_agent_is_shown_its_faults_and_how_to_replay_them(ggp, wrong):
+    code, output = ggp("show", "tournament.sqlite", "--agent", "wrong.py:Wrong")
+    assert code == 0
+    assert "faults in 2" in output
+    assert output.count("illegal move nonsense at step 1") == 2
+    command = shlex.split(output.partition("Replay one: ")[2])
+    assert command[:3] == ["ggp", "tournament", "show"]
+    code, output = ggp(*command[2:])
+    assert code == 0
+    assert "IL nonsense" in output
+    assert "step 1 of 1" in output
+
+
+def test_unknown_agents_and_matches_are_one_sentence(ggp, wrong):
+    code, output = ggp("show", "tournament.sqlite", "--agent", "nobody")
+    assert (code, "no agent 'nobody' in run 'small'; expected one of" in output) == (2, True)
+    code, output = ggp("show", "tournament.sqlite", "--match", "nothing")
+    assert (code, "has no match 'nothing'" in output) == (1, True)
+
+
+def test_a_tournament_is_published_as_pages(ggp, wrong, tmp_path):
+    assert ggp("show", "tournament.sqlite", "--html", "out") == (0, "open out/index.html\n")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"index.html", "agent-2.html", "matches.html", "match-2.html", "replay.js", "base.css"} <= names
 
 
 PUBLISHED = ("--columns", "condition,game,repetition,agent,goal,steps,simulations")

@@ -65,6 +65,40 @@ def test_crosstable_shows_every_pair_from_both_sides(store, tmp_path):
     assert cells == {"a": ["-", "75.0", "75.0"], "b": ["25.0", "-", "50.0"], "c": ["25.0", "50.0", "-"]}
 
 
+def many_agents(tmp_path, count=13):
+    return small_plan(tmp_path, agents={f"s{number}": "random" for number in range(count)}, repetitions=1)
+
+
+def earlier_is_better(task):
+    number = [int(seat[1:]) for seat in task.seats]
+    return [100, 0] if number[0] < number[1] else [0, 100]
+
+
+def test_thirteen_agents_are_a_crosstable_in_the_terminal(tmp_path, store):
+    report = make_report(store, fill(store, many_agents(tmp_path), earlier_is_better))
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(terminal_view(report))
+    lines = console.export_text().splitlines()
+    (row,) = [line.split() for line in lines if line.split()[:2] == ["2", "s1"]]
+    assert row[2:] == ["0", *["100"] * 11]
+    assert not any(" vs " in line for line in lines)
+    assert "s0 vs s1" in markdown(report)
+    assert "| 2 | s1 | 0 |  | 100 |" in markdown(report)
+    live = text_of(standings(store, store.run(), "now"))
+    assert "Crosstable" in live
+    assert " vs " not in live
+
+
+def test_history_of_ratings_grows_with_the_matches(tmp_path, store):
+    plan = many_agents(tmp_path, 4)
+    run = fill(store, plan, earlier_is_better)
+    history = tables.rating_history(plan, store.matches(run), "default", points=3)
+    assert [number for number, _ in history] == [4, 8, 12]
+    last = tables.ratings(make_report(store, run).results, "default")
+    assert history[-1][1] == last
+    assert tables.rating_history(plan, [], "default") == []
+
+
 def test_scores_with_three_seats_compare_every_two_of_them(tmp_path, store):
     run = fill(store, small_plan(tmp_path, rules=TRIO, repetitions=1), lambda task: [100, 50, 0])
     scores = {tuple(s.agent for s in m.seats): dict(pair_scores(m))["a", "b"] for m in store.matches(run)}
