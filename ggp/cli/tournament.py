@@ -360,7 +360,9 @@ def export_command(
     wanted = (*MATCH_COLUMNS, *SEAT_COLUMNS) if columns is None else tuple(columns.split(","))
     unknown = set(wanted) - {*MATCH_COLUMNS, *SEAT_COLUMNS}
     if unknown:
-        raise click.BadParameter(f"unknown column {min(unknown)!r}", param_hint="--columns")
+        name = min(unknown)
+        hint = did_you_mean(name, (*MATCH_COLUMNS, *SEAT_COLUMNS))
+        raise click.BadParameter(f"unknown column {name!r}.{hint}", param_hint="--columns")
     with Store(store, must_exist=True) as opened:
         run = opened.run(run_name)
         if not opened.run_sizes()[run.name]:

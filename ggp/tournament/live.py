@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ggp.tournament import tables
-from ggp.tournament.report import count_text, make_report, rich_table
+from ggp.tournament.report import PAIRS_SHOWN, count_text, make_report, rich_table
 from ggp.tournament.runner import Progress
 from ggp.tournament.store import Run, Store
 
@@ -98,13 +98,13 @@ def duration_text(seconds: float) -> str:
 
 
 def standings(store: Store, run: Run, line: str) -> RenderableType:
-    """The current crosstable, or win rates, below `line`."""
+    """The current win rates below `line`."""
     results = make_report(store, run).results
     parts: list[RenderableType] = [Text(f"{run.name}: {line}", style="bold")]
     for condition in run.plan.conditions:
-        table = tables.brief_crosstable(results, condition.name)
-        if not table.rows:
-            table = tables.win_rates(results, condition.name).upright()
+        is_long = len(results.met(condition.name)) > PAIRS_SHOWN
+        of_pairs = tables.brief_crosstable if is_long else tables.win_rates
+        table = of_pairs(results, condition.name).upright()
         if not table.rows:
             table = tables.mean_goals(results, condition.name).upright()
         if table.rows:

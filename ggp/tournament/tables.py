@@ -30,9 +30,9 @@ class Table:
     text_columns: int = 1
 
     def upright(self) -> Table:
-        """Transpose a table with too many columns and fewer rows; it must have one text column."""
+        """Transpose a table with too many columns and fewer rows, if it has one text column."""
         columns = len(self.header) - 1
-        if columns <= max(MOST_COLUMNS, len(self.rows)):
+        if self.text_columns > 1 or columns <= max(MOST_COLUMNS, len(self.rows)):
             return self
         header = (self.header[0], *(row[0] for row in self.rows))
         rows = tuple(
