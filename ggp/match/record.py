@@ -214,7 +214,7 @@ class MatchRecord:
                     "not a match record but a tournament's store: see ggp tournament show --help"
                 ) from None
             raise RecordError(
-                "not a match record, which is a file in JSON, such as ggp match --record writes"
+                "not JSON, so not a match record: expected a file that ggp match --record wrote"
             ) from None
         return cls.from_dict(data)
 
