@@ -51,7 +51,7 @@ class Diagnostic:
 
 
 RENDERED = 10
-"""Maximum number of diagnostics in the text of an error: a file that is no sheet may have thousands."""
+"""Maximum number of diagnostics in the text of an error: a file of prose may have thousands."""
 
 _VISIBLE: dict[int, int | str] = {
     **{code: 0x2400 + code for code in range(0x20)},

@@ -55,7 +55,7 @@ INSTEAD = {
     "play": "`ggp match GAME human` plays in the terminal, `ggp serve` in the browser",
     "game": "`ggp games` lists the games, `ggp info GAME` describes one",
 }
-"""What to say to those who type a command that does not exist."""
+"""Advice for commands that do not exist."""
 
 CTRL_C_AGAIN_SECONDS = 0.02
 

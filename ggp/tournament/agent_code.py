@@ -59,7 +59,7 @@ def _files(player: str) -> Iterator[Path]:
 
 
 def _named(player: str, place: str | None) -> list[str]:
-    """What may be a file in a spec besides `place`: values of options, or words of a command."""
+    """What else than `place` may be a file in a spec: values of options, or words of a command."""
     options = player[len(place) + 1 :] if place else player
     kind, _, rest = options.partition(":")
     if kind == "text":

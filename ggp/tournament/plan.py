@@ -97,8 +97,8 @@ class Plan:
     """A complete tournament.
 
     lineups   in games with more than two roles, "pairs": two agents per match in every mixed assignment;
-              "all": as many different agents as the game has roles, in every assignment; a number: so many
-              of these assignments in each repetition
+              "all": as many different agents as the game has roles, in every assignment; a number: a
+              sample of that many of these assignments, the same in each repetition
     against   unless empty, only pairs with one of these agents are played
     """
 

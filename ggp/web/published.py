@@ -301,7 +301,7 @@ def _rate_cell(a: str, b: str, score: PairScore | None) -> str:
     kind = "better" if score.rate > 0.5 else "worse"
     title = escape(f"{a} vs {b}: {rate_text(score)} matches")
     return (
-        f'<td class="place {kind}" style="--share: {abs(score.rate - 0.5) * 100:.0f}%">'
+        f'<td class="place {kind}" style="--share: {abs(score.rate - 0.5) * 80:.0f}%">'
         f'<a href="matches.html#{quote(f"{a} {b}")}" title="{title}">{100 * score.rate:.0f}</a></td>'
     )
 

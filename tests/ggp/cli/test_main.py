@@ -274,7 +274,7 @@ def test_at_most_ten_findings_are_printed_where_a_game_is_wanted(ggp, tmp_path):
 
 
 @pytest.mark.parametrize("content", ["# Read me\n", "(role x)\n", "SQLite format 3\0\1"])
-def test_a_file_that_is_no_record_is_explained(ggp, tmp_path, content):
+def test_files_other_than_records_are_refused_in_a_sentence(ggp, tmp_path, content):
     (tmp_path / "other").write_text(content)
     code, _, err = ggp("show", tmp_path / "other")
     assert code == 2

@@ -115,7 +115,7 @@ def test_agents_that_play_alone_are_compared_by_repetition(tmp_path, store):
     assert (score.wins, score.draws, score.losses) == (2, 1, 0)
 
 
-def test_a_puzzle_in_which_all_agents_did_equally_well_rates_nobody(tmp_path, store):
+def test_a_puzzle_in_which_all_agents_did_equally_well_is_left_out(tmp_path, store):
     small_plan(tmp_path)
     (tmp_path / "alone.kif").write_text(ALONE, encoding="utf-8")
     games = {name: {"rules": str(tmp_path / f"{name}.kif")} for name in ("small", "alone")}

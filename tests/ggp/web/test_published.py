@@ -161,5 +161,5 @@ def test_a_run_without_matches_and_a_broken_record_have_pages(tmp_path):
     assert data_of(tmp_path / "broken" / "match-1.html")["outcome"].startswith("state 0:")
 
 
-def test_ratings_of_one_number_of_matches_are_no_chart():
+def test_a_chart_of_ratings_needs_two_numbers_of_matches():
     assert history_chart([]) == ""
