@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ggp.match.faults import Fault, Illegal, Late, Unreachable
+from ggp.match.faults import Fault
 from ggp.match.record import MatchRecord
 from ggp.tournament.results import pair_scores
 from ggp.tournament.store import Run, Store, StoredMatch
@@ -17,6 +17,15 @@ FAULTS_SHOWN = 3
 
 LINES_SHOWN = 30
 """Maximum number of matches in a list for the terminal, the newest ones."""
+
+REASONS = {
+    "TO": "time-out",
+    "CE": "no connection",
+    "IL": "illegal move",
+    "CR": "crashed:",
+    "TB": "saved solution of another game",
+}
+"""Code of a fault, as records write it → words."""
 
 OUTCOMES = ("won", "drawn", "lost", "alone", "aborted")
 
@@ -99,12 +108,12 @@ def _outcome(match: StoredMatch, agent: str) -> str:
 def reason_of(fault: Fault) -> str:
     """A fault in words.
 
-    >>> reason_of(Late()), reason_of(Illegal("(mark 9 9)"))
-    ('time-out', 'illegal move (mark 9 9)')
+    >>> from ggp.match.faults import Illegal, Late, OtherFault
+    >>> reason_of(Late()), reason_of(Illegal("(mark 9 9)")), reason_of(OtherFault("dns failed"))
+    ('time-out', 'illegal move (mark 9 9)', 'dns failed')
     """
-    if isinstance(fault, Illegal):
-        return f"illegal move {fault.answer}"
-    return {Late: "time-out", Unreachable: "no connection"}.get(type(fault), str(fault))
+    code, _, rest = str(fault).partition(" ")
+    return f"{REASONS.get(code, code)} {rest}".rstrip()
 
 
 def summary(found: Iterable[Appearance]) -> str:
