@@ -28,6 +28,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "gdl.validation",
         "gdl",
         "ggp.files",
+        "ggp.integers",
         "ggp.notebook",
         "ggp.confidence_intervals",
         "ggp.suggestions",

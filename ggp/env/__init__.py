@@ -5,7 +5,9 @@ point_of_view  the second of two roles sees the game as the first, where the rul
 observations   what agents see, as literals of the circuit
 circuit_parts  what is read of a state and what a step needs, as two circuits
 kernels        one step of all games: actions in, observations out
-batch          `Environment` and `EnvState`, numpy arrays in the shape of PGX
+state          `EnvState`: the states of a batch of games, and the memory behind them
+streams        random numbers, a stream for each environment
+batch          `Environment`, numpy arrays in the shape of PGX
 make           from rules to an `Environment`
 opponents      who moves for the other seats: random, a tree search, a function
 gymnasium      `GgpVectorEnv`, and `gymnasium.make("ggp/NAME-v0")`
@@ -15,7 +17,8 @@ openspiel      the game `ggp(rules=...)` of OpenSpiel
 gambit         export of small games to Gambit (EFG)
 """
 
-from ggp.env.batch import HOLD, RESTART, ActionError, Environment, EnvState, Settings
+from ggp.env.batch import HOLD, RESTART, ActionError, Environment, Settings
 from ggp.env.make import make
+from ggp.env.state import EnvState
 
 __all__ = ["HOLD", "RESTART", "ActionError", "EnvState", "Environment", "Settings", "make"]

@@ -10,10 +10,11 @@ learning", NeurIPS 2023): states are values, actions of the agent to move, masks
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
-from itertools import accumulate, pairwise
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -28,9 +29,7 @@ from ggp.env.kernels import (
     NOBODY,
     RESTART,
     WORK,
-    Batch,
     EnvTables,
-    Readings,
     Scratch,
     Share,
     Step,
@@ -39,14 +38,17 @@ from ggp.env.kernels import (
     step_blocks,
 )
 from ggp.env.observations import Observed
+from ggp.env.state import EnvState, Layout, blocks_for, new_state, words_for
+from ggp.env.streams import streams_of
 from ggp.game import RANDOM_ROLE, Move
+from ggp.integers import to_integer
 from ggp.jit.compiling import announced_compilation
-from ggp.jit.rows import ALIGNMENT, make_rows, row_dtype, words_of
+from ggp.jit.rows import make_rows, words_of
 from ggp.jit.unboxed import Unboxed
 from ggp.lanes.playout import make_arrays
+from ggp.solver.work_folder import rules_digest
 
 _INT32 = np.dtype(np.int32)
-_PADDING = 64
 NO_LIMIT = 2**31 - 1
 _INPUTS_PER_LANE = 15
 """Gate inputs of all lanes that take as long as the rest of the work does for one lane."""
@@ -80,6 +82,14 @@ class Settings:
     threads: int = 1
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError."""
+        for name, least in (("threads", 1), ("max_steps", 1), ("seed", None)):
+            value = getattr(self, name)
+            if value is not None or name != "max_steps":
+                most = NO_LIMIT if least else None
+                object.__setattr__(self, name, to_integer(value, name, least, most))
+
 
 class SettingsOptions(TypedDict, total=False):
     """The same as keywords of `ggp.env.make`."""
@@ -92,87 +102,8 @@ class SettingsOptions(TypedDict, total=False):
     seed: int
 
 
-@dataclass(frozen=True)
-class EnvState:
-    """N environments at one moment: a value, which can be kept, stepped from again and split by `s[ids]`.
-
-    current_player      int32[N]: index of the agent to move; -1 if several choose or the game is over
-    observation         uint8[N, *shape]; uint8[N, A, *shape] if agents act at once and see different things
-    legal_action_mask   bool[N, M], or bool[N, A, M] if agents act at once; all true when the game is over
-    rewards             float32[N, A]: of the step that led here
-    terminated          bool[N]: the game ended by its rules, or by an illegal action
-    truncated           bool[N]: it was cut off
-    goals               int32[N, A]: goals 0..100 of games that ended in this step, else -1
-    step_count          int32[N]: steps of the current game
-    """
-
-    current_player: NDArray[np.int32]
-    observation: NDArray[np.uint8]
-    legal_action_mask: NDArray[np.bool_]
-    rewards: NDArray[np.float32]
-    terminated: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-    goals: NDArray[np.int32]
-    step_count: NDArray[np.int32]
-    batch: Batch
-    readings: Readings | None = None
-
-    def __len__(self) -> int:
-        return len(self.step_count)
-
-    def __getitem__(self, ids: slice | Sequence[int] | NDArray[Any]) -> EnvState:
-        """The environments `ids` (a slice, numbers or a mask), in that order."""
-        chosen = np.arange(len(self))[ids]
-        if chosen.ndim != 1:
-            raise IndexError("environments are chosen by a slice, a list of numbers or a mask")
-        parts = {
-            field.name: getattr(self, field.name)[chosen]
-            for field in fields(self)
-            if field.name not in ("batch", "readings")
-        }
-        return EnvState(**parts, batch=_gather(self.batch, chosen, parts["step_count"]))
-
-    def __repr__(self) -> str:
-        over = int((self.terminated | self.truncated).sum())
-        return f"EnvState({len(self)} environments, {over} over, observation {self.observation.shape[1:]})"
-
-
-def _gather(batch: Batch, chosen: NDArray[np.int64], steps: NDArray[np.int32]) -> Batch:
-    """The states of some environments as a batch of their own."""
-    words = batch.fluents.dtype.itemsize // 8
-    blocks = -(-len(batch.steps) // (64 * words))
-    new_words = words_for(len(chosen))
-    return Batch(
-        _gather_rows(batch.fluents, blocks, chosen, new_words),
-        _gather_rows(batch.flags, blocks, chosen, new_words),
-        _gather_rows(batch.memory, blocks, chosen, new_words),
-        batch.seed[chosen],
-        steps.copy(),
-    )
-
-
-def _gather_rows(
-    rows: NDArray[np.void], blocks: int, chosen: NDArray[np.int64], new_words: int
-) -> NDArray[np.void]:
-    each = len(rows) // max(1, blocks)
-    words = words_of(rows).shape[1]
-    if not each:
-        return make_rows(0, new_words)
-    bits = np.unpackbits(
-        np.ascontiguousarray(words_of(rows)).view(np.uint8).reshape(blocks, each, 8 * words),
-        axis=2,
-        bitorder="little",
-    )
-    lanes = 64 * new_words
-    new_blocks = max(1, -(-len(chosen) // lanes))
-    padded = np.zeros((each, new_blocks * lanes), np.uint8)
-    padded[:, : len(chosen)] = bits.transpose(1, 0, 2).reshape(each, -1)[:, chosen]
-    packed = np.packbits(
-        padded.reshape(each, new_blocks, lanes).transpose(1, 0, 2), axis=2, bitorder="little"
-    )
-    result = make_rows(new_blocks * each, new_words)
-    words_of(result)[:] = np.ascontiguousarray(packed).view(np.uint64).reshape(-1, new_words)
-    return result
+Shares = list[Unboxed[Share]]
+"""What each thread steps with."""
 
 
 class _BufferStep(NamedTuple):
@@ -182,11 +113,7 @@ class _BufferStep(NamedTuple):
     next_place: int
     following: EnvState
     step: Unboxed[Step]
-
-
-def words_for(count: int) -> int:
-    """W for a number of environments: 1 for up to 64, else 8."""
-    return 1 if count <= 64 else 8
+    shares: Shares
 
 
 class Environment:
@@ -202,7 +129,9 @@ class Environment:
         reward_of: NDArray[np.float32],
         settings: Settings,
     ) -> None:
-        self.game, self.num_envs, self.settings = game, count, settings
+        """Raises TypeError and ValueError for a wrong number of environments."""
+        self._made_of = game, count, actions, turns, observed, reward_of, settings
+        self.game, self.num_envs, self.settings = game, to_integer(count, "num_envs", 1), settings
         self.actions, self.observed = actions, observed
         self.is_joint = turns.is_joint
         roles = list(game.roles)
@@ -222,14 +151,41 @@ class Environment:
             first_acts=np.zeros(len(actions.agents), np.uint64),
             first_legal=np.zeros((len(actions.agents), actions.count), np.uint64),
         )
+        self.layout = self._find_layout()
         self._begins_alike = False
         self._called: set[tuple[Any, int]] = set()
         self._scratch: dict[int, list[Scratch]] = {}
         self._buffers: list[EnvState] = []
         self._latest = 0
         self._loop: dict[int, _BufferStep] = {}
-        self._shares: tuple[tuple[int, bool] | None, list[Unboxed[Share]]] = (None, [])
+        self._shares: dict[tuple[int, int, bool], Shares] = {}
         self._pool = ThreadPoolExecutor(settings.threads - 1) if settings.threads > 1 else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Made again from what it was made of: neither memory of kernels nor threads can be copied."""
+        return Environment, self._made_of
+
+    def __deepcopy__(self, memo: object) -> Environment:
+        return Environment(*self._made_of)
+
+    def _find_layout(self) -> Layout:
+        terms, seen = self.game.terms, self.observed
+        meaning = hashlib.sha256(rules_digest(self.game.program).encode())
+        for each in (terms.fluents, *self.actions.moves, self.observation_shape, [self.is_joint]):
+            meaning.update(f"{len(each)} {' '.join(map(str, each))}".encode())
+        for array in (seen.literal, seen.sensed):
+            meaning.update(np.ascontiguousarray(array).tobytes())
+        return Layout(
+            self.game.name,
+            meaning.hexdigest(),
+            len(terms.fluents),
+            self.num_players,
+            self.num_actions,
+            seen.sensed.size,
+            self.observation_shape,
+            self.is_joint,
+            self._env.chance != NOBODY,
+        )
 
     @property
     def num_actions(self) -> int:
@@ -258,7 +214,8 @@ class Environment:
         return np.where(slot >= 0, self._env.is_waiting[slot], np.uint8(1)).astype(np.uint8)
 
     def action_to_move(self, agent: int, action: int) -> Move:
-        """The move behind an action. Raises ActionError."""
+        """The move behind an action. Raises ActionError, TypeError for what is not an integer."""
+        agent, action = to_integer(agent, "agent", 0, self.num_players - 1), to_integer(action, "action")
         moves = self.actions.moves[agent]
         if not 0 <= action < len(moves):
             raise ActionError(f"{self.actions.agents[agent]} has actions 0 to {len(moves) - 1}, not {action}")
@@ -266,24 +223,29 @@ class Environment:
 
     def move_to_action(self, agent: int, move: Move) -> int:
         """The action of a move. Raises ActionError."""
+        agent = to_integer(agent, "agent", 0, self.num_players - 1)
         try:
             return self.actions.number[agent][move]
         except KeyError:
             raise ActionError(f"{move} is no move of {self.actions.agents[agent]}") from None
 
-    def init(self, seed: int | None = None, num_envs: int | None = None) -> EnvState:
-        """New games, each with its own stream of chance from `seed`."""
-        count = self.num_envs if num_envs is None else num_envs
-        if count < 1:
-            raise ValueError(f"num_envs is at least 1, not {count}")
-        sequence = np.random.SeedSequence((self.settings.seed if seed is None else seed) & (2**64 - 1))
-        state = self._new_state(count)
-        state.batch.seed[:] = sequence.generate_state(count, np.uint64)
-        self._begins_alike = False
+    def init(
+        self, seed: int | Sequence[int] | NDArray[Any] | None = None, num_envs: int | None = None
+    ) -> EnvState:
+        """New games, each with its own stream of chance.
+
+        seed   of all streams, or a list with one for each environment; None: that of the settings
+
+        Raises TypeError and ValueError for other seeds, and for a wrong number of environments.
+        """
+        count = self.num_envs if num_envs is None else to_integer(num_envs, "num_envs", 1)
+        state = new_state(self.layout, count)
+        state.batch.seed[:] = streams_of(self.settings.seed if seed is None else seed, count)
         assert state.readings is not None
         batch = Unboxed(state.batch, kind=("batch", state.batch.fluents.dtype.itemsize))
-        self._run(count, begin_blocks, batch, Unboxed(state.readings, kind="readings"))
-        if self._env.chance == NOBODY and not self.settings.skip_forced:
+        readings = Unboxed(state.readings, kind="readings")
+        self._run(self._shares_of(count, begins_alike=False), count, begin_blocks, batch, readings)
+        if not self._begins_alike and self._env.chance == NOBODY and not self.settings.skip_forced:
             self._note_first_choice(state)
         return state
 
@@ -296,6 +258,7 @@ class Environment:
         # Where agents act in turn the mask is of the one who acts, and only its row is read.
         self._env.first_legal[:] = np.uint64(0) - legal.reshape(-1, self.num_actions)
         self._begins_alike = bool(flags[LIVE])
+        self._loop.clear()
 
     def step(
         self, state: EnvState, actions: ArrayLike, *, copy: bool = True, out: EnvState | None = None
@@ -308,34 +271,56 @@ class Environment:
         out       an earlier state of this environment that is no longer needed: its arrays are overwritten
 
         Games that are over stay as they are, with rewards of 0. Raises ActionError for actions of the wrong
-        shape and, with `check=True`, for illegal ones.
+        shape and, with `check=True`, for illegal ones; TypeError and ValueError for states that are not of
+        this environment.
         """
+        self._require_own(state)
         given = self._checked(state, actions)
         if not copy and out is None:
             ready = self._loop.get(id(state))
             if ready is not None and ready.place == self._latest:
                 self._latest = ready.next_place
-                if self._call(step_blocks, ready.step, given):
+                if self._call(ready.shares, step_blocks, ready.step, given):
                     raise self._conflict()
                 return ready.following
         count = len(state)
         place = self._latest
         if out is not None:
-            following = _checked_out(out, state)
+            following = self._checked_out(out, state)
         else:
-            following = self._new_state(count) if copy else self._next_buffer(count)
+            following = new_state(self.layout, count) if copy else self._next_buffer(count)
         assert following.readings is not None
         step = Unboxed(
             Step(state.batch, following.batch, following.readings),
             kind=("step", state.batch.fluents.dtype.itemsize),
         )
-        self._run(count, step_blocks, step, given)
+        shares = self._shares_of(count, self._begins_alike)
+        self._run(shares, count, step_blocks, step, given)
         if not copy and out is None and state is self._buffers[place]:
-            self._loop[id(state)] = _BufferStep(place, self._latest, following, step)
+            self._loop[id(state)] = _BufferStep(place, self._latest, following, step, shares)
         return following
 
+    def _require_own(self, state: EnvState) -> None:
+        """Raise TypeError or ValueError unless `state` is one of this environment, or of one made alike."""
+        if not isinstance(state, EnvState):
+            raise TypeError(f"a state is an EnvState, made by init or step, not {type(state).__name__}")
+        if state.layout is not self.layout and state.layout != self.layout:
+            raise ValueError(
+                f"a state of {state.layout.game} is not of this environment of {self.layout.game}: other "
+                "rules, or another choice of observation, view or simultaneous"
+            )
+
+    def _checked_out(self, out: EnvState, state: EnvState) -> EnvState:
+        """`out`, if its arrays can be those of the step after `state`. Raises TypeError or ValueError."""
+        self._require_own(out)
+        if out.readings is None or len(out) != len(state) or out.batch is state.batch:
+            raise ValueError("out is another state of as many environments, made by init or step of this one")
+        return out
+
     def state_of(self, state: EnvState, index: int) -> PackedState:
-        """The state of one environment, as `CompiledGame` has it."""
+        """The state of one environment, as `CompiledGame` has it. Raises IndexError."""
+        self._require_own(state)
+        index = to_integer(index, "index")
         words = words_of(state.batch.fluents)
         fluents = len(self.game.terms.fluents)
         lanes = 64 * words.shape[1]
@@ -349,7 +334,7 @@ class Environment:
             type(actions) is np.ndarray
             and actions.dtype == _INT32
             and not self.is_joint
-            and actions.shape == state.current_player.shape
+            and actions.shape == state.batch.steps.shape
             and not self.settings.check
             and actions.flags.carray
         ):
@@ -360,7 +345,9 @@ class Environment:
             raise ActionError(
                 f"actions are integers of shape {shape}, not {given.dtype} of shape {given.shape}"
             )
-        given = given.reshape(len(state), -1).astype(np.int32, copy=False)
+        if given.dtype != _INT32:  # numbers that do not fit are illegal: they must not become legal ones
+            given = np.clip(given, -(2**31), 2**31 - 1).astype(np.int32)
+        given = given.reshape(len(state), self.num_players if self.is_joint else 1)
         if self.settings.check:
             self._require_legal(state, given)
         # Arrays with gaps, and those that cannot be written to, are types of their own to the kernel.
@@ -380,17 +367,14 @@ class Environment:
             n, agent = wrong[0].tolist()
             raise ActionError(f"environment {n}: action {given[n, agent]} is not legal")
 
-    def _run(self, count: int, kernel: Any, *arguments: Any) -> None:
+    def _run(self, shares: Shares, count: int, kernel: Any, *arguments: Any) -> None:
         """Call a kernel on every block, split among the threads. Raises ActionError."""
-        if self._shares[0] != (count, self._begins_alike):
-            self._loop.clear()
-            self._shares = (count, self._begins_alike), self._split(count)
-        if (kernel, count) in self._called:
-            is_conflict = self._call(kernel, *arguments)
+        if (kernel, words_for(count)) in self._called:
+            is_conflict = self._call(shares, kernel, *arguments)
         else:  # only the first call, with rows of this width, can compile it
             with announced_compilation():
-                is_conflict = self._call(kernel, *arguments)
-            self._called.add((kernel, count))
+                is_conflict = self._call(shares, kernel, *arguments)
+            self._called.add((kernel, words_for(count)))
         if is_conflict:
             raise self._conflict()
 
@@ -399,24 +383,28 @@ class Environment:
             f"{self.game.name}: two agents choose at once; make the environment with simultaneous=True"
         )
 
-    def _call(self, kernel: Any, *arguments: Any) -> bool:
+    def _call(self, shares: Shares, kernel: Any, *arguments: Any) -> bool:
         """Whether two agents had a choice where one may, in any share."""
-        shares = self._shares[1]
         if len(shares) == 1 or self._pool is None:
             return kernel(shares[0], *arguments)  # type: ignore[no-any-return]
         running = [self._pool.submit(kernel, share, *arguments) for share in shares[1:]]
         return any([kernel(shares[0], *arguments), *(each.result() for each in running)])
 
-    def _split(self, count: int) -> list[Unboxed[Share]]:
-        """The share of each thread."""
-        words = words_for(count)
-        blocks = -(-count // (64 * words))
+    def _shares_of(self, count: int, begins_alike: bool) -> Shares:
+        """The share of each thread; kept, since unboxing them takes milliseconds."""
+        key = words_for(count), blocks_for(count), begins_alike
+        if key not in self._shares:
+            self._shares[key] = self._split(count, begins_alike)
+        return self._shares[key]
+
+    def _split(self, count: int, begins_alike: bool = False) -> Shares:
+        words, blocks = words_for(count), blocks_for(count)
         inputs = sum(len(part.source) for part in self._parts)
         work = blocks * (inputs + _INPUTS_PER_LANE * 64 * words)
         threads = max(1, min(self.settings.threads, blocks, work // _WORTH_A_THREAD))
         limit = NO_LIMIT if self.settings.max_steps is None else self.settings.max_steps
         ends = [blocks * i // threads for i in range(threads + 1)]
-        switches = int(self.settings.auto_reset), int(self.settings.skip_forced), int(self._begins_alike)
+        switches = int(self.settings.auto_reset), int(self.settings.skip_forced), int(begins_alike)
         return [
             Unboxed(Share(*self._parts, self._env, scratch, StepRules(first, end, limit, *switches)))
             for scratch, (first, end) in zip(self._scratches(words, threads), pairwise(ends), strict=False)
@@ -432,7 +420,7 @@ class Environment:
                     make_arrays(largest, words, 0).value,
                     make_rows(len(self._parts.of_step.next_saved) + 1, words),
                     make_rows(WORK + 3 * self.num_players, words),
-                    make_rows(-(-max(width, self._observation_size) // 64) * 64, words),
+                    make_rows(-(-max(width, self.layout.observation_size) // 64) * 64, words),
                     make_rows(max(1, 2 * self._env.sensed.size), words),
                     np.zeros(64, np.uint64),
                     np.zeros(64, np.uint8),
@@ -440,74 +428,13 @@ class Environment:
             )
         return known
 
-    @property
-    def _observation_size(self) -> int:
-        """Values of the observation of one environment."""
-        return int(self._env.observed.shape[1]) * (self.num_players if self._sees_each else 1)
-
-    def _new_arrays(self, count: int) -> tuple[Batch, Readings]:
-        words = words_for(count)
-        blocks = -(-count // (64 * words))
-        agents = self.num_players
-        width = self.num_actions * (agents if self.is_joint else 1)
-        fluents, flags, memory = _rows_of(
-            words,
-            blocks * len(self.game.terms.fluents),
-            blocks * (2 + agents),
-            blocks * 2 * self._env.sensed.size,
-        )
-        batch = Batch(fluents, flags, memory, np.zeros(count, np.uint64), np.zeros(count, np.int32))
-        readings = Readings(
-            np.empty(count * self._observation_size + _PADDING, np.uint8),
-            np.empty(count * width + _PADDING, np.uint8),
-            np.empty(count, np.int32),
-            np.empty(count * agents, np.float32),
-            np.empty(count * agents, np.int32),
-            np.empty(count + _PADDING, np.uint8),
-            np.empty(count + _PADDING, np.uint8),
-        )
-        return batch, readings
-
     def _next_buffer(self, count: int) -> EnvState:
         """A state whose arrays are not those of the last two, used in turn."""
         if not self._buffers or len(self._buffers[0]) != count:
-            self._buffers = [self._new_state(count) for _ in range(_BUFFERS)]
+            self._buffers = [new_state(self.layout, count) for _ in range(_BUFFERS)]
             self._loop.clear()
         self._latest = (self._latest + 1) % _BUFFERS
         return self._buffers[self._latest]
-
-    def _new_state(self, count: int) -> EnvState:
-        """A state of `count` environments, yet to be written."""
-        batch, readings = self._new_arrays(count)
-        agents = self.num_players
-        mask_shape = (count, agents, self.num_actions) if self.is_joint else (count, self.num_actions)
-        return EnvState(
-            current_player=readings.current,
-            observation=readings.observation[:-_PADDING].reshape(count, *self.observation_shape),
-            legal_action_mask=readings.mask[:-_PADDING].view(np.bool_).reshape(mask_shape),
-            rewards=readings.reward.reshape(count, agents),
-            terminated=readings.terminated[:-_PADDING].view(np.bool_),
-            truncated=readings.truncated[:-_PADDING].view(np.bool_),
-            goals=readings.goal.reshape(count, agents),
-            step_count=batch.steps,
-            batch=batch,
-            readings=readings,
-        )
-
-
-def _rows_of(words: int, *counts: int) -> list[NDArray[np.void]]:
-    """Zeroed rows, an array for each of `counts`, all aligned and in one allocation, which is faster."""
-    spacing = max(1, ALIGNMENT // (8 * words))
-    firsts = [0, *accumulate(-(-count // spacing) * spacing for count in counts)]
-    memory = make_rows(firsts[-1], words)
-    return [memory[first : first + count] for first, count in zip(firsts, counts, strict=False)]
-
-
-def _checked_out(out: EnvState, state: EnvState) -> EnvState:
-    """`out`, if its arrays can be those of the step after `state`. Raises ValueError."""
-    if out.readings is None or len(out) != len(state) or out.batch is state.batch:
-        raise ValueError("out is another state of as many environments, made by init or step of this one")
-    return out
 
 
 __all__ = [
@@ -518,6 +445,5 @@ __all__ = [
     "Environment",
     "Settings",
     "SettingsOptions",
-    "row_dtype",
     "words_for",
 ]

@@ -13,7 +13,8 @@ from typing import Any
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.env.actions import find_turns
-from ggp.game import RANDOM_ROLE, GoalError, Move, has_percepts
+from ggp.game import RANDOM_ROLE, GoalError, Move, has_percepts, illegal
+from ggp.integers import to_integer
 
 CHANCE, SIMULTANEOUS, TERMINAL = -1, -2, -4
 """Players that are no agent; the numbers are those of OpenSpiel."""
@@ -53,7 +54,7 @@ class ExtensiveGame:
     """
 
     def __init__(self, game: CompiledGame, max_steps: int = 1000) -> None:
-        self.game, self.max_steps = game, max_steps
+        self.game, self.max_steps = game, to_integer(max_steps, "max_steps", 1)
         self.agents = tuple(role for role in game.roles if role != RANDOM_ROLE)
         self.roles = [game.roles.index(agent) for agent in self.agents]
         self.chance = game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else None
@@ -103,11 +104,15 @@ class ExtensiveGame:
         return sorted(number[move] for move in self._legal(node, role))
 
     def move(self, player: int, action: int) -> Move:
-        """The move behind an action."""
-        return self.game.moves[self.role_of(player)][action]
+        """The move behind an action. Raises TypeError and ValueError for other numbers."""
+        moves = self.game.moves[self.role_of(player)]
+        return moves[to_integer(action, "action", 0, len(moves) - 1)]
 
     def apply(self, node: Node, action: int) -> Node:
-        """The node after an action of the player to act, which is an agent or CHANCE."""
+        """The node after an action of the player to act, which is an agent or CHANCE.
+
+        Raises IllegalMoveError for actions that are not legal, and what `move` raises.
+        """
         return self._settled(self._choose(node, self.player(node), action))
 
     def apply_joint(self, node: Node, actions: list[int]) -> Node:
@@ -117,8 +122,10 @@ class ExtensiveGame:
         return self._settled(node)
 
     def _choose(self, node: Node, player: int, action: int) -> Node:
-        chosen = list(node.chosen)
-        chosen[self.role_of(player)] = self.move(player, action)
+        chosen, role, move = list(node.chosen), self.role_of(player), self.move(player, action)
+        if move not in self._legal(node, role):
+            raise illegal(move, self.game.roles[role])
+        chosen[role] = move
         return replace(node, chosen=tuple(chosen))
 
     def _settled(self, node: Node) -> Node:

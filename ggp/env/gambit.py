@@ -10,6 +10,7 @@ from typing import TextIO
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import load
 from ggp.env.extensive import CHANCE, SIMULTANEOUS, TERMINAL, ExtensiveGame, Node
+from ggp.integers import to_integer
 
 MOST_NODES = 1_000_000
 
@@ -26,6 +27,7 @@ def write_efg(
     Payoffs are goals scaled to -1..1, as rewards of `ggp.env` are. See "The .efg file format" in the
     documentation of Gambit. Raises TooManyNodesError; the file is then incomplete.
     """
+    most_nodes = to_integer(most_nodes, "most_nodes", 1)
     game = rules if isinstance(rules, CompiledGame) else load(rules, engine="lanes")
     assert isinstance(game, CompiledGame)
     tree = ExtensiveGame(game, max_steps)

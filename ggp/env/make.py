@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +19,7 @@ from ggp.env.batch import Environment, Settings, SettingsOptions
 from ggp.env.observations import observe
 from ggp.env.point_of_view import PointOfView, find_point_of_view
 from ggp.game import has_percepts
+from ggp.integers import to_integer
 
 REWARDS = ("symmetric", "unit")
 VIEWS = ("mover", "absolute")
@@ -42,9 +46,16 @@ def make(
     simultaneous   whether agents act at once, so that actions are int32[N, A]; None: as random playouts show
     settings       auto_reset, max_steps, check, skip_forced, threads and seed: see `Settings`
 
-    Raises ValueError for unknown choices, TypeError for unknown settings, and what `ggp.load` raises with
-    engine "lanes".
+    Raises ValueError for unknown choices, TypeError for unknown settings and for numbers that are not
+    integers, and what `ggp.load` raises with engine "lanes".
+
+    >>> make("connectfour", max_episode_steps=5)
+    Traceback (most recent call last):
+    TypeError: make has no keyword 'max_episode_steps', did you mean max_steps? Its keywords: ...
     """
+    refuse_unknown_keywords(settings, make)
+    checked = Settings(**settings)
+    num_envs = to_integer(num_envs, "num_envs", 1)
     if rewards not in REWARDS:
         raise ValueError(f"rewards is one of {', '.join(REWARDS)}, not {rewards!r}")
     if view not in (None, *VIEWS):
@@ -58,7 +69,28 @@ def make(
     turns = find_turns(game)
     if simultaneous is not None:
         turns = replace(turns, is_joint=simultaneous)
-    return Environment(game, num_envs, actions, turns, seen, _reward_of(game, rewards), Settings(**settings))
+    return Environment(game, num_envs, actions, turns, seen, _reward_of(game, rewards), checked)
+
+
+def refuse_unknown_keywords(
+    given: Iterable[str], function: Callable[..., Any], taken: Iterable[str] = ()
+) -> None:
+    """Raise TypeError for a keyword that neither `make` nor `function`, which hands the rest to it, has.
+
+    taken   keywords of `make` that `function` gives itself
+    """
+    own = [*inspect.signature(function).parameters.values(), *inspect.signature(make).parameters.values()]
+    names = [each.name for each in own if each.kind == each.KEYWORD_ONLY] + list(
+        SettingsOptions.__annotations__
+    )
+    known = [name for name in dict.fromkeys(names) if name not in taken]
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, n=1, cutoff=0.5)
+            hint = f", did you mean {close[0]}?" if close else "."
+            raise TypeError(
+                f"{function.__name__} has no keyword {name!r}{hint} Its keywords: {', '.join(known)}"
+            )
 
 
 def _point_of_view(game: CompiledGame, observation: str, view: str | None) -> PointOfView | None:

@@ -4,7 +4,9 @@
     game = pyspiel.load_game("ggp(rules=kuhn_poker)")
 
 `rules` is the name of a bundled game or a file. Importing this module registers the game. Utilities are goals
-scaled to -1..1; `max_steps` bounds the length of games.
+scaled to -1..1, so that values are half those of OpenSpiel's own games whose utilities span -2..2, such as Kuhn
+poker; `max_steps` bounds the length of games. Information states have strings, not tensors: histories have no
+bounded size.
 """
 
 from __future__ import annotations
@@ -178,9 +180,9 @@ class GgpObserver:
             self.dict = {"observation": self.tensor}
 
     def set_from(self, state: GgpState, player: int) -> None:
-        """Fill the tensor with what an agent sees."""
+        """Fill the tensor with what an agent sees. Raises ValueError with perfect recall."""
         if self.tensor is None:
-            return
+            raise ValueError("ggp has no information_state_tensor: use information_state_string")
         self.tensor.fill(0)
         if not self._place:
             self.tensor[:] = self._tree.game.unpack(state.node.state)

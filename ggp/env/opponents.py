@@ -1,7 +1,9 @@
 """Opponents: who moves for the other seats of a batch of environments.
 
-An opponent is a function of a state and a random generator. It returns actions for all environments, of which
-those are used where another seat acts: int32[N], or int32[N, A] if agents act at once.
+An opponent of the user is a function of a state and a random generator. It returns actions for all
+environments of the state, of which those are used where another seat acts: int32[N], or int32[N, A] if agents
+act at once.
+Our own draw from a stream for each environment, so that its games depend on its own seed only.
 """
 
 from __future__ import annotations
@@ -13,12 +15,19 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.env.batch import Environment, EnvState
+from ggp.env.batch import Environment
+from ggp.env.state import EnvState
+from ggp.env.streams import Streams
+from ggp.search.mcts.options import MctsOptions, default_options, parse_options
 from ggp.search.one_state import search_state
+from ggp.search.option_table import OptionError, rows_of
 
 Opponent: TypeAlias = Callable[[EnvState, np.random.Generator], NDArray[np.int32]]
+Mover: TypeAlias = Callable[[EnvState, NDArray[np.int64], Streams], NDArray[np.int32]]
+"""Moves in a state, for environments with these numbers, whose streams it may draw from."""
 
 NO_CHOICE = -1
+_SIMULATIONS = 100
 
 
 def random_actions(state: EnvState, rng: np.random.Generator) -> NDArray[np.int32]:
@@ -36,27 +45,74 @@ def random_actions(state: EnvState, rng: np.random.Generator) -> NDArray[np.int3
     return chosen if mask.ndim == 2 else np.where(mask.any(axis=-1), chosen, NO_CHOICE).astype(np.int32)
 
 
-def make_opponent(spec: str | Opponent, environment: Environment) -> Opponent:
-    """An opponent from "random", "mcts", "mcts:simulations=200", or a function of your own.
+def make_opponent(spec: str | Opponent, environment: Environment) -> Mover:
+    """A mover from "random", "mcts", "mcts:simulations=200,c=30", or an opponent of the user's own.
 
-    `mcts` searches environment after environment; in games with hidden information it sees the whole state.
-    Raises ValueError for anything else.
+    `mcts` takes the options of the player mcts and searches environment after environment; in games with
+    hidden information it sees the whole state.
+
+    >>> import ggp
+    >>> make_opponent("mcts:sims=4", ggp.env.make("nim", 1))              # doctest: +SKIP
+    Traceback (most recent call last):
+    ValueError: opponent 'mcts:sims=4': unknown option 'sims'; known options: simulations, policy, ...
+
+    Raises TypeError and ValueError for anything else.
     """
     if callable(spec):
-        return spec
+        return partial(_ask, spec)
+    if not isinstance(spec, str):
+        raise TypeError(f"opponent is a text or a function, not {spec!r}")
     name, _, text = spec.partition(":")
     if name == "random" and not text:
-        return random_actions
+        return _move_at_random
     if name != "mcts":
         raise ValueError(f"opponent is random, mcts:simulations=K or a function, not {spec!r}")
-    options: dict[str, Any] = {}
+    options: dict[str, str] = {}
     for part in filter(None, text.split(",")):
         key, _, value = part.partition("=")
         options[key] = value
-    count = options.pop("simulations", "100")
-    if not count.isdigit() or not int(count):
+    count = options.pop("simulations", str(_SIMULATIONS))
+    if not count.isdecimal() or not int(count):
         raise ValueError(f"simulations is a positive number, not {count!r}")
+    _require_options(options, spec)
     return partial(_search, environment, int(count), options)
+
+
+def _require_options(options: dict[str, str], spec: str) -> None:
+    """Raise ValueError for options that a search will not take."""
+    names = ["simulations", *(row.name for row in rows_of(MctsOptions))]
+    for name in options:
+        if name not in names:
+            known = ", ".join(names)
+            raise ValueError(f"opponent {spec!r}: unknown option {name!r}; known options: {known}")
+    try:
+        parse_options(options, default_options(_SIMULATIONS))
+    except (OptionError, OSError) as error:
+        raise ValueError(f"opponent {spec!r}: {error}") from None
+
+
+def _ask(
+    opponent: Opponent, state: EnvState, environments: NDArray[np.int64], streams: Streams
+) -> NDArray[np.int32]:
+    """Actions of a function of the user. Raises ValueError for other shapes and for what is not integers."""
+    found = np.asarray(opponent(state, streams.generator))
+    shape = state.legal_action_mask.shape[:-1]
+    if found.shape != shape or found.dtype.kind not in "iu":
+        raise ValueError(
+            f"an opponent returns integers of shape {shape}, not {found.dtype} of shape {found.shape}"
+        )
+    return np.clip(found, NO_CHOICE, np.iinfo(np.int32).max).astype(np.int32)
+
+
+def _move_at_random(state: EnvState, environments: NDArray[np.int64], streams: Streams) -> NDArray[np.int32]:
+    """The same as `random_actions`, from the streams."""
+    mask = state.legal_action_mask
+    each = mask.reshape(len(state), -1, mask.shape[-1])
+    count = each.sum(axis=2, dtype=np.int64)
+    drawn = streams.draw(environments, each.shape[1])
+    nth = (drawn % np.maximum(count, 1).astype(np.uint64)).astype(np.int32)
+    chosen = (each.cumsum(axis=2, dtype=np.int32) > nth[:, :, None]).argmax(axis=2)
+    return np.where(count > 0, chosen, NO_CHOICE).astype(np.int32).reshape(mask.shape[:-1])
 
 
 def _search(
@@ -64,10 +120,12 @@ def _search(
     simulations: int,
     options: dict[str, Any],
     state: EnvState,
-    rng: np.random.Generator,
+    environments: NDArray[np.int64],
+    streams: Streams,
 ) -> NDArray[np.int32]:
     """Actions found by a tree search of each environment; those without a choice keep their first action."""
-    actions = random_actions(state, rng)
+    actions = _move_at_random(state, environments, streams)
+    seed = streams.draw(environments, environment.num_players)
     over = state.terminated | state.truncated
     for n in np.flatnonzero(~over).tolist():
         if environment.is_joint:
@@ -81,7 +139,7 @@ def _search(
                 position,
                 environment.actions.agents[agent],
                 simulations=simulations,
-                seed=int(rng.integers(2**31)),
+                seed=int(seed[n, agent] >> np.uint64(33)),
                 **options,
             )
             if report.best_move is not None:

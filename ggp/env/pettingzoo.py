@@ -22,13 +22,17 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 
 from ggp.engines.compiled import CompiledGame
-from ggp.env.batch import Environment, EnvState
-from ggp.env.make import make
+from ggp.env.batch import ActionError, Environment
+from ggp.env.make import make, refuse_unknown_keywords
+from ggp.env.state import EnvState
+from ggp.integers import to_integer
 
 Observation: TypeAlias = dict[str, NDArray[Any]]
 Illegal: TypeAlias = Literal["lose", "first"]
 
 NO_CHOICE = -1
+ILLEGAL = 2**31 - 1
+"""What stands for every number that is not a legal action, some of which mean more to `ggp.env`."""
 _METADATA = {"render_modes": ["ansi"], "is_parallelizable": True}
 
 
@@ -37,7 +41,7 @@ class _OneGame:
 
     illegal      "lose": an illegal action ends the game with -1 for its agent; "first": the first legal
                  action is taken instead
-    max_cycles   truncate games after this many actions of each agent
+    max_cycles   truncate games after this many cycles; what these are is up to the environment
     choices      further keywords of `ggp.env.make`: observation, rewards
     """
 
@@ -50,8 +54,10 @@ class _OneGame:
     ) -> None:
         if illegal not in ("lose", "first"):
             raise ValueError(f"illegal is lose or first, not {illegal!r}")
+        refuse_unknown_keywords(choices, GgpAecEnv, taken=("simultaneous",))
+        self.max_cycles = None if max_cycles is None else to_integer(max_cycles, "max_cycles", 1)
         self.environment: Environment = make(rules, 1, simultaneous=True, **choices)
-        self.max_cycles, self.illegal = max_cycles, illegal
+        self.illegal = illegal
         self.names = list(map(str, self.environment.actions.agents))
         self.has_own_view = len(self.environment.observed.literal) > 1
         shape = self.environment.observation_shape[1 if self.has_own_view else 0 :]
@@ -72,9 +78,12 @@ class _OneGame:
         self.state = self.begin(None)
 
     def begin(self, seed: int | None) -> EnvState:
-        """A new game; the next one of the same stream of chance without a seed."""
+        """A new game; the next one of the same stream of chance without a seed.
+
+        Raises TypeError and ValueError for seeds that are not integers from 0.
+        """
         if seed is not None:
-            self._rng = np.random.default_rng(seed)
+            self._rng = np.random.default_rng(to_integer(seed, "seed", 0))
         self.state = self.environment.init(seed=int(self._rng.integers(2**63)))
         return self.state
 
@@ -106,7 +115,8 @@ class _OneGame:
         for agent, action in actions.items():
             mask = self.mask(agent)
             is_legal = 0 <= action < len(mask) and bool(mask[action])
-            given[0, agent] = action if is_legal or self.illegal == "lose" else int(mask.argmax())
+            instead = ILLEGAL if self.illegal == "lose" else int(mask.argmax())
+            given[0, agent] = action if is_legal else instead
         self.state = self.environment.step(self.state, given)
         return {name: float(self.state.rewards[0, a]) for a, name in enumerate(self.names)}
 
@@ -173,15 +183,21 @@ class GgpAecEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         return found
 
     def step(self, action: int | None) -> None:
-        """The action of `agent_selection`; the game goes on when all that choose at once have chosen."""
+        """The action of `agent_selection`; the game goes on when all that choose at once have chosen.
+
+        Numbers that are not a legal action are illegal. Raises TypeError for what is not an integer,
+        ActionError for None while the agent is to act.
+        """
         agent = self.agent_selection
+        number = None if action is None else to_integer(action, "action")
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        assert action is not None, f"{agent} is to act"
+        if number is None:
+            raise ActionError(f"{agent} is to act: None is for agents whose game is over")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._chosen[self._waiting.pop(0)] = int(action)
+        self._chosen[self._waiting.pop(0)] = number
         self._turns[agent] += 1
         if self._waiting:
             self.agent_selection = self.possible_agents[self._waiting[0]]
@@ -194,8 +210,11 @@ class GgpAecEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
             self._begin_step()
 
     def _is_too_long(self) -> bool:
-        most = self._game.max_cycles
-        return bool(self._game.state.truncated[0]) or (most is not None and min(self._turns.values()) >= most)
+        state, most = self._game.state, self._game.max_cycles
+        if state.truncated[0] or most is None:
+            return bool(state.truncated[0])
+        # The second holds where an agent never has a choice, and so never acts.
+        return min(self._turns.values()) >= most or int(state.step_count[0]) >= most * len(self._turns)
 
     def _end(self, *, truncated: bool) -> None:
         (self.truncations if truncated else self.terminations).update(dict.fromkeys(self.agents, True))
@@ -226,7 +245,7 @@ class GgpParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self.metadata = {**_METADATA, "name": f"ggp_{self._game.environment.game.name}_v0"}
         self.render_mode = render_mode
         self.possible_agents = self._game.names
-        self.max_cycles = max_cycles
+        self.max_cycles = self._game.max_cycles
         self.agents: list[str] = []
 
     def observation_space(self, agent: str) -> Dict:
@@ -258,9 +277,18 @@ class GgpParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        """One step of the game; agents without a choice may be left out."""
+        """One step of the game; agents without a choice may be left out, others lose if they are.
+
+        Numbers that are not a legal action are illegal. Raises TypeError for what is not an integer,
+        ActionError for an unknown agent.
+        """
         agents = self.agents
-        numbers = {self.possible_agents.index(agent): int(action) for agent, action in actions.items()}
+        if unknown := [agent for agent in actions if agent not in self.possible_agents]:
+            raise ActionError(f"agents are {', '.join(self.possible_agents)}, not {unknown[0]!r}")
+        numbers = {
+            self.possible_agents.index(agent): to_integer(action, f"action of {agent}")
+            for agent, action in actions.items()
+        }
         rewards = self._game.play(numbers)
         self._cycles += 1
         terminated = self._game.is_terminated
@@ -287,7 +315,8 @@ class GgpParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 def env(rules: str | Path | CompiledGame = "tictactoe", **options: Any) -> GgpAecEnv:
     """A game in which agents act one after the other.
 
-    max_cycles    truncate games once every agent has acted this often
+    max_cycles    truncate games once every agent has acted this often, as PettingZoo counts cycles: where
+                  agents move in turn, A agents make A moves a cycle, and one with `parallel_env`
     illegal       "lose": an illegal action ends the game with -1; "first": the first legal action instead
     observation, rewards   as for `ggp.env.make`
     """
@@ -295,7 +324,10 @@ def env(rules: str | Path | CompiledGame = "tictactoe", **options: Any) -> GgpAe
 
 
 def parallel_env(rules: str | Path | CompiledGame = "tictactoe", **options: Any) -> GgpParallelEnv:
-    """A game in which all agents act in every step; options as for `env`."""
+    """A game in which all agents act in every step; options as for `env`.
+
+    max_cycles    truncate games after this many steps of the game
+    """
     return GgpParallelEnv(rules, **options)
 
 

@@ -67,9 +67,13 @@ def _pointer(context: Any, builder: Any, array_type: types.Array, array: Any, in
     return builder.gep(builder.bitcast(data, vector.as_pointer()), [index])
 
 
-def _aligned(instruction: Any, words: int) -> Any:
-    """Mark a load or store as aligned to its own size, which `make_rows` guarantees up to 64 bytes."""
-    instruction.align = min(8 * words, ALIGNMENT)
+def _aligned(instruction: Any) -> Any:
+    """Mark a load or store as aligned to a word only.
+
+    `make_rows` aligns rows to their size, which makes them fast. An array that numpy has copied or unpickled
+    is slower then, but not the end of the process; instructions for aligned memory would gain nothing.
+    """
+    instruction.align = 8
     return instruction
 
 
@@ -107,7 +111,7 @@ def load(typing_context, rows, index):
 
     def codegen(context, builder, sig, args):
         pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
-        return _aligned(builder.load(pointer), row.words)
+        return _aligned(builder.load(pointer))
 
     return row(rows, types.intp), codegen
 
@@ -118,7 +122,7 @@ def store(typing_context, rows, index, value):
 
     def codegen(context, builder, sig, args):
         pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
-        _aligned(builder.store(args[2], pointer), row.words)
+        _aligned(builder.store(args[2], pointer))
         return context.get_dummy_value()
 
     return types.void(rows, types.intp, row), codegen
@@ -132,7 +136,7 @@ def literal(typing_context, rows, index):
         node = builder.lshr(args[1], ir.Constant(_I64, 1))
         loaded = builder.load(_pointer(context, builder, sig.args[0], args[0], node))
         sign = builder.neg(builder.and_(args[1], ir.Constant(_I64, 1)))
-        return builder.xor(_aligned(loaded, row.words), _splat(builder, sign, row.words))
+        return builder.xor(_aligned(loaded), _splat(builder, sign, row.words))
 
     return row(rows, types.intp), codegen
 

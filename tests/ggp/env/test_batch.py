@@ -332,7 +332,9 @@ def test_make_refuses_unknown_choices():
     with pytest.raises(ValueError, match="rewards is one of"):
         make("tictactoe", rewards="goals")
     with pytest.raises(ValueError, match="num_envs is at least 1"):
-        make("tictactoe", 0).init()
+        make("tictactoe", 0)
+    with pytest.raises(ValueError, match="num_envs is at least 1"):
+        make("tictactoe", 1).init(num_envs=0)
 
 
 def test_a_seed_gives_the_same_chance_for_any_number_of_environments():
@@ -448,3 +450,78 @@ def test_new_games_need_not_be_settled(name, choices):
         for field in ("current_player", "observation", "legal_action_mask", "rewards", "goals", "step_count"):
             np.testing.assert_array_equal(getattr(states[0], field), getattr(states[1], field), field)
     assert begun > 70
+
+
+@pytest.mark.parametrize("action", [2**32, 2**32 - 2, -(2**32) - 3, 2**63 - 1])
+def test_numbers_of_64_bits_do_not_become_other_actions(action):
+    env = make("tictactoe", 3)
+    state = env.step(env.init(), np.array([0, action, 1], np.int64))
+    assert state.terminated.tolist() == [False, True, False]
+    assert state.rewards[1].tolist() == [-1, 1]
+    state = env.step(env.init(), np.array([0, 2**64 - 2, 1], np.uint64))
+    assert state.terminated.tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("actions", [[0.0, 1.0], ["0", "1"], [True, False], [0], [[0, 1]], 3, None])
+def test_actions_are_integers_one_for_each_environment(actions):
+    env = make("tictactoe", 2)
+    with pytest.raises(ActionError, match=r"actions are integers of shape \(2,\)"):
+        env.step(env.init(), actions)
+
+
+def test_numbers_of_numpy_are_numbers():
+    number = np.int64(3)
+    env = make("dicerace", number, seed=number, max_steps=np.uint8(9), threads=np.int32(1))
+    state = env.init()
+    assert state == make("dicerace", 3, seed=3, max_steps=9).init()
+    assert env.init(seed=np.int64(7), num_envs=np.int64(2)) == env.init(seed=7, num_envs=2)
+    assert env.init(seed=np.arange(3)) == env.init(seed=[0, 1, 2]) == env.init(seed=(0, 1, 2))
+    assert env.state_of(state, np.int64(1)) == env.state_of(state, 1)
+    assert env.move_to_action(np.int64(0), env.action_to_move(np.int64(0), np.int64(0))) == 0
+
+
+@pytest.mark.parametrize("value", [4.0, "4", [4], None])
+@pytest.mark.parametrize("name", ["num_envs", "seed", "threads", "max_steps"])
+def test_what_is_not_an_integer_is_refused_by_name(name, value):
+    if (name, value) == ("max_steps", None):
+        return
+    with pytest.raises(TypeError, match=f"{name} is an integer"):
+        make("tictactoe", **{name: value})
+
+
+@pytest.mark.parametrize("name", ["num_envs", "threads", "max_steps"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_counts_are_at_least_one(name, value):
+    with pytest.raises(ValueError, match=f"{name} is at least 1"):
+        make("tictactoe", **{name: value})
+
+
+def test_seeds_of_init_are_checked():
+    env = make("dicerace", 3)
+    for seed in (4.0, "4", "abc", [1, 2.0, 3], {1, 2, 3}):
+        with pytest.raises(TypeError, match="seed is an integer"):
+            env.init(seed=seed)
+    with pytest.raises(ValueError, match="seed has 3 integers, not 2"):
+        env.init(seed=[1, 2])
+    with pytest.raises(TypeError, match="num_envs is an integer"):
+        env.init(num_envs=2.0)
+
+
+def test_a_seed_for_each_environment_decides_its_chance_alone():
+    env = make("dicerace", 3)
+    one, other = env.init(seed=[1, 2, 3]), env.init(seed=[1, 9, 3])
+    for _ in range(5):
+        actions = random_actions(one, np.random.default_rng(0))
+        one, other = env.step(one, actions), env.step(other, actions)
+    assert one[[0, 2]] == other[[0, 2]]
+    assert one[[1]] != other[[1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("max_episode_steps", "max_steps"), ("autoreset", "auto_reset"), ("num_threads", "threads")],
+)
+def test_unknown_keywords_of_make_are_named_with_what_was_meant(name, meant):
+    with pytest.raises(TypeError, match=f"make has no keyword '{name}', did you mean {meant}") as caught:
+        make("tictactoe", **{name: 1})
+    assert "Settings" not in str(caught.value)
