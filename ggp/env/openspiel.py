@@ -4,9 +4,8 @@
     game = pyspiel.load_game("ggp(rules=kuhn_poker)")
 
 `rules` is the name of a bundled game or a file. Importing this module registers the game. Utilities are goals
-scaled to -1..1, so that values are half those of OpenSpiel's own games whose utilities span -2..2, such as Kuhn
-poker; `max_steps` bounds the length of games. Information states have strings, not tensors: histories have no
-bounded size.
+scaled to -1..1: half of those of OpenSpiel's own Kuhn poker, whose stakes span -2..2. `max_steps` bounds the
+length of games. Information states have strings, not tensors: a history has no fixed size.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Gymnasium's own checks, autoreset modes, opponents and masks."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,7 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode  # noqa: E402
 
 import ggp.env.gymnasium as adapter  # noqa: E402
+from ggp.env import ActionError  # noqa: E402
 from ggp.env.gymnasium import GgpVectorEnv  # noqa: E402
 from tests.conftest import mostly_slow  # noqa: E402
 
@@ -44,7 +48,7 @@ def test_single_environments_pass_the_checker_of_gymnasium(name):
         action = rng.choice(np.flatnonzero(env.unwrapped.action_masks()))
         observation, reward, terminated, truncated, info = env.step(action)
         assert observation in env.observation_space
-        assert info["action_mask"].dtype == np.bool_
+        assert info["action_mask"].dtype == np.int8
         if terminated or truncated:
             break
     assert terminated or truncated
@@ -179,3 +183,292 @@ def test_wrong_choices_are_refused():
 def test_every_bundled_game_is_registered():
     adapter.register_games()
     assert sum(name.startswith("ggp/") for name in gymnasium.registry) >= 40
+
+
+def test_masks_are_those_that_spaces_sample_with():
+    env = gymnasium.make("ggp/tictactoe-v0")
+    _, info = env.reset(seed=0)
+    env.action_space.seed(0)
+    for _ in range(4):
+        action = env.action_space.sample(info["action_mask"])
+        _, reward, terminated, _, info = env.step(action)
+        assert reward != -1 or not terminated or info["rewards"][1] == 1
+    envs = GgpVectorEnv("tictactoe", 5)
+    _, infos = envs.reset(seed=0)
+    envs.action_space.seed(0)
+    for _ in range(12):
+        actions = envs.action_space.sample(tuple(infos["action_mask"]))
+        assert envs.action_masks()[np.arange(5), actions].all()
+        infos = envs.step(actions)[4]
+    assert envs.action_masks().dtype == np.bool_  # as MaskablePPO has it
+
+
+OUTSIDE = [-1, -2, -3, -4, 10, 250, 251, 2**31 - 1, 2**32, 2**32 - 2, -(2**32)]
+
+
+@pytest.mark.parametrize("action", OUTSIDE)
+@pytest.mark.parametrize(("name", "seat"), [("tictactoe", 0), ("tictactoe", "all"), ("rockpaperscissors", 0)])
+def test_numbers_outside_the_space_are_illegal(name, seat, action):
+    envs = GgpVectorEnv(name, 2, seat=seat, autoreset_mode="Disabled")
+    envs.reset(seed=3)
+    before = envs.state
+    _, rewards, terminated, truncated, _ = envs.step(np.array([action, 0]))
+    assert (rewards[0], terminated[0], truncated[0]) == (-1, True, False)
+    np.testing.assert_array_equal(envs.state.observation[0], before.observation[0])
+    single = gymnasium.make(f"ggp/{name}-v0", seat=seat, disable_env_checker=True)
+    single.reset(seed=3)
+    assert single.step(action)[1:3] == (-1, True)
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [[1], [[0, 1, 2]], 0, [0, 1], [0.0, 1.0, 2.0], [0.5, 1, 2], ["0", "1", "2"], [True, False, True], None],
+)
+def test_actions_are_neither_broadcast_nor_cut(actions):
+    envs = GgpVectorEnv("tictactoe", 3)
+    envs.reset(seed=0)
+    with pytest.raises(ActionError, match=r"actions are integers of shape \(3,\)"):
+        envs.step(actions)
+
+
+@pytest.mark.parametrize("action", [[1], np.array([1]), 1.0, 0.5, "1", None])
+def test_a_single_action_is_an_integer(action):
+    env = adapter.GgpEnv("tictactoe")
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match="action is an integer"):
+        env.step(action)
+    assert env.step(np.array(1))[2] is False
+    assert env.step(np.uint8(2))[1] in (-1.0, 0.0)
+
+
+def record(envs, seed, steps=6):
+    """What each environment shows, step by step: [N, steps, ...]."""
+    observations, infos = envs.reset(seed=seed)
+    shown = [observations]
+    for _ in range(steps):
+        observations, *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        shown.append(observations)
+    return np.stack(shown, axis=1)
+
+
+@pytest.mark.parametrize("name", ["dicerace", "tictactoe", "rockpaperscissors", "kuhn_poker"])
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_an_environment_depends_on_its_own_seed_alone(name, mode):
+    def start(seed):
+        return record(GgpVectorEnv(name, 3, autoreset_mode=mode), seed, 12)
+
+    one, other, third = start([1, 2, 3]), start([1, 9, 3]), start((5, 2, np.int64(6)))
+    np.testing.assert_array_equal(one[[0, 2]], other[[0, 2]])
+    np.testing.assert_array_equal(one[1], third[1])
+    several = [start([seed, 2, 3])[0] for seed in range(12)]
+    # A game of one move shows its end in other modes only after the next one has begun, or not at all.
+    assert len(np.unique(several, axis=0)) > 2 or (name, mode) == (
+        "rockpaperscissors",
+        AutoresetMode.SAME_STEP,
+    )
+    np.testing.assert_array_equal(start(7), start([7, 8, 9]))
+    np.testing.assert_array_equal(start(np.int64(7)), start(np.arange(7, 10)))
+
+
+def test_a_searching_opponent_depends_on_its_own_seed_alone():
+    def start(seed):
+        return record(GgpVectorEnv("tictactoe", 2, opponent="mcts:simulations=2"), seed, 4)
+
+    one, other = start([1, 2]), start([3, 2])
+    np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_a_batch_plays_what_single_environments_play():
+    envs = GgpVectorEnv("dicerace", 3, autoreset_mode="Disabled")
+    together = record(envs, 40)
+    for n in range(3):
+        env = gymnasium.make("ggp/dicerace-v0")
+        observation, info = env.reset(seed=40 + n)
+        for step in range(7):
+            np.testing.assert_array_equal(observation, together[n, step])
+            observation, *_, info = env.step(info["action_mask"].argmax())
+
+
+def test_streams_go_on_without_a_seed():
+    envs = GgpVectorEnv("dicerace", 2)
+    first = record(envs, [1, 2])
+    second, third = record(envs, None), record(envs, [None, 5])
+    assert (first != second).any()
+    again = GgpVectorEnv("dicerace", 2)
+    record(again, [1, 7])
+    np.testing.assert_array_equal(record(again, None)[0], second[0])
+    np.testing.assert_array_equal(record(again, [None, 9])[0], third[0])
+
+
+def test_a_reset_by_mask_takes_the_seeds_of_those_environments():
+    def start(seed, then):
+        envs = GgpVectorEnv("dicerace", 3, autoreset_mode="Disabled")
+        envs.reset(seed=seed)
+        observations, infos = envs.reset(seed=then, options={"reset_mask": np.array([True, False, True])})
+        shown = [observations]
+        for _ in range(5):
+            observations, *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
+            shown.append(observations)
+        return np.stack(shown, axis=1)
+
+    one, other = start([1, 2, 3], [4, 5, 6]), start([7, 2, 9], [4, 8, None])
+    np.testing.assert_array_equal(one[:2], other[:2])
+    assert len({start([1, 2, 3], [seed, 5, 6])[0].tobytes() for seed in range(8)}) > 2
+
+
+@pytest.mark.parametrize("seed", [4.0, "4", [1, 2.5, 3], ["1", "2", "3"], {1, 2, 3}])
+def test_seeds_that_are_not_integers_are_refused(seed):
+    with pytest.raises(TypeError, match="seed is an integer"):
+        GgpVectorEnv("dicerace", 3).reset(seed=seed)
+
+
+@pytest.mark.parametrize("seed", [[1, 2], [], (1, 2, 3, 4), np.arange(2), -1, [1, -2, 3]])
+def test_wrong_numbers_of_seeds_and_negative_ones_are_refused(seed):
+    with pytest.raises(ValueError, match=r"seed (has 3 integers|is at least 0)"):
+        GgpVectorEnv("dicerace", 3).reset(seed=seed)
+    if np.isscalar(seed):
+        with pytest.raises(ValueError, match="seed is at least 0"):
+            adapter.GgpEnv("dicerace").reset(seed=seed)
+
+
+def test_generators_of_gymnasium_follow_the_seed():
+    env, envs = adapter.GgpEnv("dicerace"), GgpVectorEnv("dicerace", 2)
+    env.reset(seed=np.int64(5))
+    envs.reset(seed=np.int64(5))
+    assert env.np_random_seed == envs.np_random_seed == 5
+
+
+@pytest.mark.parametrize(
+    ("mask", "error"),
+    [
+        ([True, False, True], TypeError),
+        (np.array([1, 0, 1]), TypeError),
+        (np.array([True]), ValueError),
+        (np.array(True), ValueError),
+        (np.zeros(3, bool), ValueError),
+    ],
+)
+def test_masks_of_reset_are_as_gymnasium_has_them(mask, error):
+    envs = GgpVectorEnv("tictactoe", 3)
+    envs.reset(seed=0)
+    with pytest.raises(error, match="reset_mask"):
+        envs.reset(options={"reset_mask": mask})
+
+
+@pytest.mark.parametrize("how", [None, "sync"])
+def test_max_episode_steps_counts_the_steps_of_the_agent(how):
+    envs = gymnasium.make_vec("ggp/eightpuzzle-v0", 2, vectorization_mode=how, max_episode_steps=5)
+    _, infos = envs.reset(seed=0)
+    cut = []
+    for _ in range(14):
+        _, _, terminated, truncated, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        assert not terminated.any()
+        cut.append(truncated.tolist())
+    assert [step for step, each in enumerate(cut) if each == [True, True]] == [4, 10]  # a step begins anew
+    assert sum(map(any, cut)) == 2
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_games_cut_by_the_adapter_end_like_others(mode):
+    envs = GgpVectorEnv("connectfour", 3, max_episode_steps=2, autoreset_mode=mode)
+    _, infos = envs.reset(seed=0)
+    cut = []
+    for _ in range(6):
+        _, _, _, truncated, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        cut.append(bool(truncated[1]))
+        assert envs.state.step_count.max() <= 4  # the moves of both
+    expected = {
+        AutoresetMode.NEXT_STEP: [False, True, False] * 2,
+        AutoresetMode.SAME_STEP: [False, True] * 3,
+        AutoresetMode.DISABLED: [False] + [True] * 5,
+    }
+    assert cut == expected[mode]
+    envs.reset(options={"reset_mask": np.array([False, True, False])})
+    assert envs.state.step_count[1] == 0
+    assert not envs.step(np.zeros(3, int))[3][1]
+
+
+def test_environments_without_a_limit_say_so():
+    for most in (None, -1):
+        assert gymnasium.make_vec("ggp/tictactoe-v0", 2, max_episode_steps=most).num_envs == 2
+    with pytest.raises(ValueError, match="max_episode_steps is at least 1, or -1"):
+        GgpVectorEnv("tictactoe", max_episode_steps=0)
+    with pytest.raises(TypeError, match="max_episode_steps is an integer"):
+        GgpVectorEnv("tictactoe", max_episode_steps=5.0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("opponent", ["random", "mcts:simulations=3"])
+def test_environments_are_copied_with_all_that_they_remember(opponent, threads):
+    count = 80 if opponent == "random" else 3
+    envs = GgpVectorEnv("tictactoe", count, opponent=opponent, threads=threads, autoreset_mode="SameStep")
+    _, infos = envs.reset(seed=1)
+    _, *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
+    actions = infos["action_mask"].argmax(axis=1)
+    copies = [copy.deepcopy(envs), pickle.loads(pickle.dumps(envs))]
+    expected = [envs.step(actions)[0]] + [found[0] for found in play(envs, 3)]
+    for each in copies:
+        shown = [each.step(actions)[0]] + [found[0] for found in play(each, 3)]
+        for x, y in zip(expected, shown, strict=True):
+            np.testing.assert_array_equal(x, y)
+    single = gymnasium.make("ggp/tictactoe-v0", opponent=opponent)
+    single.reset(seed=1)
+    assert copy.deepcopy(single).step(0)[2] is False
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "message"),
+    [
+        ("mcts:sims=4", ValueError, "unknown option 'sims'; known options: simulations, policy"),
+        ("mcts:policy=best", ValueError, "policy"),
+        ("mcts:c=many", ValueError, "c must be a number"),
+        ("mcts:simulations=\u00b2", ValueError, "simulations is a positive number"),
+        (7, TypeError, "opponent is a text or a function"),
+    ],
+)
+def test_opponents_are_refused_when_environments_are_made(spec, error, message):
+    with pytest.raises(error, match=message):
+        GgpVectorEnv("tictactoe", opponent=spec)
+
+
+def test_what_an_opponent_returns_is_checked():
+    for found in (np.zeros(3), np.zeros(1, int), 0):
+        envs = GgpVectorEnv("tictactoe", 3, opponent=lambda state, rng, found=found: found)
+        envs.reset(seed=0)
+        with pytest.raises(ValueError, match=r"an opponent returns integers of shape \(3,\)"):
+            envs.step(np.zeros(3, int))
+    envs = GgpVectorEnv(
+        "tictactoe", 2, opponent=lambda state, rng: np.array([-2, -3]), autoreset_mode="Disabled"
+    )
+    envs.reset(seed=0)
+    assert envs.step(np.zeros(2, int))[1].tolist() == [1, 1]  # illegal, not HOLD and RESTART
+
+
+@pytest.mark.parametrize(
+    "make_wrongly",
+    [
+        lambda: GgpVectorEnv("tictactoe", 2, max_step=5),
+        lambda: adapter.GgpEnv("tictactoe", max_step=5),
+        lambda: gymnasium.make("ggp/tictactoe-v0", max_step=5),
+        lambda: gymnasium.make_vec("ggp/tictactoe-v0", 2, max_step=5),
+    ],
+)
+def test_unknown_keywords_are_named(make_wrongly):
+    with pytest.raises(TypeError, match=r"GgpVectorEnv has no keyword 'max_step', did you mean max_steps\?"):
+        make_wrongly()
+
+
+def test_seats_and_counts_are_integers():
+    assert GgpVectorEnv("tictactoe", np.int64(2), seat=np.int64(1), seed=np.int64(3)).seat == 1
+    with pytest.raises(TypeError, match="seat is an integer"):
+        GgpVectorEnv("tictactoe", seat=1.0)
+    with pytest.raises(TypeError, match="num_envs is an integer"):
+        GgpVectorEnv("tictactoe", 2.0)
+    with pytest.raises(ValueError, match="num_envs is at least 1"):
+        GgpVectorEnv("tictactoe", 0)
+
+
+def test_environments_are_reset_first():
+    for call in (lambda env: env.step([0]), lambda env: env.action_masks(), lambda env: env.state):
+        with pytest.raises(gymnasium.error.ResetNeeded):
+            call(GgpVectorEnv("tictactoe", 1))

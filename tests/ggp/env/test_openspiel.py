@@ -108,3 +108,33 @@ def test_tensors_show_what_an_agent_knows():
         for player in (0, 1):
             views[player].add(tuple(child.observation_tensor(player)))
     assert [len(each) for each in views] == [3, 3]
+
+
+def test_what_is_not_there_is_an_error():
+    state = load("kuhn_poker").new_initial_state()
+    state.apply_action(state.legal_actions()[0])
+    with pytest.raises((ValueError, RuntimeError), match="use information_state_string"):
+        state.information_state_tensor(0)
+    assert state.information_state_string(0)
+    assert sum(state.observation_tensor(0)) > 0
+
+
+@pytest.mark.parametrize("action", [-1, -2, -3, 99, 2**40])
+def test_numbers_outside_the_actions_are_refused(action):
+    state = load("tictactoe").new_initial_state()
+    with pytest.raises((ValueError, RuntimeError), match=r"action is at (least 0|most 9)|kInvalidAction"):
+        state.apply_action(action)
+    assert len(state.legal_actions()) == 9
+
+
+def test_moves_that_are_not_legal_are_refused():
+    state = load("tictactoe").new_initial_state()
+    state.apply_action(state.legal_actions()[0])
+    with pytest.raises(Exception, match="is not legal for"):
+        state.apply_action(0)
+
+
+def test_values_are_half_those_of_openspiel():
+    """Goals 0..100 become -1..1, whatever stakes they stood for."""
+    ours, theirs = load("kuhn_poker"), pyspiel.load_game("kuhn_poker")
+    assert (ours.max_utility(), theirs.max_utility()) == (1, 2)

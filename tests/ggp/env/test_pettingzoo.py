@@ -1,5 +1,7 @@
 """PettingZoo's own tests on twenty sheets of all kinds, and what they do not test."""
 
+import copy
+import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +11,7 @@ pytest.importorskip("pettingzoo", reason="pettingzoo is not installed: pip insta
 
 from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, parallel_seed_test, seed_test
 
+from ggp.env import ActionError
 from ggp.env.pettingzoo import env, parallel_env
 from tests.conftest import mostly_slow
 
@@ -119,3 +122,138 @@ def test_rendering_lists_facts():
     game.reset()
     assert "(control x)" in game.render()
     assert parallel_env("tictactoe").render() is None
+
+
+OUTSIDE = [-1, -2, -3, -4, 9, 250, 2**31 - 1, 2**32, 2**32 - 2, -(2**40)]
+
+
+@pytest.mark.parametrize("action", OUTSIDE)
+def test_numbers_outside_the_space_are_illegal(action):
+    game = env("tictactoe")
+    game.reset(seed=1)
+    game.step(action)
+    assert game.rewards == {"x": -1.0, "o": 1.0}
+    assert game.terminations == {"x": True, "o": True}
+    game = parallel_env("rockpaperscissors")
+    first, second = game.possible_agents
+    game.reset(seed=1)
+    rewards, terminations = game.step({first: 0, second: action})[1:3]
+    assert rewards == {first: 1.0, second: -1.0}
+    assert all(terminations.values())
+    replaced = env("tictactoe", illegal="first")
+    replaced.reset(seed=1)
+    replaced.step(action)
+    assert replaced.agent_selection == "o"
+    assert replaced.observe("o")["action_mask"].sum() == 8
+
+
+@pytest.mark.parametrize("action", [1.0, 0.5, "1", [1], np.array([1])])
+def test_actions_are_integers(action):
+    game, parallel = env("tictactoe"), parallel_env("tictactoe")
+    game.reset(seed=0)
+    parallel.reset(seed=0)
+    with pytest.raises(TypeError, match="action is an integer"):
+        game.step(action)
+    with pytest.raises(TypeError, match="action of x is an integer"):
+        parallel.step({"x": action, "o": 0})
+    game.step(np.int32(1))
+    assert game.agent_selection == "o"
+
+
+def test_actions_belong_to_agents():
+    game, parallel = env("tictactoe"), parallel_env("tictactoe")
+    game.reset(seed=0)
+    parallel.reset(seed=0)
+    with pytest.raises(ActionError, match="x is to act"):
+        game.step(None)
+    with pytest.raises(ActionError, match="agents are x, o, not 'z'"):
+        parallel.step({"z": 0})
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "rockpaperscissors", "kuhn_poker"])
+def test_masks_are_those_that_spaces_sample_with(name):
+    game = env(name)
+    game.reset(seed=0)
+    for agent in game.agent_iter():
+        observation, _, termination, truncation, _ = game.last()
+        mask = observation["action_mask"]
+        assert mask.dtype == np.int8
+        assert observation in game.observation_space(agent)
+        if termination or truncation:
+            game.step(None)
+            continue
+        action = game.action_space(agent).sample(mask)
+        assert mask[action]
+        game.step(action)
+
+
+def test_seeds_are_integers_and_repeat_games():
+    def cards(seed):
+        game = parallel_env("kuhn_poker")
+        observations, _ = game.reset(seed=seed)
+        return observations["first"]["observation"].tobytes()
+
+    assert cards(np.int64(3)) == cards(3)
+    assert len({cards(seed) for seed in range(20)}) == 3
+    for make in (env, parallel_env):
+        with pytest.raises(TypeError, match="seed is an integer"):
+            make("kuhn_poker").reset(seed=3.0)
+        with pytest.raises(ValueError, match="seed is at least 0"):
+            make("kuhn_poker").reset(seed=-1)
+
+
+def test_cycles_are_those_of_pettingzoo():
+    game, parallel = env("connectfour", max_cycles=3), parallel_env("connectfour", max_cycles=3)
+    game.reset(seed=0)
+    moves = 0
+    while not any(game.truncations.values()):
+        game.step(moves % 7)
+        moves += 1
+    parallel.reset(seed=0)
+    steps = 0
+    while parallel.agents:
+        observations = parallel.step(
+            {agent: int(parallel._game.mask(a).argmax()) for a, agent in enumerate(parallel.agents)}
+        )
+        steps += 1
+    assert (moves, steps) == (6, 3)
+    assert all(observations[3].values())
+
+
+def test_games_in_which_an_agent_never_acts_are_truncated_too(tmp_path):
+    path = tmp_path / "walk.kif"
+    path.write_text(
+        """(role walker) (role watcher) (<= (base (at ?p)) (place ?p)) (place a) (place b) (init (at a))
+        (<= (input walker (go ?p)) (place ?p)) (input watcher wait)
+        (<= (legal walker (go ?p)) (place ?p)) (legal watcher wait) (<= (next (at ?p)) (does walker (go ?p)))
+        (<= terminal (true (at c))) (goal walker 50) (goal watcher 50)"""
+    )
+    game = env(path, max_cycles=4)
+    game.reset(seed=0)
+    for step in range(8):
+        assert not any(game.truncations.values()), step
+        game.step(step % 2)
+    assert all(game.truncations.values())
+
+
+@pytest.mark.parametrize("make", [env, parallel_env])
+def test_wrong_choices_are_refused(make):
+    with pytest.raises(TypeError, match=r"has no keyword 'max_steps_per_episode', did you mean max_steps\?"):
+        make("connectfour", max_steps_per_episode=5)
+    with pytest.raises(TypeError, match="has no keyword 'simultaneous'"):
+        make("connectfour", simultaneous=True)
+    with pytest.raises(TypeError, match="max_cycles is an integer"):
+        make("connectfour", max_cycles=5.0)
+    with pytest.raises(ValueError, match="max_cycles is at least 1"):
+        make("connectfour", max_cycles=0)
+
+
+@pytest.mark.parametrize("make", [env, parallel_env])
+def test_environments_can_be_copied(make):
+    game = make("dicerace")
+    game.reset(seed=5)
+    copies = copy.deepcopy(game), pickle.loads(pickle.dumps(game))
+    assert all(copied._game.state == game._game.state for copied in copies)
+    for each in (game, *copies):
+        each.reset()
+    assert all(copied._game.state == game._game.state for copied in copies)
