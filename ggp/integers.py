@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:  # a player that waits for matches does not load numpy
+    import numpy as np
+    from _typeshed import DataclassInstance
+    from numpy.typing import ArrayLike, NDArray
 
 
 def to_integer(value: object, name: str, least: int | None = None, most: int | None = None) -> int:
     """`value` as an int from `least` to `most`.
 
+    >>> import numpy as np
     >>> to_integer(np.int64(3), "seed")
     3
     >>> to_integer(4.0, "seed")
@@ -37,6 +43,7 @@ def to_integer(value: object, name: str, least: int | None = None, most: int | N
 def to_integers(values: object, name: str, count: int) -> list[int]:
     """A list, tuple or array of `count` integers as a list of ints.
 
+    >>> import numpy as np
     >>> to_integers(np.arange(3), "seed", 3)
     [0, 1, 2]
     >>> to_integers([1, 2], "seed", 3)
@@ -45,16 +52,60 @@ def to_integers(values: object, name: str, count: int) -> list[int]:
 
     Raises TypeError for anything else, ValueError for another number of them.
     """
-    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+    is_list = isinstance(values, Sequence) or getattr(values, "shape", ()) != ()
+    if isinstance(values, str | bytes) or not is_list:
         raise TypeError(f"{name} is an integer or a list of integers, not {values!r}")
-    if len(values) != count:
-        raise ValueError(f"{name} has {count:,} integers, not {len(values):,}")
-    return [to_integer(value, name) for value in values]
+    listed = list(values)  # type: ignore[call-overload]
+    if len(listed) != count:
+        raise ValueError(f"{name} has {count:,} integers, not {len(listed):,}")
+    return [to_integer(value, name) for value in listed]
+
+
+def to_integer_array(values: ArrayLike, name: str, least: int = 0) -> NDArray[np.int64]:
+    """An integer, or integers of any shape, as int64.
+
+    >>> to_integer_array([100, 0], "simulations").dtype
+    dtype('int64')
+
+    Raises TypeError for floats and text, which numpy would cut, ValueError for numbers below `least`.
+    """
+    import numpy as np
+
+    found = np.asarray(values)
+    if found.size and found.dtype.kind not in "iu":
+        raise TypeError(f"{name} is an integer or integers, not {values!r}")
+    if found.size and found.min() < least:
+        raise ValueError(f"{name} is at least {least:,}, not {found.min():,}")
+    return found.astype(np.int64)
+
+
+def check_integers(record: DataclassInstance, **least: int | None) -> None:
+    """Make fields of a frozen dataclass ints of at least a number each, None aside if that is the default.
+
+    >>> import numpy as np
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Terms:
+    ...     seed: int = 0
+    ...     threads: int | None = None
+    ...     def __post_init__(self) -> None:
+    ...         check_integers(self, seed=None, threads=1)
+    >>> Terms(np.int64(3)), type(Terms(np.int64(3)).seed)
+    (Terms(seed=3, threads=None), <class 'int'>)
+
+    Raises what `to_integer` raises.
+    """
+    defaults = {each.name: each.default for each in fields(record)}
+    for name, bound in least.items():
+        value = getattr(record, name)
+        if value is not None or defaults[name] is not None:
+            object.__setattr__(record, name, to_integer(value, name, bound))
 
 
 def is_integer(value: object) -> bool:
     """Whether `to_integer` takes a value.
 
+    >>> import numpy as np
     >>> is_integer(np.uint8(3)), is_integer([3]), is_integer("3")
     (True, False, False)
     """

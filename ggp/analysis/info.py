@@ -20,6 +20,7 @@ from gdl.terms import Term, Variable
 from ggp.analysis.fluent_domains import fluent_domains
 from ggp.analysis.sheet_comment import read_comment
 from ggp.game import RANDOM_ROLE, Game, NoLegalMoveError, goals_or_none, hides_information, is_compiled
+from ggp.integers import to_integer
 
 STEP_LIMIT = 2_000
 """Steps after which a playout is cut."""
@@ -124,7 +125,8 @@ def describe(
     (['turn-taking', 'constant-sum'], (9, 8))
     """
     _make_first_step(game)
-    summary = sample(game, playouts, clock() + seconds, random.Random(seed), clock)
+    playouts, rng = to_integer(playouts, "playouts", 0), random.Random(to_integer(seed, "seed"))
+    summary = sample(game, playouts, clock() + seconds, rng, clock)
     predicates, strata = list_predicates(game.program)
     choices, lengths = summary.choices, summary.lengths
     seats = range(len(game.roles))

@@ -15,6 +15,7 @@ from typing import Any
 from ggp.assessment.positions import Choice, Mixture, Place, PlayOut, Position, rules_at
 from ggp.engines.loading import load
 from ggp.game import Game, Move
+from ggp.integers import check_integers
 from ggp.match.faults import Illegal, Late, Unreachable
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.match.terms import derived_seed
@@ -34,6 +35,10 @@ class AssessmentTerms:
     play_clock_seconds: float = 1.0
     engine: str = "auto"
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises TypeError for a seed that is not an integer."""
+        check_integers(self, seed=None)
 
 
 @dataclass

@@ -52,14 +52,14 @@ def playouts(
     >>> [round(goal) for goal in found.mean_goals]
     [65, 35]
 
-    Raises GameError for games that are not compiled.
+    Raises GameError for games that are not compiled, TypeError and ValueError for wrong numbers.
     """
     compiled = require_compiled(game)
     return compiled.playouts(
         compiled.initial_state() if state is None else state,
         count,
         seed,
-        threads=threads or os.cpu_count() or 1,
+        threads=os.cpu_count() or 1 if threads is None else threads,
     )
 
 

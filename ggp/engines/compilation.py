@@ -17,6 +17,7 @@ from ggp.circuit.construction import build, prepare_kernels
 from ggp.circuit.file import CompilationReport, CompiledCircuit
 from ggp.circuit.simplify.plan import LARGE_LITERALS, STAGES, StageReport, simplify
 from ggp.circuit.tables import tabulate
+from ggp.integers import check_integers
 
 Progress: TypeAlias = Callable[[str], None]
 
@@ -49,6 +50,10 @@ class CompilationLimits:
     mebibytes: int = 4096
     simplify_seconds: float | None = None
     stages: Collection[str] = tuple(STAGES)
+
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, mebibytes=1)
 
 
 def simplify_budget(ground_seconds: float, build_seconds: float) -> float:

@@ -34,6 +34,7 @@ from ggp.game import (
     no_state,
     roles_text,
 )
+from ggp.integers import to_integer
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import DEFAULT_WORDS, STEP_LIMIT, BoolArray, Lanes, PlayoutStatistics, playouts
 from ggp.lanes.layout import LaneTables, arrange
@@ -234,11 +235,11 @@ class CompiledGame:
         return playouts(
             self.lane_tables,
             self.unpack(state),
-            count,
-            seed=seed,
+            to_integer(count, "count", 0),
+            seed=to_integer(seed, "seed"),
             words=self.words,
-            threads=threads,
-            step_limit=step_limit,
+            threads=to_integer(threads, "threads", 1),
+            step_limit=to_integer(step_limit, "step_limit", 1),
             deadline=deadline,
         )
 

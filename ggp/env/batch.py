@@ -41,7 +41,7 @@ from ggp.env.observations import Observed
 from ggp.env.state import EnvState, Layout, blocks_for, new_state, words_for
 from ggp.env.streams import streams_of
 from ggp.game import RANDOM_ROLE, Move
-from ggp.integers import to_integer
+from ggp.integers import check_integers, to_integer
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.jit.unboxed import Unboxed
@@ -84,11 +84,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Raises TypeError and ValueError."""
-        for name, least in (("threads", 1), ("max_steps", 1), ("seed", None)):
-            value = getattr(self, name)
-            if value is not None or name != "max_steps":
-                most = NO_LIMIT if least else None
-                object.__setattr__(self, name, to_integer(value, name, least, most))
+        check_integers(self, threads=1, max_steps=1, seed=None)
 
 
 class SettingsOptions(TypedDict, total=False):
@@ -402,7 +398,7 @@ class Environment:
         inputs = sum(len(part.source) for part in self._parts)
         work = blocks * (inputs + _INPUTS_PER_LANE * 64 * words)
         threads = max(1, min(self.settings.threads, blocks, work // _WORTH_A_THREAD))
-        limit = NO_LIMIT if self.settings.max_steps is None else self.settings.max_steps
+        limit = min(NO_LIMIT, self.settings.max_steps or NO_LIMIT)
         ends = [blocks * i // threads for i in range(threads + 1)]
         switches = int(self.settings.auto_reset), int(self.settings.skip_forced), int(begins_alike)
         return [

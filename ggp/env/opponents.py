@@ -107,11 +107,12 @@ def _ask(
 def _move_at_random(state: EnvState, environments: NDArray[np.int64], streams: Streams) -> NDArray[np.int32]:
     """The same as `random_actions`, from the streams."""
     mask = state.legal_action_mask
-    each = mask.reshape(len(state), -1, mask.shape[-1])
-    count = each.sum(axis=2, dtype=np.int64)
-    drawn = streams.draw(environments, each.shape[1])
-    nth = (drawn % np.maximum(count, 1).astype(np.uint64)).astype(np.int32)
-    chosen = (each.cumsum(axis=2, dtype=np.int32) > nth[:, :, None]).argmax(axis=2)
+    rows = mask.reshape(-1, mask.shape[-1])
+    legal = np.append(np.flatnonzero(rows), 0)  # row after row; the last is for rows without a legal move
+    count = np.count_nonzero(rows, axis=1)
+    drawn = streams.draw(environments, len(rows) // max(1, len(state))).reshape(-1)
+    nth = (drawn % np.maximum(count, 1).astype(np.uint64)).astype(np.int64)
+    chosen = legal[np.cumsum(count) - count + nth] % mask.shape[-1]
     return np.where(count > 0, chosen, NO_CHOICE).astype(np.int32).reshape(mask.shape[:-1])
 
 

@@ -27,6 +27,7 @@ from ggp.evaluation.measuring import (
 from ggp.evaluation.replaying import Int64Array, first_matches
 from ggp.evaluation.tedium import tedium_of
 from ggp.game import Game, hides_information
+from ggp.integers import check_integers
 from ggp.players.equilibrium_play import prepare_equilibria
 from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.forest.self_play import SelfPlay, joined, self_play
@@ -74,6 +75,10 @@ class EvaluationTerms:
     seconds: float = 60.0
     seed: int = 0
     threads: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, simulations=1, matches=1, playouts=1, step_limit=1, seed=None, threads=1)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ggp.game import Game, GameError, has_percepts, is_compiled
+from ggp.integers import check_integers
 from ggp.items.questions import QUESTIONS, RELATIONS, SOLVED_KINDS, Answer, Asker, Question
 from ggp.items.rule_depth import rule_depths
 from ggp.items.solved import has_one_meaning
@@ -52,6 +53,10 @@ class ItemTerms:
     step_limit: int = 200
     solver_states: int = 100_000
     seconds: float = 600.0
+
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, count=0, seed=None, horizon=0, step_limit=0, solver_states=0)
 
 
 class Item(NamedTuple):

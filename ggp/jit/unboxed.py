@@ -52,6 +52,10 @@ if TYPE_CHECKING or config.DISABLE_JIT:
             self.address = id(self)
             _at_address[self.address] = self
 
+        def __reduce__(self) -> tuple[Any, ...]:
+            """Raise TypeError: a copy would still lead kernels to the memory of the original."""
+            raise TypeError("the memory of kernels can be neither copied nor pickled")
+
         @classmethod
         def made_once(cls, value: _Value) -> Unboxed[_Value]:
             """The same, written without a kernel to compile, but ten times slower.
@@ -111,7 +115,7 @@ else:
             return made
 
         def __reduce__(self):
-            return Unboxed, (self.value,)
+            raise TypeError("the memory of kernels can be neither copied nor pickled")
 
     def _words_of(value):
         """A value as numba lays it out.

@@ -185,9 +185,9 @@ class Lanes:
     def begin(self, root: BoolArray, count: int = ENDLESS) -> None:
         """Start over with `count` playouts from `root`, bool[F].
 
-        Every lane is put at the root state, and statistics are cleared.
+        Every lane is put at the root state, and statistics are cleared. Raises ValueError for another shape.
         """
-        begin_playouts(self.arrays, np.asarray(root, np.bool_), count)
+        begin_playouts(self.arrays, self._require(root, (self.tables.fluent_count,)), count)
 
     def play(self, ticks: int, step_limit: int = STEP_LIMIT) -> bool:
         """Play on for at most `ticks` joint moves per lane.
@@ -247,8 +247,16 @@ class Lanes:
         bytes_of_rows = np.ascontiguousarray(words).view(np.uint8)
         return np.unpackbits(bytes_of_rows, axis=1, count=count, bitorder="little").astype(np.bool_)
 
+    @staticmethod
+    def _require(bits: BoolArray, shape: tuple[int, ...]) -> BoolArray:
+        given = np.asarray(bits, np.bool_)
+        if given.shape != shape:
+            raise ValueError(f"expected bool of shape {shape}, not {given.shape}")
+        return given
+
     def _put(self, rows: slice, bits: BoolArray) -> None:
         count = bits.shape[1]
+        bits = self._require(bits, (rows.stop - rows.start, min(count, self.lane_count)))
         words = (count + 63) // 64
         padded = np.zeros((bits.shape[0], 64 * words), np.bool_)
         padded[:, :count] = bits

@@ -31,6 +31,7 @@ from gdl.terms import Term
 from ggp.beliefs.belief import Belief
 from ggp.beliefs.observation import Observation
 from ggp.game import Game, Move, Role
+from ggp.integers import check_integers
 from ggp.match.faults import Fault
 from ggp.match.terms import derived_seed
 
@@ -103,6 +104,10 @@ class MatchSetup:
     play_clock_seconds: float
     seed: int
     can_take_back: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises TypeError for a seed that is not an integer."""
+        check_integers(self, seed=None)
 
 
 class Report(Protocol):

@@ -6,6 +6,8 @@ import random
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
+from ggp.integers import check_integers
+
 STEP_LIMIT = 10_000
 """Steps after which the referee aborts a match that does not end."""
 
@@ -35,6 +37,10 @@ class MatchTerms:
     step_limit: int = STEP_LIMIT
     grace_seconds: float = 0.5
     all_must_start: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, seed=None, step_limit=0)
 
 
 def derived_seed(seed: int, purpose: str) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
+from ggp.integers import to_integer
 
 Float32Array = NDArray[np.float32]
 BoolArray = NDArray[np.bool_]
@@ -70,9 +71,12 @@ class Network:
 
     @classmethod
     def random(cls, game: CompiledGame, *, seed: int, widths: tuple[int, int] = WIDTHS) -> Network:
-        """Weights to begin learning with: uniform by fan-in (He et al. 2015), outputs near even."""
-        rng = np.random.default_rng(seed)
-        h1, h2 = widths
+        """Weights to begin learning with: uniform by fan-in (He et al. 2015), outputs near even.
+
+        Raises TypeError and ValueError for numbers that are not integers or too small.
+        """
+        rng = np.random.default_rng(to_integer(seed, "seed", 0))
+        h1, h2 = (to_integer(width, "width", 1) for width in widths)
         fluents, moves, roles = len(game.terms.fluents), sum(map(len, game.moves)), len(game.roles)
 
         def layer(rows: int, columns: int, bound: float) -> Float32Array:

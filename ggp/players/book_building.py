@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 from ggp.game import RANDOM_ROLE, Game, GameError, Move, Role, hides_information
+from ggp.integers import check_integers
 from ggp.knowledge.book import MOST_POSITIONS, Book, BookMove, position_digest
 from ggp.match.player import MatchSetup
 from ggp.match.terms import derived_seed
@@ -42,6 +43,10 @@ class BookTerms:
     seconds: float = 10.0
     simulations: int | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, plies=0, simulations=1, seed=None)
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ class HumanPlayer(Player):
 
     def _show_position(self, state: Hashable) -> None:
         """Show again what the person saw before the choice."""
-        if has_percepts(self.setup.game):
+        if hides_information(self.setup.game):
             self._show_knowledge()
             return
         for line in self._picture_lines(self.setup.game.facts(state)):

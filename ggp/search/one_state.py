@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ggp.game import RANDOM_ROLE, Game, GameError, Role, is_compiled
+from ggp.integers import to_integer
 from ggp.search.mcts.options import MctsOptions, default_options, parse_options
 from ggp.search.report import SearchReport
 
@@ -52,8 +53,11 @@ def search_state(
     Traceback (most recent call last):
     ggp...OptionError: ...option 'polizy'...
 
-    Raises GameError for terminal states and unknown roles, OptionError.
+    Raises GameError for terminal states and unknown roles, OptionError; TypeError and ValueError for seeds
+    and simulations that are not integers.
     """
+    seed = to_integer(seed, "seed")
+    simulations = None if simulations is None else to_integer(simulations, "simulations", 1)
     state = game.initial_state() if state is None else state
     if game.is_terminal(state):
         raise GameError("the match is over in this state: there is nothing to search")

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ggp.integers import to_integer
 from ggp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -84,16 +85,22 @@ class Option:
         self._require_range(value, text)
         return value
 
-    def check(self, value: Any) -> None:
-        """Raise OptionError unless the field may hold `value`, None aside if that is its default."""
+    def checked(self, value: Any) -> Any:
+        """`value` if the field may hold it, None aside if that is its default; OptionError else."""
         if value is None and self.default is None:
-            return
+            return value
+        if self.kind == "whole number":
+            try:
+                value = to_integer(value, self.name)
+            except TypeError:
+                raise OptionError(f"{self.name} must be a whole number, not {value!r}") from None
         if self.kind in ("choice", "text"):
             self._require_choice(value, self.choices)
         elif self.choices:
             self._require_choice(str(value), self.choices)
         elif self.kind != "switch":
             self._require_range(value, str(value))
+        return value
 
     def _require_range(self, value: float, text: str) -> None:
         least = -math.inf if self.least is None else self.least
@@ -195,9 +202,9 @@ def rows_of(table: Any) -> tuple[Option, ...]:
 
 
 def check_table(table: Any) -> None:
-    """Raise OptionError if a field of `table` holds a value out of its range."""
+    """Make whole numbers ints. Raise OptionError if a field of `table` holds a value out of its range."""
     for row in rows_of(table):
-        row.check(getattr(table, row.field))
+        object.__setattr__(table, row.field, row.checked(getattr(table, row.field)))
 
 
 def take_options(defaults: Table, given: dict[str, str]) -> Table:

@@ -11,6 +11,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from ggp.integers import check_integers
+
 DEFAULT_MEBIBYTES = 8192
 
 
@@ -75,3 +77,7 @@ class SolverLimits:
     estimate_from: int = 250_000
     chunk_seconds: float = 0.5
     may_use_disk: bool = True
+
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, mebibytes=0, states=0, histories=0, estimated_states=0, estimate_from=0)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
+from ggp.integers import check_integers
 from ggp.knowledge.taught import TaughtNetwork
 from ggp.networks.network import Network
 from ggp.search.forest.forest import Forest
@@ -60,6 +61,11 @@ class TeachingOptions:
     share_matches: int = 200
     share_simulations: int = 400
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, generations=0, matches=1, simulations=1, inner_visits=0, window=1, seed=0)
+        check_integers(self, comparison_matches=0, share_matches=0, share_simulations=1)
 
 
 @dataclass(frozen=True)

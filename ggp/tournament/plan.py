@@ -18,6 +18,7 @@ from typing import Any, Literal
 from gdl.errors import GdlError
 from gdl.syntax.parser import parse
 from gdl.syntax.printer import to_kif
+from ggp.integers import check_integers
 from ggp.match.player import PlayerSpecError
 from ggp.players.factory import make_player
 from ggp.players.own import is_own_player
@@ -57,6 +58,10 @@ class GameEntry:
     simulations: int | None = None
     lineups: Lineups | None = None
 
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, simulations=1)
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -73,6 +78,10 @@ class Condition:
     play_clock_seconds: float
     simulations: int | None = None
     options: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, repetitions=1, simulations=1)
 
 
 @dataclass(frozen=True)
@@ -111,6 +120,10 @@ class Plan:
     lineups: Lineups = "pairs"
     against: tuple[str, ...] = ()
     until: Until | None = None
+
+    def __post_init__(self) -> None:
+        """Raises TypeError for a seed that is not an integer."""
+        check_integers(self, seed=None)
 
     def lineups_in(self, game: GameEntry) -> Lineups:
         return self.lineups if game.lineups is None else game.lineups

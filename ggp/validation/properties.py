@@ -15,6 +15,7 @@ from gdl.errors import Diagnostic, GdlError, Severity
 from gdl.program import Program, Rule
 from gdl.terms import Compound, Symbol
 from ggp.game import RANDOM_ROLE, Fact, Game, GoalError, Move, Role, goals_or_none
+from ggp.integers import check_integers
 from ggp.match.record import MatchRecord, Step, new_record, now_ms, state_text
 from ggp.match.terms import MatchTerms
 
@@ -62,6 +63,10 @@ class PlayLimits:
     seconds: float = 20.0
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, playouts=0, lane_playouts=0, step_limit=0, seed=None)
+
 
 @dataclass(frozen=True)
 class ProofLimits:
@@ -72,6 +77,10 @@ class ProofLimits:
 
     states: int | None = None
     seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, states=0)
 
 
 def counted(count: int, noun: str) -> str:

@@ -35,6 +35,7 @@ from ggp.features.learning import (
     name_features,
 )
 from ggp.features.recognition import recognize_features
+from ggp.integers import check_integers
 from ggp.search.alphabeta.options import AUTO
 from ggp.search.alphabeta.refinements import SCALE
 from ggp.search.alphabeta.search import AlphaBeta, Estimate, Refinements
@@ -85,6 +86,10 @@ class LearningOptions:
     trace: float = TRACE
     step: float = 1.0
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises TypeError and ValueError for numbers that are not integers or too small."""
+        check_integers(self, games=0, seed=None)
 
 
 class SelfPlayLearner:

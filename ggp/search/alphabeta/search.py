@@ -79,7 +79,7 @@ class AlphaBeta:
 
         images   the symmetries, see `ggp.search.alphabeta.symmetry`; None: found here if needed
         words    width of the rows; None: by the number of moves. Kernels are compiled once per width
-        Raises AlphaBetaError.
+        Raises AlphaBetaError, ValueError for images that are not symmetries of as many fluents.
         """
         if len(game.roles) > 2 or RANDOM_ROLE in game.roles:
             raise AlphaBetaError("alpha-beta needs one role, or two without chance")
@@ -93,8 +93,8 @@ class AlphaBeta:
                 from ggp.search.alphabeta.symmetry import fluent_symmetries
 
                 images = fluent_symmetries(game)
-        self.images = images
-        self.code, self._memory = allocate_memory(game, self.refinements, images, mebibytes, words)
+        self.images = _checked_images(images, len(game.terms.fluents))
+        self.code, self._memory = allocate_memory(game, self.refinements, self.images, mebibytes, words)
         self.set_estimate(estimate or Estimate())
         self._goals = sorted(
             {
@@ -146,7 +146,15 @@ class AlphaBeta:
         return self._memory.frames
 
     def set_estimate(self, estimate: Estimate) -> None:
-        """Score the horizon by another estimate from now on; entries in the table stay as they are."""
+        """Score the horizon by another estimate from now on; entries in the table stay as they are.
+
+        Raises ValueError for weights and networks of another game.
+        """
+        weights, network, fluents = estimate.weights, estimate.network, len(self.game.terms.fluents)
+        if weights is not None and weights.shape != (fluents + 1,):
+            raise ValueError(f"weights have shape ({fluents + 1},), not {weights.shape}")
+        if network is not None and not network.fits(self.game):
+            raise ValueError(f"the network is not one of {self.game.name}: other fluents, roles or moves")
         self._memory = with_estimate(self._memory, self.refinements, estimate)
 
     def use_known_goals(self, known: KnownGoals, goal_sum: int | None) -> None:
@@ -492,6 +500,15 @@ class AlphaBeta:
             yield
         finally:
             timer.cancel()
+
+
+def _checked_images(images: NDArray[np.int32], fluents: int) -> NDArray[np.int32]:
+    """int32[V, F] as kernels take them. Raises ValueError for anything but renamings of the fluents."""
+    given = np.asarray(images)
+    is_right = given.ndim == 2 and given.shape[1] == fluents
+    if not is_right or (np.sort(given, axis=1) != np.arange(fluents)).any():
+        raise ValueError(f"images are rows of the numbers 0 to {fluents - 1}, each in an order of its own")
+    return np.ascontiguousarray(given, np.int32)
 
 
 __all__: Sequence[str] = [

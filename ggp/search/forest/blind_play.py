@@ -20,6 +20,7 @@ from ggp.beliefs.lanes_expansion import LanesExpansion
 from ggp.circuit.tables import Int32Array, Phase
 from ggp.engines.batches import require_compiled
 from ggp.game import RANDOM_ROLE, Game
+from ggp.integers import to_integer
 from ggp.search.forest.determinized import PLAYOUTS_PER_TREE, draw_by_weight, even_shares, mean_over_trees
 from ggp.search.forest.forest import Forest, RootMoves
 from ggp.search.forest.self_play import (
@@ -63,6 +64,7 @@ def blind_self_play(
     """
     compiled = require_compiled(game)
     each = playouts_of(simulations, matches, len(game.roles))
+    seed, step_limit = to_integer(seed, "seed"), to_integer(step_limit, "step_limit", 1)
     options = MctsOptions(step_limit=step_limit)
     context = MatchContext(
         compiled, seed, options, step_limit, EndedMatches(is_over or (lambda ended: False))

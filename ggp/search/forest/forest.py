@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
+from ggp.integers import to_integer_array
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.search.forest.kernel import Roots, search_forest
@@ -176,8 +177,9 @@ class Forest:
         simulations  N numbers of playouts; fewer are made in trees whose root is proven
         is_stopped   asked after every `ticks`: a few hundred times per second unless told otherwise
         """
+        left = to_integer_array(simulations, "simulations")
         self._plant(states, len(states))
-        self._roots.left[: len(states)] = simulations
+        self._roots.left[: len(states)] = left
         return self._grow(is_stopped, ticks)
 
     def _plant(self, states: BoolArray, trees: int) -> None:
@@ -214,6 +216,8 @@ class Forest:
 
     def _put_states(self, states: BoolArray) -> None:
         count, fluents = states.shape
+        if fluents != len(self.game.terms.fluents):
+            raise ValueError(f"a state of {self.game.name} has {len(self.game.terms.fluents)} fluents")
         lanes = np.zeros((fluents, self.lane_count), np.bool_)
         lanes[:, :count] = states.T
         rows = np.packbits(lanes, axis=1, bitorder="little").view(np.uint64)

@@ -16,6 +16,7 @@ from ggp.circuit.tables import Int32Array, Phase
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Game, GameError, hides_information
+from ggp.integers import to_integer, to_integer_array
 from ggp.lanes.engine import Lanes
 from ggp.search.forest.forest import Forest
 from ggp.search.mcts.kernels.arrays import Float64Array
@@ -96,6 +97,7 @@ def self_play(
     """
     compiled = require_compiled(game)
     each = playouts_of(simulations, matches, len(game.roles))
+    seed, step_limit = to_integer(seed, "seed"), to_integer(step_limit, "step_limit", 1)
     if each.any() and hides_information(compiled):
         raise GameError(f"{game.name} hides information, and searches side by side know the whole state")
     context = MatchContext(compiled, seed, options, step_limit, EndedMatches(is_over or _never))
@@ -108,12 +110,10 @@ def playouts_of(simulations: ArrayLike, matches: int, roles: int) -> Int64Array:
     >>> playouts_of([100, 0], 2, 2).tolist()
     [[100, 0], [100, 0]]
 
-    Raises ValueError for negative numbers.
+    Raises TypeError for what is not integers, ValueError for negative numbers and other shapes.
     """
-    numbers = np.asarray(simulations, np.int64)
-    if numbers.size and numbers.min() < 0:
-        raise ValueError(f"a search makes no negative number of simulations, such as {numbers.min()}")
-    return np.broadcast_to(numbers, (matches, roles))
+    numbers = to_integer_array(simulations, "simulations")
+    return np.broadcast_to(numbers, (to_integer(matches, "matches", 0), roles))
 
 
 def play_batches(
@@ -131,7 +131,8 @@ def play_batches(
     matches = len(simulations)
     size = _batch_size(matches)
     parts = [slice(first, min(first + size, matches)) for first in range(0, max(matches, 1), size)]
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+    workers = os.cpu_count() or 1 if threads is None else to_integer(threads, "threads", 1)
+    with ThreadPoolExecutor(workers) as pool:
         try:
             played = list(
                 pool.map(lambda part: make_batch(context, part.start, simulations[part]).play(), parts)

@@ -240,8 +240,7 @@ def response_worth(form: SequenceForm, agent: int, other: Floats) -> tuple[Float
 def _worth_against(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, Floats]:
     """What the sequences of `agent` earn at their ends, and room for its strategy."""
     mine, theirs = form.plexes[agent], form.plexes[1 - agent]
-    plan = np.empty(theirs.sequence_count)
-    make_plan(_sets(theirs), np.ascontiguousarray(other), plan)
+    plan = realization_plan(theirs, other)
     worth = np.empty(mine.sequence_count)
     worth_at_ends(_payoffs(form), agent, plan, worth)
     return worth, np.ones(mine.sequence_count)
@@ -255,9 +254,7 @@ def bounds(form: SequenceForm, strategies: Strategies) -> tuple[float, float]:
 
 def expected_goal(form: SequenceForm, strategies: Strategies) -> float:
     """The mean goal of agent 0 if both play these behavior strategies."""
-    plans = [np.empty(plex.sequence_count) for plex in form.plexes]
-    for plex, strategy, plan in zip(form.plexes, strategies, plans, strict=True):
-        make_plan(_sets(plex), strategy, plan)
+    plans = [realization_plan(plex, each) for plex, each in zip(form.plexes, strategies, strict=True)]
     worth = np.empty(len(plans[0]))
     worth_at_ends(_payoffs(form), 0, plans[1], worth)
     return float(worth @ plans[0]) + form.graph.total / 2
@@ -269,6 +266,19 @@ def uniform_strategy(plex: Treeplex) -> Floats:
     return np.concatenate([[1.0], np.repeat(1 / np.maximum(counts, 1), counts)])
 
 
+def realization_plan(plex: Treeplex, strategy: Floats) -> Floats:
+    """float64[Q]: how often a behavior strategy float64[Q] comes to each sequence, chance and others aside.
+
+    Raises ValueError for another number of sequences.
+    """
+    given = np.ascontiguousarray(strategy, np.float64)
+    if given.shape != (plex.sequence_count,):
+        raise ValueError(f"a strategy has shape ({plex.sequence_count},), not {given.shape}")
+    plan = np.empty(plex.sequence_count)
+    make_plan(_sets(plex), given, plan)
+    return plan
+
+
 def _sets(plex: Treeplex) -> Sets:
     return Sets(plex.first, plex.parent)
 
@@ -278,11 +288,10 @@ def _payoffs(form: SequenceForm) -> Payoffs:
 
 
 def _learner(plex: Treeplex) -> Learner:
-    sets, size = _sets(plex), plex.sequence_count
-    strategy, plan = uniform_strategy(plex), np.empty(size)
-    make_plan(sets, strategy, plan)
+    size, strategy = plex.sequence_count, uniform_strategy(plex)
+    plan = realization_plan(plex, strategy)
     return Learner(
-        sets, Regrets(np.zeros(size), np.zeros(size), strategy, plan, np.zeros(size)), np.empty(size)
+        _sets(plex), Regrets(np.zeros(size), np.zeros(size), strategy, plan, np.zeros(size)), np.empty(size)
     )
 
 

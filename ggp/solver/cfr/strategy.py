@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from gdl.terms import Term
 from ggp.game import Move, Role
-from ggp.solver.cfr.kernels import Sets, make_plan
-from ggp.solver.cfr.minimization import Strategies
+from ggp.solver.cfr.minimization import Strategies, realization_plan
 from ggp.solver.cfr.sequence_form import SequenceForm
 
 Observed: TypeAlias = tuple[Move, tuple[Term, ...]]
@@ -50,8 +49,7 @@ def information_sets(form: SequenceForm, strategies: Strategies) -> Iterator[Inf
     noop | (card king); check | (move first check); noop | (move second bet) {'call': 1.0, 'fold': 0.0}
     """
     for agent, plex in enumerate(form.plexes[: len(form.graph.agents)]):
-        plan = np.empty(plex.sequence_count)
-        make_plan(Sets(plex.first, plex.parent), strategies[agent], plan)
+        plan = realization_plan(plex, strategies[agent])
         for d in range(plex.set_count):
             yield information_set(form, agent, d, strategies[agent], float(plan[plex.parent[d]]))
 
