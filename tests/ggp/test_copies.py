@@ -76,11 +76,21 @@ def test_a_game_and_its_lanes_are_copied(game, how):
 
 
 @pytest.mark.parametrize("how", COPIES)
-def test_searches_refuse_to_be_copied(game, how):
-    """Their kernels would go on in the memory of the original."""
-    for search in (Forest(game), LanesSearch(game, game.roles[0])):
-        with pytest.raises(TypeError, match=r"cannot pickle|neither copied nor pickled"):
-            COPIES[how](search)
+def test_searches_are_copied_or_refuse(game, how):
+    """A search whose kernels know the address of its memory would go on in that of the original."""
+    state = game.unpack(game.initial_state())[None]
+    forest = Forest(game)
+    forest.search(state, [50])
+    visits = []
+    for each in (COPIES[how](forest), forest):
+        each.search(state, [100])
+        visits.append(each.root_moves(0).visits.tolist())
+    assert visits[0] == visits[1]
+    search = LanesSearch(game, game.roles[0])
+    search.move_to(game.initial_state(), None)
+    search.run(simulations=20)
+    with pytest.raises(TypeError, match="neither copied nor pickled"):
+        COPIES[how](search)
 
 
 def test_lanes_restored_at_any_address_are_played():
