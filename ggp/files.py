@@ -1,16 +1,23 @@
-"""Files: where this package lies, and write errors that include the file name."""
+"""Files: where this package lies, and writing that replaces a file as a whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import os
+import secrets
+import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
+from typing import BinaryIO, TextIO
 
 PACKAGE = Path(__file__).resolve().parent
 """The folder of `ggp`; `gdl` and, in a checkout, `games` and `docs` are next to it."""
+
+_PARTIAL = ".part"
+"""Ending of files that are to replace others, whose names errors give instead."""
 
 
 def user_cache_folder() -> Path | None:
@@ -65,12 +72,85 @@ def writing(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None:
-            error.filename = str(path)
+        if error.filename is None or str(error.filename).endswith(_PARTIAL):
+            error.filename, error.filename2 = str(path), None
         raise
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Make `text` the content of a file, in UTF-8. Raises OSError with its name."""
+@contextmanager
+def replacing(path: str | Path, *, is_synced: bool = True) -> Iterator[BinaryIO]:
+    """Write a file under another name; it takes the place of `path` when the `with` block ends.
+
+    If the block or the disk fails, what was there stays as it was. Links are followed; permissions, and the
+    owner as far as the system allows, are kept. Devices, pipes and whatever else is not a regular file are
+    written to directly, and so is a file in a folder that takes no new ones.
+
+    is_synced   False: a sudden loss of power may leave a damaged file, for those who check what they read
+    Raises OSError with the file's name.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(f"{folder}/a") as file:
+    ...         _ = file.write(b"some bytes")
+    ...     Path(folder, "a").read_bytes()
+    b'some bytes'
+    """
     with writing(path):
-        Path(path).write_text(text, encoding="utf-8")
+        target = Path(os.path.realpath(path))
+        partial = _partial_file(target) if _is_replaceable(path) else None
+        if partial is None:
+            with open(path, "wb") as file:
+                yield file
+            return
+        try:
+            with partial.open("wb") as file:
+                yield file
+                file.flush()
+                if is_synced:
+                    os.fsync(file.fileno())
+            partial.replace(target)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+
+def _is_replaceable(path: str | Path) -> bool:
+    """Whether another file may take the place of `path`: a regular file, or none yet, opened by its own name.
+
+    /dev/stdout may lead to a regular file, but what holds it open would go on with the one replaced.
+    """
+    is_regular = os.path.isfile(path) or not os.path.exists(path)
+    return is_regular and not os.path.abspath(path).startswith(("/dev/", "/proc/"))
+
+
+def _partial_file(target: Path) -> Path | None:
+    """A new file next to `target` with its permissions; None if only the old one can be written."""
+    partial = target.with_name(f".new-{secrets.token_hex(8)}{_PARTIAL}")  # short: `target` may be long
+    try:
+        partial.touch(exist_ok=False)
+    except OSError as error:
+        if target.exists() and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            return None
+        raise
+    with suppress(FileNotFoundError):
+        found = target.stat()
+        if hasattr(os, "chown"):
+            with suppress(PermissionError):
+                os.chown(partial, found.st_uid, found.st_gid)
+        partial.chmod(stat.S_IMODE(found.st_mode))
+    return partial
+
+
+@contextmanager
+def replacing_text(path: str | Path) -> Iterator[TextIO]:
+    """The same for text in UTF-8, with line ends as they are written."""
+    with replacing(path) as file:
+        text = TextIOWrapper(file, "utf-8", newline="")
+        yield text
+        text.detach()
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Make `text` the content of a file, in UTF-8, at once or not at all. Raises OSError with its name."""
+    with replacing(path) as file:
+        file.write(text.encode())

@@ -27,6 +27,7 @@ from ggp.assessment.positions import Place, rules_at
 from ggp.confidence_intervals import mean_interval
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.engines.loading import find_own_rules, load
+from ggp.files import replacing
 from ggp.game import Game
 from ggp.players.factory import make_player
 
@@ -263,4 +264,5 @@ def _unpacked(data: bytes) -> bytes:
 def write_positions(path: Path, positions: Sequence[RegretPosition]) -> None:
     """Write a suite that `read_positions` reads, compressed, the same bytes for the same positions."""
     text = json.dumps([asdict(each) for each in positions], indent=0, ensure_ascii=False)
-    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+    with replacing(path) as file:
+        file.write(gzip.compress(text.encode(), mtime=0))

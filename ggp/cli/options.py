@@ -82,9 +82,10 @@ class OutputFile(click.Path):
         if path is not None and self.is_replaced and path.exists() and not path.is_file():
             self.fail(f"{str(path)!r} is not a regular file", param, ctx)
         if path is not None and not path.exists():
+            target = path.resolve()  # of a link that leads to no file yet
             try:
-                path.touch()
-                path.unlink()
+                target.touch()
+                target.unlink()
             except OSError as error:
                 self.fail(f"{str(path)!r} cannot be written: {error.strerror}", param, ctx)
         return path

@@ -6,6 +6,7 @@ import shlex
 import signal
 import sqlite3
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from rich.console import Console
 
 from ggp.cli.options import Amount
 from ggp.engines.loading import ENGINES
-from ggp.files import writing
+from ggp.files import replacing_text
 from ggp.suggestions import did_you_mean
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
 from ggp.tournament.export import MATCH_COLUMNS, SEAT_COLUMNS, write_csv, write_json_lines
@@ -367,7 +368,7 @@ def export_command(
         run = opened.run(run_name)
         if not opened.run_sizes()[run.name]:
             raise click.ClickException(f"{store}: run {run.name!r} has no matches to export")
-        with writing(output), click.open_file(output, "w", encoding="utf-8") as stream:
+        with nullcontext(sys.stdout) if output == "-" else replacing_text(output) as stream:
             if kind == "csv":
                 write_csv(opened, run, stream, wanted)
             else:

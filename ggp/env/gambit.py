@@ -10,6 +10,7 @@ from typing import TextIO
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import load
 from ggp.env.extensive import CHANCE, SIMULTANEOUS, TERMINAL, ExtensiveGame, Node
+from ggp.files import replacing_text
 from ggp.integers import to_integer
 
 MOST_NODES = 1_000_000
@@ -25,14 +26,14 @@ def write_efg(
     """Write the whole game tree of a sheet as an EFG file; the number of its nodes.
 
     Payoffs are goals scaled to -1..1, as rewards of `ggp.env` are. See "The .efg file format" in the
-    documentation of Gambit. Raises TooManyNodesError; the file is then incomplete.
+    documentation of Gambit. Raises TooManyNodesError, and OSError; no file is then written.
     """
     most_nodes = to_integer(most_nodes, "most_nodes", 1)
     game = rules if isinstance(rules, CompiledGame) else load(rules, engine="lanes")
     assert isinstance(game, CompiledGame)
     tree = ExtensiveGame(game, max_steps)
     tree.is_joint = False  # nodes at which several choose become one node each
-    with Path(path).open("w", encoding="utf-8") as file:
+    with replacing_text(path) as file:
         players = " ".join(f'"{agent}"' for agent in tree.agents)
         file.write(f'EFG 2 R "{game.name}" {{ {players} }}\n')
         return _Writer(tree, file, most_nodes).write()

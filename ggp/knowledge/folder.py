@@ -6,15 +6,13 @@ KnowledgeFileError    the file holds something else, is damaged, or belongs to o
 from __future__ import annotations
 
 import json
-import os
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from gdl.program import Program
-from ggp.files import make_private_folder, user_data_folder, writing
+from ggp.files import make_private_folder, user_data_folder, write_text
 
 try:
     import fcntl
@@ -97,10 +95,4 @@ def alone_with(path: Path) -> Iterator[None]:
 def write_knowledge(path: Path, content: Mapping[str, Any]) -> None:
     """Write a JSON object atomically, into a new private folder if need be. Raises OSError."""
     make_private_folder(path.parent)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
-    try:
-        with writing(path):
-            partial.write_text(json.dumps(content) + "\n", encoding="utf-8")
-            partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_text(path, json.dumps(content) + "\n")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from gdl.program import Program
 from ggp.engines.compiled import CompiledGame
-from ggp.files import writing
+from ggp.files import replacing
 from ggp.game import Fact, Game, Role
 from ggp.lanes.keys.key_table import fill_table
 from ggp.lanes.keys.packing import StateCode
@@ -54,22 +53,17 @@ def save_solution(solution: Solution, path: str | Path, *, part: str | None = No
         place += -place % _ALIGNMENT
         header["arrays"][name] = [place, array.dtype.str, list(array.shape)]
         place += array.nbytes
-    path = Path(path).resolve()
+    path = Path(path)
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "not a regular file", str(path))
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with writing(path), partial.open("wb") as file:
-            file.write(MAGIC)
-            text = json.dumps(header).encode()
-            file.write(text + b" " * (-(len(MAGIC) + len(text) + 1) % _ALIGNMENT) + b"\n")
-            start = file.tell()
-            for name, array in arrays.items():
-                file.seek(start + header["arrays"][name][0])
-                file.write(array.data)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(MAGIC)
+        text = json.dumps(header).encode()
+        file.write(text + b" " * (-(len(MAGIC) + len(text) + 1) % _ALIGNMENT) + b"\n")
+        start = file.tell()
+        for name, array in arrays.items():
+            file.seek(start + header["arrays"][name][0])
+            file.write(array.data)
 
 
 def _header(solution: Solution, part: str | None) -> dict[str, Any]:

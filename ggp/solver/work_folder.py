@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from gdl.program import Program
 from gdl.syntax.printer import to_kif
+from ggp.files import write_text
 from ggp.lanes.keys.packing import StateCode
 
 _CHECKPOINT = "checkpoint.json"
@@ -73,7 +74,7 @@ class WorkFolder:
         (self.path / _CHECKPOINT).unlink(missing_ok=True)
         keys.tofile(self.path / "keys")
         goal.tofile(self.path / "goal")
-        (self.path / _CHECKPOINT).write_text(json.dumps(checkpoint.__dict__), encoding="utf-8")
+        write_text(self.path / _CHECKPOINT, json.dumps(checkpoint.__dict__))
 
     def load(self) -> tuple[Checkpoint, NDArray[np.uint64], NDArray[np.uint8]] | None:
         """What `save` wrote; None if there is nothing. Raises ValueError if it is damaged."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
-from ggp.files import make_private_folder, writing
+from ggp.files import make_private_folder, replacing
 from ggp.knowledge.folder import KnowledgeFileError
 from ggp.networks.network import Network
 from ggp.teaching.resignation import Cases
@@ -61,14 +60,8 @@ class TeachingState:
             arrays.update({f"{part}.{name}": array for name, array in vars(getattr(self, part)).items()})
         arrays.update({f"memory.{name}": array for name, array in self.memory.items()})
         make_private_folder(path.parent)
-        partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            with writing(path):
-                with partial.open("wb") as file:
-                    np.savez(file, **arrays)
-                partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        with replacing(path) as file:
+            np.savez(file, **arrays)
 
     @classmethod
     def load(cls, path: Path, game: CompiledGame) -> TeachingState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ggp.files import writing
+from ggp.files import replacing
 from ggp.tournament import tables
 from ggp.tournament.results import PairScore, Results
 
@@ -48,8 +48,8 @@ def write_charts(results: Results, folder: Path) -> ChartNames:
 
 def _save(drawn: dict[str, Any], folder: Path) -> list[str]:
     for name, figure in drawn.items():
-        with writing(folder / name):
-            figure.savefig(folder / name, format="svg", bbox_inches="tight", metadata={"Date": None})
+        with replacing(folder / name) as file:
+            figure.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None})
     return list(drawn)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from ggp.engines.loading import RulesNotFoundError, find_rules
+from ggp.files import write_text
 
 STANDARD_INPUT = "-"
 SUFFIX = ".kif"
@@ -48,17 +47,7 @@ def replace_text(path: Path, text: str) -> None:
 
     Raises OSError.
     """
-    target = path.resolve()
-    mode = target.stat().st_mode
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_text(path, text)
 
 
 __all__ = ["MAX_BYTES", "STANDARD_INPUT", "RulesNotFoundError", "read_bytes", "replace_text", "sheet_names"]
