@@ -1,10 +1,9 @@
 """Cache of compiled games, so that a known game starts at once.
 
 An entry is one file, named by a hash of the rules and of everything else that affects the result. It holds a
-simplified circuit as `ggp.circuit.file` writes it. Nothing is unpickled: a file from a stranger may be wrong,
-but it cannot run code. Files are written under a temporary name in the same folder and renamed in one step,
-so that readers see whole files whatever other processes do; a file that fails its checks is removed and
-counts as absent. If the folder exceeds its size, the least recently used files are removed.
+simplified circuit as `ggp.circuit.file` writes it, in a `CheckedStore`. Nothing is unpickled: a file from a
+stranger may be wrong, but it cannot run code. A file that fails its checks is removed and counts as absent.
+If the folder exceeds its size, the least recently used files are removed.
 
     GGP_CACHE    folder of the cache instead of the default; off: no cache
 """
@@ -16,7 +15,6 @@ import functools
 import hashlib
 import json
 import os
-import tempfile
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,7 +22,8 @@ from pathlib import Path
 from gdl.program import Program
 from gdl.syntax.printer import to_kif
 from ggp.circuit.file import CompiledCircuit, decode, encode
-from ggp.files import PACKAGE, make_private_folder, user_cache_folder
+from ggp.files import PACKAGE, user_cache_folder
+from ggp.jit.checked_store import CheckedStore
 
 FORMAT = 2
 """Increased whenever the same rules would give different contents."""
@@ -61,21 +60,20 @@ class GameCache:
 
         Never raises for a broken file.
         """
-        place = self._place(program, variant)
-        if place is None:
-            return None
-        try:
-            content = place.read_bytes()
-        except OSError:
+        name = rules_key(program, variant) + _SUFFIX
+        store = CheckedStore(self.folder)
+        content = store.load(name)
+        if content is None or self.folder is None:
             return None
         try:
             found = decode(content)
-        except Exception:  # whatever is wrong with the file, it is not an entry
-            with contextlib.suppress(OSError):
-                place.unlink()
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever is wrong with the file, it is not an entry
+            store.drop(name, str(error))
             return None
         with contextlib.suppress(OSError):
-            os.utime(place)
+            os.utime(self.folder / name)
         return found
 
     def store(self, program: Program, compiled: CompiledCircuit, variant: str = "") -> None:
@@ -83,16 +81,14 @@ class GameCache:
 
         Nothing happens if writing fails or it is larger than the whole cache may be.
         """
-        place = self._place(program, variant)
-        if place is None:
+        if self.folder is None:
             return
         content = encode(compiled)
         if len(content) > self.mebibytes << 20:
             return
-        with contextlib.suppress(OSError):
-            make_private_folder(place.parent)
-            _write_at_once(place, content)
-            self._shrink(place)
+        name = rules_key(program, variant) + _SUFFIX
+        if CheckedStore(self.folder).save(name, content):
+            self._shrink(self.folder / name)
 
     def clear(self) -> int:
         """Remove every entry; returns how many there were."""
@@ -103,16 +99,14 @@ class GameCache:
                 removed += 1
         return removed
 
-    def _place(self, program: Program, variant: str) -> Path | None:
-        return None if self.folder is None else self.folder / (rules_key(program, variant) + _SUFFIX)
-
     def _entries(self) -> list[Path]:
         return [] if self.folder is None else list(self.folder.glob("*" + _SUFFIX))
 
     def _shrink(self, newest: Path) -> None:
         """Remove the least recently used entries until the rest fit."""
         known: list[tuple[float, int, Path]] = []
-        for place in self._entries():
+        leftovers = newest.parent.glob(".new-*.part")  # of processes that were killed
+        for place in (*self._entries(), *leftovers):
             with contextlib.suppress(OSError):
                 found = place.stat()
                 known.append((found.st_mtime, found.st_size, place))
@@ -172,15 +166,3 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "none"
-
-
-def _write_at_once(place: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=".new-", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, place)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -1,11 +1,10 @@
 """Compiled circuits as bytes, for the cache.
 
-A SHA-256, then arrays and a JSON header; nothing is pickled.
+Arrays and a JSON header; nothing is pickled.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from collections.abc import Sequence
@@ -20,8 +19,6 @@ from gdl.terms import Compound, Symbol, Term
 from ggp.circuit.circuit import Circuit, CircuitTerms, Goal, Percept
 from ggp.circuit.packed_gates import packed
 from ggp.circuit.simplify.plan import StageReport
-
-_DIGEST_BYTES = 32
 
 
 @dataclass(slots=True)
@@ -86,7 +83,7 @@ def encode(compiled: CompiledCircuit) -> bytes:
     }
     payload = io.BytesIO()
     np.savez(payload, allow_pickle=False, **arrays)
-    return hashlib.sha256(payload.getvalue()).digest() + payload.getvalue()
+    return payload.getvalue()
 
 
 def decode(content: bytes) -> CompiledCircuit:
@@ -94,10 +91,7 @@ def decode(content: bytes) -> CompiledCircuit:
 
     Raises an exception of any kind if the bytes are not sound.
     """
-    digest, payload = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-    if hashlib.sha256(payload).digest() != digest:
-        raise ValueError("wrong checksum")
-    with np.load(io.BytesIO(payload), allow_pickle=False) as arrays:
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         found: dict[str, Any] = {name: arrays[name].tolist() for name in arrays.files if name != "header"}
         header = json.loads(arrays["header"].tobytes())
     terms = _TermTable.read(header["terms"])

@@ -118,20 +118,15 @@ def command(
     if record is not None:
         write_record(records[0], record)
     if records[-1].fault != INTERRUPTED:
-        finish_compiling()
+        leave_compiling()
     sys.exit(0 if all(played.is_completed for played in records) else 1)
 
 
-def finish_compiling() -> None:
-    """Wait for kernels that are compiled for later matches."""
-    if "ggp.players.late_proofs" not in sys.modules:
-        return
-    from ggp.players.late_proofs import late_proofs
-
-    late = late_proofs()
-    if late is not None and late.is_compiling:
-        click.echo("compiling the kernels of proofs, for later matches ...", err=True)
-        late.wait()
+def leave_compiling() -> None:
+    """Leave kernels that are compiled for later matches to a process in the background."""
+    late_proofs = sys.modules.get("ggp.players.late_proofs")
+    if late_proofs is not None and late_proofs.leave_late_proofs():
+        click.echo("a background process goes on compiling kernels, for later matches", err=True)
 
 
 class PlayerNotStartedError(click.ClickException):

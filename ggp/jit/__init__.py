@@ -1,6 +1,8 @@
 """Compilation of kernels; the only package that imports numba and llvmlite.
 
 compiling         decorators of kernels and their pieces; the cache of compiled code
+checked_store     files of a cache, each with a checksum
+kernel_cache      compiled kernels on disk, in the place of numba's own cache
 quick_compiler    numba's compiler, made to waste less time on kernels of many pieces
 second_process    compile two halves of the kernels at once
 lowering          its last step, from typed numba IR to LLVM IR

@@ -1,8 +1,7 @@
 """Compilation of kernels: without the GIL, cached on disk across processes.
 
 Compiled code is kept in the user's cache folder, in a subfolder named by a digest of the sources of all
-kernels: numba checks only a function's own file for changes, not the files of what it calls. In that folder
-numba keeps one entry per processor type and row width.
+kernels, with one checked file per kernel, processor type and row width: see `kernel_cache`.
 
     GGP_KERNEL_CACHE    folder for compiled kernels instead of the default; empty: do not cache
     NUMBA_DISABLE_JIT   1: run kernels as plain Python (hundreds of times slower; for debugging)
@@ -18,7 +17,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +25,8 @@ from numba import config, njit
 from numba.core import event
 
 from ggp.files import PACKAGE, require_private_folder, user_cache_folder
+from ggp.jit.checked_store import CheckedStore
+from ggp.jit.kernel_cache import KernelCache
 from ggp.jit.quick_compiler import QuickCompiler, without_literals
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -78,7 +79,8 @@ def _source_digest() -> str:
 def cache_folder() -> Path | None:
     """Folder for compiled kernels.
 
-    None if caching is switched off, there is no home folder, or the folder is not writable or another user's.
+    None if caching is switched off, there is no home folder, or the folder cannot be made or is another
+    user's. One that cannot be written is read.
     """
     chosen = os.environ.get("GGP_KERNEL_CACHE")
     if chosen == "":
@@ -91,11 +93,12 @@ def cache_folder() -> Path | None:
     try:
         is_new = not folder.is_dir()
         require_private_folder(folder)
-        if is_new:
-            _drop_old(folder.parent)
     except OSError:
         return None
-    return folder if os.access(folder, os.W_OK) else None
+    if is_new:
+        with suppress(OSError):  # another process does the same
+            _drop_old(folder.parent)
+    return folder
 
 
 def _drop_old(parent: Path) -> None:
@@ -113,13 +116,11 @@ def kernel(function: _Function) -> _Function:
 
     It runs without the GIL.
     """
-    settings: Any = config
-    before = settings.CACHE_DIR
-    settings.CACHE_DIR = str(CACHE_FOLDER or "")
-    try:
-        return _compiled(function, cache=CACHE_FOLDER is not None)
-    finally:
-        settings.CACHE_DIR = before
+    compiled: Any = _compiled(function)
+    if IS_COMPILED and CACHE_FOLDER is not None:
+        compiled._cache = KernelCache(function, CheckedStore(CACHE_FOLDER))
+    found: _Function = compiled
+    return found
 
 
 def inlined(function: _Function) -> _Function:
@@ -214,8 +215,8 @@ class _Progress:
             if self._is_over.wait(POLL_SECONDS):
                 return
             busy_polls = busy_polls + 1 if self.watch.is_busy else 0
-        where = f"; kept in {CACHE_FOLDER}" if CACHE_FOLDER else ""
-        self._say(f"compiling kernels for this processor (once, up to a minute{where}) ...")
+        how = f"once, up to a minute; kept in {CACHE_FOLDER}" if CACHE_FOLDER else "up to a minute; not kept"
+        self._say(f"compiling kernels for this processor ({how}) ...")
         while not self._is_over.wait(PROGRESS_SECONDS):
             self._say(f"compiling kernels: {self._done} done, {self._seconds:.0f} s so far")
         noun = "kernel" if self._done == 1 else "kernels"

@@ -43,9 +43,9 @@ class LateProofs:
         """Whether the process is still at work."""
         return not self._process.is_over
 
-    def wait(self) -> None:
-        """Wait until all are compiled."""
-        self._process.wait()
+    def leave(self) -> bool:
+        """Let the process finish without this one; whether there is anything to finish."""
+        return self._process.leave()
 
 
 _late: LateProofs | None = None
@@ -63,6 +63,6 @@ def begin_late_proofs(load: Callable[[], None]) -> LateProofs | None:
     return _late if _late is not None and _late.is_compiling else None
 
 
-def late_proofs() -> LateProofs | None:
-    """What `begin_late_proofs` began in this process, or None."""
-    return _late
+def leave_late_proofs() -> bool:
+    """Leave what is still to be compiled to the other process; whether there is anything."""
+    return _late is not None and _late.leave()

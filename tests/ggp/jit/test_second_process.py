@@ -1,5 +1,7 @@
-"""A second process compiles beside this one, once, and never outlives the block it belongs to."""
+"""A second process compiles beside this one, once, and outlives it only if it is left to."""
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -76,3 +78,65 @@ def test_its_success_is_noted_by_asking(modules, tmp_path, code):
     assert process.has_succeeded == (code == 0)
     assert len(list(tmp_path.glob("*.done"))) == (code == 0)
     assert (begin_second_process("ends", folder=tmp_path, cores=2) is None) == (code == 0)
+
+
+def until(condition):
+    end = time.monotonic() + 60
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert condition()
+
+
+@pytest.fixture
+def slow_module(modules, tmp_path):
+    """A module `waits` that runs until the file it returns exists, and says how often it was run."""
+    (modules / "waits.py").write_text(
+        f"import time, pathlib\nfolder = pathlib.Path({str(tmp_path)!r})\n"
+        + WRITES.format(path=str(tmp_path / "written"))
+        + "while not (folder / 'end').exists(): time.sleep(0.01)\n"
+    )
+    return tmp_path / "end"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of files")
+def test_two_processes_do_not_compile_the_same(slow_module, tmp_path):
+    first = begin_second_process("waits", folder=tmp_path, cores=2)
+    until((tmp_path / "written").exists)
+    other = begin_second_process("waits", folder=tmp_path, cores=2)
+    slow_module.touch()
+    for each in (first, other):
+        each.wait()
+        assert each.has_succeeded
+    assert (tmp_path / "written").read_text() == "x"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of files")
+def test_one_that_waits_for_another_is_not_left(slow_module, tmp_path):
+    first = begin_second_process("waits", folder=tmp_path, cores=2)
+    other = begin_second_process("waits", folder=tmp_path, cores=2)
+    assert not other.leave()
+    assert other.is_over
+    first.kill()
+    assert not first.leave()
+
+
+LEAVES = """
+from pathlib import Path
+from ggp.jit.second_process import begin_second_process
+print(begin_second_process("waits", folder=Path({folder!r}), cores=2).leave())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs priorities")
+def test_one_that_is_left_finishes_after_its_parent(slow_module, tmp_path):
+    script = LEAVES.format(folder=str(tmp_path))
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "True\n"
+    assert not list(tmp_path.glob("*.done"))
+    slow_module.touch()
+    until(lambda: list(tmp_path.glob("*.done")))
+
+
+def test_it_does_not_run_if_the_cache_cannot_be_written(modules, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    assert begin_second_process("waits", folder=tmp_path / "file", cores=2) is None

@@ -22,11 +22,11 @@ class Process:
 
     def __init__(self):
         self.has_succeeded = self.is_over = False
-        self.waits = 0
+        self.is_left = False
 
-    def wait(self):
-        self.waits += 1
-        self.end()
+    def leave(self):
+        self.is_left = True
+        return not self.is_over
 
     def end(self, *, is_success=True):
         self.is_over, self.has_succeeded = True, is_success
@@ -81,7 +81,7 @@ def test_a_match_without_its_proofs_is_logged_once(process, caplog):
 
 def test_players_of_a_process_share_them(process):
     late = late_proofs.begin_late_proofs(lambda: None)
-    assert late_proofs.begin_late_proofs(lambda: None) is late is late_proofs.late_proofs()
+    assert late_proofs.begin_late_proofs(lambda: None) is late
     process.end()
     assert late_proofs.begin_late_proofs(lambda: None) is None
 
@@ -118,20 +118,23 @@ def test_others_wait_for_proofs_or_need_none(process, monkeypatch, spec, begins_
     assert not begun
 
 
-def test_the_command_waits_for_them_at_its_end(process, capsys):
-    match.finish_compiling()
+def test_the_command_leaves_them_to_the_background(process, capsys):
+    match.leave_compiling()
+    assert not process.is_left
     late_proofs.begin_late_proofs(lambda: None)
-    for _ in range(2):
-        match.finish_compiling()
-    assert process.waits == 1
-    assert capsys.readouterr().err.count("for later matches") == 1
+    match.leave_compiling()
+    assert process.is_left
+    assert "background" in capsys.readouterr().err
+    process.end()
+    match.leave_compiling()
+    assert not capsys.readouterr().err
 
 
 @pytest.mark.parametrize("fault", ["", INTERRUPTED])
-def test_the_command_does_not_wait_after_ctrl_c(process, monkeypatch, fault):
+def test_nothing_is_left_after_ctrl_c(process, monkeypatch, fault):
     monkeypatch.setattr(
         match.Series, "play", lambda *given: [SimpleNamespace(fault=fault, is_completed=not fault)]
     )
     late_proofs.begin_late_proofs(lambda: None)
     CliRunner().invoke(match.command, [str(find_own_rules("tictactoe")), "legal", "legal"])
-    assert process.waits == (not fault)
+    assert process.is_left == (not fault)
