@@ -23,7 +23,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias, cast
 
 from gdl.errors import GroundingError
 
@@ -163,7 +163,7 @@ def cpu_seconds(pid: int, start: float) -> float:
 @contextmanager
 def _child(asp: str, arguments: list[str], limits: GroundingLimits) -> Iterator[subprocess.Popen[bytes]]:
     """The running child, killed and reaped on exit."""
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
+    with _scratch_file() as source, _scratch_file() as errors:
         source.write(asp.encode())
         source.seek(0)
         command = [sys.executable, "-I", "-S", "-c", _CHILD, _clingo_paths(), str(limits.mebibytes << 20)]
@@ -180,6 +180,13 @@ def _child(asp: str, arguments: list[str], limits: GroundingLimits) -> Iterator[
             process.wait()
             assert process.stdout is not None
             process.stdout.close()
+
+
+def _scratch_file() -> BinaryIO:
+    """A file in memory, if the system has such: the disk may be full."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("ggp"), "w+b")
+    return cast(BinaryIO, tempfile.TemporaryFile())
 
 
 def _check_exit(process: subprocess.Popen[bytes], limits: GroundingLimits) -> None:

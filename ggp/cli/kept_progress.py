@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+_logger = logging.getLogger("ggp")
 SAVE_SECONDS = 2.0
 """Time between two writes. Writing a large file takes longer than a short search."""
 
@@ -17,7 +19,7 @@ _Progress = TypeVar("_Progress")
 def kept_progress(
     beginning: str, text: Callable[[_Progress], str], save: Callable[[], None]
 ) -> Iterator[Callable[[_Progress], None]]:
-    """A function to be told of progress: it saves now and then, and shows `text` on a terminal.
+    """A function to be told of progress: it saves now and then, if it can, and shows `text` on a terminal.
 
     >>> with kept_progress("nim: preparing", lambda done: f"nim: {done} of 3", lambda: None) as report:
     ...     report(1)
@@ -30,8 +32,11 @@ def kept_progress(
         def report(progress: _Progress) -> None:
             nonlocal saved
             if time.monotonic() - saved > SAVE_SECONDS:
-                save()
                 saved = time.monotonic()
+                try:
+                    save()
+                except OSError as error:  # there may be room again at the end
+                    _logger.warning("cannot be saved now: %s", error)
             status.update(f"{text(progress)} (Ctrl-C stops and keeps them)")
 
         yield report

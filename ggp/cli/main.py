@@ -126,6 +126,8 @@ def main(arguments: list[str] | None = None) -> None:
         code = _print_error(str(error), 2 if type(error).__name__ == "RulesNotFoundError" else 1)
     except OSError as error:
         code = _print_error(_os_error_text(error), 2)
+    except MemoryError as error:
+        code = _print_error(f"not enough memory: {error}" if str(error) else "not enough memory", 1)
     except Exception:
         from rich.console import Console
 

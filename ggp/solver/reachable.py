@@ -10,6 +10,7 @@ numbers of the successors in order; chunks that exceed the memory limit go to di
 
 from __future__ import annotations
 
+import logging
 import mmap
 import time
 from collections.abc import Callable, Iterable
@@ -43,6 +44,7 @@ from ggp.solver.limits import Progress, SolverError, SolverLimitError, SolverLim
 from ggp.solver.space import StateSpace
 from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_digest
 
+_logger = logging.getLogger("ggp.solver")
 CHUNK_STATES = 1 << 18
 CHUNK_GROWTH = 8
 """Limits are checked between chunks, so a chunk is as large as is expected to take `chunk_seconds`."""
@@ -156,6 +158,7 @@ class _Enumeration:
         self.expanded = 0
         self.transitions = 0
         self.folder = WorkFolder(limits.work_folder) if limits.work_folder else None
+        self.is_resumable = limits.work_folder is not None
         self.start = time.perf_counter()
 
     @property
@@ -174,7 +177,7 @@ class _Enumeration:
             if not self.is_lenient:
                 raise
         finally:
-            if self.folder is not None and self.limits.work_folder is not None:
+            if self.folder is not None and self.is_resumable:
                 self._save_checkpoint(self.folder)
         return self._space()
 
@@ -314,17 +317,33 @@ class _Enumeration:
             )
 
     def _spill(self, place: int) -> None:
-        """Move chunk number `place` to disk. Raises SolverLimitError if that is not allowed."""
+        """Move chunk number `place` to disk; if that is full, it stays in memory, with a warning.
+
+        Raises SolverLimitError if memory is full and moving is not allowed or fails.
+        """
         if not self.limits.may_use_disk:
             raise SolverLimitError(
                 f"{self.states:,} states found; {self.limits.mebibytes} MiB of memory hold no more"
             )
-        if self.folder is None:
-            self.folder = WorkFolder(None)
         chunk = self.chunks[place]
-        moves = self.folder.store(f"moves-{place}", chunk.move_count)
-        edge = self.folder.store(f"edge-{place}", chunk.edge)
+        try:
+            if self.folder is None:
+                self.folder = WorkFolder(None)
+            moves = self.folder.store(f"moves-{place}", chunk.move_count)
+            edge = self.folder.store(f"edge-{place}", chunk.edge)
+        except OSError as error:
+            if self._bytes() > self.limits.mebibytes << 20:
+                raise SolverLimitError(
+                    f"{self.states:,} states found; memory and disk hold no more ({error})"
+                ) from None
+            self._give_up_resuming(error)
+            return
         self.chunks[place] = Chunk(chunk.first, chunk.state_count, moves, edge)
+
+    def _give_up_resuming(self, error: OSError) -> None:
+        if self.is_resumable:
+            _logger.warning("the work folder cannot be written (%s): an interruption loses all", error)
+        self.is_resumable = False
 
     def _check_limits(self) -> None:
         limits = self.limits
@@ -361,7 +380,12 @@ class _Enumeration:
             seconds=time.perf_counter() - self.start,
             chunks=[(chunk.first, chunk.state_count, len(chunk.edge)) for chunk in self.chunks],
         )
-        folder.save(checkpoint, self.keys[: self.states * self.words], self.goal[: self.states * self.roles])
+        try:
+            folder.save(
+                checkpoint, self.keys[: self.states * self.words], self.goal[: self.states * self.roles]
+            )
+        except OSError as error:
+            self._give_up_resuming(error)
 
     def _resume(self, folder: WorkFolder) -> bool:
         """Resume the enumeration in `folder`, if any. Raises SolverError if it is of another game."""

@@ -333,6 +333,16 @@ def test_internal_errors_show_a_traceback(ggp, monkeypatch):
     assert "bug in ggp" in err
 
 
+def test_too_little_memory_is_no_internal_error(ggp, monkeypatch):
+    import ggp.cli.validate as validate
+
+    def greedy(name, request, advance):
+        raise MemoryError("Unable to allocate 20 MiB")
+
+    monkeypatch.setattr(validate, "_examine", greedy)
+    assert ggp("validate", "nim") == (1, "", "not enough memory: Unable to allocate 20 MiB\n")
+
+
 def test_match_plays_shows_and_records(ggp, tmp_path):
     record_file = tmp_path / "match.json"
     code, out, _ = ggp(

@@ -1,5 +1,6 @@
 """Solving whole games: known values, and every state against exhaustive search."""
 
+import errno
 from functools import lru_cache
 
 import numpy as np
@@ -11,6 +12,7 @@ from ggp.lanes.keys.state_code import decode_keys
 from ggp.solver import SolverError, SolverLimitError, SolverLimits, UnsolvableError, solve
 from ggp.solver.estimate import estimate_states
 from ggp.solver.stages import ENDLESS
+from ggp.solver.work_folder import WorkFolder
 from tests.oracles import naive_solver
 
 CYCLE = """
@@ -241,6 +243,28 @@ def test_interrupted_solving_goes_on(tmp_path):
     solution = solve(game, SolverLimits(work_folder=work))
     assert (solution.value == solved("connectfour_4x4").value).all()
     assert not work.exists()
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    def fail(*given):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for method in ("store", "save"):
+        monkeypatch.setattr(WorkFolder, method, fail)
+
+
+def test_a_full_disk_costs_only_the_chance_to_resume(full_disk, tmp_path, caplog):
+    game = load("tictactoe", "lanes")
+    with pytest.raises(SolverLimitError, match="states"):
+        solve(game, SolverLimits(states=1000, work_folder=tmp_path / "work", chunk_seconds=0.0))
+    assert solve(game, SolverLimits(work_folder=tmp_path / "other")).values() == (50.0, 50.0)
+    assert caplog.text.count("the work folder cannot be written") == 2
+
+
+def test_a_full_disk_and_full_memory_end_solving_at_a_limit(full_disk):
+    with pytest.raises(SolverLimitError, match="hold no more"):
+        solve(load("connectfour_4x4", "lanes"), SolverLimits(mebibytes=6))
 
 
 def test_solve_refuses_what_it_cannot_value():
