@@ -37,6 +37,10 @@ BLAS_THREADS = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """A worker has one core: NumPy's matrix products must not use threads on other workers' cores."""
 
 
+_SAFE_PATH = "PYTHONSAFEPATH"
+"""If set, a new Python does not import from the working directory before it has its parent's path."""
+
+
 class CallError(Exception):
     """Base of errors that explain a failed call in a sentence; passed to the caller unchanged.
 
@@ -196,11 +200,12 @@ class ProcessWorkers:
     def _start(self, number: int) -> Connection:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve_calls, args=(theirs,), name=f"worker-{number}")
+        arguments = (theirs, os.environ.get(_SAFE_PATH))
+        process = context.Process(target=_serve_calls, args=arguments, name=f"worker-{number}")
         with self._lock:
             if self._is_closing:
                 raise EOFError("the pool is closing")
-            with _environment(BLAS_THREADS):
+            with _environment(BLAS_THREADS | {_SAFE_PATH: "1"}):
                 process.start()
             self._processes[number] = process
         theirs.close()
@@ -229,8 +234,13 @@ def _environment(defaults: dict[str, str]) -> Iterator[None]:
             os.environ.pop(name, None)
 
 
-def _serve_calls(link: Connection) -> None:
-    """Main loop of a worker process: serve calls until the parent is gone."""
+def _serve_calls(link: Connection, safe_path: str | None = None) -> None:
+    """Main loop of a worker process: serve calls until the parent is gone.
+
+    safe_path   PYTHONSAFEPATH of the user, for programs that agents start
+    """
+    if safe_path is None:
+        os.environ.pop(_SAFE_PATH, None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and terminates us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -35,3 +35,7 @@ def die_always(folder):
 
 def blas_threads():
     return {name: value for name, value in os.environ.items() if name.endswith("_NUM_THREADS")}
+
+
+def safe_path():
+    return os.environ.get("PYTHONSAFEPATH")

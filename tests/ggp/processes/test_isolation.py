@@ -1,0 +1,180 @@
+"""No child process imports a module that happens to lie in the working directory."""
+
+import asyncio
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gdl.grounding import ground
+from gdl.syntax.parser import parse
+from ggp.engines.loading import load
+from ggp.engines.prolog import missing_prolog
+from ggp.files import PACKAGE
+from ggp.jit.second_process import compiled_beside
+from ggp.player_server.state_link import StateLink
+from ggp.player_server.worker_link import WorkerLink
+from ggp.player_server.worker_messages import Gone, PrepareRequest, Ready
+from ggp.processes.child_link import ChildLink
+from ggp.processes.isolation import isolated_command, isolated_environment
+from ggp.tournament.pool import ProcessWorkers
+from ggp.web.live_page import LivePage
+from ggp.web.live_server import FOLLOW_MODULE
+from ggp.web.sessions import MATCH_MODULE, SHEET_MODULE
+from tests.ggp.tournament.worker_calls import add, safe_path
+
+RULES = "(role a) (init p) (legal a m) (next p) (goal a 0) (<= terminal (true p))"
+NAMES = [
+    *("asyncio", "clingo", "contextlib", "dataclasses", "gdl", "ggp", "json", "llvmlite", "logging", "numba"),
+    *("multiprocessing", "numpy", "os", "queue", "random", "runpy", "signal", "site", "subprocess"),
+    *("tempfile", "threading", "typing"),
+]
+
+
+@pytest.fixture(params=[None, "", ":", ".", "modules:", "::./modules"])
+def trap(request, tmp_path, monkeypatch):
+    """A working directory with modules of these names, and PYTHONPATH leading there; the file they write."""
+    written = tmp_path / "written"
+    for folder in (tmp_path / "here", tmp_path / "here" / "modules"):
+        folder.mkdir()
+        for name in NAMES:
+            text = f"with open({str(written)!r}, 'a') as file: file.write({name!r} + ' ')\n"
+            (folder / f"{name}.py").write_text(text)
+    monkeypatch.chdir(tmp_path / "here")
+    if request.param is None:
+        monkeypatch.delenv("PYTHONPATH", raising=False)
+    else:
+        monkeypatch.setenv("PYTHONPATH", request.param)
+    return written
+
+
+without_path = pytest.mark.parametrize("trap", [None], indirect=True)
+also_relative = pytest.mark.parametrize(
+    "trap", [None, pytest.param("modules:", marks=pytest.mark.slow)], indirect=True
+)
+
+
+def test_the_trap_works(trap):
+    subprocess.run([sys.executable, "-m", "queue"], check=False, capture_output=True)
+    assert trap.read_text()
+
+
+def test_an_isolated_child_imports_nothing_from_here(trap):
+    run = subprocess.run(
+        isolated_command("ggp.jit.second_process"), env=isolated_environment(), capture_output=True, text=True
+    )
+    assert "IndexError" in run.stderr  # it ran, without its arguments
+    assert not trap.exists()
+
+
+@pytest.mark.slow
+@also_relative
+def test_player_worker(trap):
+    async def scenario():
+        events = asyncio.Queue()
+        link = WorkerLink(lambda link, event: events.put_nowait(event))
+        await link.start()
+        link.send(PrepareRequest("random"))
+        async with asyncio.timeout(300):
+            while not isinstance(event := await events.get(), Ready | Gone):
+                pass
+        await link.close()
+        return event
+
+    assert isinstance(asyncio.run(scenario()), Ready)
+    assert not trap.exists()
+
+
+@pytest.mark.slow
+@also_relative
+def test_state_process(trap):
+    async def scenario():
+        link = StateLink(1024)
+        await link.start()
+        await link.close()
+
+    asyncio.run(scenario())
+    assert not trap.exists()
+
+
+@pytest.mark.slow
+@also_relative
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        (MATCH_MODULE, {"rules": RULES, "name": "n", "seats": ["legal"], "seed": 1, "seconds": 1.0}),
+        (FOLLOW_MODULE, {"rules": RULES, "name": "n", "seats": ["p"], "role": None}),
+        (SHEET_MODULE, {"rules": RULES}),
+    ],
+)
+def test_process_of_the_page(module, arguments, trap):
+    async def scenario():
+        link = ChildLink(module, 1024)
+        await link.start()
+        result = await link.ask("check" if module == SHEET_MODULE else "open", arguments, 300)
+        await link.close()
+        return result
+
+    assert asyncio.run(scenario())["roles"] == ["a"]
+    assert not trap.exists()
+
+
+@pytest.mark.slow
+@also_relative
+def test_live_page(trap):
+    said = []
+    with LivePage(0, said.append) as page:
+        assert page.address
+    assert not trap.exists()
+    assert not said
+
+
+@also_relative
+def test_second_process(trap, tmp_path):
+    with compiled_beside("queue", folder=tmp_path, cores=2):  # of the standard library: it does nothing
+        pass
+    assert list(tmp_path.glob("queue-*.done"))
+    assert not trap.exists()
+
+
+@pytest.mark.skipif(missing_prolog() is not None, reason=str(missing_prolog()))
+@without_path
+def test_prolog(trap):
+    assert load("nim", engine="prolog").roles
+    assert not trap.exists()
+
+
+@also_relative
+def test_gringo(trap):
+    ground(parse(RULES))
+    assert not trap.exists()
+
+
+@without_path
+def test_tournament_workers(trap):
+    with ProcessWorkers(1) as workers:
+        assert workers.submit(add, 2, 3).result(60) == 5
+    assert not trap.exists()
+
+
+@without_path
+@pytest.mark.parametrize("chosen", [None, "1"])
+def test_tournament_workers_hand_on_the_setting_of_the_user(trap, chosen, monkeypatch):
+    if chosen is None:
+        monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    else:
+        monkeypatch.setenv("PYTHONSAFEPATH", chosen)
+    with ProcessWorkers(1) as workers:
+        assert workers.submit(safe_path).result(60) == chosen  # programs of agents may need their folder
+    assert os.environ.get("PYTHONSAFEPATH") == chosen
+
+
+def test_python_is_started_in_one_place():
+    texts = {
+        path.name: path.read_text(encoding="utf-8")
+        for package in (PACKAGE, PACKAGE.parent / "gdl")
+        for path in package.rglob("*.py")
+    }
+    assert {name for name in texts if "sys.executable" in texts[name]} == {"isolation.py", "gringo.py"}
+    assert {name for name in texts if "multiprocessing.get_context" in texts[name]} == {"pool.py"}
