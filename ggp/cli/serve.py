@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import tempfile
 import threading
 import webbrowser
 from pathlib import Path
 
 import click
 
-from ggp.cli.options import Count, Seconds
+from ggp.cli.options import Count, InputFile, Seconds
 
 TOKEN_VARIABLE = "GGP_TOKEN"
 
@@ -20,10 +21,10 @@ TOKEN_VARIABLE = "GGP_TOKEN"
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8765, show_default=True, type=Count(1, 65535), help="Port to listen on.")
 @click.option(
-    "--token",
-    envvar=TOKEN_VARIABLE,
-    show_envvar=True,
-    help="Secret that opens the page.  [default: a new one each run]",
+    "--token-file",
+    type=InputFile(),
+    help="File with the secret that opens the page.  [env var for the secret itself: GGP_TOKEN;"
+    " default: a new one each run]",
 )
 @click.option(
     "--store",
@@ -56,7 +57,7 @@ TOKEN_VARIABLE = "GGP_TOKEN"
 def command(
     host: str,
     port: int,
-    token: str | None,
+    token_file: Path | None,
     stores: tuple[Path, ...],
     is_opening: bool,
     sessions: int,
@@ -72,6 +73,9 @@ def command(
     from ggp.web.server import run_server
     from ggp.web.sessions import SessionLimits
 
+    token = os.environ.pop(TOKEN_VARIABLE, None)  # no child needs it
+    if token_file is not None:
+        token = _read_token(token_file)
     if token is not None and len(token) < 8:
         raise click.UsageError("a token has at least 8 characters")
     access = Access(host, port) if token is None else Access(host, port, token)
@@ -81,16 +85,29 @@ def command(
     def report_ready() -> None:
         click.echo(f"open {access.address}")
         if is_opening:
+            # By a file, because every user of the machine can read the command line of a browser.
+            page = Path(folder, "open.html")
+            page.write_text(access.opening_page, encoding="utf-8")
             # In a thread: a browser of the terminal returns only when it is closed.
-            threading.Thread(target=webbrowser.open, args=(access.address,), daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
 
     try:
-        with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
+        with (
+            contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
+            tempfile.TemporaryDirectory(prefix="ggp-page-") as folder,
+        ):
             asyncio.run(run_server(access, limits, stores, report_ready))
     except OSError as error:
         raise click.ClickException(
             f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}"
         ) from None
+
+
+def _read_token(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.ClickException(f"cannot read the token in {path}: {error}") from None
 
 
 def _check_stores(paths: tuple[Path, ...]) -> None:

@@ -1,6 +1,7 @@
 """From what users write (`mcts:c=40`) to a player.
 
     make_player        the player of a text: kind, options, and what it reports to
+    file_option        the option that names a file
     require_members    whether a player can act for the roles that its options name
     tablebase_spec     the text of a player that plays from a file
     _MAKERS            kind → the function that makes it from its options
@@ -22,7 +23,9 @@ from ggp.match.player import Player, PlayerSpecError
 from ggp.players.kept_knowledge import check_book, check_endings, check_network
 from ggp.players.mcts import MctsPlayer, Progress, Reporting
 from ggp.players.options import (
+    AUTO,
     NO_COALITION,
+    OFF,
     OWN_COALITION,
     PLAYERS,
     AlphaBetaOptions,
@@ -121,6 +124,26 @@ def require_kind(spec: str, *, refused: tuple[str, ...]) -> None:
         if _ADDRESS.fullmatch(spec) and "http" not in refused:
             raise PlayerSpecError(f"unknown player {spec!r}: a player over HTTP is written http://{spec}")
         raise PlayerSpecError(_unknown(spec, allowed, with_http="http" not in refused))
+
+
+def file_option(spec: str) -> str | None:
+    """The first option of a player that names a file; None if there is none. Raises PlayerSpecError.
+
+    A player for a stranger has none: errors would show what the files of this machine hold.
+
+    >>> file_option("mcts:c=40,book=/etc/passwd"), file_option("mcts:c=40,book=off")
+    ('book', None)
+    """
+    kind, _, rest = spec.partition(":")
+    try:
+        given = split_options(rest)
+    except OptionError as error:
+        raise PlayerSpecError(f"player {spec!r}: {error}") from None
+    for row in (row for table in option_tables(kind) for row in rows_of(table) if row.names_file):
+        words = (AUTO, OFF) if row.default == AUTO else ()
+        if row.name in given and given[row.name] not in words:
+            return row.name
+    return None
 
 
 def require_members(spec: str, game_name: str, roles: Sequence[Role]) -> None:

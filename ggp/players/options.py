@@ -13,7 +13,7 @@ from typing import Any
 
 from ggp.search.alphabeta.options import EvaluationOptions
 from ggp.search.mcts.options import FEATURE_KINDS, MOST_COUNTED, MOST_MEBIBYTES, default_options
-from ggp.search.option_table import TUNING, OptionError, choice, number, rows_of, switch, text
+from ggp.search.option_table import TUNING, OptionError, choice, file_path, number, rows_of, switch, text
 from ggp.solver.members import is_coalition
 
 ALPHABETA_MARGIN_SECONDS = 0.2
@@ -99,15 +99,15 @@ class MctsPlayerOptions:
         " tree, in `ggp tune` or in start clocks. Never in counted searches; auto: nor with a policy or C.",
         ALPHABETA_USES,
     )
-    network: str = text(
+    network: str = file_path(
         "net",
         AUTO,
         "Network to guide the search: off, a file of `ggp teach`, or auto: the one kept for the"
         " game if mcts won with it; not where `tuned` is not used.",
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
-    book: str = text("book", AUTO, BOOK_HELP)
-    endings: str = text("endings", AUTO, ENDINGS_HELP)
+    book: str = file_path("book", AUTO, BOOK_HELP)
+    endings: str = file_path("endings", AUTO, ENDINGS_HELP)
     is_tuned: bool = switch(
         "tuned",
         True,
@@ -156,12 +156,12 @@ class AlphaBetaOptions:
     games: int = number(
         "games", 512, "Games of self-play to learn from, at most.", least=0, most=MOST_COUNTED
     )
-    network: str = text(
+    network: str = file_path(
         "net",
         AUTO,
         "Network that evaluations may use: off, a file of `ggp teach`, or auto: the one kept for the game.",
     )
-    weights: str | None = text(
+    weights: str | None = file_path(
         "weights", None, "File of `ggp learn` to evaluate the horizon with, instead of learning."
     )
     coalition: str = text(
@@ -177,8 +177,8 @@ class AlphaBetaOptions:
         least=0.0,
         most=1.0,
     )
-    book: str = text("book", AUTO, BOOK_HELP)
-    endings: str = text("endings", AUTO, ENDINGS_HELP)
+    book: str = file_path("book", AUTO, BOOK_HELP)
+    endings: str = file_path("endings", AUTO, ENDINGS_HELP)
     transpositions: bool = switch("transpositions", True, "Remember positions.", group=TUNING)
     order_by_table: bool = switch(
         "order_by_table", True, "Search the remembered best move first.", group=TUNING
@@ -275,7 +275,7 @@ class SolvingOptions:
 class TablebaseOptions:
     """What `tablebase` adds to the options of `mcts`, which plays all other games."""
 
-    file: str | None = text("file", None, "Solution that `ggp solve --save` wrote (required).")
+    file: str | None = file_path("file", None, "Solution that `ggp solve --save` wrote (required).")
 
 
 PLAYERS: Mapping[str, str] = {

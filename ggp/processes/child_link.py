@@ -29,6 +29,10 @@ class ChildError(Exception):
         self.is_gone = is_gone
 
 
+class ChildStartError(ChildError):
+    """No process could be started."""
+
+
 class ChildLink:
     """One child process of the web server.
 
@@ -52,8 +56,11 @@ class ChildLink:
         return self._is_gone
 
     async def start(self) -> None:
-        """Start the process. Raises OSError."""
-        await self._process.start()
+        """Start the process; one that was closed meanwhile ends at once. Raises ChildStartError."""
+        try:
+            await self._process.start()
+        except OSError as error:
+            raise ChildStartError(f"no process could be started: {error}", is_gone=True) from None
 
     async def ask(self, do: str, arguments: Mapping[str, Any], seconds: float) -> Any:
         """The answer to a request; a process that takes longer than `seconds` is killed.

@@ -36,6 +36,7 @@ class ChildProcess:
         self._line_bytes = line_bytes
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
 
     @property
     def pid(self) -> int | None:
@@ -53,6 +54,8 @@ class ChildProcess:
             start_new_session=True,
         )
         self._task = asyncio.create_task(self._listen(self._process))
+        if self._is_closed:  # while it started
+            self.kill()
 
     def send(self, line: bytes) -> None:
         """Send a line without waiting; a dead process ignores it."""
@@ -75,6 +78,7 @@ class ChildProcess:
 
     async def close(self) -> None:
         """Kill the process and its children, and wait until they have gone."""
+        self._is_closed = True
         process, task = self._process, self._task
         if process is None or task is None:
             return

@@ -18,6 +18,7 @@ reference pages all come from these rows.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -55,6 +56,7 @@ class Option:
     least, most     bounds of numbers, both included; None: no bound
     choices         the values of a `choice`; of a number, the only ones if there are any
     group           "" or TUNING
+    names_file      whether the value is the path of a file, where it is no word that the player knows
     """
 
     name: str
@@ -67,6 +69,7 @@ class Option:
     choices: tuple[str, ...] = ()
     group: str = ""
     default_text: str = ""
+    names_file: bool = False
 
     def parse(self, text: str) -> Any:
         """The value that `text` means. Raises OptionError, which names the range."""
@@ -75,6 +78,8 @@ class Option:
             return text == "on"
         if self.kind in ("choice", "text"):
             self._require_choice(text, self.choices)
+            if self.names_file:
+                self._require_path(text)
             return text
         try:
             value = int(text) if self.kind == "whole number" else float(text)
@@ -84,6 +89,14 @@ class Option:
             self._require_choice(text, self.choices)
         self._require_range(value, text)
         return value
+
+    def _require_path(self, text: str) -> None:
+        try:
+            is_path = b"\0" not in os.fsencode(text)
+        except UnicodeEncodeError:
+            is_path = False
+        if not is_path:
+            raise OptionError(f"{self.name} must be the path of a file, not {text!r}")
 
     def checked(self, value: Any) -> Any:
         """`value` if the field may hold it, None aside if that is its default; OptionError else."""
@@ -185,6 +198,11 @@ def number_of(
 def text(name: str, default: str | None, help: str, *, group: str = "", default_text: str = "") -> Any:
     """A dataclass field for free text; the dataclass checks it."""
     return _row(name, "text", default, help, group=group, default_text=default_text)
+
+
+def file_path(name: str, default: str | None, help: str) -> Any:
+    """A dataclass field for the path of a file."""
+    return _row(name, "text", default, help, names_file=True)
 
 
 def _row(name: str, kind: str, default: Any, help: str, **rest: Any) -> Any:

@@ -6,6 +6,7 @@ SVG and JSON.
 
 server            routes and pages
 access            token, Host and Origin: which requests are answered
+connections       accept connections within limits
 sessions          what one browser has open, and the limits on it
 requests          the child's end: requests in, replies and events out
 match_process     one match: seats, moves, agents

@@ -9,8 +9,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
+from urllib.parse import quote
 
 COOKIE = "ggp-session"
+LOGIN = "/login"
+"""Where a browser logs in that comes from a file. The answer is a page: after a redirection browsers would
+withhold the new cookie, because the way began elsewhere."""
+
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
         "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
@@ -44,7 +50,15 @@ class Access:
     @property
     def address(self) -> str:
         """The address to open, token included."""
-        return f"http://{_bracketed(self.host)}:{self.port}/?token={self.token}"
+        return self._address("/")
+
+    @property
+    def opening_page(self) -> str:
+        """HTML that leads a browser to the page, for a file: command lines are visible to every user."""
+        return redirection(escape(self._address(LOGIN)))
+
+    def _address(self, path: str) -> str:
+        return f"http://{_bracketed(self.host)}:{self.port}{path}?token={quote(self.token, safe='')}"
 
     def is_own_host(self, host: str) -> bool:
         """Whether a Host header names this server."""
@@ -67,7 +81,19 @@ class Access:
 
     def is_token(self, given: str) -> bool:
         """Whether `given` is the token; takes equally long for every wrong one."""
-        return secrets.compare_digest(given.encode(), self.token.encode())
+        return secrets.compare_digest(given.encode(errors="surrogatepass"), self.token.encode())
+
+
+def redirection(address: str) -> str:
+    """HTML that leads on to `address`, which is escaped.
+
+    >>> redirection("/").count('"/"')
+    1
+    """
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>ggp</title>'
+        f'<meta http-equiv="refresh" content="0;url={address}"><a href="{address}">Open the page</a></html>'
+    )
 
 
 def _bracketed(host: str) -> str:

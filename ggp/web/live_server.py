@@ -94,7 +94,7 @@ class LiveMatch:
             self._on_open(match)
             while True:
                 await self._pass_on(await self._events.get())
-        except (ChildError, OSError) as error:
+        except ChildError as error:
             self.is_over = True
             self.problem = f"cannot be shown: {error}"
         except asyncio.CancelledError:

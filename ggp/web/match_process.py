@@ -37,7 +37,7 @@ from ggp.beliefs.observation import Observation
 from ggp.engines.loading import load
 from ggp.game import RANDOM_ROLE, GameError, Role, hides_information
 from ggp.match.record import MatchRecord
-from ggp.players.factory import make_player
+from ggp.players.factory import file_option, make_player
 from ggp.processes.child_end import LineQueue
 from ggp.protocol.client import ABORT_SECONDS, RemotePlayer
 from ggp.web.agent_thread import AgentThread, Finding, Task
@@ -52,7 +52,7 @@ from ggp.web.match_view import (
     percepts_view,
     shown_state,
 )
-from ggp.web.requests import TOO_DEEP, RequestError, Wire, answer, serve
+from ggp.web.requests import TOO_DEEP, RequestError, Wire, answer, serve, unforeseen
 
 PERSON = "person"
 AGENTS = ("mcts", "alphabeta", "solving", "random", "legal")
@@ -99,7 +99,7 @@ def check_seat(spec: str) -> None:
     Traceback (most recent call last):
     ggp.web.requests.RequestError: 'human' cannot take a seat here: expected person, ...
     """
-    kind, _, options = spec.partition(":")
+    kind, _, _ = spec.partition(":")
     if spec == PERSON:
         return
     if is_remote(spec):
@@ -110,8 +110,8 @@ def check_seat(spec: str) -> None:
     if kind not in AGENTS:
         expected = ", ".join((PERSON, "http://127.0.0.1:PORT", *AGENTS))
         raise RequestError(f"{spec!r} cannot take a seat here: expected {expected}")
-    if any(part.strip().startswith(("weights", "file")) for part in options.split(",")):
-        raise RequestError("players that read files cannot take a seat here")
+    if (option := file_option(spec)) is not None:
+        raise RequestError(f"players that read files cannot take a seat here: {spec!r} has {option}")
     make_player(spec)
 
 
@@ -525,16 +525,24 @@ def run(lines: LineQueue, wire: Wire, mebibytes: int) -> None:
             item = None
         if isinstance(item, bytes):
             wire.send(answer(item, methods))
-        elif item is not None:
-            match.take(item)
         try:
+            if isinstance(item, Finding):
+                match.take(item)
             seconds = match.run_on()
-        except GameError as error:
+        except MemoryError:
+            raise
+        except Exception as error:
             seconds = None
-            match.fail(str(error))
-        except RecursionError:
-            seconds = None
-            match.fail(TOO_DEEP)
+            match.fail(_sentence(error))
+
+
+def _sentence(error: Exception) -> str:
+    match error:
+        case GameError():
+            return str(error)
+        case RecursionError():
+            return TOO_DEEP
+    return unforeseen(error)
 
 
 def _methods(match: BrowserMatch) -> dict[str, Callable[..., Any]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
@@ -17,6 +18,7 @@ from ggp.match.player import PlayerError
 from ggp.match.record import RecordError
 from ggp.processes.child_end import LineQueue, end_process_group, limit_memory, take_stdin, take_stdout
 
+log = logging.getLogger("ggp.web")
 MESSAGE_CHARACTERS = 2000
 TOO_DEEP = "the rules are nested too deeply"
 GARBAGE_OBJECTS = 100_000
@@ -52,17 +54,36 @@ class Wire:
 def answer(line: bytes, methods: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
     """The reply to one request; errors of rules, moves, players and records are told to the person.
 
+    What is not foreseen is logged and answered as well: it costs one request, and not the match.
+
     >>> answer(b'{"number": 7, "do": "double", "value": 4}', {"double": lambda value: 2 * value})
     {'number': 7, 'result': 8}
     """
-    request = json.loads(line)
-    number = request.pop("number")
+    number = None
     try:
+        request = json.loads(line)
+        number = request.pop("number")
         return {"number": number, "result": methods[request.pop("do")](**request)}
     except (RequestError, GdlError, GameError, PlayerError, RecordError) as error:
         return {"number": number, "error": str(error)[:MESSAGE_CHARACTERS]}
     except RecursionError:
         return {"number": number, "error": TOO_DEEP}
+    except MemoryError:
+        raise
+    except Exception as error:
+        return {"number": number, "error": unforeseen(error)}
+
+
+def unforeseen(error: Exception) -> str:
+    """A sentence for an error that nobody expected here; the log gets the rest.
+
+    >>> logging.disable(logging.CRITICAL)
+    >>> unforeseen(ValueError("no date"))
+    'a mistake of the program, not yours: ValueError: no date'
+    >>> logging.disable(logging.NOTSET)
+    """
+    log.error("request failed", exc_info=error)
+    return f"a mistake of the program, not yours: {type(error).__name__}: {error}"[:MESSAGE_CHARACTERS]
 
 
 def serve(mebibytes: int, make: Callable[[LineQueue, Wire], None]) -> None:

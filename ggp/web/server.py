@@ -17,8 +17,10 @@
 
 Programs send the token with each request, as `Authorization: Bearer TOKEN`.
 
-Errors are `{"error": sentence}` with a status: 400 the request, 403 token or origin, 404 no such thing,
-410 the process of the match has ended.
+Errors are `{"error": sentence}`, and a page with the sentence for a browser that asked for a page, with a
+status: 400 the request, 403 token or origin, 404 no such thing, 408 too slow, 410 the process of the match or
+the session has ended, 413 too large, 415 compressed, 500 a mistake of the server, 503 no process could be
+started.
 """
 
 from __future__ import annotations
@@ -26,19 +28,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import html
+import json
+import logging
+import math
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from string import Template
+from typing import Any, NoReturn
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from gdl.syntax.parser import decode
 from ggp.analysis.sheet_comment import read_comment
 from ggp.engines.loading import game_folders
 from ggp.files import PACKAGE
-from ggp.processes.child_link import ChildError
-from ggp.web.access import COOKIE, HEADERS, Access
+from ggp.processes.child_link import ChildError, ChildStartError
+from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
+from ggp.web.connections import Connections, OncePerSecond, listeners
 from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
 from ggp.web.stores import Stores, UnknownStoreError
 
@@ -46,6 +56,11 @@ STATIC = PACKAGE / "web" / "static"
 _SWEEP_SECONDS = 30.0
 _KEEP_ALIVE_SECONDS = 15.0
 _PICTURE_SECONDS = 5.0
+_BODY_SECONDS = 30.0
+_WRITE_SECONDS = 30.0
+"""For an event to a page: one that does not read any more is cut off."""
+
+_OWN_PATH = re.compile(r"/[\w/.-]*", re.ASCII)
 _SHEET_REQUESTS: Mapping[str, float | None] = {
     "check": None,
     "format": None,
@@ -59,6 +74,8 @@ _SHEET_REQUESTS: Mapping[str, float | None] = {
 Evaluations may have kernels to compile first.
 """
 
+log = logging.getLogger("ggp.web")
+CONNECTIONS = web.AppKey("connections", Connections)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
@@ -71,6 +88,11 @@ _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
     "animation": {},
 }
 """What a page may ask of a match: fields and their types."""
+
+_SENTENCES: Mapping[int, str] = {
+    404: "there is nothing at this address",
+    405: "not a request for this address",
+}
 
 
 class WebServer:
@@ -100,10 +122,10 @@ class WebServer:
         app = web.Application(middlewares=[self.guard], client_max_size=self.limits.sheet_bytes)
         app.cleanup_ctx.append(self.run_sweeper)
         app.router.add_get("/", page("games"))
-        app.router.add_get("/match/{id}", page("match"))
+        app.router.add_get("/match/{id}", self.match_page)
         app.router.add_get("/workbench", page("workbench"))
         app.router.add_get("/tournament", page("tournament"))
-        app.router.add_static("/static", STATIC)
+        app.router.add_get("/static/{name}", static_file)
         app.router.add_get("/api/games", self.games)
         app.router.add_get("/api/games/{name}/rules", self.rules)
         app.router.add_get("/api/games/{name}/picture.svg", self.picture)
@@ -134,31 +156,45 @@ class WebServer:
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Answer only what may be answered; turn errors into sentences."""
-        try:
-            response = await self._admit(request, handler)
-        except ChildError as error:
-            response = _error(410 if error.is_gone else 400, str(error))
-        except UnknownStoreError as error:
-            response = _error(404, str(error))
-        except web.HTTPRequestEntityTooLarge:
-            response = _error(413, f"too large: at most {self.limits.sheet_bytes:,} bytes")
-        except web.HTTPException as error:
-            response = _error(error.status, error.text or error.reason)
-        except OSError as error:
-            response = _error(503, f"no process could be started: {error}")
+        response: web.StreamResponse
+        connections = request.app.get(CONNECTIONS)
+        with connections.answering(request.transport) if connections else contextlib.nullcontext():
+            try:
+                response = await self._admit(request, handler)
+            except Exception as error:  # what is not foreseen gets an answer too
+                response = _error(request, *self._refusal(error))
         if not response.prepared:
             for name, value in HEADERS.items():
                 response.headers.setdefault(name, value)
         return response
 
+    def _refusal(self, error: Exception) -> tuple[int, str]:
+        """Status and sentence for an error; one that is not foreseen is logged."""
+        match error:
+            case ChildStartError():
+                return 503, str(error)
+            case ChildError():
+                return 410 if error.is_gone else 400, str(error)
+            case UnknownStoreError():
+                return 404, str(error)
+            case web.HTTPRequestEntityTooLarge():
+                return 413, f"too large: at most {self.limits.sheet_bytes:,} bytes"
+            case web.HTTPException():
+                is_own = error.text and not error.text.startswith(str(error.status))
+                return error.status, str(error.text) if is_own else _SENTENCES.get(error.status, error.reason)
+            case TimeoutError():
+                return 408, f"the request did not arrive within {_BODY_SECONDS:g} s"
+        log.error("request failed", exc_info=error)
+        return 500, "something went wrong in the server, and is described in its log"
+
     async def _admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if not self.access.is_own_host(request.host):
+        if not self.access.is_own_host(request.headers.get("Host", "")):
             raise web.HTTPForbidden(text="this server does not answer to that name")
         if self._is_program(request):
             await self._begin_program_session()
             return await handler(request)
         if request.method not in ("GET", "HEAD") and not self.access.is_own_origin(
-            request.headers.get("Origin"), request.host
+            request.headers.get("Origin"), request.headers["Host"]
         ):
             raise web.HTTPForbidden(text="requests from other pages are refused")
         if "token" in request.query and not request.path.startswith(("/api/", "/static/")):
@@ -174,8 +210,7 @@ class WebServer:
 
     async def _begin_program_session(self) -> None:
         """Begin the session that all programs with the token share, unless there is one."""
-        if self.sessions.find(self._programs) is None:
-            self._programs = (await self.sessions.begin()).name
+        self._programs = (await self.sessions.begin(self._programs)).name
 
     @property
     def _cookie(self) -> str:
@@ -186,8 +221,13 @@ class WebServer:
         """Exchange the token for a cookie, so that it leaves the address bar."""
         if not self.access.is_token(request.query["token"]):
             raise web.HTTPForbidden(text="wrong token: open the address that was printed last")
-        session = self.sessions.find(request.cookies.get(self._cookie, "")) or await self.sessions.begin()
-        response = web.Response(status=302, headers={"Location": f"/{request.path.lstrip('/')}"})
+        session = await self.sessions.begin(request.cookies.get(self._cookie, ""))
+        path = f"/{request.path.lstrip('/')}"
+        target = path if _OWN_PATH.fullmatch(path) else "/"  # browsers read "\\" as "/"
+        if path == LOGIN:
+            response = web.Response(text=redirection("/"), content_type="text/html")
+        else:
+            response = web.Response(status=302, headers={"Location": target})
         response.set_cookie(self._cookie, session.name, httponly=True, samesite="Strict", path="/")
         return response
 
@@ -211,20 +251,20 @@ class WebServer:
 
     async def open_match(self, request: web.Request) -> web.Response:
         """Open a match; the reply has its id."""
-        data = await _json(request)
         session = self._session(request)
+        data = await _json(request)
         if "record" in data or "store" in data:
-            text = _field(data, "record", str) if "record" in data else await self._stored_record(data)
+            text = _sheet(data, "record") if "record" in data else await self._stored_record(data)
             match = await self.sessions.open_match(session, "replay", {"text": text})
             return web.json_response({"id": match.name})
         if "game" in data:
             name = _field(data, "game", str)
             text = await asyncio.to_thread(read_rules, name)
         else:
-            text = _field(data, "rules", str)
+            text = _sheet(data, "rules")
             name = (read_comment(text).title or "your game")[:80]
         seats = _field(data, "seats", list, [])
-        if not all(isinstance(seat, str) and len(seat) <= 200 for seat in seats):
+        if not all(isinstance(seat, str) and len(seat) <= 200 and _is_unicode(seat) for seat in seats):
             raise web.HTTPBadRequest(text="seats are texts")
         match = await self.sessions.open_match(
             session,
@@ -265,6 +305,11 @@ class WebServer:
         number, run = int(request.match_info["number"]), request.query.get("run", "")
         return web.json_response(await asyncio.to_thread(self.stores.report, number, run))
 
+    async def match_page(self, request: web.Request) -> web.StreamResponse:
+        """The page of a match that is open."""
+        self._find(request)
+        return await page("match")(request)
+
     async def match(self, request: web.Request) -> web.Response:
         """Name, roles and seats of a match."""
         return web.json_response(self._find(request).about)
@@ -291,7 +336,7 @@ class WebServer:
         if do not in _SHEET_REQUESTS:
             raise web.HTTPNotFound(text=f"nothing is known about {do!r}")
         seconds = _SHEET_REQUESTS[do] or self.limits.answer_seconds
-        rules = _field(await _json(request), "rules", str)
+        rules = _sheet(await _json(request), "rules")
         if do == "evaluate":
             return web.json_response(await self.sessions.evaluate(rules, seconds))
         found = await self.sessions.ask_sheets(self._session(request), do, rules, seconds)
@@ -303,21 +348,21 @@ class WebServer:
         """The events of a match, until the page goes."""
         match = self._find(request)
         response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream"})
-        await response.prepare(request)
-        follower: asyncio.Queue[str | None] = asyncio.Queue()
-        if match.state is not None:
-            follower.put_nowait(match.state_text)
-        match.followers.add(follower)
+        follower = match.follow()
         try:
+            await response.prepare(request)
             while True:
-                try:
+                line = b": still here\n\n"
+                with contextlib.suppress(TimeoutError):
                     event = await asyncio.wait_for(follower.get(), _KEEP_ALIVE_SECONDS)
-                except TimeoutError:
-                    await response.write(b": still here\n\n")
-                    continue
-                if event is None:
-                    break
-                await response.write(f"data: {event}\n\n".encode())
+                    if event is None:
+                        break
+                    line = f"data: {event}\n\n".encode()
+                async with asyncio.timeout(_WRITE_SECONDS):
+                    await response.write(line)
+        except TimeoutError:
+            assert request.transport is not None
+            request.transport.abort()
         except (ConnectionError, asyncio.CancelledError):
             pass
         finally:
@@ -335,7 +380,7 @@ class WebServer:
         name = request.match_info["id"]
         match = self._session(request).matches.get(name) or self.sessions.shared.get(name)
         if match is None:
-            raise web.HTTPNotFound(text="this match has ended")
+            raise web.HTTPNotFound(text="This match has ended")
         return match
 
 
@@ -381,12 +426,30 @@ def page(name: str) -> Handler:
     return answer
 
 
+async def static_file(request: web.Request) -> web.StreamResponse:
+    """A file of `static`; no request reaches another one."""
+    path = {each.name: each for each in STATIC.iterdir()}.get(request.match_info["name"])
+    if path is None:
+        raise web.HTTPNotFound
+    return web.FileResponse(path)
+
+
 async def _json(request: web.Request) -> dict[str, Any]:
-    """The JSON object of a request. Raises HTTPBadRequest."""
+    """The JSON object of a request. Raises HTTPException, TimeoutError.
+
+    The charset that a client names is ignored: some of Python's codecs are slow, and some no charsets.
+    """
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise web.HTTPUnsupportedMediaType(text="send the request uncompressed")
+    async with asyncio.timeout(_BODY_SECONDS):
+        try:
+            body = await request.read()
+        except (web.RequestPayloadError, HttpProcessingError):
+            raise web.HTTPBadRequest(text="the body of the request is broken") from None
     try:
-        data = await request.json()
+        data = json.loads(body.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise web.HTTPBadRequest(text="not JSON") from None
+        raise web.HTTPBadRequest(text="not JSON in UTF-8") from None
     if not isinstance(data, dict):
         raise web.HTTPBadRequest(text="a JSON object is expected")
     return data
@@ -398,11 +461,37 @@ def _field(data: dict[str, Any], name: str, kind: type, default: Any = None) -> 
     kinds = (int, float) if kind is float else kind
     if not isinstance(value, kinds) or (isinstance(value, bool) and kind is not bool):
         raise web.HTTPBadRequest(text=f"{name!r} is missing or of another type")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise web.HTTPBadRequest(text=f"{name!r} is not a finite number")
     return value
 
 
-def _error(status: int, text: str) -> web.Response:
-    return web.json_response({"error": text}, status=status)
+def _sheet(data: dict[str, Any], name: str) -> str:
+    """A field that holds rules or a record: text that can be written as UTF-8. Raises HTTPBadRequest."""
+    text = str(_field(data, name, str))
+    if not _is_unicode(text):
+        raise web.HTTPBadRequest(text=f"{name!r} holds half a character (a lone surrogate)")
+    return text
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _error(request: web.Request, status: int, text: str) -> web.Response:
+    """The answer to a request that failed: a page for a browser that asked for one, JSON for all others."""
+    if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", ""):
+        return web.json_response({"error": text}, status=status)
+    filled = Template((STATIC / "error.html").read_text(encoding="utf-8")).substitute(text=html.escape(text))
+    return web.Response(text=filled, status=status, content_type="text/html")
 
 
 async def run_server(
@@ -414,12 +503,18 @@ async def run_server(
 
 async def run_app(app: web.Application, access: Access, on_ready: Callable[[], None]) -> None:
     """Serve `app` until cancelled. Raises OSError if the port is taken."""
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+    # What is compressed stays so: a small body could be a bomb.
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0, auto_decompress=False)
+    connections = app[CONNECTIONS] = Connections()
+    logging.getLogger("aiohttp.server").addFilter(OncePerSecond())
     await runner.setup()
     try:
-        await web.TCPSite(runner, access.host, access.port).start()
-        gc.freeze()  # what is imported stays: going through it all takes longer than a click may
-        on_ready()
-        await asyncio.Event().wait()
+        with contextlib.ExitStack() as opened:
+            sockets = [opened.enter_context(each) for each in listeners(access.host, access.port)]
+            gc.freeze()  # what is imported stays: going through it all takes longer than a click may
+            on_ready()
+            assert runner.server is not None
+            tasks = [connections.accept(each, runner.server) for each in sockets]
+            await asyncio.gather(connections.end_silent(), *tasks)
     finally:
         await runner.cleanup()

@@ -72,6 +72,16 @@ class OpenMatch:
             else:
                 follower.put_nowait(text)
 
+    def follow(self) -> asyncio.Queue[str | None]:
+        """A new queue of events, the last state and the end of the process included."""
+        follower: asyncio.Queue[str | None] = asyncio.Queue()
+        if self.state is not None:
+            follower.put_nowait(self.state_text)
+        if self.link is not None and self.link.is_gone:
+            follower.put_nowait('{"event": "gone"}')
+        self.followers.add(follower)
+        return follower
+
     async def ask(self, do: str, arguments: Mapping[str, Any], seconds: float) -> Any:
         """Ask the process. Raises ChildError."""
         if self.link is None:
@@ -96,14 +106,21 @@ class Session:
     matches: OrderedDict[str, OpenMatch] = field(default_factory=OrderedDict)
     sheets: ChildLink | None = None
     sheet_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    has_ended: bool = False
 
     @property
     def is_followed(self) -> bool:
         """Whether a page follows one of the matches."""
         return any(match.followers for match in self.matches.values())
 
+    def require_open(self) -> None:
+        """Raise ChildError after the end of the session: nothing would end a process that it starts."""
+        if self.has_ended:
+            raise ChildError("this session has ended: too many browsers use the page", is_gone=True)
+
     async def close(self) -> None:
         """End all processes."""
+        self.has_ended = True
         links = [match.link for match in self.matches.values()] + [self.sheets]
         await asyncio.gather(*(link.close() for link in links if link is not None))
         self.matches.clear()
@@ -123,6 +140,7 @@ class Sessions:
         self.shared: dict[str, OpenMatch] = {}
         self._sessions: dict[str, Session] = {}
         self._evaluating = asyncio.Lock()
+        self._beginning = asyncio.Lock()
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -134,19 +152,22 @@ class Sessions:
             session.used = self._clock()
         return session
 
-    async def begin(self) -> Session:
-        """A new session; if there are too many, the one idle longest ends."""
-        if len(self._sessions) >= self.limits.sessions:
-            oldest = min(self._sessions.values(), key=lambda each: each.used)
-            await self._end(oldest)
-        session = Session(secrets.token_urlsafe(18), self._clock())
-        self._sessions[session.name] = session
-        return session
+    async def begin(self, name: str = "") -> Session:
+        """The session of a cookie, else a new one; if there are too many, the one idle longest ends."""
+        async with self._beginning:
+            if (known := self.find(name)) is not None:
+                return known
+            while len(self._sessions) >= self.limits.sessions:
+                await self._end(min(self._sessions.values(), key=lambda each: each.used))
+            session = Session(secrets.token_urlsafe(18), self._clock())
+            self._sessions[session.name] = session
+            return session
 
     async def open_match(self, session: Session, do: str, arguments: Mapping[str, Any]) -> OpenMatch:
-        """Start the process of a match. Raises ChildError, OSError; then there is no match."""
+        """Start the process of a match. Raises ChildError; then there is no match."""
         while len(session.matches) >= self.limits.matches:
             await session.matches.popitem(last=False)[1].close()
+        session.require_open()
         match = OpenMatch(secrets.token_urlsafe(9), opened=arguments if do == "open" else {})
         match.link = ChildLink(MATCH_MODULE, self.limits.mebibytes, match.receive)
         session.matches[match.name] = match
@@ -154,35 +175,37 @@ class Sessions:
             await match.link.start()
             match.about = await match.ask(do, arguments, self.limits.answer_seconds)
             match.receive(await match.ask("snapshot", {}, self.limits.answer_seconds))
-        except (ChildError, OSError):
+        except ChildError:
             session.matches.pop(match.name, None)
             await match.close()
             raise
         return match
 
     async def ask_sheets(self, session: Session, do: str, rules: str, seconds: float) -> Any:
-        """Ask the session's process for rule sheets; a killed one is replaced. Raises ChildError, OSError."""
+        """Ask the session's process for rule sheets; a killed one is replaced. Raises ChildError."""
         async with session.sheet_lock:
-            if session.sheets is None or session.sheets.is_gone:
-                session.sheets = ChildLink(SHEET_MODULE, self.limits.sheet_mebibytes)
-                await session.sheets.start()
+            session.require_open()
+            link = session.sheets
             try:
-                return await session.sheets.ask(do, {"rules": rules}, seconds)
+                if link is None or link.is_gone:
+                    link = session.sheets = ChildLink(SHEET_MODULE, self.limits.sheet_mebibytes)
+                    await link.start()
+                return await link.ask(do, {"rules": rules}, seconds)
             except ChildError as error:
-                if error.is_gone:
-                    await session.sheets.close()
+                if error.is_gone and link is not None:
+                    await link.close()
                     session.sheets = None
                 raise
 
     async def evaluate(self, rules: str, seconds: float) -> Any:
-        """Have a sheet evaluated in a process of its own, one at a time. Raises ChildError, OSError.
+        """Have a sheet evaluated in a process of its own, one at a time. Raises ChildError.
 
         The process uses all cores, and the kernels of the search need more memory than a sheet.
         """
         async with self._evaluating:
             link = ChildLink(SHEET_MODULE, self.limits.mebibytes)
-            await link.start()
             try:
+                await link.start()
                 return await link.ask("evaluate", {"rules": rules}, seconds)
             finally:
                 await link.close()

@@ -18,6 +18,7 @@ from ggp.search.option_table import (
     OptionError,
     check_table,
     choice,
+    file_path,
     number,
     number_of,
     parse_table,
@@ -94,7 +95,7 @@ class MctsOptions:
     feature_kind: str = choice(
         "features", "auto", "FAST: what to learn values for; auto chooses by the game.", FEATURE_KINDS
     )
-    weights: str | None = text(
+    weights: str | None = file_path(
         "weights", None, "FAST: file of `ggp learn` with weights to use instead of learning them."
     )
     fast_scale: float = number(

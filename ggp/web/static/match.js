@@ -25,7 +25,8 @@ async function ask(what, body = {}) {
     problem("");
     return answer;
   } catch (error) {
-    problem(error.message);
+    if (error.status === 404 || error.status === 410) end(error.message);
+    else problem(error.message);
     return null;
   }
 }
@@ -370,7 +371,7 @@ function receive(event) {
     problem(`${event.role}: ${event.text}`);
     showChart();
   }
-  else if (event.event === "gone") problem("The process of this match has ended: its rules took too much time or memory.");
+  else if (event.event === "gone") end("The process of this match has ended: its rules took too much time or memory.");
 }
 
 function takeReview({ entry, of }) {
@@ -389,12 +390,23 @@ function showProgress() {
   showChart();
 }
 
+/** Nothing can be asked any more: what is on the page stays, without buttons that would fail. */
+function end(text) {
+  problem(text);
+  document.querySelectorAll("button, input").forEach((control) => { control.disabled = true; });
+  if (!live) return;
+  Object.assign(live, { moves: [], waiting: [], person: null, note: live.is_over ? "" : "This match has ended." });
+  watchAgents(live);
+  find("status").textContent = statusText();
+  showChoice();
+}
+
 function follow() {
   const source = new EventSource(`${api}/events`);
   source.onmessage = (message) => receive(JSON.parse(message.data));
   source.onerror = () => {
     problem("The connection is lost; trying again …");
-    if (source.readyState === EventSource.CLOSED) problem("This match has ended. Choose a game again under Games; after a restart of the server, open the address that it prints.");
+    if (source.readyState === EventSource.CLOSED) end("This match has ended. Choose a game again under Games; after a restart of the server, open the address that it prints.");
   };
 }
 
@@ -513,5 +525,5 @@ try {
   follow();
 } catch (error) {
   find("status").textContent = error.status === 404 ? "This match has ended." : error.message;
-  problem("Choose a game again under Games; after a restart of the server, open the address that it prints.");
+  end("Choose a game again under Games; after a restart of the server, open the address that it prints.");
 }

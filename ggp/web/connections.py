@@ -1,0 +1,180 @@
+"""Accept connections within limits: how many there are, how many of one peer, and how long one may be silent.
+
+asyncio accepts all that come; once the process has no file descriptor left it answers nothing and fills the
+log with errors. Here connections are accepted one at a time; beyond a limit the oldest that waits for no
+answer ends for the new one, so that silent ones keep nobody out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+log = logging.getLogger("ggp.web")
+_SWEEP_SECONDS = 1.0
+_RETRY_SECONDS = 1.0
+_BACKLOG = 128
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """Bounds on what peers may hold open.
+
+    connections      at the same time, half of them from one address; fewer if the process may open few files
+    request_seconds  from the start of a connection to the head of its first request
+    idle_seconds     from an answer to the head of the next request
+    """
+
+    connections: int = 256
+    request_seconds: float = 10.0
+    idle_seconds: float = 75.0
+
+
+class Connections:
+    """The open connections of a server.
+
+    >>> connections = Connections(ConnectionLimits(connections=8))
+    >>> (len(connections), connections.limit <= 8)
+    (0, True)
+    """
+
+    def __init__(self, limits: ConnectionLimits | None = None) -> None:
+        self._limits = limits or ConnectionLimits()
+        self._deadline: dict[asyncio.BaseTransport, float | None] = {}
+        """Until when a connection may wait for a request, the oldest first; None while one is answered."""
+
+    def __len__(self) -> int:
+        return len(self._deadline)
+
+    @property
+    def limit(self) -> int:
+        """Maximum number of connections: files and child processes need descriptors too."""
+        return min(self._limits.connections, max(2, _descriptors() // 3))
+
+    async def accept(self, listener: socket.socket, make: Callable[[], asyncio.BaseProtocol]) -> None:
+        """Accept connections until cancelled. `make` is called for each one's protocol."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                peer, address = await loop.sock_accept(listener)
+            except ConnectionError:
+                continue  # it has gone already
+            except OSError as error:
+                log.warning("connections have to wait: %s", error.strerror or error)
+                await asyncio.sleep(_RETRY_SECONDS)
+                continue
+            if not self._make_room(address[0]):
+                peer.close()
+                continue
+            try:
+                transport, _ = await loop.connect_accepted_socket(make, peer)
+            except OSError:
+                peer.close()
+                continue
+            self._deadline[transport] = time.monotonic() + self._limits.request_seconds
+
+    def _make_room(self, address: str) -> bool:
+        """End the oldest connection that waits for no answer if there are too many; whether there is room."""
+        self._forget_closed()
+        of_peer = [each for each in self._deadline if _address(each) == address]
+        for group, limit in ((of_peer, self.limit // 2), (list(self._deadline), self.limit)):
+            if len(group) >= limit:
+                oldest = next((each for each in group if self._deadline.get(each) is not None), None)
+                if oldest is None:
+                    return False
+                self._end(oldest)
+                return True
+        return True
+
+    def _forget_closed(self) -> None:
+        for each in [each for each in self._deadline if each.is_closing()]:
+            del self._deadline[each]
+
+    def _end(self, transport: asyncio.BaseTransport) -> None:
+        del self._deadline[transport]
+        assert isinstance(transport, asyncio.Transport)
+        transport.abort()  # not close(): that waits for a peer that does not read
+
+    @contextlib.contextmanager
+    def answering(self, transport: asyncio.BaseTransport | None) -> Iterator[None]:
+        """Keep a connection while the answer to its request is made."""
+        if transport is None or transport not in self._deadline:
+            yield
+            return
+        self._deadline[transport] = None
+        try:
+            yield
+        finally:
+            if self._deadline.pop(transport, 0.0) is None:
+                self._deadline[transport] = time.monotonic() + self._limits.idle_seconds
+
+    async def end_silent(self) -> None:
+        """End connections that have waited too long for a request, until cancelled."""
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            self._forget_closed()
+            now = time.monotonic()
+            for transport, deadline in list(self._deadline.items()):
+                if deadline is not None and deadline < now:
+                    self._end(transport)
+
+
+def listeners(host: str, port: int) -> list[socket.socket]:
+    """Listening sockets, one for each address of `host`. Raises OSError.
+
+    >>> for listener in listeners("127.0.0.1", 0):
+    ...     listener.close()
+    """
+    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    with contextlib.ExitStack() as opened:
+        sockets = []
+        for family, address in dict.fromkeys((family, address) for family, *_, address in found):
+            listener = socket.create_server(
+                (str(address[0]), int(address[1])), family=family, backlog=_BACKLOG
+            )
+            listener.setblocking(False)
+            sockets.append(opened.enter_context(listener))
+        opened.pop_all()
+    return sockets
+
+
+class OncePerSecond(logging.Filter):
+    """Pass at most one line a second, without a traceback: peers cause these lines, and could fill the disk.
+
+    >>> filter = OncePerSecond()
+    >>> line = logging.makeLogRecord({"msg": "bad request"})
+    >>> [filter.filter(line) for _ in range(3)]
+    [True, False, False]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next = -1.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the line is written."""
+        if record.created < self._next:
+            return False
+        self._next = record.created + 1.0
+        record.exc_info = record.exc_text = None
+        return True
+
+
+def _descriptors() -> int:
+    """How many files this process may open."""
+    try:
+        import resource
+    except ImportError:
+        return 1024
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 2**20 if soft == resource.RLIM_INFINITY else soft
+
+
+def _address(transport: asyncio.BaseTransport) -> str:
+    name = transport.get_extra_info("peername")
+    return str(name[0]) if isinstance(name, tuple) else ""
