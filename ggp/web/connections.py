@@ -143,28 +143,6 @@ def listeners(host: str, port: int) -> list[socket.socket]:
     return sockets
 
 
-class OncePerSecond(logging.Filter):
-    """Pass at most one line a second, without a traceback: peers cause these lines, and could fill the disk.
-
-    >>> filter = OncePerSecond()
-    >>> line = logging.makeLogRecord({"msg": "bad request"})
-    >>> [filter.filter(line) for _ in range(3)]
-    [True, False, False]
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._next = -1.0
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the line is written."""
-        if record.created < self._next:
-            return False
-        self._next = record.created + 1.0
-        record.exc_info = record.exc_text = None
-        return True
-
-
 def _descriptors() -> int:
     """How many files this process may open."""
     try:

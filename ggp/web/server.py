@@ -35,12 +35,12 @@ import math
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from string import Template
 from typing import Any, NoReturn
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
 
 from gdl.syntax.parser import decode
 from ggp.analysis.sheet_comment import read_comment
@@ -48,7 +48,7 @@ from ggp.engines.loading import game_folders
 from ggp.files import PACKAGE
 from ggp.processes.child_link import ChildError, ChildStartError
 from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
-from ggp.web.connections import Connections, OncePerSecond, listeners
+from ggp.web.connections import Connections, listeners
 from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
 from ggp.web.stores import Stores, UnknownStoreError
 
@@ -444,7 +444,7 @@ async def _json(request: web.Request) -> dict[str, Any]:
     async with asyncio.timeout(_BODY_SECONDS):
         try:
             body = await request.read()
-        except (web.RequestPayloadError, HttpProcessingError):
+        except web.RequestPayloadError:
             raise web.HTTPBadRequest(text="the body of the request is broken") from None
     try:
         data = json.loads(body.decode(), parse_constant=_refuse_constant)
@@ -486,7 +486,27 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _error(request: web.Request, status: int, text: str) -> web.Response:
+class _Protocol(web.RequestHandler):
+    """One connection; what is no HTTP gets our answer too, and no line in the log, which could fill up."""
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """The answer to bytes that are no request, or to an error outside of every handler."""
+        if status >= 500:
+            log.error("request failed", exc_info=exc)
+        if request.writer.output_size > 0:
+            raise ConnectionError("half an answer is sent")
+        response = _error(request, status, "this is no HTTP request" if status < 500 else "internal error")
+        response.force_close()
+        return response
+
+
+def _error(request: web.BaseRequest, status: int, text: str) -> web.Response:
     """The answer to a request that failed: a page for a browser that asked for one, JSON for all others."""
     if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", ""):
         return web.json_response({"error": text}, status=status)
@@ -503,10 +523,8 @@ async def run_server(
 
 async def run_app(app: web.Application, access: Access, on_ready: Callable[[], None]) -> None:
     """Serve `app` until cancelled. Raises OSError if the port is taken."""
-    # What is compressed stays so: a small body could be a bomb.
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0, auto_decompress=False)
+    runner = web.AppRunner(app, shutdown_timeout=1.0)
     connections = app[CONNECTIONS] = Connections()
-    logging.getLogger("aiohttp.server").addFilter(OncePerSecond())
     await runner.setup()
     try:
         with contextlib.ExitStack() as opened:
@@ -514,7 +532,14 @@ async def run_app(app: web.Application, access: Access, on_ready: Callable[[], N
             gc.freeze()  # what is imported stays: going through it all takes longer than a click may
             on_ready()
             assert runner.server is not None
-            tasks = [connections.accept(each, runner.server) for each in sockets]
+            # What is compressed stays so: a small body could be a bomb.
+            protocol = partial(
+                _Protocol,
+                runner.server,
+                loop=asyncio.get_running_loop(),
+                auto_decompress=False,
+            )
+            tasks = [connections.accept(each, protocol) for each in sockets]
             await asyncio.gather(connections.end_silent(), *tasks)
     finally:
         await runner.cleanup()

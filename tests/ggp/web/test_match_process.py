@@ -8,10 +8,11 @@ import pytest
 
 import ggp
 from gdl.syntax.parser import parse_term
+from ggp.match.player import PlayerError
 from ggp.web import match_process
 from ggp.web.agent_thread import Finding, Task
-from ggp.web.match_process import BrowserMatch
-from ggp.web.requests import RequestError
+from ggp.web.match_process import BrowserMatch, check_seat
+from ggp.web.requests import RequestError, answer
 from ggp.web.server import known_games, read_rules
 
 
@@ -272,6 +273,21 @@ def test_agent_moves_when_its_search_ends_and_stale_searches_are_dropped():
 def test_seat_takes_no_player_that_runs_code_or_reads_files(spec):
     with pytest.raises(RequestError):
         open_match("tictactoe", ["person", spec])
+
+
+@pytest.mark.parametrize("name", ["book", "endings", "net", "weights"])
+@pytest.mark.parametrize("kind", ["mcts", "alphabeta", "solving"])
+def test_every_option_that_names_a_file_is_refused_unread(kind, name):
+    for path in ("/etc/passwd", "/nowhere", "a\0b", "\ud800", "off/", " x"):
+        with pytest.raises((RequestError, PlayerError), match=r"read files|written option=value"):
+            check_seat(f"{kind}:{name}={path}")
+
+
+def test_request_that_is_not_foreseen_is_answered(caplog):
+    methods = {"divide": lambda by: 1 // by}
+    for line in (b'{"number": 1, "do": "divide", "by": 0}', b'{"number": 1, "do": "multiply"}', b"[]", b"{"):
+        assert "a mistake of the program" in answer(line, methods)["error"]
+    assert "ZeroDivisionError" in caplog.text
 
 
 def test_record_is_replayed_with_the_values_of_its_searches():

@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer, unused_port
+from yarl import URL
 
+from ggp.processes.child_link import ChildError
 from ggp.web.access import Access
 from ggp.web.server import WebServer
 from ggp.web.sessions import SessionLimits
@@ -70,6 +72,79 @@ def test_token_never_leads_to_another_host():
         assert (reply.status, reply.headers["Location"]) == (302, "/evil.example/")
 
     talk(conversation)
+
+
+@pytest.mark.parametrize("path", ["/%5Cevil.example/", "/%09/evil.example", "/%2F%5Cevil.example", "/%0A/x"])
+def test_target_after_login_is_a_path_of_our_own(path):
+    async def conversation(client, server):
+        address = URL(f"http://127.0.0.1:{client.port}{path}?token={TOKEN}", encoded=True)
+        reply = await client.session.get(address, allow_redirects=False)
+        assert (reply.status, reply.headers["Location"]) in ((302, "/"), (302, "/evil.example"))
+        reply = await client.session.get(
+            client.make_url(f"/match/a_b-c?token={TOKEN}"), allow_redirects=False
+        )
+        assert reply.headers["Location"] == "/match/a_b-c"
+
+    talk(conversation)
+
+
+def test_login_from_a_file_is_answered_by_a_page():
+    async def conversation(client, server):
+        assert "/login?token=" in server.access.opening_page
+        reply = await client.get(f"/login?token={TOKEN}")
+        assert (reply.status, len(reply.history), reply.content_type) == (200, 0, "text/html")
+        assert (await client.get("/")).status == 200
+
+    talk(conversation)
+
+
+HTML = {"Accept": "text/html,*/*;q=0.8"}
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "sentence"),
+    [
+        ("/nowhere", 404, "nothing at this address"),
+        ("/match/gone", 404, "This match has ended"),
+        ("/static/" + 300 * "x", 404, "nothing at this address"),
+        ("/?token=<b>", 403, "wrong token"),
+    ],
+)
+def test_browser_gets_a_page_for_an_error_and_programs_get_json(path, status, sentence):
+    async def conversation(client, server):
+        await log_in(client)
+        reply = await client.get(path, headers=HTML)
+        text = await reply.text()
+        assert (reply.status, reply.content_type) == (status, "text/html")
+        assert sentence in text
+        assert "<button" not in text
+        assert "default-src 'self'" in reply.headers["Content-Security-Policy"]
+        reply = await client.get(path)
+        assert (reply.status, sentence in (await reply.json())["error"]) == (status, True)
+
+    talk(conversation)
+
+
+def test_browser_without_the_token_gets_a_page():
+    async def conversation(client, server):
+        reply = await client.get("/workbench", headers=HTML)
+        assert (reply.status, reply.content_type) == (403, "text/html")
+        assert "token" in await reply.text()
+        reply = await client.get("/api/games", headers=HTML)
+        assert (reply.status, reply.content_type) == (403, "application/json")
+
+    talk(conversation)
+
+
+def test_mistake_of_the_server_is_logged_and_answered(monkeypatch, caplog):
+    async def conversation(client, server):
+        await log_in(client)
+        monkeypatch.setattr(server.sessions, "ask_sheets", lambda *given: 1 / 0)
+        reply = await client.post("/api/sheet/check", json={"rules": "x"}, headers=origin(client))
+        assert (reply.status, "log" in (await reply.json())["error"]) == (500, True)
+
+    talk(conversation)
+    assert "ZeroDivisionError" in caplog.text
 
 
 def test_programs_send_the_token_with_each_request_and_share_a_session():
@@ -143,6 +218,41 @@ def test_sessions_are_limited_and_the_one_idle_longest_ends():
         assert [server.sessions.find(name) is not None for name in names] == [False, False, True, True]
 
     talk(conversation, limits=SessionLimits(sessions=2), clock=lambda: next(times))
+
+
+def test_logins_at_once_leave_no_session_too_many():
+    async def conversation(client, server):
+        started = asyncio.Event()
+
+        async def close_slowly(session):
+            await started.wait()
+
+        names = [(await server.sessions.begin()).name for _ in range(2)]
+        for name in names:
+            session = server.sessions.find(name)
+            session.close = close_slowly.__get__(session)
+        logins = [asyncio.create_task(server.sessions.begin()) for _ in range(10)]
+        await asyncio.sleep(0)
+        started.set()
+        await asyncio.gather(*logins)
+        assert len(server.sessions) == 2
+
+    talk(conversation, limits=SessionLimits(sessions=2))
+
+
+def test_session_that_has_ended_starts_no_process():
+    async def conversation(client, server):
+        session = await server.sessions.begin()
+        await session.close()
+        for start in (
+            server.sessions.ask_sheets(session, "check", "(role x)", 5.0),
+            server.sessions.open_match(session, "open", {}),
+        ):
+            with pytest.raises(ChildError, match="session has ended"):
+                await start
+        assert (session.sheets, len(session.matches)) == (None, 0)
+
+    talk(conversation)
 
 
 def test_idle_session_ends():
