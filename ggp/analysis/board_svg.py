@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from xml.sax.saxutils import escape
 
 from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, Values, legend
 from ggp.analysis.board_pieces import is_pictured, stack_markup
-from ggp.analysis.svg import svg_document, svg_text
+from ggp.analysis.svg import svg_document, svg_text, xml_text
 from ggp.analysis.walls import Wall
 
 SIDE = 44
@@ -155,7 +154,7 @@ def board_svg(board: Board, facts: Iterable[Term]) -> str:
 
 def _content(grid: Grid, cell: Cell, stack: Sequence[Values]) -> str:
     """What lies on a cell; the full name shows when the pointer rests on it."""
-    title = f"<title>{escape(' '.join(stack[0]))}</title>"
+    title = f"<title>{xml_text(' '.join(stack[0]))}</title>"
     return f"<g>{title}{stack_markup(grid.board, stack, *grid.middle(cell))}</g>"
 
 

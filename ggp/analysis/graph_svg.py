@@ -7,7 +7,6 @@ move nodes close to their neighbors.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from xml.sax.saxutils import quoteattr
 
 from ggp.analysis.graphs import Edge, Graph, Node, require_drawable
 from ggp.analysis.svg import svg_document, svg_text
@@ -108,6 +107,6 @@ def _edge_svg(edge: Edge, boxes: Mapping[int, tuple[float, float, float]]) -> st
 def _node_svg(node: Node, left: float, top: float, width: float) -> str:
     return (
         f'<g><rect x="{left:.1f}" y="{top + 3:.1f}" width="{width:.1f}" height="{ROW_HEIGHT - 6}" rx="4" '
-        f'fill={quoteattr(COLORS[node.kind])} stroke="#9ca3af"/>'
+        f'fill="{COLORS[node.kind]}" stroke="#9ca3af"/>'
         f"{svg_text(left + 8, top + ROW_HEIGHT / 2 + 4, node.label)}</g>"
     )

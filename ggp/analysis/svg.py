@@ -2,8 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def xml_text(text: str) -> str:
+    r"""`text` between tags: escaped, and what no XML document may hold replaced.
+
+    >>> xml_text("a < b\x00\uffff") == "a &lt; b\ufffd\ufffd"
+    True
+    """
+    return escape(_NOT_XML.sub("\ufffd", text))
+
+
+def xml_attribute(text: str) -> str:
+    """`text` as the value of an attribute, quotes included.
+
+    >>> print(xml_attribute('say "a"'))
+    'say "a"'
+    """
+    return quoteattr(_NOT_XML.sub("\ufffd", text))
 
 
 def svg_document(width: float, height: float, parts: Sequence[str], *, font: str = "sans-serif") -> str:
@@ -26,4 +47,4 @@ def svg_document(width: float, height: float, parts: Sequence[str], *, font: str
 
 def svg_text(x: float, y: float, text: str, anchor: str = "start", style: str = "") -> str:
     """A line of text. anchor: "start", "middle" or "end"; style: further attributes, with a space before."""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{style}>{escape(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{style}>{xml_text(text)}</text>'

@@ -14,6 +14,7 @@ from ggp.files import replacing_text
 from ggp.integers import to_integer
 
 MOST_NODES = 1_000_000
+_WIDE = str.maketrans('"\\', "＂＼")
 
 
 class TooManyNodesError(ValueError):
@@ -34,9 +35,18 @@ def write_efg(
     tree = ExtensiveGame(game, max_steps)
     tree.is_joint = False  # nodes at which several choose become one node each
     with replacing_text(path) as file:
-        players = " ".join(f'"{agent}"' for agent in tree.agents)
-        file.write(f'EFG 2 R "{game.name}" {{ {players} }}\n')
+        players = " ".join(map(_label, tree.agents))
+        file.write(f"EFG 2 R {_label(game.name)} {{ {players} }}\n")
         return _Writer(tree, file, most_nodes).write()
+
+
+def _label(name: object) -> str:
+    """A name in quotes. Quotes and backslashes in it are widened: programs differ in how they read escapes.
+
+    >>> _label('say"hi"')
+    '"say＂hi＂"'
+    """
+    return f'"{" ".join(str(name).translate(_WIDE).split())}"'
 
 
 class _Writer:
@@ -64,7 +74,7 @@ class _Writer:
                 continue
             assert player != SIMULTANEOUS
             actions = self._tree.actions(node, player)
-            names = [f'"{self._tree.move(player, action)}"' for action in actions]
+            names = [_label(self._tree.move(player, action)) for action in actions]
             if player == CHANCE:
                 share = Fraction(1, len(actions))
                 branches = " ".join(f"{name} {share}" for name in names)

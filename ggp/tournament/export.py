@@ -45,7 +45,8 @@ def write_csv(
         row = [match[column] for column in match_columns]
         for seat in match["seats"]:
             row += [seat[column] for column in seat_columns]
-        writer.writerow(row)
+        # csv would write a lone CR, which some faults hold, without quotes
+        writer.writerow([cell.replace("\r", " ") if isinstance(cell, str) else cell for cell in row])
     return len(matches)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -161,33 +163,45 @@ def rich_table(table: Table) -> RichTable:
 
 def markdown(report: Report, drawn: charts.ChartNames | None = None) -> str:
     """The report as Markdown; `drawn` holds the file names of charts."""
-    lines = [f"# {report.run.name}", "", report.summary() + ".", ""]
-    lines += [MEANING, ""]
+    lines = [f"# {_plain(report.run.name)}", "", _plain(report.summary()) + ".", "", MEANING, ""]
     for section in report.sections():
         lines += _section(
             report, section, (drawn or {}).get(section.condition, []) if section.is_drawn else []
         )
-    lines += ["## Setup", "", *(f"* {note}" for note in notes(report)), ""]
-    agents = [(agent.name, f"`{agent.player}`") for agent in report.run.plan.agents]
-    lines += markdown_table(Table("", ("agent", "settings"), tuple(agents), text_columns=2))
+    lines += ["## Setup", "", *(f"* {_plain(note)}" for note in notes(report)), ""]
+    lines += ["| agent | settings |", "| --- | --- |"]
+    lines += [f"| {_cell(agent.name)} | {_code(agent.player)} |" for agent in report.run.plan.agents]
     return "\n".join(lines) + "\n"
 
 
 def _section(report: Report, section: Section, drawn: list[str]) -> list[str]:
-    lines = [f"## {section.title}", ""]
+    lines = [f"## {_plain(section.title)}", ""]
     for table in _with_crosstable(report, section, sys.maxsize):
-        lines += [f"### {table.title}", "", *markdown_table(table), ""]
-    return [*lines, *(f"![{name}]({name})" for name in drawn), ""]
+        lines += [f"### {_plain(table.title)}", "", *markdown_table(table), ""]
+    return [*lines, *(f"![{_plain(name)}]({quote(name)})" for name in drawn), ""]
 
 
 def markdown_table(table: Table) -> list[str]:
     """A table in Markdown, with numbers aligned right."""
     rule = ["---" if number < table.text_columns else "---:" for number in range(len(table.header))]
-    return [f"| {' | '.join(cells)} |" for cells in (table.header, rule, *map(_escaped, table.rows))]
+    rows = [list(map(_cell, row)) for row in (table.header, *table.rows)]
+    return [f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:])]
 
 
-def _escaped(cells: tuple[str, ...]) -> list[str]:
-    return [cell.replace("|", "\\|") for cell in cells]
+def _plain(text: str) -> str:
+    """Markdown, on one line, that shows `text` as it is: names and faults may hold anything."""
+    return re.sub(r"[\\`*<&]|(?<=\])\(", r"\\\g<0>", " ".join(text.splitlines()))
+
+
+def _cell(text: str) -> str:
+    return _plain(text).replace("|", "\\|")
+
+
+def _code(text: str) -> str:
+    """`text` as code in a cell of a table."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    pad = " " if len(fence) > 1 else ""
+    return f"{fence}{pad}{' '.join(text.splitlines())}{pad}{fence}".replace("|", "\\|")
 
 
 def notes(report: Report) -> list[str]:

@@ -7,6 +7,7 @@ workflow commands of GitHub Actions.
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -272,7 +273,7 @@ def _uri(name: str) -> str:
     if name == "-":
         return "stdin"
     path = PurePath(name)
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
 
 
 def to_github(reports: Sequence[SheetReport]) -> str:

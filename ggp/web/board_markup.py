@@ -7,12 +7,12 @@ picture that stands alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from xml.sax.saxutils import escape, quoteattr
 
 from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, Values
 from ggp.analysis.board_pieces import stack_markup
 from ggp.analysis.board_svg import Grid
+from ggp.analysis.svg import xml_attribute, xml_text
 
 _MARGIN = 24
 """Pixels left and below, for the names of rows and columns."""
@@ -65,7 +65,7 @@ def _cell(grid: Grid, cell: Cell, stack: Sequence[Values], *, is_changed: bool) 
     piece = stack_markup(board, stack, x, y) if stack else ""
     return (
         f'<g class="{" ".join(kinds)}" data-cell="{cell_name(cell)}" '
-        f"aria-label={quoteattr(f'{name}: {content}')}>{square}{piece}"
+        f"aria-label={xml_attribute(f'{name}: {content}')}>{square}{piece}"
         f'<circle class="dot" cx="{x:g}" cy="{y:g}" r="6"/>'
-        f"<title>{escape(f'{name}: {content}')}</title></g>"
+        f"<title>{xml_text(f'{name}: {content}')}</title></g>"
     )

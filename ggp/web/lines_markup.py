@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import product
-from xml.sax.saxutils import quoteattr
 
 from gdl.program import arguments_of
 from gdl.terms import Compound, Term
 from ggp.analysis.figures import LineFamily, Lines
-from ggp.analysis.svg import svg_text
+from ggp.analysis.svg import svg_text, xml_attribute
 
 _PITCH = 64
 """Pixels from dot to dot."""
@@ -99,7 +98,7 @@ def _line(kind: str, place: _Place, rows: int, state: tuple[bool, bool]) -> str:
     label = f"{_name(kind, place)}: {'drawn' if is_drawn else 'empty'}"
     stroke = f'<path class="wall" d="M{x} {y}l{right} {-up}" stroke-width="6"/>' if is_drawn else ""
     return (
-        f'<g class="{kinds}" data-cell="{_name(kind, place)}" aria-label={quoteattr(label)}>'
+        f'<g class="{kinds}" data-cell="{_name(kind, place)}" aria-label={xml_attribute(label)}>'
         f'<rect class="square" x="{left}" y="{top}" {size} rx="6"/>{stroke}'
         f'<circle class="dot" cx="{x + right / 2:g}" cy="{y - up / 2:g}" r="6"/></g>'
     )
