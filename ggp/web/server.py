@@ -380,7 +380,7 @@ class WebServer:
         name = request.match_info["id"]
         match = self._session(request).matches.get(name) or self.sessions.shared.get(name)
         if match is None:
-            raise web.HTTPNotFound(text="This match has ended")
+            raise web.HTTPNotFound(text="this match has ended")
         return match
 
 
@@ -510,7 +510,8 @@ def _error(request: web.BaseRequest, status: int, text: str) -> web.Response:
     """The answer to a request that failed: a page for a browser that asked for one, JSON for all others."""
     if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", ""):
         return web.json_response({"error": text}, status=status)
-    filled = Template((STATIC / "error.html").read_text(encoding="utf-8")).substitute(text=html.escape(text))
+    sentence = html.escape(f"{text[:1].upper()}{text[1:]}.")
+    filled = Template((STATIC / "error.html").read_text(encoding="utf-8")).substitute(text=sentence)
     return web.Response(text=filled, status=status, content_type="text/html")
 
 

@@ -16,6 +16,7 @@ import pytest
 from aiohttp.test_utils import unused_port
 
 import ggp
+from ggp.web.access import Access
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="needs the extra e2e")
 CHROMIUM = os.environ.get("GGP_CHROMIUM") or shutil.which("chromium")
@@ -560,3 +561,30 @@ def test_pages_of_a_manager_and_of_its_player_follow_the_match(browser):
             expect(whole.locator("#status")).to_contain_text("Position after step 0")
             own.click("text=Matches")
             expect(own.locator("#matches tr")).to_have_count(1)
+
+
+def test_browser_logs_in_by_the_file_that_is_opened_for_it(browser, address, tmp_path):
+    path = tmp_path / "open.html"
+    path.write_text(
+        Access("127.0.0.1", int(address.rpartition(":")[2]), TOKEN).opening_page, encoding="utf-8"
+    )
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_url(f"{address}/")
+    expect(page.locator('[data-game="tictactoe"]')).to_have_count(1)
+    page.goto(f"{address}/nowhere")
+    expect(page.locator("[role=alert]")).to_have_text("There is nothing at this address.")
+    context.close()
+
+
+def test_match_that_has_ended_has_no_button_that_works(page, address):
+    open_game(page, address, "tictactoe", ["person", "person"])
+    expect(page.locator("#status")).to_have_text("x, it is your move")
+    page.evaluate("fetch(`/api/matches/${location.pathname.split('/').pop()}/close`, { method: 'POST' })")
+    expect(page.locator("#status")).to_have_text("This match has ended.")
+    expect(page.locator("button:enabled")).to_have_count(0)
+    expect(page.locator("#state .can")).to_have_count(0)
+    page.reload()
+    expect(page.locator("[role=alert]")).to_have_text("This match has ended.")
+    expect(page.locator("button")).to_have_count(0)
