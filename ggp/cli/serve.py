@@ -73,7 +73,7 @@ def command(
     from ggp.web.server import run_server
     from ggp.web.sessions import SessionLimits
 
-    token = os.environ.pop(TOKEN_VARIABLE, None)  # no child needs it
+    token = os.environ.pop(TOKEN_VARIABLE, "") or None  # no child needs it
     if token_file is not None:
         token = _read_token(token_file)
     if token is not None and len(token) < 8:

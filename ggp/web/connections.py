@@ -26,12 +26,12 @@ class ConnectionLimits:
     """Bounds on what peers may hold open.
 
     connections      at the same time, half of them from one address; fewer if the process may open few files
-    request_seconds  from the start of a connection to the head of its first request
-    idle_seconds     from an answer to the head of the next request
+    request_seconds  from the start of a connection to the end of its first request
+    idle_seconds     from an answer to the end of the next request
     """
 
     connections: int = 256
-    request_seconds: float = 10.0
+    request_seconds: float = 20.0
     idle_seconds: float = 75.0
 
 

@@ -32,6 +32,7 @@ import html
 import json
 import logging
 import math
+import mimetypes
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -56,7 +57,7 @@ STATIC = PACKAGE / "web" / "static"
 _SWEEP_SECONDS = 30.0
 _KEEP_ALIVE_SECONDS = 15.0
 _PICTURE_SECONDS = 5.0
-_BODY_SECONDS = 30.0
+_BODY_SECONDS = 20.0
 _WRITE_SECONDS = 30.0
 """For an event to a page: one that does not read any more is cut off."""
 
@@ -75,6 +76,7 @@ Evaluations may have kernels to compile first.
 """
 
 log = logging.getLogger("ggp.web")
+_TYPES = mimetypes.MimeTypes()
 CONNECTIONS = web.AppKey("connections", Connections)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -157,12 +159,10 @@ class WebServer:
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Answer only what may be answered; turn errors into sentences."""
         response: web.StreamResponse
-        connections = request.app.get(CONNECTIONS)
-        with connections.answering(request.transport) if connections else contextlib.nullcontext():
-            try:
-                response = await self._admit(request, handler)
-            except Exception as error:  # what is not foreseen gets an answer too
-                response = _error(request, *self._refusal(error))
+        try:
+            response = await self._admit(request, handler)
+        except Exception as error:  # what is not foreseen gets an answer too
+            response = _error(request, *self._refusal(error))
         if not response.prepared:
             for name, value in HEADERS.items():
                 response.headers.setdefault(name, value)
@@ -192,7 +192,7 @@ class WebServer:
             raise web.HTTPForbidden(text="this server does not answer to that name")
         if self._is_program(request):
             await self._begin_program_session()
-            return await handler(request)
+            return await self._answer(request, handler)
         if request.method not in ("GET", "HEAD") and not self.access.is_own_origin(
             request.headers.get("Origin"), request.headers["Host"]
         ):
@@ -201,7 +201,15 @@ class WebServer:
             return await self._log_in(request)
         if not request.path.startswith("/static/"):
             self._session(request)
-        return await handler(request)
+        return await self._answer(request, handler)
+
+    async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Read the request, then answer it: a connection counts as busy only when its request is complete."""
+        if request.method == "POST":
+            await _receive(request)
+        connections = request.app.get(CONNECTIONS)
+        with connections.answering(request.transport) if connections else contextlib.nullcontext():
+            return await handler(request)
 
     def _is_program(self, request: web.Request) -> bool:
         """Whether the request has the token itself; only the API may be asked so."""
@@ -421,7 +429,7 @@ def page(name: str) -> Handler:
     """The handler of the page `name`, a file of `static`."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
-        return web.FileResponse(STATIC / f"{name}.html")
+        return _file(STATIC / f"{name}.html")
 
     return answer
 
@@ -431,23 +439,37 @@ async def static_file(request: web.Request) -> web.StreamResponse:
     path = {each.name: each for each in STATIC.iterdir()}.get(request.match_info["name"])
     if path is None:
         raise web.HTTPNotFound
-    return web.FileResponse(path)
+    return _file(path)
 
 
-async def _json(request: web.Request) -> dict[str, Any]:
-    """The JSON object of a request. Raises HTTPException, TimeoutError.
+def _file(path: Path) -> web.Response:
+    # Not by sendfile(), which fails noisily if the connection is ended meanwhile.
+    kind = _TYPES.guess_type(path.name)[0]
+    return web.Response(body=path.read_bytes(), content_type=kind, charset="utf-8")
 
-    The charset that a client names is ignored: some of Python's codecs are slow, and some no charsets.
-    """
+
+async def _receive(request: web.Request) -> None:
+    """Read the body of a request, which keeps it. Raises HTTPException, TimeoutError."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise web.HTTPUnsupportedMediaType(text="send the request uncompressed")
     async with asyncio.timeout(_BODY_SECONDS):
         try:
-            body = await request.read()
-        except web.RequestPayloadError:
+            await request.read()
+        except (
+            web.RequestPayloadError,
+            ConnectionError,
+            RuntimeError,
+        ):  # the last if the connection has ended
             raise web.HTTPBadRequest(text="the body of the request is broken") from None
+
+
+async def _json(request: web.Request) -> dict[str, Any]:
+    """The JSON object of a request. Raises HTTPBadRequest.
+
+    The charset that a client names is ignored: some of Python's codecs are slow, and some no charsets.
+    """
     try:
-        data = json.loads(body.decode(), parse_constant=_refuse_constant)
+        data = json.loads((await request.read()).decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise web.HTTPBadRequest(text="not JSON in UTF-8") from None
     if not isinstance(data, dict):

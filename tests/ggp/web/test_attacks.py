@@ -120,19 +120,37 @@ def silent_connections(port, count):
     return found
 
 
-@pytest.mark.parametrize("kind", ["serve", "page"])
-def test_silent_connections_keep_nobody_out(tmp_path, kind):
+@pytest.mark.parametrize(
+    ("kind", "sent"),
+    [
+        ("serve", ""),
+        ("page", ""),
+        ("serve", "GET / HTTP/1.1\r\nHost: "),
+        ("serve", 100 * "GET /static/match.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),  # and nothing is read
+        (
+            "serve",
+            "POST /api/sheet/check HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+            f"Authorization: Bearer {TOKEN}\r\nContent-Length: 9999\r\n\r\n{{{{",
+        ),
+    ],
+)
+def test_silent_connections_keep_nobody_out(tmp_path, kind, sent):
     log, port = tmp_path / "log", unused_port()
     command = ("serve", "--no-open", "--port", str(port))
     if kind == "page":
         command = ("player", "--agent", "legal", "--port", "0", "--page", "--page-port", str(port))
     with running(log, *command, descriptors=256):
         silent = silent_connections(port, 300)
-        statuses = [ask(port, "GET", "/static/base.css", headers={}, seconds=5.0)[0] for _ in range(20)]
-        assert statuses == [200] * 20
-        assert log.stat().st_size < 20_000
+        for connection in silent:
+            with contextlib.suppress(OSError):
+                connection.sendall(sent.format(port=port).encode())
+        statuses = [ask(port, "GET", "/static/base.css", headers={}, seconds=10.0)[0] for _ in range(20)]
         for connection in silent:
             connection.close()
+        assert statuses == [200] * 20
+        ask(port, "GET", "/static/base.css", headers={})
+        assert log.stat().st_size < 20_000
+        assert b"Traceback" not in log.read_bytes()
 
 
 def test_connection_that_sends_no_head_ends(tmp_path):
