@@ -10,7 +10,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def xml_text(text: str) -> str:
-    r"""`text` between tags: escaped, and what no XML document may hold replaced.
+    r"""`text` between tags: escaped, with the characters replaced that XML forbids.
 
     >>> xml_text("a < b\x00\uffff") == "a &lt; b\ufffd\ufffd"
     True

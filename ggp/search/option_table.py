@@ -56,7 +56,7 @@ class Option:
     least, most     bounds of numbers, both included; None: no bound
     choices         the values of a `choice`; of a number, the only ones if there are any
     group           "" or TUNING
-    names_file      whether the value is the path of a file, where it is no word that the player knows
+    names_file      whether the value is the path of a file, apart from words such as `off`
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 asyncio accepts all that come; once the process has no file descriptor left it answers nothing and fills the
 log with errors. Here connections are accepted one at a time; beyond a limit the oldest that waits for no
-answer ends for the new one, so that silent ones keep nobody out.
+answer ends for the new one, so that silent ones keep no peer out.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def answer(line: bytes, methods: Mapping[str, Callable[..., Any]]) -> dict[str, 
 
 
 def unforeseen(error: Exception) -> str:
-    """A sentence for an error that nobody expected here; the log gets the rest.
+    """A sentence for an unforeseen error; its traceback goes to the log.
 
     >>> logging.disable(logging.CRITICAL)
     >>> unforeseen(ValueError("no date"))

@@ -59,7 +59,7 @@ _KEEP_ALIVE_SECONDS = 15.0
 _PICTURE_SECONDS = 5.0
 _BODY_SECONDS = 20.0
 _WRITE_SECONDS = 30.0
-"""For an event to a page: one that does not read any more is cut off."""
+"""Time to write an event; a page that has stopped reading is disconnected."""
 
 _OWN_PATH = re.compile(r"/[\w/.-]*", re.ASCII)
 _SHEET_REQUESTS: Mapping[str, float | None] = {
@@ -455,18 +455,15 @@ async def _receive(request: web.Request) -> None:
     async with asyncio.timeout(_BODY_SECONDS):
         try:
             await request.read()
-        except (
-            web.RequestPayloadError,
-            ConnectionError,
-            RuntimeError,
-        ):  # the last if the connection has ended
+        # RuntimeError: the connection has been ended meanwhile
+        except (web.RequestPayloadError, ConnectionError, RuntimeError):
             raise web.HTTPBadRequest(text="the body of the request is broken") from None
 
 
 async def _json(request: web.Request) -> dict[str, Any]:
     """The JSON object of a request. Raises HTTPBadRequest.
 
-    The charset that a client names is ignored: some of Python's codecs are slow, and some no charsets.
+    The charset that a client names is ignored: some of Python's codecs are slow, and some not for text.
     """
     try:
         data = json.loads((await request.read()).decode(), parse_constant=_refuse_constant)
@@ -509,7 +506,7 @@ def _is_unicode(text: str) -> bool:
 
 
 class _Protocol(web.RequestHandler):
-    """One connection; what is no HTTP gets our answer too, and no line in the log, which could fill up."""
+    """One connection; malformed HTTP gets our answer too, and no line in the log, which could fill up."""
 
     def handle_error(
         self,
@@ -518,12 +515,12 @@ class _Protocol(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """The answer to bytes that are no request, or to an error outside of every handler."""
+        """The answer to malformed HTTP, or to an error outside of every handler."""
         if status >= 500:
             log.error("request failed", exc_info=exc)
         if request.writer.output_size > 0:
             raise ConnectionError("half an answer is sent")
-        response = _error(request, status, "this is no HTTP request" if status < 500 else "internal error")
+        response = _error(request, status, "not an HTTP request" if status < 500 else "internal error")
         response.force_close()
         return response
 

