@@ -76,6 +76,9 @@ Evaluations may have kernels to compile first.
 """
 
 log = logging.getLogger("ggp.web")
+_UNREAD = (408, 413, 415)
+"""Statuses of requests whose body is not read to its end: nothing can follow on their connections."""
+
 _TYPES = mimetypes.MimeTypes()
 CONNECTIONS = web.AppKey("connections", Connections)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -93,7 +96,7 @@ _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
 
 _SENTENCES: Mapping[int, str] = {
     404: "there is nothing at this address",
-    405: "not a request for this address",
+    405: "this address does not answer such requests",
 }
 
 
@@ -163,6 +166,8 @@ class WebServer:
             response = await self._admit(request, handler)
         except Exception as error:  # what is not foreseen gets an answer too
             response = _error(request, *self._refusal(error))
+            if response.status in _UNREAD:
+                response.force_close()
         if not response.prepared:
             for name, value in HEADERS.items():
                 response.headers.setdefault(name, value)
