@@ -16,12 +16,9 @@ from ggp.assessment.positions import Choice, Mixture, Place, PlayOut, Position, 
 from ggp.engines.loading import load
 from ggp.game import Game, Move
 from ggp.integers import check_integers
-from ggp.match.faults import Illegal, Late, Unreachable
+from ggp.match.faults import Crashed, Illegal, Late, Unreachable
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
-from ggp.match.terms import derived_seed
-
-GRACE_SECONDS = 0.5
-"""How late a move may come after the play clock has run out, as in local matches."""
+from ggp.match.terms import GRACE_SECONDS, derived_seed
 
 MIXTURE_ASKS = 16
 """Moves requested if a mixed strategy is optimal: enough to distinguish 7/12 from always."""
@@ -35,6 +32,7 @@ class AssessmentTerms:
     play_clock_seconds: float = 1.0
     engine: str = "auto"
     seed: int = 0
+    grace_seconds: float = GRACE_SECONDS
 
     def __post_init__(self) -> None:
         """Raises TypeError for a seed that is not an integer."""
@@ -43,11 +41,12 @@ class AssessmentTerms:
 
 @dataclass
 class Faults:
-    """Fault counts: late or illegal moves, no connection, START not answered with `ready`."""
+    """Fault counts: late or illegal moves, no connection, crashes, START not answered with `ready`."""
 
     late: int = 0
     illegal: int = 0
     lost: int = 0
+    crashed: int = 0
     start: int = 0
     examples: list[str] = field(default_factory=list)
 
@@ -59,13 +58,15 @@ class Faults:
             self.late += 1
         elif isinstance(error.fault, Unreachable):
             self.lost += 1
+        elif isinstance(error.fault, Crashed):
+            self.crashed += 1
         else:
             self.illegal += 1
         self.examples.append(f"{where}: {error}")
 
     @property
     def count(self) -> int:
-        return self.late + self.illegal + self.lost + self.start
+        return self.late + self.illegal + self.lost + self.crashed + self.start
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,9 @@ class _PositionMatch:
             terms.start_clock_seconds,
             terms.play_clock_seconds,
             self.seed,
+            grace_seconds=terms.grace_seconds,
         )
+        self.player.get_ready()
         begin = self.asker.clock()
         try:
             self.player.start(setup, begin + terms.start_clock_seconds)
@@ -176,13 +179,14 @@ class _PositionMatch:
         """The player's move, or None after a fault."""
         self.asker.move_count += 1
         limit = self.asker.terms.play_clock_seconds
+        self.player.get_ready()
         begin = self.asker.clock()
         try:
             move = self.player.choose(state, begin + limit, joint_move)
             if move not in self.game.legal_moves(state, self.role):
                 raise PlayerFaultError(Illegal(str(move)))
             late = self.asker.clock() - begin - limit
-            if late > GRACE_SECONDS and not self.player.is_remote:
+            if late > self.asker.terms.grace_seconds and not self.player.keeps_time:
                 raise PlayerFaultError(Late())
         except PlayerFaultError as fault:
             self.asker.faults.note(fault, self.place.id)

@@ -29,7 +29,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.engines.loading import find_own_rules, load
 from ggp.files import replacing
 from ggp.game import Game
-from ggp.players.factory import make_player
+from ggp.players.factory import seat_player
 
 TOLERANCE = 1e-6
 """A move that gives away less keeps the value: values of chance and mixed strategies are rounded."""
@@ -172,7 +172,7 @@ def measure_regret(
     report: RegretReport | None = None,
     listen: Callable[[int, int], None] = lambda number, total: None,
 ) -> RegretReport:
-    """Ask `player` (a spec for `make_player`) for a move in each position, each a match of its own.
+    """Ask `player` (a spec for `seat_player`) for a move in each position, each a match of its own.
 
     report   receives game after game, so that an interrupted caller keeps what is measured
     listen   called after each position with its number and how many there are
@@ -183,9 +183,9 @@ def measure_regret(
     total = sum(map(len, positions.values()))
     number = 0
     for name, of_game in positions.items():
-        asker = Asker(lambda: make_player(player), terms)
+        asker = Asker(lambda: seat_player(player), terms)
         asker.faults = found.faults
-        is_remote = make_player(player).is_remote
+        is_remote = seat_player(player).is_remote
         regrets: list[float] = []
         try:
             for place, position in enumerate(of_game):

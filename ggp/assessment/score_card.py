@@ -12,7 +12,7 @@ from ggp.assessment.conformance import Check, ConformanceTest, greet
 from ggp.assessment.positions import SKILLS, Position
 from ggp.assessment.scoring import Score, score
 from ggp.match.player import PlayerSpecError
-from ggp.players.factory import make_player, require_kind
+from ggp.players.factory import require_kind, seat_player
 
 Listener = Callable[[int, int, Score], None]
 """Called after every answer: its number from 1, the number of positions, and the score."""
@@ -85,12 +85,12 @@ def assess(
     listen: Listener = lambda number, total, score: None,
     with_conformance: bool = True,
 ) -> ScoreCard:
-    """Test `player` (a spec for `make_player`) on every position, HTTP players for conformance too.
+    """Test `player` (a spec for `seat_player`) on every position, HTTP players for conformance too.
 
     Raises PlayerSpecError, NoAnswerError (an HTTP player does not reply), and what loading a game raises.
     """
     require_kind(player, refused=("human",))
-    if make_player(player).is_human:
+    if seat_player(player).is_human:
         raise PlayerSpecError(f"{player!r} cannot be assessed")
     card = ScoreCard(player, terms)
     if not with_conformance and player.startswith("http://"):
@@ -101,7 +101,7 @@ def assess(
             "play_clock": _whole(terms.play_clock_seconds),
         }
         card.conformance = asyncio.run(ConformanceTest(player, **clocks).run())
-    asker = Asker(lambda: make_player(player), terms)
+    asker = Asker(lambda: seat_player(player), terms)
     card.faults = asker.faults
     for number, position in enumerate(positions, start=1):
         card.scores.append(score(asker.ask(position)))

@@ -18,7 +18,7 @@ from ggp.assessment.positions import SKILLS, load_positions
 from ggp.cli.live_view import plain_text
 from ggp.cli.options import Clock, engine_option
 from ggp.match.player import PlayerSpecError
-from ggp.players.factory import make_player, require_kind
+from ggp.players.factory import check_player, require_kind
 
 if TYPE_CHECKING:
     from ggp.assessment.asking import AssessmentTerms, Faults
@@ -106,7 +106,7 @@ def command(
         raise click.UsageError(f"unknown skill {min(unknown)!r}; expected one of {', '.join(SKILLS)}")
     try:
         require_kind(player, refused=("human",))
-        make_player(player)  # before numba is imported
+        check_player(player)  # before numba is imported
     except PlayerSpecError as error:
         raise click.UsageError(str(error)) from None
 
@@ -176,7 +176,7 @@ def show_card(console: Console, card: ScoreCard) -> None:
 def _show_faults(console: Console, moves: int, faults: Faults) -> None:
     console.print(
         f"{moves} moves: {faults.late} late, {faults.illegal} illegal, "
-        f"{faults.lost} lost connections; {faults.start} failed STARTs"
+        f"{faults.lost} lost connections, {faults.crashed} crashes; {faults.start} failed STARTs"
     )
     for example in faults.examples[:SHOWN_FAULTS]:
         console.print(plain_text(f"  {example}"))

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from ggp.cli.live_view import MatchView, result_view
 from ggp.cli.loading_status import load_visibly
-from ggp.cli.options import Clock, OutputFile, Seconds, engine_option, page_port_option
+from ggp.cli.options import Clock, OutputFile, Seconds, engine_option, grace_option, page_port_option
 from ggp.engines.loading import read_program, stated_roles
 from ggp.game import Game
 from ggp.match.record import MatchRecord, write_record
@@ -49,6 +49,7 @@ class ManagerOptions:
     "--start-clock", default=30.0, show_default=True, type=Clock(0.1), help="Time before the first move."
 )
 @click.option("--play-clock", default=10.0, show_default=True, type=Clock(0.1), help="Time for each move.")
+@grace_option
 @click.option("--scramble", is_flag=True, help="Replace all names in the rules by meaningless ones.")
 @click.option("--record", type=OutputFile(), help="Write the match record to this JSON file.")
 @click.option(
@@ -80,6 +81,7 @@ def command(
     addresses: tuple[str, ...],
     start_clock: float,
     play_clock: float,
+    grace: float,
     scramble: bool,
     record: Path | None,
     on_error: OnError,
@@ -100,7 +102,13 @@ def command(
     from ggp.protocol.manager import STEP_LIMIT, require_address_each
 
     terms = MatchTerms(
-        start_clock, play_clock, seed, on_error=on_error, match_id=match_id, step_limit=STEP_LIMIT
+        start_clock,
+        play_clock,
+        seed,
+        on_error=on_error,
+        match_id=match_id,
+        step_limit=STEP_LIMIT,
+        grace_seconds=grace,
     )
     try:
         if roles := stated_roles(program):  # before numba is imported

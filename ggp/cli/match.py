@@ -20,14 +20,23 @@ from gdl.errors import GroundingError
 from gdl.terms import Term
 from ggp.cli.live_view import MatchView, result_view
 from ggp.cli.loading_status import load_visibly
-from ggp.cli.options import Clock, Count, InputFile, OutputFile, engine_option, no_cache_option
+from ggp.cli.options import (
+    Clock,
+    Count,
+    InputFile,
+    OutputFile,
+    engine_option,
+    grace_option,
+    memory_option,
+    no_cache_option,
+)
 from ggp.engines.loading import read_program, stated_roles
 from ggp.game import RANDOM_ROLE, Game, is_compiled
 from ggp.match.player import Player, PlayerFaultError, PlayerSpecError
 from ggp.match.record import MatchRecord, write_record
 from ggp.match.referee import INTERRUPTED, NotStartedError, play_match
 from ggp.match.terms import STEP_LIMIT, MatchTerms, OnError
-from ggp.players.factory import make_player, require_kind, require_members, tablebase_spec
+from ggp.players.factory import check_player, require_kind, require_members, seat_player, tablebase_spec
 
 if TYPE_CHECKING:
     from ggp.search.report import SearchReport
@@ -51,6 +60,8 @@ GROUNDING_SECONDS = 10.0
     type=Clock(0.01),
     help="Time for each move.  [default: 0.5; 60 if players count simulations]",
 )
+@grace_option
+@memory_option
 @click.option(
     "--seed", type=int, help="Random seed for chance and random players.  [default: a new one each run]"
 )
@@ -80,6 +91,8 @@ def command(
     players: tuple[str, ...],
     start_clock: float,
     play_clock: float | None,
+    grace: float,
+    memory: int | None,
     seed: int | None,
     record: Path | None,
     engine: str,
@@ -112,8 +125,15 @@ def command(
         play_clock = COUNTING_CLOCK_SECONDS if is_counting else DEFAULT_CLOCK_SECONDS
     if seed is None:
         seed = random.SystemRandom().getrandbits(31)
-    terms = MatchTerms(start_clock, play_clock, on_error=on_error, step_limit=step_limit, all_must_start=True)
-    series = Series(game, specs, terms, is_thinking=think, is_json=is_json)
+    terms = MatchTerms(
+        start_clock,
+        play_clock,
+        on_error=on_error,
+        step_limit=step_limit,
+        all_must_start=True,
+        grace_seconds=grace,
+    )
+    series = Series(game, specs, terms, is_thinking=think, is_json=is_json, mebibytes=memory)
     records = series.play(repeat, seed)
     if record is not None:
         write_record(records[0], record)
@@ -171,7 +191,7 @@ def _load(
         for spec in specs:
             require_members(spec, name, stated)
     others = [] if tablebase is None else [tablebase_spec(tablebase)]
-    chosen = [make_player(spec) for spec in (*specs, *others)]
+    chosen = [check_player(spec) for spec in (*specs, *others)]
     if any(player.is_remote for player in chosen):
         _require_listeners(chosen)
     game = _load_soon(rules, engine, use_cache=use_cache)
@@ -213,7 +233,8 @@ def _require_seats(name: str, roles: Iterable[Term], specs: tuple[str, ...]) -> 
 class Series:
     """One match or several between the same players, shown on the terminal.
 
-    terms   of each match, the seed aside
+    terms       of each match, the seed aside
+    mebibytes   memory of each agent of one's own
     """
 
     game: Game[Any]
@@ -221,6 +242,7 @@ class Series:
     terms: MatchTerms
     is_thinking: bool
     is_json: bool
+    mebibytes: int | None = None
 
     def play(self, count: int, first_seed: int) -> list[MatchRecord]:
         """Play and print matches with successive seeds; of several, Ctrl-C ends all, with totals.
@@ -259,7 +281,8 @@ class Series:
         return records
 
     def _play_one(self, view: MatchView, seed: int) -> MatchRecord:
-        seats = seat_players(self.game, self.specs, view.show_report if self.is_thinking else None)
+        show_report = view.show_report if self.is_thinking else None
+        seats = seat_players(self.game, self.specs, show_report, mebibytes=self.mebibytes)
         for seat in seats:
             if seat is not None:
                 seat.begins_early = True
@@ -271,8 +294,10 @@ def seat_players(
     game: Game[Any],
     specs: tuple[str, ...],
     show_report: Callable[[int, SearchReport], None] | None = None,
+    *,
+    mebibytes: int | None = None,
 ) -> list[Player | None]:
-    """Create one player per role: from `specs` in turn, then the default.
+    """Create one player per role: from `specs` in turn, then the default. `mebibytes`: see `Series`.
 
     The role `random` gets None.
 
@@ -282,8 +307,9 @@ def seat_players(
     return [
         None
         if role == RANDOM_ROLE
-        else make_player(
+        else seat_player(
             next(left, DEFAULT_PLAYER),
+            mebibytes=mebibytes,
             on_report=None if show_report is None else functools.partial(show_report, seat),
         )
         for seat, role in enumerate(game.roles)

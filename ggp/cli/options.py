@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from ggp.engines.loading import ENGINES
+from ggp.match.terms import GRACE_SECONDS
+from ggp.players.factory import LEAST_MEBIBYTES
 from ggp.protocol.messages import MAX_CLOCK_SECONDS
 
 
@@ -105,6 +107,19 @@ engine_option = click.option(
     type=click.Choice(ENGINES),
     metavar="ENGINE",
     help=f"Engine for the rules: {', '.join(ENGINES)}.",
+)
+grace_option = click.option(
+    "--grace",
+    default=GRACE_SECONDS,
+    show_default=True,
+    type=Clock(0.0),
+    help="How much longer than its clock any player may take.",
+)
+memory_option = click.option(
+    "--memory",
+    type=Count(LEAST_MEBIBYTES),
+    metavar="MIB",
+    help="Memory limit of the process of each agent of your own.  [default: 4096]",
 )
 no_cache_option = click.option("--no-cache", is_flag=True, help="Ignore the cache and recompile.")
 

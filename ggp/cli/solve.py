@@ -248,11 +248,11 @@ def _chosen_method(game: CompiledGame, method: str, coalition: str | None, save:
 def _opponent(spec: str) -> Player:
     """The player to be measured; people and players over HTTP are not asked a thousand times."""
     from ggp.match.player import PlayerSpecError
-    from ggp.players.factory import make_player, require_kind
+    from ggp.players.factory import check_player, require_kind
 
     try:
         require_kind(spec, refused=("human", "http"))
-        return make_player(spec)
+        return check_player(spec)
     except PlayerSpecError as error:
         raise click.BadParameter(str(error), param_hint="'--against'") from None
 

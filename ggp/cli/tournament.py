@@ -30,6 +30,17 @@ DEFAULT_STORE = Path("tournament.sqlite")
 SHOWN_FAILURES = 3
 
 _LISTS = ("--agents", "--game")
+_COPIED_FLAGS = (
+    "repetitions",
+    "simulations",
+    "start_clock",
+    "play_clock",
+    "grace",
+    "memory",
+    "seed",
+    "engine",
+    "name",
+)
 
 
 class _ListOptions(click.Command):
@@ -130,6 +141,18 @@ _run_option = click.option(
     help="Time before the first move.  [default: the play clock]",
 )
 @click.option("--play-clock", type=float, metavar="SECONDS", help="Time for each move.  [default: 1]")
+@click.option(
+    "--grace",
+    type=float,
+    metavar="SECONDS",
+    help="How much longer than its clock any player may take.  [default: 1]",
+)
+@click.option(
+    "--memory",
+    type=int,
+    metavar="MIB",
+    help="Memory limit of the process of each agent of your own.  [default: 4096]",
+)
 @click.option("--seed", type=int, help="Random seed that all other seeds derive from.  [default: 0]")
 @click.option(
     "--engine",
@@ -191,11 +214,7 @@ def _plan_from_file(config: Path, flags: dict[str, Any]) -> Plan:
 def _plan_from_flags(flags: dict[str, Any]) -> Plan:
     if not flags["games"] or not flags["agents"]:
         raise click.UsageError("expected a CONFIG file, or both --game and --agents")
-    data: dict[str, Any] = {
-        name: flags[name]
-        for name in ("repetitions", "simulations", "start_clock", "play_clock", "seed", "engine", "name")
-        if flags[name] is not None
-    }
+    data: dict[str, Any] = {name: flags[name] for name in _COPIED_FLAGS if flags[name] is not None}
     data["agents"] = {_agent_name(spec): spec for spec in flags["agents"]}
     if len(data["agents"]) < len(flags["agents"]):
         raise click.UsageError("the same agent is given twice")

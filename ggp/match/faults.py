@@ -4,6 +4,7 @@
     ├── Late           TO          no answer by the deadline
     ├── Unreachable    CE          no connection, or a reply that is not HTTP
     ├── Illegal        IL <text>   an answer that is not a legal move, or not `ready`
+    ├── Crashed        CR <text>   the player's program failed: the error, and its file and line
     ├── WrongTablebase TB          the player's saved solution is of another game
     └── OtherFault     <text>      what other managers write
 
@@ -58,6 +59,17 @@ class Illegal(Fault):
 
 
 @dataclass(frozen=True)
+class Crashed(Fault):
+    """The program that plays has failed; `error` says how, with the file and line if they are known."""
+
+    error: str
+    code: ClassVar[str] = "CR"
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.error}"
+
+
+@dataclass(frozen=True)
 class WrongTablebase(Fault):
     """The player's saved solution is of another game."""
 
@@ -75,6 +87,7 @@ class OtherFault(Fault):
 
 
 _PLAIN = {kind.code: kind for kind in (Late, Unreachable, WrongTablebase)}
+_WITH_TEXT: dict[str, type[Illegal | Crashed]] = {kind.code: kind for kind in (Illegal, Crashed)}
 
 
 def parse_fault(text: str) -> Fault | None:
@@ -82,6 +95,8 @@ def parse_fault(text: str) -> Fault | None:
 
     >>> parse_fault("IL (mark 9 9)")
     Illegal(answer='(mark 9 9)')
+    >>> parse_fault("CR ZeroDivisionError: division by zero (agents.py:7)")
+    Crashed(error='ZeroDivisionError: division by zero (agents.py:7)')
     >>> parse_fault("") is None
     True
     """
@@ -89,9 +104,8 @@ def parse_fault(text: str) -> Fault | None:
         return None
     if text in _PLAIN:
         return _PLAIN[text]()
-    if text.startswith(f"{Illegal.code} "):
-        return Illegal(text[len(Illegal.code) + 1 :])
-    return OtherFault(text)
+    code, _, rest = text.partition(" ")
+    return _WITH_TEXT[code](rest) if rest and code in _WITH_TEXT else OtherFault(text)
 
 
 def fault_text(fault: Fault | None) -> str:

@@ -33,7 +33,7 @@ from ggp.beliefs.observation import Observation
 from ggp.game import Game, Move, Role
 from ggp.integers import check_integers
 from ggp.match.faults import Fault
-from ggp.match.terms import derived_seed
+from ggp.match.terms import GRACE_SECONDS, derived_seed
 
 
 class PlayerError(Exception):
@@ -58,15 +58,16 @@ class PlayerFaultError(PlayerError):
     """A player gave no usable answer; the referee replaces its move and continues.
 
     fault   why, as the match record notes it
+    move    what a player over HTTP answered all the same: a move that its agent did not choose
 
     >>> from ggp.match.faults import Late
     >>> str(PlayerFaultError(Late(), "took too long"))
     'took too long'
     """
 
-    def __init__(self, fault: Fault, message: str = "") -> None:
+    def __init__(self, fault: Fault, message: str = "", move: Move | None = None) -> None:
         super().__init__(message or str(fault))
-        self.fault = fault
+        self.fault, self.move = fault, move
 
 
 class MatchQuitError(PlayerError):
@@ -90,6 +91,7 @@ class MatchSetup:
 
     game            the rules; it holds no state of the match
     can_take_back   whether TakeBackError is heard in this match
+    grace_seconds   as in MatchTerms; for what waits for the answer of another process
 
     >>> import ggp
     >>> game = ggp.load("tictactoe", engine="reasoner")
@@ -104,6 +106,7 @@ class MatchSetup:
     play_clock_seconds: float
     seed: int
     can_take_back: bool = False
+    grace_seconds: float = GRACE_SECONDS
 
     def __post_init__(self) -> None:
         """Raises TypeError for a seed that is not an integer."""
@@ -133,6 +136,8 @@ class Player:
     is_remote         spends its time waiting for another process: the referee asks all remote players
                       at the same time, all others one after the other
     is_human          is never late
+    keeps_time        ends by itself what it waits for, and raises Late: the referee takes no time
+    plays_unstarted   is asked for moves after a failed START also where all must start
     ponders           `ponder` is to be called while other players think
     ponders_on_observations   `ponder` may be called in games with `sees` too: it uses what was observed
     is_counted        searches a fixed number of simulations or nodes, whatever the clock
@@ -147,6 +152,8 @@ class Player:
     name: str = "player"
     is_remote: bool = False
     is_human: bool = False
+    keeps_time: bool = False
+    plays_unstarted: bool = False
     ponders: bool = False
     ponders_on_observations: bool = False
     is_counted: bool = False
@@ -194,6 +201,9 @@ class Player:
 
     def prepare(self, game: Game[Any]) -> None:
         """Compile what playing `game` needs, before any clock starts."""
+
+    def get_ready(self) -> None:
+        """Do what has to be done before the next clock starts; called before every `start` and `choose`."""
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         """Get ready for a match.

@@ -86,7 +86,7 @@ Watcher = Callable[[Moment], None]
 
 @dataclass(frozen=True)
 class Reply:
-    """What one seat answered; nothing if it has no player, nothing but a fault if it failed."""
+    """What one seat answered; nothing if it has no player, mostly nothing but a fault if it failed."""
 
     answer: Any = None
     fault: Fault | None = None
@@ -220,7 +220,7 @@ class Referee:
             try:
                 seat.start(self.setup_of(index), deadline)
             except PlayerFaultError as error:
-                if self.terms.all_must_start:
+                if self.terms.all_must_start and not seat.plays_unstarted:
                     raise NotStartedError(f"{seat.name} did not start: {error}", index, error.fault) from None
                 raise
 
@@ -239,6 +239,7 @@ class Referee:
             self.terms.play_clock_seconds,
             derived_seed(self.terms.seed, f"player {index}"),
             can_take_back=self.can_take_back,
+            grace_seconds=self.terms.grace_seconds,
         )
 
     def take_back(self, role: Role) -> None:
@@ -273,7 +274,11 @@ class Referee:
         drawn = [self.chance.choice(moves) for moves in legal]
 
         def choose(index: int, seat: Player, deadline: float) -> Move:
-            move = self.ask_move(index, seat, deadline)
+            try:
+                move = self.ask_move(index, seat, deadline)
+            except PlayerFaultError as error:
+                move = error.move if error.move in legal[index] else None
+                raise PlayerFaultError(error.fault, str(error), move) from None
             if move not in legal[index]:
                 raise PlayerFaultError(Illegal(shorten(str(move))))
             return move
@@ -372,13 +377,15 @@ class Referee:
 
     def ask_one(self, index: int, seat: Player, ask: Ask, limit_seconds: float) -> Reply:
         """Ask one seat and take the time."""
+        seat.get_ready()
         begin = self.clock()
         try:
             answer, fault = ask(index, seat, begin + limit_seconds), None
         except PlayerFaultError as error:
-            answer, fault = None, error.fault
+            answer, fault = error.move, error.fault
         seconds = self.clock() - begin
-        if fault is None and seconds > limit_seconds + self.terms.grace_seconds and not seat.is_human:
+        is_timed = not (seat.is_human or seat.keeps_time)
+        if fault is None and is_timed and seconds > limit_seconds + self.terms.grace_seconds:
             answer, fault = None, Late()
         return Reply(answer, fault, round(seconds, 4))
 

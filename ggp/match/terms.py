@@ -11,6 +11,9 @@ from ggp.integers import check_integers
 STEP_LIMIT = 10_000
 """Steps after which the referee aborts a match that does not end."""
 
+GRACE_SECONDS = 1.0
+"""How much longer than its clock a player may take before its answer is late: ggp-base's second."""
+
 OnError = Literal["first", "random"]
 
 
@@ -21,7 +24,8 @@ class MatchTerms:
     on_error         what replaces a missing or illegal move: a random legal one (ggp-base) or the first
                      (Dresden)
     match_id         empty: made from the game's name and the time
-    grace_seconds    how much longer than its clock a player may take before its answer is late
+    grace_seconds    how much longer than its clock a player may take before its move is late, the same for
+                     players in this process, in others and over HTTP; people are never late
     all_must_start   whether a fault at START ends the match: players are told, and NotStartedError is raised
 
     >>> MatchTerms(start_clock_seconds=5, play_clock_seconds=1, seed=7).on_error
@@ -35,7 +39,7 @@ class MatchTerms:
     on_error: OnError = "random"
     match_id: str = ""
     step_limit: int = STEP_LIMIT
-    grace_seconds: float = 0.5
+    grace_seconds: float = GRACE_SECONDS
     all_must_start: bool = False
 
     def __post_init__(self) -> None:

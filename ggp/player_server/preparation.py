@@ -8,16 +8,13 @@ moves are played, which loads the kernels that follow a match.
 
 from __future__ import annotations
 
-import time
-from typing import Any
-
 from ggp.beliefs.belief import prepare_beliefs
 from ggp.engines.loading import find_own_rules, load
-from ggp.game import Game, hides_information
-from ggp.match.player import MatchSetup, Player
+from ggp.game import hides_information
 from ggp.players.factory import make_player
 from ggp.players.own import is_own_player
 from ggp.players.simple import LegalPlayer
+from ggp.players.warm_up import play_trial
 
 _PUZZLE = """
     (role a) (init (at 1)) (succ 1 2) (succ 2 3) (succ 3 4)
@@ -42,10 +39,6 @@ _BOARD_GAME = "tictactoe"
 _HIDING_GAME = "kuhn_poker"
 """Percepts, and a tree that is small enough for an equilibrium."""
 
-_TRIAL_SECONDS = 0.3
-"""Of each clock in the trial match of a player of one's own."""
-_TRIAL_STEPS = 8
-
 
 def prepare(agent: str) -> None:
     """Compile and cache every kernel that `agent` runs. Raises PlayerSpecError, and what the agent raises."""
@@ -58,23 +51,3 @@ def prepare(agent: str) -> None:
         # A player of one's own may refuse hidden information.
         is_trial = is_own_player(agent) and not hides_information(game)
         play_trial(player if is_trial else LegalPlayer(), game)
-
-
-def play_trial(player: Player, game: Game[Any]) -> None:
-    """Let `player` play the first role; the others make their first legal moves.
-
-    >>> import ggp
-    >>> play_trial(ggp.make_player("random"), ggp.load("tictactoe", engine="reasoner"))
-    """
-    role = game.roles[0]
-    seconds = _TRIAL_SECONDS
-    player.start(MatchSetup("prepare", game, role, seconds, seconds, seed=0), time.monotonic() + seconds)
-    state, joint_move = game.initial_state(), None
-    for _ in range(_TRIAL_STEPS):
-        if game.is_terminal(state):
-            break
-        chosen = player.choose(state, time.monotonic() + seconds, joint_move)
-        moves = [game.legal_moves(state, each) for each in game.roles]
-        joint_move = (chosen if chosen in moves[0] else moves[0][0], *(each[0] for each in moves[1:]))
-        state = game.next_state(state, joint_move)
-    player.stop(joint_move)

@@ -3,6 +3,8 @@
 options      option tables of all kinds of players, and their descriptions
 factory      the player that a text like `mcts:c=40` describes
 own          classes of one's own, by module or file
+own_seat, own_process   their seats in matches, and the process that each runs in
+warm_up      a short match before the first clock
 simple       the first legal move; a random one
 mcts         Monte-Carlo tree search
 uct          plain UCT, counted, from scratch; tournaments play it side by side

@@ -1,6 +1,7 @@
 """From what users write (`mcts:c=40`) to a player.
 
     make_player        the player of a text: kind, options, and what it reports to
+    seat_player        the same for commands: a player of one's own runs in a process of its own
     file_option        the option that names a file
     require_members    whether a player can act for the roles that its options name
     tablebase_spec     the text of a player that plays from a file
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ggp.game import Role
+from ggp.match.faults import Fault
 from ggp.match.player import Player, PlayerSpecError
 from ggp.players.kept_knowledge import check_book, check_endings, check_network
 from ggp.players.mcts import MctsPlayer, Progress, Reporting
@@ -56,6 +58,9 @@ class Links:
     ask: Callable[[str], str] | None = None
     show: Callable[[str], None] | None = None
 
+
+LEAST_MEBIBYTES = 256
+"""Of memory for a process that plays: less does not hold the interpreter and its libraries."""
 
 TUNED_OPTIONS = {"policy", "c"}
 """Whoever gives one of these wants no options that `ggp tune` found."""
@@ -97,7 +102,7 @@ def make_player(
             raise PlayerSpecError(f"player {spec!r}: {error}") from None
     kind, _, rest = spec.partition(":")
     if kind not in _MAKERS:
-        if is_own_player(spec):
+        if is_own(spec):
             return make_own_player(spec)
         if _ADDRESS.fullmatch(spec):
             raise PlayerSpecError(f"unknown player {spec!r}: a player over HTTP is written http://{spec}")
@@ -107,6 +112,41 @@ def make_player(
         return _MAKERS[kind](given, Links(on_progress, on_report, ask, show))
     except (OptionError, OSError) as error:
         raise PlayerSpecError(f"player {spec!r}: {error}") from None
+
+
+def is_own(spec: str) -> bool:
+    """Whether `spec` names a class of one's own.
+
+    >>> is_own("agents.py:Greedy"), is_own("text:./agent.py:x")
+    (True, False)
+    """
+    return is_own_player(spec) and spec.partition(":")[0] not in _MAKERS
+
+
+def seat_player(spec: str, *, mebibytes: int | None = None, on_report: Reporting | None = None) -> Player:
+    """`make_player` for a seat in a match that must go on whatever players do.
+
+    A player of one's own runs in a process of its own, with at most `mebibytes` of memory: see
+    `ggp.players.own_seat`. Raises PlayerSpecError, but not for one whose code fails: that is its fault in the
+    match.
+    """
+    if not is_own(spec):
+        return make_player(spec, on_report=on_report)
+    from ggp.players.own_seat import MEBIBYTES, OwnSeat
+
+    return OwnSeat(spec, MEBIBYTES if mebibytes is None else mebibytes)
+
+
+def check_player(spec: str, *, mebibytes: int | None = None) -> Player:
+    """`seat_player` for a command that ends if the code of a player of one's own fails at once.
+
+    Raises PlayerSpecError.
+    """
+    seat = seat_player(spec, mebibytes=mebibytes)
+    fault: Fault | None = getattr(seat, "fault", None)
+    if fault is not None:
+        raise PlayerSpecError(f"player {spec!r}: {getattr(fault, 'error', fault)}")
+    return seat
 
 
 def require_kind(spec: str, *, refused: tuple[str, ...]) -> None:

@@ -2,24 +2,34 @@
 
 Options follow a second colon and are passed to the class as keyword arguments: `agents.py:Greedy:depth=3`. A
 number becomes an int or a float, `on` and `off` become True and False, anything else stays text.
+
+Commands run such players in processes of their own: see `ggp.players.own_seat`.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
+import sysconfig
+import traceback
 import zlib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ggp.files import PACKAGE
 from ggp.match.player import Player, PlayerSpecError
 
 _SPEC = re.compile(
     r"(?P<place>.+\.py|[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<options>.*))?", re.DOTALL
 )
+
+
+class AuthorError(PlayerSpecError):
+    """The code of the player's author failed when it was imported, or when the player was made."""
 
 
 def is_own_player(spec: str) -> bool:
@@ -65,15 +75,32 @@ def make_own_player(spec: str) -> Player:
             raise PlayerSpecError(f"{place}:{name} is not a player: derive it from ggp.Player")
         return _made(kind, _options(found["options"] or ""))
     except PlayerSpecError as error:
-        raise PlayerSpecError(f"player {spec!r}: {error}") from None
+        raise type(error)(f"player {spec!r}: {error}") from error.__cause__
+
+
+def place_of(spec: str) -> str:
+    """The module or file that a player of one's own is in.
+
+    >>> place_of("lab/agents.py:Greedy:depth=3")
+    'lab/agents.py'
+    """
+    found = _SPEC.fullmatch(spec)
+    assert found is not None
+    return found["place"]
 
 
 def _made(kind: type[Player], options: dict[str, Any]) -> Player:
+    call = f"{kind.__name__}({', '.join(f'{key}={value!r}' for key, value in options.items())})"
+    try:
+        inspect.signature(kind).bind(**options)
+    except TypeError as error:
+        raise PlayerSpecError(f"{call} failed: TypeError: {error}") from None
+    except ValueError:  # a class without a signature
+        pass
     try:
         return kind(**options)
-    except Exception as error:  # whatever the author's code raises
-        call = f"{kind.__name__}({', '.join(f'{key}={value!r}' for key, value in options.items())})"
-        raise PlayerSpecError(f"{call} failed: {_described(error)}") from error
+    except Exception as error:
+        raise AuthorError(f"{call} failed: {error_text(error)}") from error
 
 
 def _options(text: str) -> dict[str, Any]:
@@ -112,9 +139,9 @@ def _module(name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise PlayerSpecError(f"there is no module {error.name}, here or installed") from None
-        raise PlayerSpecError(f"importing {name} failed: {_described(error)}") from error
-    except Exception as error:  # whatever the author's code raises
-        raise PlayerSpecError(f"importing {name} failed: {_described(error)}") from error
+        raise AuthorError(f"importing {name} failed: {error_text(error)}") from error
+    except Exception as error:
+        raise AuthorError(f"importing {name} failed: {error_text(error)}") from error
 
 
 def _module_of_file(path: Path) -> ModuleType:
@@ -136,9 +163,9 @@ def _module_of_file(path: Path) -> ModuleType:
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever the author's code raises
+    except Exception as error:
         del sys.modules[name]
-        raise PlayerSpecError(f"importing {path.name} failed: {_described(error)}") from error
+        raise AuthorError(f"importing {path.name} failed: {error_text(error)}") from error
     return module
 
 
@@ -148,6 +175,22 @@ def _search_also(folder: Path) -> None:
         importlib.invalidate_caches()
 
 
-def _described(error: Exception) -> str:
-    """An error in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
+def error_text(error: BaseException) -> str:
+    """An error in one line, with the file and line of the author's code that it comes from.
+
+    >>> error_text(ZeroDivisionError("division by zero"))
+    'ZeroDivisionError: division by zero'
+    """
+    installed = (str(PACKAGE), *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")))
+    places = [
+        f" ({Path(frame.filename).name}:{frame.lineno})"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(("<", *installed))
+    ]
+    if isinstance(error, SyntaxError) and error.filename:  # its text names the file and line
+        places = []
+    try:
+        text = f"{type(error).__name__}: {error}".removesuffix(": ")
+    except Exception:  # an error whose text cannot be made
+        text = type(error).__name__
+    return " ".join(text.split()) + (places or [""])[-1]

@@ -42,6 +42,8 @@ _DRAINING_SECONDS = 1.0
 class TextPlayer(Player):
     """Asks a command for every move.
 
+    It is ended at the deadline and the grace of the match.
+
     command   a program and its arguments, quoted as in a shell
     clock     `time.monotonic`, or what replaces it
 
@@ -51,6 +53,8 @@ class TextPlayer(Player):
 
     Raises OptionError if there is no such program.
     """
+
+    keeps_time = True
 
     def __init__(self, command: str, clock: Callable[[], float] = time.monotonic) -> None:
         try:
@@ -100,7 +104,8 @@ class TextPlayer(Player):
             f"Answer with one of them on the last line, within {deadline - self.clock():.1f} seconds.\n"
         )
         try:
-            return read_move(run_command(self.arguments, text, deadline, self.clock), legal)
+            end = deadline + self.setup.grace_seconds
+            return read_move(run_command(self.arguments, text, end, self.clock), legal)
         except PlayerFaultError as error:
             if isinstance(error.fault, Unreachable) and not self._has_warned:
                 _logger.warning("%s failed: %s", self.name, error)

@@ -3,5 +3,6 @@
 isolation       the command line and environment of a child: nothing is imported from the working directory
 child_process   the parent's end in an event loop: start, lines, kill
 child_link      the same with numbered requests, each with a time limit, and events
+asked_child     the parent's end in a thread that waits: questions and answers with a time limit
 child_end       the child's end: lines, memory limit, end
 """

@@ -11,6 +11,7 @@ import ctypes
 import gc
 import os
 import queue
+import select
 import signal
 import sys
 import threading
@@ -36,6 +37,30 @@ class LineQueue:
     def wait(self) -> bytes:
         """The next line, as soon as there is one."""
         return self._lines.get()
+
+
+def guard_group() -> None:
+    """Start a guard that kills this process's group once standard input is closed; call it before any thread.
+
+    Code that never gives the interpreter back, and whatever it has started, would outlive the parent.
+    """
+    if not hasattr(os, "fork") or os.getpgrp() != os.getpid():
+        return
+    between = os.fork()
+    if between:  # the guard is no child of this process, which may wait for its own children
+        os.waitpid(between, 0)
+        return
+    if os.fork():
+        os._exit(0)
+    with contextlib.suppress(BaseException):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (1, 2):  # readers of these must see the end of the others
+            os.dup2(nothing, stream)
+        end = select.poll()
+        end.register(0, 0)
+        end.poll()
+    os.killpg(0, signal.SIGKILL)
 
 
 def take_stdin() -> BinaryIO:

@@ -23,9 +23,10 @@ from gdl.syntax.printer import to_kif
 from gdl.terms import Term
 from ggp.beliefs.observation import Observation
 from ggp.game import Move
-from ggp.match.faults import Illegal, Late, Unreachable, shorten
+from ggp.match.faults import Illegal, Late, Unreachable, parse_fault, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.protocol.messages import (
+    FAULT_HEADER,
     Abort,
     Info,
     Message,
@@ -36,15 +37,13 @@ from ggp.protocol.messages import (
     format_message,
     parse_info_reply,
     parse_move_reply,
+    printable,
 )
 from ggp.protocol.scrambling import Scrambler
 
 CONNECT_SECONDS = 5.0
 INFO_SECONDS = 2.0
 ABORT_SECONDS = 1.0
-PLAY_GRACE_SECONDS = 1.0
-"""How much longer than the play clock to wait for a move, as ggp-base does."""
-
 _MAX_REPLY_BYTES = 256 * 1024
 
 Result = TypeVar("Result")
@@ -81,6 +80,13 @@ async def ask(url: str, message: Message, limit_seconds: float, *, receiver: str
 
     Raises NoConnectionError, and PlayerFaultError: Late, or Unreachable for an unreadable reply too.
     """
+    return (await ask_for_fault(url, message, limit_seconds, receiver=receiver))[0]
+
+
+async def ask_for_fault(
+    url: str, message: Message, limit_seconds: float, *, receiver: str = ""
+) -> tuple[str, str]:
+    """`ask`, and the fault by which the reply is not that of the player's agent; mostly empty."""
     timeout = aiohttp.ClientTimeout(total=limit_seconds, sock_connect=CONNECT_SECONDS)
     headers = {"Content-Type": "text/acl", "Sender": "GAMEMASTER", "Receiver": receiver or "PLAYER"}
     body = format_message(message).encode()
@@ -90,6 +96,7 @@ async def ask(url: str, message: Message, limit_seconds: float, *, receiver: str
             session.post(url, data=body, headers=headers, allow_redirects=False) as response,
         ):
             reply = await _read_reply(response)
+            fault = printable(shorten(response.headers.get(FAULT_HEADER, "")))
     except aiohttp.ConnectionTimeoutError:
         raise NoConnectionError(f"{url}: no connection in {CONNECT_SECONDS:g} s") from None
     except aiohttp.ClientConnectorError as error:
@@ -98,7 +105,7 @@ async def ask(url: str, message: Message, limit_seconds: float, *, receiver: str
         raise PlayerFaultError(Late(), f"{url}: no answer in {limit_seconds:g} s") from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
         raise PlayerFaultError(Unreachable(), f"{url}: {_reason(error)}") from None
-    return decode(reply).strip()
+    return decode(reply).strip(), fault
 
 
 def _reason(error: Exception) -> str:
@@ -155,6 +162,7 @@ class RemotePlayer(Player):
     """
 
     is_remote = True
+    keeps_time = True
 
     def __init__(
         self, address: str, *, scrambler: Scrambler | None = None, requests: Requests | None = None
@@ -177,7 +185,7 @@ class RemotePlayer(Player):
             setup.start_clock_seconds,
             setup.play_clock_seconds,
         )
-        reply = self.requests.run(self._ask(message, _remaining(deadline)))
+        reply, _ = self.requests.run(self._ask(message, _remaining(deadline)))
         if reply.lower() != "ready":
             raise PlayerFaultError(
                 Illegal(shorten(reply)), f"{self.url} answers START with {shorten(reply)!r}"
@@ -195,14 +203,20 @@ class RemotePlayer(Player):
     def _play(self, told: tuple[Term, ...] | None, deadline: float) -> Move:
         """The player's answer to PLAY; told of the last step: the joint move or the role's percepts."""
         message = Play(self.setup.match_id, self._scramble_all(told))
-        reply = self.requests.run(self._ask(message, _remaining(deadline) + PLAY_GRACE_SECONDS))
+        limit = _remaining(deadline) + self.setup.grace_seconds
+        reply, stated = self.requests.run(self._ask(message, limit))
+        move, fault = None, parse_fault(stated)
         try:
             move = parse_move_reply(reply)
         except ProtocolError:
+            fault = fault or Illegal(shorten(reply))
+        if move is not None and self.scrambler is not None:
+            move = self.scrambler.unscramble(move)
+        if move is None or fault is not None:
             raise PlayerFaultError(
-                Illegal(shorten(reply)), f"{self.url}: not a move: {shorten(reply)!r}"
-            ) from None
-        return move if self.scrambler is None else self.scrambler.unscramble(move)
+                fault or Illegal(""), f"{self.url}: not its agent's move: {shorten(reply)!r}", move
+            )
+        return move
 
     def stop(self, told: tuple[Term, ...] | None) -> None:
         if self._setup is None:
@@ -233,8 +247,9 @@ class RemotePlayer(Player):
             if name:
                 self.name = f"{name}@{self.address}"
 
-    async def _ask(self, message: Message, limit_seconds: float) -> str:
-        return await ask(self.url, message, limit_seconds, receiver=str(self._scramble(self.setup.role)))
+    async def _ask(self, message: Message, limit_seconds: float) -> tuple[str, str]:
+        receiver = str(self._scramble(self.setup.role))
+        return await ask_for_fault(self.url, message, limit_seconds, receiver=receiver)
 
     def _scramble(self, term: Term) -> Term:
         return term if self.scrambler is None else self.scrambler.scramble(term)

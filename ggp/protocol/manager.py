@@ -2,18 +2,16 @@
 
 The referee plays it in a thread; this event loop sends its requests, and can interrupt them. A match always
 ends with a complete record, in which every fault stands. Waiting times are ggp-base's: START the start
-clock, PLAY the play clock and one second, STOP the play clock, ABORT one second, connecting five.
+clock, PLAY the play clock and the grace of the match, STOP the play clock, ABORT one second, connecting five.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import random
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ggp.game import RANDOM_ROLE, Game, Role
@@ -140,8 +138,7 @@ async def manage_match(
         )
     players = take_seats(game, addresses, scrambler=scrambler, requests=requests)
     await asyncio.gather(*(player.ask_name() for player in players if player is not None))
-    # Requests end by themselves after the clock and ggp-base's grace; what they bring then counts.
-    referee = Referee(game, players, replace(terms, grace_seconds=math.inf), watch=watch)
+    referee = Referee(game, players, terms, watch=watch)
     referee.record.is_scrambled = scramble
     if record is not None:
         record(referee.record)

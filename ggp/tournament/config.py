@@ -4,6 +4,7 @@ name = "small"            seed = 1             engine = "auto"
 games = ["tictactoe"]     # or [games.NAME] tables with `rules` (a path), `simulations` and `lineups`
 repetitions = 10          play_clock = 1.0     start_clock = 1.0     simulations = 500
 against = ["plain"]       lineups = "pairs"
+grace = 1.0               memory = 4096             # seconds beyond each clock; MiB of each agent of one's own
 
 [agents]
 plain = "mcts"
@@ -35,7 +36,8 @@ from gdl.errors import GdlError
 from ggp.engines.loading import ENGINES, find_rules, make_game, read_program
 from ggp.game import RANDOM_ROLE
 from ggp.match.player import PlayerSpecError
-from ggp.players.factory import make_player
+from ggp.match.terms import GRACE_SECONDS
+from ggp.players.factory import LEAST_MEBIBYTES, seat_player
 from ggp.protocol.messages import MAX_CLOCK_SECONDS
 from ggp.tournament.agent_code import code_digest
 from ggp.tournament.plan import (
@@ -57,7 +59,7 @@ SIMULATION_CLOCK_SECONDS = 3600.0
 
 _CONDITION_KEYS = ("repetitions", "start_clock", "play_clock", "simulations")
 _UNTIL_KEYS = ("rule", "elo0", "elo1", "alpha", "beta", "width")
-_TOP_KEYS = {"name", "seed", "engine", "games", "agents", "options", "against", "lineups"}
+_TOP_KEYS = {"name", "seed", "engine", "games", "agents", "options", "against", "lineups", "grace", "memory"}
 _TABLES = {"conditions", "until"}
 _SEARCHING = re.compile(r"(mcts|alphabeta|solving|tablebase|text)(:|$)")
 _LIMIT = re.compile(r"[:,](simulations|depth|nodes)=")
@@ -115,10 +117,26 @@ def plan_from_data(data: Mapping[str, Any], *, folder: Path = Path()) -> Plan:
         lineups=_lineups(data.get("lineups", "pairs"), ("lineups",)),
         against=against,
         until=_until(_need(data, "until", dict, (), {})),
+        grace_seconds=_grace(data),
+        memory_mebibytes=_memory(data),
     )
     _check_seats(plan)
     _check_clocks(plan)
     return plan
+
+
+def _grace(data: Mapping[str, Any]) -> float:
+    grace = float(_need(data, "grace", (int, float), (), GRACE_SECONDS))
+    if not 0 <= grace <= MAX_CLOCK_SECONDS:
+        raise ConfigError("grace must be at least 0 seconds and at most a week", ("grace",))
+    return grace
+
+
+def _memory(data: Mapping[str, Any]) -> int | None:
+    memory: int | None = _need(data, "memory", int, (), None)
+    if memory is not None and memory < LEAST_MEBIBYTES:
+        raise ConfigError(f"memory must be at least {LEAST_MEBIBYTES} MiB", ("memory",))
+    return memory
 
 
 def _agents(entries: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Agent, ...]:
@@ -129,7 +147,7 @@ def _agents(entries: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Agen
             raise ConfigError(f"agent name {name!r}: spaces, '/' and '|' are not allowed", key)
         spec = entry if isinstance(entry, str) else _agent_spec(entry, key)
         try:
-            player = make_player(spec)
+            player = seat_player(spec)
         except PlayerSpecError as error:
             raise ConfigError(f"agent {name}: {error}", key) from None
         if player.is_human:

@@ -22,7 +22,17 @@ MATCH_COLUMNS = (
     "started_ms",
     "version",
 )
-SEAT_COLUMNS = ("agent", "goal", "late", "illegal", "lost", "think_seconds", "simulations", "fallback")
+SEAT_COLUMNS = (
+    "agent",
+    "goal",
+    "late",
+    "illegal",
+    "lost",
+    "crashed",
+    "think_seconds",
+    "simulations",
+    "fallback",
+)
 
 
 def write_csv(

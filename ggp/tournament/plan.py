@@ -7,6 +7,7 @@ so that a run can be resumed from its store alone.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import re
@@ -20,7 +21,8 @@ from gdl.syntax.parser import parse
 from gdl.syntax.printer import to_kif
 from ggp.integers import check_integers
 from ggp.match.player import PlayerSpecError
-from ggp.players.factory import make_player
+from ggp.match.terms import GRACE_SECONDS
+from ggp.players.factory import seat_player
 from ggp.players.own import is_own_player
 
 Lineups = Literal["pairs", "all"] | int
@@ -109,6 +111,7 @@ class Plan:
               "all": as many different agents as the game has roles, in every assignment; a number: a
               sample of that many of these assignments, the same in each repetition
     against   unless empty, only pairs with one of these agents are played
+    grace_seconds, memory_mebibytes   see MatchTerms and `seat_player`
     """
 
     name: str
@@ -120,6 +123,8 @@ class Plan:
     lineups: Lineups = "pairs"
     against: tuple[str, ...] = ()
     until: Until | None = None
+    grace_seconds: float = GRACE_SECONDS
+    memory_mebibytes: int | None = None
 
     def __post_init__(self) -> None:
         """Raises TypeError for a seed that is not an integer."""
@@ -148,7 +153,7 @@ class Plan:
         Repetitions, pairs and stopping rule are not among them: they only determine how many matches are
         played.
         """
-        pieces = {"seed": str(self.seed), "engine": self.engine}
+        pieces = {"seed": str(self.seed), "engine": self.engine, "grace": f"{self.grace_seconds:g} s"}
         for agent in self.agents:
             pieces[f"agent {agent.name}"] = agent.player
             if agent.code:
@@ -255,8 +260,12 @@ def with_option(player: str, option: str, value: object) -> str:
     if player.startswith(("http://", "text:")) or re.search(rf"[:,]{re.escape(option)}=", player):
         return player
     extended = extend_spec(player, {option: value})
+    return extended if _is_made(extended) else player
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_made(player: str) -> bool:
     try:
-        make_player(extended)
+        return getattr(seat_player(player), "fault", None) is None
     except PlayerSpecError:
-        return player
-    return extended
+        return False

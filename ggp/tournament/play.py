@@ -23,12 +23,12 @@ from gdl.errors import GdlError
 from ggp.engines.loading import load
 from ggp.files import PACKAGE
 from ggp.game import Game, GameError, hides_information, is_compiled
-from ggp.match.faults import Illegal, Late, Unreachable
+from ggp.match.faults import Crashed, Illegal, Late, OtherFault, Unreachable
 from ggp.match.player import Player, PlayerError, PlayerFaultError
 from ggp.match.record import MatchRecord, program_version
 from ggp.match.referee import NotStartedError, play_match
 from ggp.match.terms import MatchTerms
-from ggp.players.factory import make_player
+from ggp.players.factory import seat_player
 from ggp.protocol.messages import Abort
 from ggp.tournament.batches import kind_of
 from ggp.tournament.pool import CallError
@@ -56,6 +56,7 @@ class SeatResult:
     simulations      completed by its search; None if the player does not count them
     fallback         the policy that its search used instead of the configured one, "" for none; None if
                      unknown, as for HTTP players
+    crashed          number of moves for which its program failed
     """
 
     role: str
@@ -69,6 +70,7 @@ class SeatResult:
     think_seconds: float
     simulations: int | None
     fallback: str | None = ""
+    crashed: int = 0
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ class UnplayableError(CallError):
 def play_task(task: MatchTask) -> MatchResult:
     """Play the match. Raises UnplayableError.
 
-    If a player does not start, the match is not played: it would consist of random moves.
+    If a player does not start, the match is not played: it would consist of random moves. One of one's own
+    is at fault in every move instead.
     """
     try:
         return _play(task)
@@ -174,6 +177,7 @@ def _terms_of(task: MatchTask) -> MatchTerms:
         task.seed,
         match_id=wire_id(task),
         all_must_start=True,
+        grace_seconds=task.grace_seconds,
     )
 
 
@@ -185,7 +189,7 @@ def _result(task: MatchTask, record: MatchRecord, spent: Sequence[Spent], second
         task=task,
         seats=tuple(_seat_result(task, record, index, each) for index, each in enumerate(spent)),
         is_completed=record.is_completed,
-        fault="; ".join(filter(None, [record.fault, *_late_starts(record)])),
+        fault="; ".join(filter(None, [record.fault, *_failed_starts(record)])),
         started_ms=record.start_time,
         seconds=seconds,
         steps=len(record.steps) - 1,
@@ -199,7 +203,7 @@ def _result(task: MatchTask, record: MatchRecord, spent: Sequence[Spent], second
 def _player(task: MatchTask, index: int) -> Player | None:
     spec = task.players[index]
     try:
-        return None if spec is None else make_player(spec)
+        return None if spec is None else seat_player(spec, mebibytes=task.memory_mebibytes)
     except PlayerError as error:  # a file is missing, or is not on this machine
         raise UnplayableError(str(error), task.seats[index]) from None
 
@@ -255,6 +259,7 @@ def _seat_result(task: MatchTask, record: MatchRecord, index: int, spent: Spent)
         think_seconds=round(spent.seconds, 4),
         simulations=spent.simulations,
         fallback=spent.fallback,
+        crashed=sum(isinstance(fault, Crashed | OtherFault) for fault in faults),
     )
 
 
@@ -267,9 +272,12 @@ def _spent(record: MatchRecord, index: int, player: Player | None) -> Spent:
     )
 
 
-def _late_starts(record: MatchRecord) -> list[str]:
-    faults = record.steps[0].faults
-    return [f"{role} was late at START" for role, fault in zip(record.roles, faults, strict=False) if fault]
+def _failed_starts(record: MatchRecord) -> list[str]:
+    return [
+        f"{role} was late at START" if isinstance(fault, Late) else f"{role} failed at START: {fault}"
+        for role, fault in zip(record.roles, record.steps[0].faults, strict=False)
+        if fault is not None
+    ]
 
 
 def _fallback(record: MatchRecord, index: int) -> str:

@@ -72,6 +72,7 @@ class AgentTotals:
     late: int = 0
     illegal: int = 0
     lost: int = 0
+    crashed: int = 0
     think_seconds: float = 0.0
     simulations: int = 0
     counted_seconds: float = 0.0
@@ -99,10 +100,11 @@ class AgentTotals:
         self.late += seat.late
         self.illegal += seat.illegal
         self.lost += seat.lost
+        self.crashed += seat.crashed
 
     @property
     def faults(self) -> int:
-        return self.late + self.illegal + self.lost
+        return self.late + self.illegal + self.lost + self.crashed
 
     @property
     def mean_goal(self) -> tuple[float, float]:

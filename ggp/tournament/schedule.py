@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations, islice, permutations, product
 
 from ggp.game import RANDOM_ROLE
-from ggp.match.terms import derived_seed
+from ggp.match.terms import GRACE_SECONDS, derived_seed
 from ggp.tournament.config import role_names
 from ggp.tournament.plan import Condition, GameEntry, Plan, player_spec
 
@@ -71,6 +71,8 @@ class MatchTask:
     play_clock_seconds: float
     seed: int
     token: str = ""
+    grace_seconds: float = GRACE_SECONDS
+    memory_mebibytes: int | None = None
 
     @property
     def remote_addresses(self) -> frozenset[str]:
@@ -137,6 +139,8 @@ class Schedule:
             play_clock_seconds=cell.condition.play_clock_seconds,
             seed=derived_seed(self.plan.seed, match_id),
             token=self.token,
+            grace_seconds=self.plan.grace_seconds,
+            memory_mebibytes=self.plan.memory_mebibytes,
         )
 
 

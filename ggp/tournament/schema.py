@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _SCHEMA = """
 create table run (
@@ -54,6 +54,7 @@ create table seat (
     think_seconds real not null,
     simulations integer,
     fallback text,                  -- null if unknown, empty if none
+    crashed integer not null default 0,
     primary key (run, match, number),
     foreign key (run, match) references match (run, id)
 ) without rowid;
@@ -98,7 +99,7 @@ def schema_version(link: sqlite3.Connection) -> int:
 
 
 def make_tables(link: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in a new file; only one of several processes that open it does.
+    """Create the tables in a new file, or add what version 2 lacks; only one of several processes does.
 
     Raises StoreError for files of other programs and of other versions.
     """
@@ -111,6 +112,11 @@ def make_tables(link: sqlite3.Connection, path: Path) -> None:
                 for statement in _SCHEMA.split(";\n"):
                     link.execute(statement)
                 link.execute(f"pragma user_version = {SCHEMA_VERSION}")
+    if schema_version(link) == 2:
+        with transaction(link):
+            if schema_version(link) == 2:
+                link.execute("alter table seat add column crashed integer not null default 0")
+                link.execute("pragma user_version = 3")
     version = schema_version(link)
     if version != SCHEMA_VERSION:
         raise StoreError(

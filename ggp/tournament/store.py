@@ -204,7 +204,7 @@ class Store:
         """The settings that the matches of the run depend on."""
         if not self.match_count(run):
             return {}
-        played = {"seed", "engine"}
+        played = {"seed", "engine", "grace"}
         for kind, query in (
             ("agent", "select distinct agent from seat where run = ?"),
             ("game", "select distinct game from match where run = ?"),
@@ -268,7 +268,7 @@ class Store:
         seats: dict[str, list[SeatResult]] = {}
         for match, *fields in self._link.execute(
             "select match, role, agent, player, goal, moves, late, illegal, lost, think_seconds, simulations,"
-            " fallback from seat where run = ? order by match, number",
+            " fallback, crashed from seat where run = ? order by match, number",
             (run.id,),
         ):
             seats.setdefault(match, []).append(SeatResult(*fields))

@@ -182,15 +182,15 @@ def _speed_text(total: AgentTotals) -> str:
 
 
 def faults(results: Results, condition: str) -> Table:
-    """Agents with late, illegal or lost moves; ideally empty."""
+    """Agents with late, illegal, lost or crashed moves; ideally empty."""
     rows = []
     for agent in _agents(results, condition):
         for game in _games(results, condition):
             total = results.agents.get((condition, game, agent), AgentTotals())
             if total.faults:
-                row = (agent, game, *map(str, (total.asked, total.late, total.illegal, total.lost)))
-                rows.append(row)
-    header = ("agent", "game", "moves", "time-outs", "illegal", "no connection")
+                counts = (total.asked, total.late, total.illegal, total.lost, total.crashed)
+                rows.append((agent, game, *map(str, counts)))
+    header = ("agent", "game", "moves", "time-outs", "illegal", "no connection", "crashes")
     return Table("Faults", header, tuple(rows), text_columns=2)
 
 

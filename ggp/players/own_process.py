@@ -1,0 +1,175 @@
+"""The process of a player of one's own: `python -m ggp.players.own_process MEBIBYTES`, started by `OwnSeat`.
+
+It answers the requests of its seat, each a method of `_Agent`: a result, the fault that the player is at, or
+an error in its spec. What the player prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from gdl.syntax.parser import parse_term
+from gdl.terms import Compound, Symbol, Term
+from ggp.beliefs.observation import Observation
+from ggp.engines.loading import load
+from ggp.engines.stated import state_of_facts
+from ggp.files import PACKAGE
+from ggp.game import Game, has_percepts, is_compiled
+from ggp.match.faults import Crashed, Illegal, shorten
+from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
+from ggp.players.own import AuthorError, error_text, make_own_player
+from ggp.players.warm_up import play_trial
+from ggp.processes.child_end import LineQueue, guard_group, limit_memory, take_stdin, take_stdout
+from ggp.protocol.messages import parse_term_or_name
+
+_GAMES_KEPT = 16
+_TERMS_KEPT = 100_000
+_TRIAL_STEPS = 3
+
+load_game = lru_cache(maxsize=_GAMES_KEPT)(load)
+parse_fact = lru_cache(maxsize=_TERMS_KEPT)(parse_term)
+
+
+class _Agent:
+    """The player of a match, one after the other."""
+
+    player: Player
+    game: Game[Any]
+
+    def __init__(self, lines: LineQueue) -> None:
+        self._lines = lines
+        self._tried: set[str] = set()
+        self._threads = threading.active_count()
+        self._shown: set[str] = set()
+
+    def show(self, error: BaseException) -> None:
+        """Print the traceback of an error of the author, once for all moves, from the author's code on."""
+        if (text := error_text(error)) not in self._shown:
+            self._shown.add(text)
+            trace = error.__traceback__
+            while trace is not None and trace.tb_frame.f_code.co_filename.startswith(str(PACKAGE)):
+                trace = trace.tb_next
+            traceback.print_exception(error.with_traceback(trace), chain=False)
+
+    def make(self, spec: str) -> dict[str, Any]:
+        """Make the player of the coming match."""
+        self.player, self._spec = make_own_player(spec), spec
+        player = self.player
+        return {
+            "name": player.name,
+            "ponders": player.ponders,
+            "ponders_on_observations": player.ponders_on_observations,
+            "is_counted": player.is_counted,
+            "needs_lanes": player.needs_lanes,
+        }
+
+    def prepare(self, rules: str, name: str, engine: str, is_tried: bool) -> None:
+        """Load the game and compile what the player needs for it, if need be by a short match of another."""
+        self.game = load_game(rules + "\n", engine, name=name)
+        self.player.prepare(self.game)
+        has_own_way = type(self.player).prepare is not Player.prepare
+        if is_tried and is_compiled(self.game) and not (has_own_way or has_percepts(self.game)):
+            if rules not in self._tried:
+                self._tried.add(rules)
+                with contextlib.suppress(BaseException):  # the match will show it
+                    play_trial(make_own_player(self._spec), self.game, _TRIAL_STEPS)
+
+    def start(self, role: str, deadline: float, **setup: Any) -> None:
+        self.player.start(MatchSetup(game=self.game, role=parse_term(role), **setup), deadline)
+
+    def observe(self, own_move: str | None, percepts: Sequence[str], deadline: float) -> None:
+        own = None if own_move is None else parse_term(own_move)
+        self.player.observe(Observation(own, tuple(map(parse_fact, percepts))), deadline)
+
+    def choose(
+        self, facts: Sequence[str] | None, joint_move: Sequence[str] | None, deadline: float
+    ) -> dict[str, Any]:
+        """The player's move; without facts by what it has observed."""
+        if facts is None:
+            move = self.player.choose_by_observations(deadline)
+        else:
+            state = state_of_facts(self.game, map(parse_fact, facts))
+            joint = None if joint_move is None else tuple(map(parse_fact, joint_move))
+            move = self.player.choose(state, deadline, joint)
+        if not isinstance(move, Symbol | Compound):
+            raise PlayerFaultError(Illegal(f"{move!r} is of type {type(move).__name__}, not a term"))
+        report = self.player.last_report
+        return {
+            "move": str(move),
+            "report": None if report is None else report.to_dict(),
+            "simulations": self.player.simulation_count,
+        }
+
+    def ponder(self, deadline: float) -> None:
+        self.player.ponder(lambda: not self._lines.is_empty(), deadline)
+
+    def stop(self, told: Sequence[str] | None) -> bool:
+        """End the match; whether the process may serve another, because nothing of this one still runs."""
+        terms: tuple[Term, ...] | None = None if told is None else tuple(map(parse_term_or_name, told))
+        self.player.stop(terms)
+        return threading.active_count() <= self._threads and not _has_children()
+
+
+def _has_children() -> bool:
+    try:
+        return os.waitpid(-1, os.WNOHANG) == (0, 0)
+    except (OSError, AttributeError):
+        return False
+
+
+def answer(agent: _Agent, request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a request, whatever the player does."""
+    do = request.pop("do")
+    try:
+        return {"result": getattr(agent, do)(**request)}
+    except PlayerFaultError as error:
+        fault = str(error.fault)
+    except AuthorError as error:
+        agent.show(error.__cause__ or error)
+        fault = str(Crashed(str(error).removeprefix(f"player {request.get('spec')!r}: ")))
+    except PlayerSpecError as error:
+        return {"error": str(error)}
+    except BaseException as error:  # SystemExit, too
+        agent.show(error)
+        fault = str(Crashed(error_text(error)))
+    return {"fault": shorten(fault)}
+
+
+def main() -> None:
+    """Serve the seat that has started this process."""
+    guard_group()
+    lines, stream = LineQueue(take_stdin()), take_stdout()
+    limit_memory(int(sys.argv[1]))
+    agent, lock = _Agent(lines), threading.Lock()
+
+    def write(message: dict[str, Any]) -> None:
+        with lock:
+            stream.write(json.dumps(message).encode() + b"\n")
+            stream.flush()
+
+    is_watched = False
+    while True:
+        request = json.loads(lines.wait())
+        if request["do"] == "halt":  # it has ended the pondering before it by its arrival
+            continue
+        if not is_watched and request["do"] == "prepare" and request["engine"] != "reasoner":
+            from ggp.jit.compiling import watch_compilation  # loads numba
+
+            watch_compilation(lambda is_compiling: write({"compiling": is_compiling}))
+            is_watched = True
+        try:
+            write(answer(agent, request))
+        except (TypeError, ValueError) as error:  # a report or count that is not JSON
+            write({"fault": shorten(str(Crashed(error_text(error))))})
+
+
+if __name__ == "__main__":
+    main()

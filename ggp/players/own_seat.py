@@ -1,0 +1,289 @@
+"""The seat of a player of one's own, which runs in a process of its own.
+
+A player that does not answer is ended at its clock, one that fails is at fault, and both play on: a process
+that has ended is replaced before the next clock starts. Processes serve one match after the other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gdl.terms import Term
+from ggp.beliefs.observation import Observation
+from ggp.game import Game, Move, engine_of
+from ggp.match.faults import Crashed, Fault, Illegal, Late, parse_fault, shorten
+from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
+from ggp.players.own import place_of
+from ggp.processes.asked_child import AskedChild, ChildGoneError, ChildLateError
+from ggp.protocol.messages import ProtocolError, parse_term_or_name, printable
+
+MEBIBYTES = 4096
+"""Default limit on the memory of each process."""
+
+_logger = logging.getLogger("ggp")
+
+_MAKE_SECONDS = 60.0
+"""How long importing and making a player may take."""
+_PREPARE_SECONDS = 60.0
+"""How long a player may prepare for a game, compiling aside."""
+_COMPILING_SECONDS = 600.0
+_STOP_SECONDS = 1.0
+_POLL_SECONDS = 0.01
+_NAME_CHARACTERS = 40
+_MOST_IDLE = 4
+"""Processes kept for later matches."""
+
+_idle: list[tuple[tuple[str, int], AskedChild]] = []
+"""By what their process has imported, and its memory."""
+_hopeless: dict[str, Fault] = {}
+"""Players that once took too long to be made or prepared: nobody waits for them again."""
+_untried: set[str] = set()
+"""Players that must not be tried before the match."""
+
+
+@dataclass(frozen=True)
+class _Report:
+    """A report from another process."""
+
+    content: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.content
+
+
+class OwnSeat(Player):
+    """A player of one's own in a process of its own.
+
+    mebibytes   limit of its memory
+    fault       why it makes no move in this match at all; None mostly
+
+    >>> seat = OwnSeat("ggp.players.simple:RandomPlayer")                      # doctest: +SKIP
+    >>> seat.name, seat.fault                                                  # doctest: +SKIP
+    ('random', None)
+
+    Raises PlayerSpecError if there is no such class; one whose code fails is at fault.
+    """
+
+    keeps_time = True
+    plays_unstarted = True
+
+    def __init__(self, spec: str, mebibytes: int = MEBIBYTES) -> None:
+        self._spec, self._mebibytes = spec, mebibytes
+        self._child: AskedChild | None = None
+        self._prepared: Game[Any] | None = None
+        self._observations: list[Observation] = []
+        self.name = spec.removeprefix(place_of(spec))[1:].partition(":")[0]
+        self._class = f"{place_of(spec)}:{self.name}"
+        self.fault = _hopeless.get(self._class)
+        if self.fault is None:
+            with self._hopeless_if_late():
+                about = self._make()
+                self.name = printable(str(about["name"]), _NAME_CHARACTERS)
+                self.ponders, self.is_counted = bool(about["ponders"]), bool(about["is_counted"])
+                self.ponders_on_observations = bool(about["ponders_on_observations"])
+                self.needs_lanes = bool(about["needs_lanes"])
+
+    def __del__(self) -> None:
+        self._release(may_serve=self._setup is None)
+
+    # --- before the clock -------------------------------------------------------------------------
+
+    def _make(self) -> dict[str, Any]:
+        """Take a process and make the player in it."""
+        key = (place_of(self._spec), self._mebibytes)
+        while self._child is None:
+            found = next((each for each in _idle if each[0] == key), None)
+            if found is None:
+                self._child = AskedChild("ggp.players.own_process", str(self._mebibytes))
+            else:
+                _idle.remove(found)
+                self._child = None if found[1].is_gone else found[1]
+        about: dict[str, Any] = self._ask("make", time.monotonic() + _MAKE_SECONDS, spec=self._spec)
+        return about
+
+    def prepare(self, game: Game[Any]) -> None:
+        self._prepared = game
+        if self.fault is None:
+            with self._hopeless_if_late():
+                self._prepare()
+
+    def _prepare(self) -> None:
+        """Let the process load the game and compile what it needs; without a trial if that does not end."""
+        game = self._prepared
+        assert game is not None
+        engine, rules = engine_of(game), game.program.source.text
+        given = {"rules": rules, "name": game.name, "engine": "auto" if engine == "other" else engine}
+        for is_tried in (True, False):
+            if is_tried and self._class in _untried:
+                continue
+            try:
+                if self._child is None:
+                    self._make()
+                limit = time.monotonic() + _PREPARE_SECONDS
+                self._ask("prepare", limit, **given, is_tried=is_tried)
+                return
+            except PlayerFaultError:
+                if self._child is not None or not is_tried:
+                    raise
+                _untried.add(self._class)
+
+    @contextlib.contextmanager
+    def _hopeless_if_late(self) -> Any:
+        """Take a fault for one of the whole match, and too long a time for one of all matches."""
+        try:
+            yield
+        except PlayerFaultError as error:
+            self.fault = error.fault
+            if isinstance(error.fault, Late):
+                self.fault = _hopeless[self._class] = Crashed("not ready for a match in a minute")
+                _logger.warning("%s is not ready for a match in a minute: it makes no moves", self._spec)
+
+    def get_ready(self) -> None:
+        if self.fault is not None or (self._child is not None and not self._child.is_gone):
+            return
+        self._release(may_serve=False)
+        if self._setup is None or self._prepared is None:
+            return
+        with self._hopeless_if_late():
+            self._prepare()
+            now = time.monotonic()
+            self._start(now + self.setup.start_clock_seconds)
+            for observation in self._observations:
+                self._observe(observation, now + self.setup.start_clock_seconds)
+
+    # --- the match --------------------------------------------------------------------------------
+
+    def start(self, setup: MatchSetup, deadline: float) -> None:
+        super().start(setup, deadline)
+        self._observations = []
+        if self._prepared is not setup.game:
+            self.prepare(setup.game)
+            deadline = time.monotonic() + setup.start_clock_seconds
+        self._require_no_fault()
+        try:
+            self._start(deadline)
+        except PlayerFaultError as error:
+            self.fault = error.fault
+            raise
+
+    def _start(self, deadline: float) -> None:
+        setup = self.setup
+        self._ask(
+            "start",
+            deadline + setup.grace_seconds,
+            role=str(setup.role),
+            deadline=deadline,
+            match_id=setup.match_id,
+            start_clock_seconds=setup.start_clock_seconds,
+            play_clock_seconds=setup.play_clock_seconds,
+            seed=setup.seed,
+            grace_seconds=setup.grace_seconds,
+        )
+
+    def change_game(self, game: Game[Any]) -> None:
+        self._setup = replace(self.setup, game=game)
+
+    def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
+        facts = list(map(str, self.setup.game.facts(state)))
+        return self._choose(facts, None if joint_move is None else list(map(str, joint_move)), deadline)
+
+    def observe(self, observation: Observation, deadline: float) -> None:
+        self._observations.append(observation)
+        self._require_no_fault()
+        self._observe(observation, deadline)
+
+    def _observe(self, observation: Observation, deadline: float) -> None:
+        own, percepts = observation.own_move, observation.percepts
+        self._ask(
+            "observe",
+            deadline + self.setup.grace_seconds,
+            own_move=None if own is None else str(own),
+            percepts=list(map(str, percepts)),
+            deadline=deadline,
+        )
+
+    def choose_by_observations(self, deadline: float) -> Move:
+        return self._choose(None, None, deadline)
+
+    def _choose(self, facts: list[str] | None, joint_move: list[str] | None, deadline: float) -> Move:
+        self.last_report = None
+        self._require_no_fault()
+        limit = deadline + self.setup.grace_seconds
+        chosen = self._ask("choose", limit, facts=facts, joint_move=joint_move, deadline=deadline)
+        text = printable(chosen["move"])
+        try:
+            move = parse_term_or_name(text)
+        except ProtocolError:
+            raise PlayerFaultError(Illegal(shorten(text))) from None
+        self.last_report = None if chosen["report"] is None else _Report(chosen["report"])
+        self.simulation_count = chosen["simulations"]
+        return move
+
+    def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
+        if not self.ponders or self._child is None or self.fault is not None:
+            return
+        self._child.send({"do": "ponder", "deadline": deadline})
+        while not is_over() and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        self._child.send({"do": "halt"})
+        with contextlib.suppress(PlayerFaultError):  # the next move shows it
+            self._ask(None, time.monotonic() + self.setup.grace_seconds)
+
+    def stop(self, told: tuple[Term, ...] | None) -> None:
+        may_serve = False
+        if self._setup is not None and self._child is not None and self.fault is None:
+            texts = None if told is None else list(map(str, told))
+            try:
+                may_serve = bool(self._ask("stop", time.monotonic() + _STOP_SECONDS, told=texts))
+            except PlayerFaultError as error:
+                _logger.warning("%s after its match: %s", self._spec, error)
+        self._release(may_serve=may_serve)
+        super().stop(told)
+
+    # --- the process ------------------------------------------------------------------------------
+
+    def _require_no_fault(self) -> None:
+        if self.fault is not None:
+            raise PlayerFaultError(self.fault)
+
+    def _ask(self, do: str | None, until: float, **arguments: Any) -> Any:
+        """The result of a request, or of the last one that was sent.
+
+        Raises PlayerFaultError, PlayerSpecError. A process that is late or has ended is given up.
+        """
+        if self._child is None:
+            self.get_ready()
+        self._require_no_fault()
+        assert self._child is not None
+        request = None if do is None else {"do": do, **arguments}
+        compiling = _COMPILING_SECONDS if do == "prepare" else 0.0
+        try:
+            answer = self._child.ask(request, until, compiling_seconds=compiling)
+        except ChildLateError:
+            self._release(may_serve=False)
+            raise PlayerFaultError(Late()) from None
+        except ChildGoneError as error:
+            self._release(may_serve=False)
+            raise PlayerFaultError(Crashed(str(error))) from None
+        if "error" in answer:
+            raise PlayerSpecError(str(answer["error"]))
+        if "fault" in answer:
+            raise PlayerFaultError(parse_fault(printable(str(answer["fault"]))) or Crashed("unknown"))
+        return answer["result"]
+
+    def _release(self, *, may_serve: bool) -> None:
+        """Keep the process for another match, or end it."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        if may_serve and not child.is_gone:
+            _idle.append(((place_of(self._spec), self._mebibytes), child))
+            if len(_idle) <= _MOST_IDLE:
+                return
+            child = _idle.pop(0)[1]
+        child.close()
