@@ -79,6 +79,12 @@ _log = logging.getLogger("ggp.player")
     help="Search while the other players think, with agents that play by the clock.",
 )
 @click.option(
+    "--fallback/--no-fallback",
+    default=True,
+    show_default=True,
+    help="Move for an agent that has no move in time; without, the game manager gets an error.",
+)
+@click.option(
     "--page", "has_page", is_flag=True, help="Show the running matches in the browser, on this machine."
 )
 @page_port_option
@@ -105,6 +111,7 @@ def command(
     memory: int,
     allowed_origins: tuple[str, ...],
     ponder: bool,
+    fallback: bool,
     has_page: bool,
     page_port: int,
     is_json: bool,
@@ -130,7 +137,9 @@ def command(
         start_margin_seconds=start_margin,
         max_matches=max_matches,
         allowed_origins=allowed_origins,
-        search=SearchOptions(agent=agent, memory_mebibytes=memory, seed=seed, ponder=ponder),
+        search=SearchOptions(
+            agent=agent, memory_mebibytes=memory, seed=seed, ponder=ponder, fallback=fallback
+        ),
         on_answer=_print_json if is_json else None,
     )
     try:

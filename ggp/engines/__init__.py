@@ -4,6 +4,7 @@ loading          from a path, a name or rule text to a game of any engine
 compilation      from a program to a circuit, and to a compiled game
 quick            a compiled game on its circuit as built, while a thread simplifies that
 once_per_game    what is worked out once per game and kept as long as the game is
+stated           states from their facts
 compiled         the compiled game: single states, successors and playouts in batches
 batches          the same batches as functions, for games of unknown engine
 single_state     kernels for one state at a time

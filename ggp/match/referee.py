@@ -277,8 +277,8 @@ class Referee:
             try:
                 move = self.ask_move(index, seat, deadline)
             except PlayerFaultError as error:
-                move = error.move if error.move in legal[index] else None
-                raise PlayerFaultError(error.fault, str(error), move) from None
+                answer = error.move if error.move in legal[index] else None
+                raise PlayerFaultError(error.fault, str(error), answer) from None
             if move not in legal[index]:
                 raise PlayerFaultError(Illegal(shorten(str(move))))
             return move

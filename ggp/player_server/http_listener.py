@@ -81,10 +81,11 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """The reply: a status and a short text."""
+    """The reply: a status and a short text. `headers`: printable names and values."""
 
     text: str
     status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 _TOO_MANY = HttpResponse("error too many requests", 503)
@@ -342,6 +343,7 @@ def _write(writer: asyncio.StreamWriter, response: HttpResponse, origin: str = "
             "Access-Control-Max-Age: 86400\r\n"
             "Vary: Origin\r\n"
         )
+    head += "".join(f"{name}: {value}\r\n" for name, value in response.headers)
     head += "Connection: close\r\n\r\n"
     writer.write(head.encode("ascii", errors="replace") + body)
 

@@ -12,12 +12,14 @@ import contextlib
 import logging
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gdl.terms import Symbol, Term
 from ggp.game import Move
+from ggp.match.faults import Crashed, Illegal, Late, parse_fault, shorten
 from ggp.player_server.pending_play import Answer, KnownPosition, PendingPlay
 from ggp.player_server.state_link import StateError, StateLink, StateLost, StatePool
 from ggp.player_server.worker_link import WorkerLink, WorkerPool
@@ -33,6 +35,7 @@ from ggp.player_server.worker_messages import (
     Ready,
     StartRequest,
 )
+from ggp.players.factory import is_own
 from ggp.protocol.messages import Play, ProtocolError, Start, Stop, parse_term, printable, spell
 
 log = logging.getLogger("ggp.player")
@@ -66,6 +69,7 @@ class SearchOptions:
     memory_mebibytes       of the worker
     seed                   None: another one for each match
     ponder                 whether the agent searches between its moves, if it plays by the clock
+    fallback               whether this player moves for an agent that has no move in time
     """
 
     agent: str = "mcts"
@@ -74,6 +78,7 @@ class SearchOptions:
     memory_mebibytes: int = 4096
     seed: int | None = None
     ponder: bool = True
+    fallback: bool = True
 
 
 class StartError(Exception):
@@ -117,13 +122,17 @@ class PlayerMatch:
         self._worker = WorkerLink(self._receive)
         self._worker_gone = asyncio.Event()
         self._worker_ready = asyncio.Event()
+        self._is_own = is_own(options.agent)
+        self._failure = ""
+        self._faults: Counter[str] = Counter()
         self._restarts = 0
         self._start_request: StartRequest | None = None
         self._play_requests: list[PlayRequest] = []
         self._current: PendingPlay | None = None
         self._pending: tuple[Play, asyncio.Task[Answer]] | None = None
         self._answered: tuple[Play, Answer] | None = None
-        self._answers: dict[tuple[int, int], Move] = {}
+        self._answers: dict[tuple[int, int], tuple[Move, str]] = {}
+        """By step and state what was answered, and the fault in it."""
         self._has_search = True
         self._position: KnownPosition | None = None
         self._is_peer_gone: Callable[[], bool] = lambda: True
@@ -284,13 +293,18 @@ class PlayerMatch:
             case BestMove() | Progress() | Decision():
                 self._note_search(event)
             case Failed():
-                log.warning("match %s: worker gave up: %s", self.match_id, printable(event.message))
+                self._failure = printable(event.message)
+                log.warning("match %s: worker gave up: %s", self.match_id, self._failure)
             case Gone():
                 self._replace_worker()
 
     def _note_search(self, event: BestMove | Progress | Decision) -> None:
         play = self._current
         if play is None or event.ticket != play.ticket or play.is_final:
+            return
+        if isinstance(event, Decision) and event.fault:
+            play.fault = parse_fault(event.fault)
+            play.decided.set()
             return
         if not isinstance(event, BestMove):
             play.report = event.report
@@ -310,7 +324,11 @@ class PlayerMatch:
     def _replace_worker(self) -> None:
         """Start another worker, which catches up with the match from the requests so far."""
         self._worker_gone.set()
-        if self._restarts >= _MAX_RESTARTS or not self.is_loaded:
+        if self._current is not None and self._current.fault is None:
+            self._current.fault = Crashed(self._failure or "its process ended")
+        # A player of one's own ends its process, or has it ended, once in every move if it likes.
+        most = _MAX_RESTARTS + (len(self._play_requests) if self._is_own else 0)
+        if self._restarts >= most or not self.is_loaded:
             self._give_up_search("worker died")
             return
         self._restarts += 1
@@ -372,7 +390,9 @@ class PlayerMatch:
             return False
         if message.terms is None:
             return True
-        return self._own_index is not None and message.terms[self._own_index :][:1] != (self._last_answer,)
+        if self._own_index is None or self._last_answer is None:
+            return False
+        return message.terms[self._own_index :][:1] != (self._last_answer,)
 
     async def _answer(self, message: Play, deadline: float, latest: float) -> Answer:
         own_move = message.last_move or self._last_answer
@@ -400,14 +420,28 @@ class PlayerMatch:
         self._watch({"event": "wait", "roles": []})
         known = self._known_answer(position)
         if position and known:
-            return Answer(self._spell(known), "known", position.step)
+            return Answer(self._spell(known[0]), "known", position.step, fault=known[1])
+        move: Move | None
         move, how = self._choose(play, position)
+        is_chosen = how in ("decided", "best so far") and (play.is_final or play.is_searched)
+        is_own, fault = is_chosen or how == "only move", ""
+        if not is_own:
+            fault = shorten(printable(str(play.fault or Late())))
+            self._faults[fault.partition(" ")[0]] += 1
+            if self._is_own and play.fault is None:  # it may never end its search for this move
+                play.fault = Late()
+                self._worker.kill()
+        if not (is_own or self._options.fallback):
+            move, how = None, "none"
+        if move is not None and position is not None and position.legal:
+            self._answers[position.step, position.state] = move, fault
         self._last_answer = move
         report = play.report if how in ("decided", "best so far") else None
-        return Answer(self._spell(move), how, None if position is None else position.step, report)
+        text = f"error {fault}" if move is None else self._spell(move)
+        return Answer(text, how, None if position is None else position.step, report, fault)
 
-    def _known_answer(self, position: KnownPosition | None) -> Move | None:
-        """The move already sent in `position`, if any."""
+    def _known_answer(self, position: KnownPosition | None) -> tuple[Move, str] | None:
+        """The move already sent in `position`, if any, and the fault in it."""
         return None if position is None else self._answers.get((position.step, position.state))
 
     async def _wait_for_legal_move(
@@ -471,7 +505,7 @@ class PlayerMatch:
         if not self._has_search:
             end = min(end, time.monotonic() + _ALONE_SECONDS)
         with contextlib.suppress(StateLost, StateError):
-            while not (play.is_final or play.is_searched or self._is_closed):
+            while self._options.fallback and not (play.is_final or play.is_searched or self._is_closed):
                 remaining = end - time.monotonic()
                 if remaining <= 0:
                     break
@@ -503,12 +537,12 @@ class PlayerMatch:
                 why = "worker sent none"
             else:
                 why = f"worker's {play.best} is not legal"
+                play.fault = Illegal(str(play.best))
             if play.short is not None:
                 move, found = play.short, "short search"
             else:
                 move, found = parse_term(self._rng.choice(position.legal)), "random"
             log.warning("match %s step %d: %s move, %s", self.match_id, position.step, found, why)
-        self._answers[position.step, position.state] = move
         return move, found
 
     def _spell(self, move: Move) -> str:
@@ -524,6 +558,11 @@ class PlayerMatch:
             self._watch_step(self.step + 1, message.terms, message.last_move or self._last_answer)
         note = "The match was aborted" if message is None else "The match is over"
         self._watch({"event": "stop", "note": note})
+        if self._faults:
+            kinds = ", ".join(f"{count} {code}" for code, count in self._faults.items())
+            total = len(self._play_requests)
+            text = "match %s: %d of %d moves were not the agent's own: %s"
+            log.warning(text, self.match_id, self._faults.total(), total, kinds)
         self._releasing = asyncio.create_task(self._workers.give_back(self._worker, terms))
         if self._states is not None:
             self._state_pool.give_back(self._states)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ggp.game import Move
+from ggp.match.faults import Fault
 from ggp.protocol.messages import printable
 from ggp.search.report import report_text
 
@@ -20,6 +21,7 @@ class PendingPlay:
     is_searched   whether a search has found `best`
     short         the move of the state process's short search
     report        how the worker's search stood at the latest event, as JSON-able data
+    fault         why the agent has no move, if it is known that it will have none
     decided       set when nothing better will come from the worker
     has_move      set when the worker has sent a move, or the match has ended
     """
@@ -30,6 +32,7 @@ class PendingPlay:
     is_searched: bool = False
     short: Move | None = None
     report: dict[str, Any] | None = None
+    fault: Fault | None = None
     decided: asyncio.Event = field(default_factory=asyncio.Event)
     has_move: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -68,8 +71,9 @@ class Answer:
     """A reply to PLAY, and how it came about.
 
     step     joint moves made before it; None if the state was unknown
-    how      decided, best so far, only move, short search, random, guess, known, repeated
+    how      decided, best so far, only move, short search, random, guess, none, known, repeated
     report   how the search stood (`ggp.search.report.SearchReport.to_dict`), or None
+    fault    why it is not a move of the agent, as match records write it; mostly empty
 
     >>> Answer("(mark 1 1)", "decided", 4).repeated().how
     'repeated'
@@ -79,11 +83,12 @@ class Answer:
     how: str
     step: int | None = None
     report: dict[str, Any] | None = None
+    fault: str = ""
 
     def note(self) -> str:
         """A note for the log line."""
         if self.report is None:
-            return self.how
+            return printable(f"{self.how}; {self.fault}") if self.fault else self.how
         # Names in a report come from the rules, and so from a stranger.
         return printable(f"{self.how}; {report_text(self.report)}")
 

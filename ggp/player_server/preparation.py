@@ -8,13 +8,17 @@ moves are played, which loads the kernels that follow a match.
 
 from __future__ import annotations
 
+import logging
+
 from ggp.beliefs.belief import prepare_beliefs
 from ggp.engines.loading import find_own_rules, load
 from ggp.game import hides_information
 from ggp.players.factory import make_player
-from ggp.players.own import is_own_player
+from ggp.players.own import error_text, is_own_player
 from ggp.players.simple import LegalPlayer
 from ggp.players.warm_up import play_trial
+
+log = logging.getLogger("ggp.player")
 
 _PUZZLE = """
     (role a) (init (at 1)) (succ 1 2) (succ 2 3) (succ 3 4)
@@ -41,7 +45,7 @@ _HIDING_GAME = "kuhn_poker"
 
 
 def prepare(agent: str) -> None:
-    """Compile and cache every kernel that `agent` runs. Raises PlayerSpecError, and what the agent raises."""
+    """Compile and cache every kernel that `agent` runs. Raises PlayerSpecError."""
     for rules in (_PUZZLE, find_own_rules(_BOARD_GAME), _SIMULTANEOUS, find_own_rules(_HIDING_GAME)):
         # Not from the cache of games: compiling a game has kernels too.
         game = load(rules, use_cache=False)
@@ -50,4 +54,9 @@ def prepare(agent: str) -> None:
         prepare_beliefs(game)
         # A player of one's own may refuse hidden information.
         is_trial = is_own_player(agent) and not hides_information(game)
-        play_trial(player if is_trial else LegalPlayer(), game)
+        try:
+            play_trial(player if is_trial else LegalPlayer(), game)
+        except Exception as error:
+            if not is_trial:
+                raise
+            log.warning("%s fails while it prepares: %s", agent, error_text(error))

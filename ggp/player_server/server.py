@@ -24,8 +24,9 @@ from ggp.player_server.message_reader import MessageReader, TooMuch
 from ggp.player_server.state_link import StatePool
 from ggp.player_server.web_pages import OriginRules
 from ggp.player_server.worker_link import WorkerPool
-from ggp.players.factory import make_player, require_kind
+from ggp.players.factory import check_player, require_kind
 from ggp.protocol.messages import (
+    FAULT_HEADER,
     Abort,
     Info,
     Message,
@@ -130,13 +131,12 @@ class PlayerServer:
             log.warning("%s unreadable message (%s) -> 400", request.peer, printable(str(error)))
             return HttpResponse(f"error {error}", 400)
         reply, note = await self._dispatch(message, request)
-        seconds = time.monotonic() - request.arrival
-        log.info(
-            "%s %s -> %s in %.3f s%s", request.peer, _describe(message), reply, seconds, note and f" ({note})"
-        )
-        return HttpResponse(reply)
+        response = HttpResponse(reply) if isinstance(reply, str) else reply
+        seconds, about = time.monotonic() - request.arrival, note and f" ({note})"
+        log.info("%s %s -> %s in %.3f s%s", request.peer, _describe(message), response.text, seconds, about)
+        return response
 
-    async def _dispatch(self, message: Message, request: HttpRequest) -> tuple[str, str]:
+    async def _dispatch(self, message: Message, request: HttpRequest) -> tuple[HttpResponse | str, str]:
         """The reply, and a note for the log."""
         match message:
             case Info():
@@ -223,7 +223,7 @@ class PlayerServer:
         watch = partial(on_event, self._match_count) if on_event is not None else lambda event: None
         return PlayerMatch(message, self.options.search, self._states, self._workers, request.host, watch)
 
-    async def _play(self, message: Play, request: HttpRequest) -> tuple[str, str]:
+    async def _play(self, message: Play, request: HttpRequest) -> tuple[HttpResponse | str, str]:
         match = self.matches.get(message.match_id.lower())
         if match is None:
             return "busy", "no such match"
@@ -244,9 +244,11 @@ class PlayerServer:
                     "how": answer.how,
                     "seconds": round(seconds, 4),
                     "report": answer.report,
+                    "fault": answer.fault,
                 }
             )
-        return answer.text, answer.note()
+        headers = ((FAULT_HEADER, answer.fault),) if answer.fault else ()
+        return HttpResponse(answer.text, 500 if answer.how == "none" else 200, headers), answer.note()
 
     @contextlib.contextmanager
     def _to_itself(self, match: PlayerMatch) -> Iterator[None]:
@@ -317,7 +319,7 @@ def check_options(options: PlayerOptions) -> None:
     """Raises PlayerSpecError if the agent cannot play over HTTP, ValueError for a number out of range."""
     agent = options.search.agent
     require_kind(agent, refused=("human", "http"))
-    make_player(agent)
+    check_player(agent)
     if options.max_matches < 1:
         raise ValueError("--max-matches must be at least 1")
     if options.search.memory_mebibytes < 256:

@@ -23,7 +23,8 @@ from ggp.beliefs.tracking import Position, StateTracker
 from ggp.engines.loading import finished_game
 from ggp.game import Game, Move, has_percepts, hides_information
 from ggp.jit.compiling import watch_compilation
-from ggp.match.player import MatchSetup, Player
+from ggp.match.faults import Crashed, Fault, Illegal, shorten
+from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.player_server.preparation import prepare
 from ggp.player_server.state_process import load_rules
 from ggp.player_server.worker_messages import (
@@ -44,7 +45,8 @@ from ggp.player_server.worker_messages import (
     parse_request,
     to_line,
 )
-from ggp.players.factory import make_player
+from ggp.players.factory import is_own, make_player
+from ggp.players.own import error_text
 from ggp.processes.child_end import (
     LineQueue,
     end_process_group,
@@ -53,7 +55,7 @@ from ggp.processes.child_end import (
     take_stdin,
     take_stdout,
 )
-from ggp.protocol.messages import parse_term, parse_term_or_name
+from ggp.protocol.messages import parse_term, parse_term_or_name, printable
 from ggp.search.report import SearchReport
 
 log = logging.getLogger("ggp.player")
@@ -111,6 +113,8 @@ class AgentMatch:
     ticket      of the PLAY request being answered; -1 before the first
     pondering_seconds   after an answer; 0: the player does not ponder
     may_ponder  False while another match of the server is to move
+    is_own      the player is one of one's own: what it raises is its fault
+    fault       why it makes no move at all
     """
 
     player: Player
@@ -120,22 +124,44 @@ class AgentMatch:
     ticket: int = -1
     pondering_seconds: float = 0.0
     may_ponder: bool = True
+    is_own: bool = False
+    fault: Fault | None = None
     _ponder_until: float = -math.inf
 
     def play(self, requests: Sequence[PlayRequest]) -> None:
         """Advance through all of `requests` and answer the last: it is too late for the others."""
+        try:
+            self._play(requests)
+        except PlayerFaultError as error:
+            self._send_fault(error.fault)
+        except BaseException as error:
+            if not self.is_own:
+                raise
+            log.error("%s failed", self.player.name, exc_info=error)
+            self._send_fault(Crashed(error_text(error)))
+
+    def _send_fault(self, fault: Fault) -> None:
+        self.outbox.send(Decision(self.ticket, "", None, str(fault)))
+
+    def _play(self, requests: Sequence[PlayRequest]) -> None:
+        self.ticket = requests[-1].ticket
+        if self.fault is not None:
+            raise PlayerFaultError(self.fault)
         for request in requests:
             position = self._follow(request)
-        self.ticket = requests[-1].ticket
-        if not position.legal:
+        # A process that has replaced another one catches up first, perhaps with what is answered by now.
+        is_over = self.is_own and time.monotonic() > requests[-1].deadline
+        if is_over or not position.legal:
             return
         self.send_best(position.legal[0], is_searched=False)
         move = self._chosen_move(position, requests[-1].deadline)
+        fault = ""
         if move not in position.legal:
             log.error("%s chose %s, which is not legal: the first legal move instead", self.player.name, move)
-            move = position.legal[0]
+            move, fault = position.legal[0], str(Illegal(printable(shorten(str(move)))))
         report = self.player.last_report
-        self.outbox.send(Decision(self.ticket, str(move), None if report is None else report.to_dict()))
+        said = None if report is None else report.to_dict()
+        self.outbox.send(Decision(self.ticket, str(move), said, fault))
 
     def _follow(self, request: PlayRequest) -> Position:
         """The position after one more request."""
@@ -248,6 +274,7 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
         tracker=None if has_percepts(game) else StateTracker(game, role),
         game=game,
         outbox=outbox,
+        is_own=is_own(request.agent),
     )
     setup = MatchSetup(
         request.match_id,
@@ -261,7 +288,13 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
     if ponders and (player.ponders_on_observations or not hides_information(game)):
         clock = max(setup.start_clock_seconds, setup.play_clock_seconds)
         match.pondering_seconds = min(clock + PONDERING_PATIENCE_SECONDS, LONGEST_PONDERING_SECONDS)
-    match.player.start(setup, request.deadline)
+    try:
+        player.start(setup, request.deadline)
+    except BaseException as error:
+        if not match.is_own:
+            raise
+        log.error("%s failed at START", player.name, exc_info=error)
+        match.fault = error.fault if isinstance(error, PlayerFaultError) else Crashed(error_text(error))
     match.begin_pondering()
     outbox.send(Ready())
     return match

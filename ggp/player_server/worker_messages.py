@@ -121,13 +121,17 @@ class Progress:
 
 @dataclass(frozen=True)
 class Decision:
-    """The move chosen, and how the search stood at its end; None without a search."""
+    """The move chosen, and how the search stood at its end; None without a search.
+
+    fault   why the agent chose none, as match records write it; then the move is any, or empty
+    """
 
     kind: ClassVar[str] = "move"
 
     ticket: int
     move: str
     report: dict[str, Any] | None
+    fault: str = ""
 
 
 @dataclass(frozen=True)

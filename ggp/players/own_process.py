@@ -75,12 +75,11 @@ class _Agent:
         """Load the game and compile what the player needs for it, if need be by a short match of another."""
         self.game = load_game(rules + "\n", engine, name=name)
         self.player.prepare(self.game)
-        has_own_way = type(self.player).prepare is not Player.prepare
-        if is_tried and is_compiled(self.game) and not (has_own_way or has_percepts(self.game)):
-            if rules not in self._tried:
-                self._tried.add(rules)
-                with contextlib.suppress(BaseException):  # the match will show it
-                    play_trial(make_own_player(self._spec), self.game, _TRIAL_STEPS)
+        has_own_way = type(self.player).prepare is not Player.prepare or has_percepts(self.game)
+        if is_tried and is_compiled(self.game) and not has_own_way and rules not in self._tried:
+            self._tried.add(rules)
+            with contextlib.suppress(BaseException):  # the match will show it
+                play_trial(make_own_player(self._spec), self.game, _TRIAL_STEPS)
 
     def start(self, role: str, deadline: float, **setup: Any) -> None:
         self.player.start(MatchSetup(game=self.game, role=parse_term(role), **setup), deadline)

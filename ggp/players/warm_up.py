@@ -1,4 +1,4 @@
-"""A short match that runs what a player runs, so that kernels are compiled and loaded before a clock starts."""
+"""A short match before the first clock: what a player runs is compiled and loaded in it."""
 
 from __future__ import annotations
 

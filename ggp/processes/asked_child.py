@@ -1,4 +1,4 @@
-"""A child process that a thread asks and waits for: one JSON object per line each way, each with a time limit.
+"""A child process that a thread asks and waits for: JSON objects as lines, each answer with a time limit.
 
 At the limit the child is killed with all that it has started; the thread that waits sees its end.
 """

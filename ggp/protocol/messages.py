@@ -29,7 +29,7 @@ MAX_TERM_DEPTH = 100
 MAX_CLOCK_SECONDS = 7 * 24 * 3600.0
 
 FAULT_HEADER = "X-GGP-Fault"
-"""Header of a reply to PLAY that is not the move of the player's own agent: why, as match records write it."""
+"""Header of a reply to PLAY that is not the move of the player's agent: why, as match records write it."""
 
 _TOKEN = re.compile(r'[()]|;[^\n\r]*|"[^"]*"|[^\s();]+')
 

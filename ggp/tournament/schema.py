@@ -99,7 +99,7 @@ def schema_version(link: sqlite3.Connection) -> int:
 
 
 def make_tables(link: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in a new file, or add what version 2 lacks; only one of several processes does.
+    """Create the tables in a new file; only one of several processes that open it does.
 
     Raises StoreError for files of other programs and of other versions.
     """
@@ -112,11 +112,6 @@ def make_tables(link: sqlite3.Connection, path: Path) -> None:
                 for statement in _SCHEMA.split(";\n"):
                     link.execute(statement)
                 link.execute(f"pragma user_version = {SCHEMA_VERSION}")
-    if schema_version(link) == 2:
-        with transaction(link):
-            if schema_version(link) == 2:
-                link.execute("alter table seat add column crashed integer not null default 0")
-                link.execute("pragma user_version = 3")
     version = schema_version(link)
     if version != SCHEMA_VERSION:
         raise StoreError(
