@@ -124,6 +124,7 @@ class PlayerMatch:
         self._worker_ready = asyncio.Event()
         self._is_own = is_own(options.agent)
         self._failure = ""
+        self._has_ended_worker = False
         self._faults: Counter[str] = Counter()
         self._restarts = 0
         self._start_request: StartRequest | None = None
@@ -324,8 +325,9 @@ class PlayerMatch:
     def _replace_worker(self) -> None:
         """Start another worker, which catches up with the match from the requests so far."""
         self._worker_gone.set()
-        if self._current is not None and self._current.fault is None:
+        if self._current is not None and self._current.fault is None and not self._has_ended_worker:
             self._current.fault = Crashed(self._failure or "its process ended")
+        self._has_ended_worker = False
         # A player of one's own ends its process, or has it ended, once in every move if it likes.
         most = _MAX_RESTARTS + (len(self._play_requests) if self._is_own else 0)
         if self._restarts >= most or not self.is_loaded:
@@ -429,7 +431,7 @@ class PlayerMatch:
             fault = shorten(printable(str(play.fault or Late())))
             self._faults[fault.partition(" ")[0]] += 1
             if self._is_own and play.fault is None:  # it may never end its search for this move
-                play.fault = Late()
+                self._has_ended_worker = self._worker.pid is not None
                 self._worker.kill()
         if not (is_own or self._options.fallback):
             move, how = None, "none"

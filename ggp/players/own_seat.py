@@ -11,7 +11,8 @@ import logging
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from gdl.terms import Term
 from ggp.beliefs.observation import Observation
@@ -38,11 +39,13 @@ _NAME_CHARACTERS = 40
 _MOST_IDLE = 4
 """Processes kept for later matches."""
 
-_idle: list[tuple[tuple[str, int], AskedChild]] = []
-"""By what their process has imported, and its memory."""
-_hopeless: dict[str, Fault] = {}
+_Key: TypeAlias = tuple[Path, str, int, int]
+"""What a process can serve: the working directory, a file or module, its version, and the memory."""
+
+_idle: list[tuple[_Key, AskedChild]] = []
+_hopeless: dict[tuple[_Key, str], Fault] = {}
 """Players that once took too long to be made or prepared: nobody waits for them again."""
-_untried: set[str] = set()
+_untried: set[tuple[_Key, str]] = set()
 """Players that must not be tried before the match."""
 
 
@@ -73,12 +76,15 @@ class OwnSeat(Player):
     plays_unstarted = True
 
     def __init__(self, spec: str, mebibytes: int = MEBIBYTES) -> None:
-        self._spec, self._mebibytes = spec, mebibytes
         self._child: AskedChild | None = None
+        self._spec, self._mebibytes = spec, mebibytes
+        place = place_of(spec)
+        version = Path(place).stat().st_mtime_ns if Path(place).is_file() else 0
+        self._key: _Key = Path.cwd(), place, version, mebibytes
         self._prepared: Game[Any] | None = None
         self._observations: list[Observation] = []
-        self.name = spec.removeprefix(place_of(spec))[1:].partition(":")[0]
-        self._class = f"{place_of(spec)}:{self.name}"
+        self.name = spec.removeprefix(place)[1:].partition(":")[0]
+        self._class = self._key, self.name
         self.fault = _hopeless.get(self._class)
         if self.fault is None:
             with self._hopeless_if_late():
@@ -95,9 +101,8 @@ class OwnSeat(Player):
 
     def _make(self) -> dict[str, Any]:
         """Take a process and make the player in it."""
-        key = (place_of(self._spec), self._mebibytes)
         while self._child is None:
-            found = next((each for each in _idle if each[0] == key), None)
+            found = next((each for each in _idle if each[0] == self._key), None)
             if found is None:
                 self._child = AskedChild("ggp.players.own_process", str(self._mebibytes))
             else:
@@ -282,7 +287,7 @@ class OwnSeat(Player):
         if child is None:
             return
         if may_serve and not child.is_gone:
-            _idle.append(((place_of(self._spec), self._mebibytes), child))
+            _idle.append((self._key, child))
             if len(_idle) <= _MOST_IDLE:
                 return
             child = _idle.pop(0)[1]

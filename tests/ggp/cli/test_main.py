@@ -156,6 +156,7 @@ def test_mistake_is_reported_before_numba_is_imported(arguments, tmp_path):
 
 
 INTERRUPTING = """
+import os, signal, time
 import ggp
 
 class Interrupting(ggp.Player):
@@ -164,7 +165,8 @@ class Interrupting(ggp.Player):
     def choose(self, state, deadline, joint_move):
         Interrupting.matches += joint_move is None
         if Interrupting.matches > 2:
-            raise KeyboardInterrupt
+            os.kill(os.getppid(), signal.SIGINT)
+            time.sleep(60)
         return self.setup.game.legal_moves(state, self.setup.role)[0]
 """
 
@@ -181,27 +183,29 @@ def test_interrupted_series_prints_the_totals_of_finished_matches(ggp, tmp_path)
 
 
 SWALLOWING = """
-import time, ggp
+import signal, time
+from ggp.cli.main import main
+from ggp.players.simple import LegalPlayer
 
 class Finalized:
     def __del__(self):
         raise KeyboardInterrupt
 
-class Swallowing(ggp.Player):
-    def prepare(self, game):
-        Finalized()
-        time.sleep(60)
+def prepare(player, game):
+    Finalized()
+    time.sleep(60)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+LegalPlayer.prepare = prepare
+main(["match", "tictactoe", "legal", "legal"])
 """
 
 
 @pytest.mark.slow  # imports numba in a process of its own
 def test_ctrl_c_that_strikes_in_a_finalizer_ends_the_command(tmp_path):
-    (tmp_path / "agents.py").write_text(SWALLOWING)
-    script = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    script += "from ggp.cli.main import main; main(['match', 'tictactoe', 'agents.py:Swallowing', 'legal'])"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     run = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, env=environment
+        [sys.executable, "-c", SWALLOWING], cwd=tmp_path, capture_output=True, text=True, env=environment
     )
     assert (run.returncode, run.stderr.split()) == (130, ["interrupted"])
 
