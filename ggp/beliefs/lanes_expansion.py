@@ -127,12 +127,9 @@ class LanesExpansion:
         with announced_compilation():
             nothing = self._know_joined(b"", 0)
             origins = self._origins(nothing, slice(0, 0), np.zeros(0), nothing.is_legal, None)
-            self._make(
-                origins,
-                self._percept_tables,
-                _Found(self._words, len(self._game.roles), is_keyed=False),
-                _NOWHERE,
-            )
+            found = _Found(self._words, len(self._game.roles), is_keyed=False)
+            found.with_room(1)
+            self._make(origins, self._percept_tables, found, _NOWHERE)
 
     def keep_keys(self, model: MoveModel | None = None, *, is_ordered: bool = False) -> None:
         """From now on, the initial state, keep what each role has observed on the way to the states.
