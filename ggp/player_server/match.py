@@ -124,7 +124,8 @@ class PlayerMatch:
         self._worker_ready = asyncio.Event()
         self._is_own = is_own(options.agent)
         self._failure = ""
-        self._has_ended_worker = False
+        # Whether the worker is known to be in the agent's code, looking for a move.
+        self._is_choosing = self._has_ended_worker = False
         self._faults: Counter[str] = Counter()
         self._restarts = 0
         self._start_request: StartRequest | None = None
@@ -292,6 +293,7 @@ class PlayerMatch:
             case Ready():
                 self._worker_ready.set()
             case BestMove() | Progress() | Decision():
+                self._is_choosing = not isinstance(event, Decision)
                 self._note_search(event)
             case Failed():
                 self._failure = printable(event.message)
@@ -327,7 +329,7 @@ class PlayerMatch:
         self._worker_gone.set()
         if self._current is not None and self._current.fault is None and not self._has_ended_worker:
             self._current.fault = Crashed(self._failure or "its process ended")
-        self._has_ended_worker = False
+        self._is_choosing = self._has_ended_worker = False
         # A player of one's own ends its process, or has it ended, once in every move if it likes.
         most = _MAX_RESTARTS + (len(self._play_requests) if self._is_own else 0)
         if self._restarts >= most or not self.is_loaded:
@@ -423,15 +425,14 @@ class PlayerMatch:
         known = self._known_answer(position)
         if position and known:
             return Answer(self._spell(known[0]), "known", position.step, fault=known[1])
-        move: Move | None
         move, how = self._choose(play, position)
         is_chosen = how in ("decided", "best so far") and (play.is_final or play.is_searched)
         is_own, fault = is_chosen or how == "only move", ""
         if not is_own:
             fault = shorten(printable(str(play.fault or Late())))
             self._faults[fault.partition(" ")[0]] += 1
-            if self._is_own and play.fault is None:  # it may never end its search for this move
-                self._has_ended_worker = self._worker.pid is not None
+            if self._is_own and self._is_choosing and not self._worker.is_compiling:
+                self._has_ended_worker = True  # it might never end its search for this move
                 self._worker.kill()
         if not (is_own or self._options.fallback):
             move, how = None, "none"
@@ -516,8 +517,12 @@ class PlayerMatch:
         if self._has_search and not self._is_closed:
             await play.decided.wait()
 
-    def _choose(self, play: PendingPlay, position: KnownPosition | None) -> tuple[Move, str]:
-        """The best move known now, and how it was found; legal in the position if that is known."""
+    def _choose(self, play: PendingPlay, position: KnownPosition | None) -> tuple[Move | None, str]:
+        """The best move known now, and how it was found; legal in the position if that is known.
+
+        Without `fallback` there may be none.
+        """
+        move: Move | None
         found = "decided" if play.is_final else "best so far"
         if position is None:
             # The worker's engine may be faster than ours; its move is the best there is.
@@ -536,15 +541,18 @@ class PlayerMatch:
             move = play.best
         else:
             if play.best is None or not play.is_searched:
-                why = "worker sent none"
+                why = "worker sent none" if play.fault is None else printable(str(play.fault))
             else:
                 why = f"worker's {play.best} is not legal"
                 play.fault = Illegal(str(play.best))
-            if play.short is not None:
+            if not self._options.fallback:
+                move, found = None, "none"
+            elif play.short is not None:
                 move, found = play.short, "short search"
             else:
                 move, found = parse_term(self._rng.choice(position.legal)), "random"
-            log.warning("match %s step %d: %s move, %s", self.match_id, position.step, found, why)
+            kind = "no" if move is None else found
+            log.warning("match %s step %d: %s move, %s", self.match_id, position.step, kind, why)
         return move, found
 
     def _spell(self, move: Move) -> str:

@@ -75,8 +75,8 @@ class _Agent:
         """Load the game and compile what the player needs for it, if need be by a short match of another."""
         self.game = load_game(rules + "\n", engine, name=name)
         self.player.prepare(self.game)
-        has_own_way = type(self.player).prepare is not Player.prepare or has_percepts(self.game)
-        if is_tried and is_compiled(self.game) and not has_own_way and rules not in self._tried:
+        has_kernels = is_compiled(self.game) and not has_percepts(self.game)
+        if is_tried and has_kernels and rules not in self._tried:
             self._tried.add(rules)
             with contextlib.suppress(BaseException):  # the match will show it
                 play_trial(make_own_player(self._spec), self.game, _TRIAL_STEPS)
