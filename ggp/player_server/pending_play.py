@@ -88,7 +88,7 @@ class Answer:
     def note(self) -> str:
         """A note for the log line."""
         if self.report is None:
-            return printable(f"{self.how}; {self.fault}") if self.fault else self.how
+            return self.how
         # Names in a report come from the rules, and so from a stranger.
         return printable(f"{self.how}; {report_text(self.report)}")
 

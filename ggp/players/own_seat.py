@@ -65,8 +65,8 @@ class OwnSeat(Player):
     mebibytes   limit of its memory
     fault       why it makes no move in this match at all; None mostly
 
-    >>> seat = OwnSeat("ggp.players.simple:RandomPlayer")                      # doctest: +SKIP
-    >>> seat.name, seat.fault                                                  # doctest: +SKIP
+    >>> seat = OwnSeat("ggp.players.simple:RandomPlayer")
+    >>> seat.name, seat.fault
     ('random', None)
 
     Raises PlayerSpecError if there is no such class; one whose code fails is at fault.
