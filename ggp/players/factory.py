@@ -59,8 +59,8 @@ class Links:
     show: Callable[[str], None] | None = None
 
 
-LEAST_MEBIBYTES = 256
-"""Of memory for a process that plays: less does not hold the interpreter and its libraries."""
+LEAST_MEBIBYTES = 1024
+"""Of memory for a process that plays compiled games: 512 MiB do not hold numba and its libraries."""
 
 TUNED_OPTIONS = {"policy", "c"}
 """Whoever gives one of these wants no options that `ggp tune` found."""

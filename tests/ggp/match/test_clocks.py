@@ -71,9 +71,9 @@ def test_grace_is_one_setting_with_one_default(tmp_path):
     assert ggp.MatchTerms().grace_seconds == AssessmentTerms().grace_seconds == GRACE_SECONDS
     (_, task), *_ = Schedule(small_plan(tmp_path)).tasks()
     assert task.grace_seconds == GRACE_SECONDS
-    plan = small_plan(tmp_path, grace=0.25, memory=512)
+    plan = small_plan(tmp_path, grace=0.25, memory=2000)
     (_, task), *_ = Schedule(plan).tasks()
-    assert (task.grace_seconds, task.memory_mebibytes) == (0.25, 512)
+    assert (task.grace_seconds, task.memory_mebibytes) == (0.25, 2000)
     assert plan.settings()["grace"] == "0.25 s"
     for wrong in ({"grace": -1}, {"memory": 5}, {"memory": "1 GB"}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
