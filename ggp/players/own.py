@@ -78,17 +78,6 @@ def make_own_player(spec: str) -> Player:
         raise type(error)(f"player {spec!r}: {error}") from error.__cause__
 
 
-def place_of(spec: str) -> str:
-    """The module or file that a player of one's own is in.
-
-    >>> place_of("lab/agents.py:Greedy:depth=3")
-    'lab/agents.py'
-    """
-    found = _SPEC.fullmatch(spec)
-    assert found is not None
-    return found["place"]
-
-
 def _made(kind: type[Player], options: dict[str, Any]) -> Player:
     call = f"{kind.__name__}({', '.join(f'{key}={value!r}' for key, value in options.items())})"
     try:

@@ -22,7 +22,7 @@ from ggp.beliefs.observation import Observation
 from ggp.engines.loading import load
 from ggp.engines.stated import state_of_facts
 from ggp.files import PACKAGE
-from ggp.game import Game, has_percepts, is_compiled
+from ggp.game import Game, hides_information, is_compiled
 from ggp.match.faults import Crashed, Illegal, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.players.own import AuthorError, error_text, make_own_player
@@ -75,7 +75,7 @@ class _Agent:
         """Load the game and compile what the player needs for it, if need be by a short match of another."""
         self.game = load_game(rules + "\n", engine, name=name)
         self.player.prepare(self.game)
-        has_kernels = is_compiled(self.game) and not has_percepts(self.game)
+        has_kernels = is_compiled(self.game) and not hides_information(self.game)
         if is_tried and has_kernels and rules not in self._tried:
             self._tried.add(rules)
             with contextlib.suppress(BaseException):  # the match will show it

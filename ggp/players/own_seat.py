@@ -19,7 +19,7 @@ from ggp.beliefs.observation import Observation
 from ggp.game import Game, Move, engine_of
 from ggp.match.faults import Crashed, Fault, Illegal, Late, parse_fault, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
-from ggp.players.own import place_of
+from ggp.players.own import own_place
 from ggp.processes.asked_child import AskedChild, ChildGoneError, ChildLateError
 from ggp.protocol.messages import ProtocolError, parse_term_or_name, printable
 
@@ -78,7 +78,8 @@ class OwnSeat(Player):
     def __init__(self, spec: str, mebibytes: int = MEBIBYTES) -> None:
         self._child: AskedChild | None = None
         self._spec, self._mebibytes = spec, mebibytes
-        place = place_of(spec)
+        place = own_place(spec)
+        assert place is not None
         version = Path(place).stat().st_mtime_ns if Path(place).is_file() else 0
         self._key: _Key = Path.cwd(), place, version, mebibytes
         self._prepared: Game[Any] | None = None
