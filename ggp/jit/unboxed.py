@@ -53,8 +53,8 @@ if TYPE_CHECKING or config.DISABLE_JIT:
             _at_address[self.address] = self
 
         def __reduce__(self) -> tuple[Any, ...]:
-            """Raise TypeError: a copy would still lead kernels to the memory of the original."""
-            raise TypeError("the memory of kernels can be neither copied nor pickled")
+            """Copies are at an address of their own."""
+            return Unboxed, (self.value,)
 
         @classmethod
         def made_once(cls, value: _Value) -> Unboxed[_Value]:
@@ -115,7 +115,7 @@ else:
             return made
 
         def __reduce__(self):
-            raise TypeError("the memory of kernels can be neither copied nor pickled")
+            return Unboxed, (self.value,)
 
     def _words_of(value):
         """A value as numba lays it out.

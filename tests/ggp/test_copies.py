@@ -18,6 +18,7 @@ from ggp.search.alphabeta.refinements import Estimate
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.forest.forest import Forest
 from ggp.search.forest.guided import GuidedForest
+from ggp.search.mcts.options import default_options
 from ggp.search.mcts.search import LanesSearch
 from ggp.solver.cfr.minimization import bounds, expected_goal, respond, solve_hidden
 from ggp.solver.cfr.strategy import information_sets
@@ -76,8 +77,8 @@ def test_a_game_and_its_lanes_are_copied(game, how):
 
 
 @pytest.mark.parametrize("how", COPIES)
-def test_searches_are_copied_or_refuse(game, how):
-    """A search whose kernels know the address of its memory would go on in that of the original."""
+def test_searches_are_copied_and_go_on_alike(game, how):
+    """The kernels of a used search know the address of its memory: a copy has its own."""
     state = game.unpack(game.initial_state())[None]
     forest = Forest(game)
     forest.search(state, [50])
@@ -86,11 +87,17 @@ def test_searches_are_copied_or_refuse(game, how):
         each.search(state, [100])
         visits.append(each.root_moves(0).visits.tolist())
     assert visits[0] == visits[1]
-    search = LanesSearch(game, game.roles[0])
+    search = LanesSearch(game, game.roles[0], options=default_options(100))
     search.move_to(game.initial_state(), None)
-    search.run(simulations=20)
-    with pytest.raises(TypeError, match="neither copied nor pickled"):
-        COPIES[how](search)
+    search.run(simulations=100)
+    copied = COPIES[how](search)
+    searched = []
+    for each in (copied, search):
+        each.run(simulations=300)
+        searched.append([(move.move, move.visits, move.mean) for move in each.report().moves])
+    assert searched[0] == searched[1]
+    del search
+    copied.run(simulations=300)
 
 
 def test_lanes_restored_at_any_address_are_played():

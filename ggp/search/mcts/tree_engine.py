@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -297,6 +297,10 @@ class TreeEngine:
         words_of(self.arrays.value)[1 : 1 + len(fluents)] = self.arrays.root[:, None]
         self.arrays.counter[c.DEEPEST] = 0
         self.arrays.counter[c.REFUSED] = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the links: they hold addresses of this engine's memory, and a copy makes its own."""
+        return {**self.__dict__, "_linked": None}
 
     def decay(self, factor: float) -> None:
         """Discount what was learned about moves: playouts of an earlier state say less about this one.
