@@ -34,7 +34,7 @@ def test_option_names_of_a_player_are_unique(kind):
 def test_defaults_are_values_that_the_table_allows(kind):
     for table in option_tables(kind):
         for row in rows_of(table):
-            row.check(getattr(table, row.field))
+            assert row.checked(getattr(table, row.field)) == getattr(table, row.field)
 
 
 def test_options_outside_their_range_are_refused_in_code_too():
