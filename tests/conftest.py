@@ -24,6 +24,15 @@ os.environ["XDG_DATA_HOME"] = os.devnull
 ROOT = Path(__file__).resolve().parent.parent
 
 
+LINE_END_FORMS = (
+    str,
+    lambda text: text.replace("\n", "\r\n"),
+    lambda text: text.replace("\n", "\r"),
+    lambda text: "\ufeff" + text.replace("\n", "\r\n"),
+)
+"""The same text as editors save it: with LF, CRLF, CR, and with a byte order mark."""
+
+
 def find_corpus() -> Path | None:
     """The reference corpus: `$GGP_CORPUS`, else `../shared/corpus` beside the project; None if absent."""
     place = Path(os.environ.get("GGP_CORPUS") or ROOT.parent / "shared" / "corpus")

@@ -16,13 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gdl.syntax.parser import parse
+from gdl.syntax.parser import parse, with_plain_lines
 
 LINE_LENGTH = 100
 DEEPEST_INDENT = 60
 """Maximum indentation; deeper parts are aligned at this column."""
 
 _TOKEN = re.compile(r"(?P<space>\s+)|(?P<comment>;[^\n]*)|(?P<mark>[()])|(?P<word>[^\s();]+)")
+_LINE_END = re.compile(r"\r\n?|\n")
 _STACKED = frozenset({"or", "and"})
 
 
@@ -68,7 +69,9 @@ class FormattingError(AssertionError):
 
 
 def format_kif(text: str, *, name: str = "<rules>") -> str:
-    """`text` in canonical layout. Formatting the result again changes nothing.
+    """`text` in canonical layout, with its first line end throughout and its byte order mark.
+
+    Formatting the result again changes nothing.
 
     Raises GdlSyntaxError if `text` is not KIF. The result is parsed and compared with the original;
     FormattingError if they differ.
@@ -78,12 +81,14 @@ def format_kif(text: str, *, name: str = "<rules>") -> str:
         (true ?f)  ; frame
         (not (gone ?f)))
     """
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    mark = text[: text.startswith("\ufeff")]
+    line_end = _LINE_END.search(text)
+    text = with_plain_lines(text)
     program = parse(text, name=name, syntax="kif")
     formatted = _layout(_items(text))
     if parse(formatted, name=name, syntax="kif") != program or _comments(formatted) != _comments(text):
         raise FormattingError(f"{name}: the canonical layout would change the rules")
-    return formatted
+    return mark + (formatted.replace("\n", line_end.group()) if line_end else formatted)
 
 
 def _comments(text: str) -> list[str]:

@@ -60,8 +60,17 @@ def parse(text: str, *, name: str = "<rules>", syntax: Syntax = "auto") -> Progr
     >>> parse("role(robot). legal(robot, X) :- button(X).") == program
     True
     """
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = with_plain_lines(text)
     return _remembered(text, name, syntax) if len(text) <= MAX_REMEMBERED else _parse(text, name, syntax)
+
+
+def with_plain_lines(text: str) -> str:
+    """`text` without a byte order mark, and with lines that end in \\n.
+
+    >>> with_plain_lines("\\ufeff; one\\r\\n; two\\r")
+    '; one\\n; two\\n'
+    """
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _parse(text: str, name: str, syntax: Syntax) -> Program:

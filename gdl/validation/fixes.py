@@ -1,8 +1,8 @@
 """Mechanical corrections of a rule sheet in KIF, for `ggp validate --fix`.
 
-Each correction is an edit of the text: comments, layout and everything else stay. None changes the meaning:
-the corrected text is parsed again and its rules are compared with the original ones, up to variable names,
-the order of literals and repetitions. What a reader must decide (a misspelling, a missing rule) is left.
+Each correction is an edit of the text: comments, layout, line ends and everything else stay. None changes
+the meaning: the corrected text is parsed again and its rules are compared with the original ones, up to
+variable names, the order of literals and repetitions. What a reader must decide (a misspelling, a missing rule) is left.
 
     GDL304   prefix a variable that occurs once with an underscore
     GDL309   remove a duplicate rule
@@ -14,12 +14,14 @@ the order of literals and repetitions. What a reader must decide (a misspelling,
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gdl.errors import GdlSyntaxError, Severity
 from gdl.normalize import normalize
-from gdl.program import Disjunction, Formula, Program, Rule
+from gdl.program import Disjunction, Program, Rule
 from gdl.syntax.brackets import Lines
 from gdl.syntax.parser import constants_as_written, looks_infix, parse
 from gdl.syntax.term_builders import fold
@@ -29,6 +31,8 @@ from gdl.validation.checks.redundancy import canonical, empty_bodies, odd_disjun
 from gdl.validation.checks.safety import singletons
 from gdl.validation.selection import Selection, Silence, silences
 from gdl.validation.sheet import Sheet, atoms_of, formulas_in
+
+_TOUCHING_NAMES = re.compile(r"[^\s();]{2}")
 
 MAX_ROUNDS = 20
 """Maximum rounds of edits; each round may uncover further ones, such as an `or` in an `or`."""
@@ -72,25 +76,29 @@ Correction = tuple[Span, list[Edit]]
 """Where the finding is, and the edits that correct it."""
 
 
-def fix(program: Program, selection: Selection) -> tuple[str, int]:
+def fix(program: Program, selection: Selection, written: str | None = None) -> tuple[str, int]:
     """The corrected text of a sheet, and the number of corrections.
 
     Only codes of `selection` that no comment silences. Texts in infix form, or with rules that have no
     meaning, are returned as they are.
 
+    written   the text that was parsed, whose line ends and byte order mark stay; by default that of the
+              program, in which lines end in \\n
+    Raises FixError.
+
     >>> from gdl.syntax.parser import parse
     >>> fix(parse("(role a) (role A) (<= p (or q)) (<= (p))"), Selection())
     ('(role a) (<= p q) p', 4)
     """
-    text, count = program.source.text, 0
-    if looks_infix(text) or any(found.severity is Severity.ERROR for found in check(program)):
+    text, count = program.source.text if written is None else written, 0
+    if looks_infix(program.source.text) or any(found.severity is Severity.ERROR for found in check(program)):
         return text, 0
     for _ in range(MAX_ROUNDS):
         comments = silences(program)
         edits, corrected = _compatible(program, selection, comments)
         if not corrected:
             break
-        new = _applied(text, edits)
+        new = _applied(text, _in_written(text, edits))
         try:
             fixed = parse(new, name=program.source.name, syntax="kif")
         except GdlSyntaxError as error:
@@ -121,12 +129,28 @@ def _overlap(one: Edit, other: Edit) -> bool:
     return one.start < other.end and other.start < one.end
 
 
+def _in_written(text: str, edits: list[Edit]) -> list[Edit]:
+    """`edits` of the parsed form of `text`, at their places in `text` itself."""
+    shift = text.startswith("\ufeff")
+    pairs = [found.start() - shift - number for number, found in enumerate(re.finditer("\r\n", text))]
+
+    def place(offset: int) -> int:
+        return offset + shift + bisect_left(pairs, offset)
+
+    return [Edit(place(edit.start), place(edit.end), edit.new) for edit in edits]
+
+
 def _applied(text: str, edits: list[Edit]) -> str:
-    parts, place = [], 0
-    for edit in edits:
-        parts += [text[place : edit.start], edit.new]
+    """`text` with its edits, and a blank where two names would touch."""
+    parts: list[str] = []
+    place = 0
+    for edit in [*edits, Edit(len(text), len(text), "")]:
+        for piece in filter(None, (text[place : edit.start], edit.new)):
+            if parts and _TOUCHING_NAMES.fullmatch(parts[-1][-1] + piece[0]):
+                parts.append(" ")
+            parts.append(piece)
         place = edit.end
-    return "".join([*parts, text[place:]])
+    return "".join(parts)
 
 
 def _meaning(program: Program) -> set[object]:
@@ -183,12 +207,12 @@ def _disjunctions(program: Program) -> Iterator[Correction]:
             if not isinstance(formula, Disjunction) or formula.span is None:
                 continue
             if formula.span in found and formula.operands:
-                yield formula.span, _unwrapped(formula.span, formula.operands, text)
+                first, last = formula.operands[0].span, formula.operands[-1].span
+                yield formula.span, _unwrapped(formula.span, first, last, text)
 
 
-def _unwrapped(span: Span, operands: tuple[Formula, ...], text: _Text) -> list[Edit]:
-    """Edits that remove `(or` and its `)` around `operands`; none if comments stand between."""
-    first, last = operands[0].span, operands[-1].span
+def _unwrapped(span: Span, first: Span | None, last: Span | None, text: _Text) -> list[Edit]:
+    """Edits that keep only what stands from `first` to `last`; none if comments would go."""
     if first is None or last is None:
         return []
     whole, start, end = text.edit(span, ""), text.edit(first, "").start, text.edit(last, "").end
@@ -202,9 +226,8 @@ def _empty_rules(program: Program) -> Iterator[Correction]:
     text = _Text(program)
     found = {finding.span for finding in empty_bodies(Sheet(program))}
     for rule in program.rules:
-        if rule.span in found and rule.span is not None and rule.head.span is not None:
-            inside = text.at(rule.span)
-            yield rule.span, [] if ";" in inside else [text.edit(rule.span, text.at(rule.head.span))]
+        if rule.span in found and rule.span is not None:
+            yield rule.span, _unwrapped(rule.span, rule.head.span, rule.head.span, text)
 
 
 def _parentheses(program: Program) -> Iterator[Correction]:

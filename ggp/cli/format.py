@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from gdl.errors import GdlSyntaxError
-from gdl.syntax.formatting import format_kif
-from gdl.syntax.parser import looks_infix
+from gdl.syntax.formatting import FormattingError, format_kif
+from gdl.syntax.parser import looks_infix, with_plain_lines
 from ggp.validation.sheet_files import (
     STANDARD_INPUT,
     RulesNotFoundError,
@@ -55,12 +55,14 @@ def _format(name: str, is_check: bool, is_diff: bool, is_quiet: bool) -> tuple[i
         return _print_error(f"{name}: {reason}" if reason else str(error), UNREADABLE)
     except UnicodeDecodeError as error:
         return _print_error(f"{name}: not UTF-8 (byte {error.start}): left unchanged", UNREADABLE)
-    if looks_infix(text):
+    if looks_infix(with_plain_lines(text)):
         return _print_error(f"{label}: infix syntax, only KIF is formatted: left unchanged", UNREADABLE)
     try:
         formatted = format_kif(text, name=label)
     except GdlSyntaxError as error:
         return _print_error(str(error), FINDINGS)
+    except FormattingError as error:
+        return _print_error(f"{error}: left unchanged", FINDINGS)
     is_changed = formatted.encode() != data
     if is_diff and is_changed:
         _print_diff(text, formatted, label)

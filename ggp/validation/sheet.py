@@ -15,7 +15,7 @@ from gdl.syntax.parser import Syntax, decode, parse
 from gdl.terms import Span
 from gdl.validation import Selection, check
 from gdl.validation import validate as diagnose
-from gdl.validation.fixes import fix
+from gdl.validation.fixes import FixError, fix
 from gdl.validation.selection import silenced, silences
 from ggp.engines.loading import is_rule_text
 from ggp.game import Game
@@ -84,7 +84,10 @@ def _fixed(data: bytes, label: str, request: Request) -> tuple[bytes, int, str]:
         program = parse(text, name=label, syntax=request.syntax)
     except GdlSyntaxError:
         return data, 0, ""
-    corrected, count = fix(program, request.selection)
+    try:
+        corrected, count = fix(program, request.selection, text)
+    except FixError:
+        return data, 0, "not fixed: the corrections would change the rules"
     if count:
         replace_text(Path(label), corrected)
         data = corrected.encode()

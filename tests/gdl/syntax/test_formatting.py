@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from gdl.errors import GdlSyntaxError
 from gdl.syntax.formatting import LINE_LENGTH, format_kif
-from gdl.syntax.parser import parse
+from gdl.syntax.parser import parse, with_plain_lines
 from gdl.syntax.printer import to_kif
-from tests.conftest import ROOT, find_corpus, mostly_slow
+from tests.conftest import LINE_END_FORMS, ROOT, find_corpus, mostly_slow
 from tests.gdl.rule_strategies import programs
 
 CORPUS = find_corpus()
@@ -30,6 +30,15 @@ def test_corpus_sheet_keeps_its_meaning_and_formats_once(path):
     assert format_kif(formatted) == formatted
 
 
+@pytest.mark.skipif(not SHEETS, reason="no reference corpus: set GGP_CORPUS")
+@pytest.mark.parametrize("path", mostly_slow(SHEETS, 15), ids=lambda path: path.stem)
+def test_corpus_sheet_keeps_its_line_ends(path):
+    text = with_plain_lines(path.read_text(encoding="utf-8", errors="replace"))
+    formatted = format_kif(text)
+    for form in LINE_END_FORMS:
+        assert format_kif(form(text)) == form(formatted)
+
+
 def test_layout_of_an_untidy_sheet():
     text = (ROOT / "tests" / "golden" / "untidy.kif").read_text(encoding="utf-8")
     expected = (ROOT / "tests" / "golden" / "untidy_formatted.kif").read_text(encoding="utf-8")
@@ -42,7 +51,9 @@ def test_layout_of_an_untidy_sheet():
         ("", ""),
         ("\n\n; only a comment  \n", "; only a comment\n"),
         ("(a)\n\n\n\n(b)\n(c)", "(a)\n\n(b)\n(c)\n"),
-        ("\ufeff(a)\r\n(b)\r", "(a)\n(b)\n"),
+        ("\ufeff(a)\r\n(b)\r", "\ufeff(a)\r\n(b)\r\n"),
+        ("(a)\r\r; one\r(b)", "(a)\r\r; one\r(b)\r"),
+        ("(a)\n(b)\r\n", "(a)\n(b)\n"),
         ("(<= p (q ; why\n ))", "(<= p\n    (q))  ; why\n"),
         ("(<= p q\n; not yet (r)\n)", "(<= p\n    q\n    ; not yet (r)\n)\n"),
         ("(<= ; early\n p q)", "; early\n(<= p\n    q)\n"),

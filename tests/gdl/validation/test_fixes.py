@@ -4,14 +4,15 @@ import pytest
 from hypothesis import given, settings
 
 from gdl.errors import GdlSyntaxError
-from gdl.syntax.parser import parse, parse_file
+from gdl.syntax.parser import decode, parse, parse_file, with_plain_lines
 from gdl.syntax.printer import to_kif
 from gdl.validation import Selection, validate
 from gdl.validation.fixes import FIXES, fix
 from gdl.validation.selection import EVERYTHING
-from tests.conftest import ROOT, mostly_slow
+from tests.conftest import LINE_END_FORMS, ROOT, find_corpus, mostly_slow
 from tests.gdl.rule_strategies import programs
 
+CORPUS = sorted((find_corpus() / "open" / "games").glob("*.kif")) if find_corpus() else []
 SHEETS = sorted((ROOT / "tests" / "invalid").glob("*.kif")) + sorted((ROOT / "games").glob("*.kif"))
 
 
@@ -30,6 +31,13 @@ SHEETS = sorted((ROOT / "tests" / "invalid").glob("*.kif")) + sorted((ROOT / "ga
         ("(<= (p ?X) (q ?x ?X))", "(<= (p ?X) (q ?X ?X))"),
         ("(<= p (q ?x ?y) (r ?y))", "(<= p (q ?_x ?y) (r ?y))"),
         ("(<= p (q ?x ?_x) (r ?_x))", "(<= p (q ?x ?_x) (r ?_x))"),
+        ("(<= p a(q))", "(<= p a q)"),
+        ("(<= p (or (q)a))", "(<= p (or q a))"),
+        ("(<= p b(or (a))c)", "(<= p b a c)"),
+        ("(p 1)q(p 1) r", "(p 1)q r"),
+        ("a(<= b)(<= c)", "a b c"),
+        ("(<= ; why\n (p\n1))", "(<= ; why\n (p\n1))"),
+        ("(<= (p ; why\n1) )", "(p ; why\n1)"),
         ("(p 1)\n(p 1) ; gdl: ignore GDL309\n", "(p 1)\n(p 1) ; gdl: ignore GDL309\n"),
     ],
 )
@@ -57,6 +65,35 @@ def test_fixed_sheet_has_no_fixable_finding(path):
         assert not left & {"GDL304", "GDL309", "GDL312", "GDL315"}
     assert fix(parse(fixed), EVERYTHING) == (fixed, 0)
     assert set(FIXES) >= {"GDL304", "GDL309", "GDL311", "GDL312", "GDL313", "GDL315"}
+
+
+def untidied(text: str) -> str:
+    """`text` with each fact written as a rule without a body, twice, if it fills a line."""
+    lines = text.split("\n")
+    for rule in parse(text, syntax="kif").rules:
+        if (
+            not rule.body
+            and rule.span.column == 1
+            and rule.span.end_column == len(lines[rule.span.line - 1]) + 1
+        ):
+            lines[rule.span.line - 1] = f"(<=\n{rule.head})\n{rule.head}"
+    return "\n".join(lines)
+
+
+@pytest.mark.skipif(not CORPUS, reason="no reference corpus: set GGP_CORPUS")
+@pytest.mark.parametrize("path", mostly_slow(CORPUS, 15), ids=lambda path: path.stem)
+def test_correction_keeps_the_line_ends_of_a_corpus_sheet(path):
+    text = untidied(with_plain_lines(decode(path.read_bytes())))
+    for form in LINE_END_FORMS:
+        program = parse(form(text), syntax="kif")
+        fixed, count = fix(program, EVERYTHING, form(text))
+        assert (fixed, count) == (form(with_plain_lines(fixed)), fix(program, EVERYTHING)[1])
+        assert fix(parse(fixed, syntax="kif"), EVERYTHING, fixed) == (fixed, 0)
+
+
+def test_each_line_keeps_its_own_end():
+    text = "\ufeff(role r)\r\n(<= (p 1))\n; one\r(<= p\r\n  (or q) )\r\n"
+    assert fix(parse(text), EVERYTHING, text)[0] == ("\ufeff(role r)\r\n(p 1)\n; one\r(<= p\r\n  q )\r\n")
 
 
 @given(programs)

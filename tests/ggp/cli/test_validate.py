@@ -8,6 +8,8 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from gdl.syntax.formatting import FormattingError, format_kif
+from gdl.validation.fixes import FIXES, Edit
 from ggp.cli.main import app
 from ggp.validation.sheet import examine
 from tests.conftest import ROOT
@@ -184,7 +186,61 @@ def test_format_rewrites_files_once(run, tmp_path):
 def test_format_from_standard_input(run):
     result = run("format", "-", stdin="(role   r)\r\n")
     assert result.exit_code == 0
-    assert result.stdout == "(role r)\n"
+    assert result.stdout_bytes == b"(role r)\r\n"
+
+
+def test_fix_and_format_keep_line_ends_and_mark(run, tmp_path):
+    path = tmp_path / "sheet.kif"
+    for before, between, after in (("", "\r\n", "\r\n"), ("\ufeff", "\r\n", "\r\n"), ("", "\r", "\r")):
+        text = before + FINE.replace("\n", between)
+        path.write_bytes((text + "(<= (next \u00fc))" + after).encode())
+        assert "1 fixed" in run("validate", "--fix", "sheet.kif").stdout
+        assert path.read_bytes().decode() == text + "(next \u00fc)" + after
+        assert run("format", "--check", "sheet.kif").exit_code == 0
+        path.write_bytes(text.replace("(role r)", "(role  r)").encode())
+        assert run("format", "sheet.kif").exit_code == 0
+        assert path.read_bytes().decode() == text
+
+
+def test_fix_separates_names_that_would_touch(run, tmp_path):
+    glued = FINE.replace(
+        "\n(goal r 100)", "\n(<= w(won))\n(init won)(<= won(true a))\n(<= (goal r 100)(not(w)))"
+    )
+    write(tmp_path, glued=glued, other=WARNED + "(unused 1)\n")
+    result = run("validate", "--fix", "glued.kif", "other.kif")
+    assert result.exit_code == 0
+    assert "(<= w won)" in (tmp_path / "glued.kif").read_text()
+    assert (tmp_path / "other.kif").read_text() == WARNED
+
+
+def test_a_correction_that_would_change_the_rules_costs_no_other_file(run, tmp_path, monkeypatch):
+    def wrong(program):
+        yield from (
+            (rule.span, [Edit(0, 8, "(role s)")]) for rule in program.rules if rule.predicate[0] == "unused"
+        )
+
+    monkeypatch.setitem(FIXES, "GDL309", wrong)
+    write(tmp_path, first=WARNED, second=FINE + "(<= (next b))\n(<= (next c) (true b))\n")
+    result = run("validate", "--fix", "first.kif", "second.kif")
+    assert result.exit_code == 0
+    assert "not fixed: the corrections would change the rules" in result.stdout
+    assert (tmp_path / "first.kif").read_text() == WARNED
+    assert "\n(next b)\n" in (tmp_path / "second.kif").read_text()
+
+
+def test_a_layout_that_would_change_the_rules_costs_no_other_file(run, tmp_path, monkeypatch):
+    def fail(text, name):
+        if name == "first.kif":
+            raise FormattingError(f"{name}: the canonical layout would change the rules")
+        return format_kif(text, name=name)
+
+    monkeypatch.setattr("ggp.cli.format.format_kif", fail)
+    write(tmp_path, first="(role  r)", second=FINE.replace("\n    ", " "))
+    result = run("format", "first.kif", "second.kif")
+    assert result.exit_code == 1
+    assert "first.kif: the canonical layout would change the rules: left unchanged" in result.stderr
+    assert (tmp_path / "first.kif").read_text() == "(role  r)"
+    assert (tmp_path / "second.kif").read_text() == FINE
 
 
 @pytest.mark.parametrize(
