@@ -54,12 +54,12 @@ def rule_of(form: Term) -> Rule:
 
 
 def check_term(term: Term) -> None:
-    """Raise MisplacedFormError for connectives as functions, or too many arguments."""
+    """Raise MisplacedFormError for rules inside terms, or too many arguments."""
     if isinstance(term, Compound):
         if len(term.arguments) > MAX_ARGUMENTS:
             count = f"{len(term.arguments)} arguments, more than the limit of {MAX_ARGUMENTS}"
             raise MisplacedFormError("GDL116", f"'{term.name}' has {count}", term.span)
-        if term.name in CONNECTIVES:
+        if term.name == ARROW:
             raise _misplaced(term)
         for argument in term.arguments:
             if type(argument) is Compound:
@@ -97,6 +97,8 @@ def _atom(form: Term) -> Symbol | Compound:
             raise MisplacedFormError("GDL111", text, form.span)
         if form.name in CONNECTIVES:
             raise _misplaced(form)
+    elif form.name in CONNECTIVES:
+        raise _misplaced(form)
     else:
         check_term(form)
     return form

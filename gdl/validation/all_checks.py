@@ -43,6 +43,7 @@ from gdl.validation.checks.structure import (
     misplaced_keywords,
     missing_relations,
     missing_roles,
+    percepts_of_next_state,
     wrong_arities,
 )
 from gdl.validation.selection import (
@@ -74,6 +75,7 @@ _COMPLETE = (
     missing_relations,
     idle_roles,
     misplaced_declarations,
+    percepts_of_next_state,
     keywords_as_terms,
     dependent_declarations,
     negative_predicate_cycles,

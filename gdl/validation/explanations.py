@@ -23,8 +23,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "GDL109": "A `?` by itself.",
     "GDL110": "`(not a b)` is ambiguous. Write `(not (and a b))` or `(not (or a b))`.",
     "GDL111": (
-        "`and`, `or` and `not` combine formulas in bodies, never heads or terms; `<=` only opens a rule. "
-        "`(true (or a b))` is `(or (true a) (true b))`."
+        "`and`, `or` and `not` combine formulas in bodies, never heads; `<=` only opens a rule. For terms see "
+        "GDL215."
     ),
     "GDL112": "An infix rule is `head :- formula`; `&` and `|` join formulas, `~` negates the next one.",
     "GDL113": "Bodies consist of atoms of named relations; variables stand only inside them.",
@@ -74,14 +74,19 @@ EXPLANATIONS: Mapping[str, str] = {
     "GDL213": "Roles are facts: readers that only count the players of a match do not reason.",
     "GDL214": "`legal`, `next`, `goal` or `terminal` is missing. For `init` see GDL327.",
     "GDL215": (
-        "`(true (does robot press))` asks for a fact called `does`; `(does robot press)` was meant. `or`, "
-        "`and`, `not`, `<=` and `distinct` cannot be constants. Usually a parenthesis is in the wrong place."
+        "`(true (does robot press))` asks for a fact called `does`; `(does robot press)` was meant. "
+        "`(true (or a b))` is `(or (true a) (true b))`. `or`, `and`, `not`, `<=` and `distinct` cannot be "
+        "constants. Usually a parenthesis is in the wrong place."
     ),
     "GDL216": (
         "If the head of a rule and a literal of its body belong to one recursion, every argument of that "
         "literal must be ground, an argument of the head, or in a positive literal outside the recursion "
         "(2008, recursion restriction). `(<= (reach ?x ?z) (reach ?x ?y) (reach ?y ?z))` becomes `(<= (reach "
         "?x ?z) (step ?x ?y) (reach ?y ?z))`."
+    ),
+    "GDL217": (
+        "`(<= (sees robot ?f) (next ?f))` shows the facts of the state after the moves. The definition of GDL-II "
+        "gives percepts from `does` and `true`; other programs may refuse this."
     ),
     "GDL301": "The relation has rules for another number of arguments only, so this is never true.",
     "GDL302": "`(cell 1 b)` here and `(cell 1 1 b)` there are unrelated functions. Relations likewise.",

@@ -2,7 +2,8 @@
 
 Each correction is an edit of the text: comments, layout, line ends and everything else stay. None changes
 the meaning: the corrected text is parsed again and its rules are compared with the original ones, up to
-variable names, the order of literals and repetitions. What a reader must decide (a misspelling, a missing rule) is left.
+variable names, the order of literals and repetitions. What a reader must decide (a misspelling, a missing
+rule) is left.
 
     GDL304   prefix a variable that occurs once with an underscore
     GDL309   remove a duplicate rule

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cached_property
 
 from gdl.dependencies import Dependencies, NegativeCycle, negative_cycles
@@ -65,6 +65,14 @@ class Sheet:
     @cached_property
     def dependencies(self) -> Dependencies:
         return Dependencies(self.program)
+
+    @cached_property
+    def only_seen(self) -> Set[Predicate]:
+        """`sees`, and the relations that only its rules need; these may refer to the next state."""
+        sees = KEYWORDS["sees"].predicate
+        others = [predicate for predicate in self.program.by_predicate if predicate.name in KEYWORDS]
+        needed = self.dependencies.reachable(predicate for predicate in others if predicate != sees)
+        return self.dependencies.reachable([sees]) - needed - set(others) | {sees}
 
     @cached_property
     def facts(self) -> frozenset[Symbol | Compound]:

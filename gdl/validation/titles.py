@@ -44,6 +44,7 @@ CODES: Mapping[str, str] = {
     "GDL214": "no rules for a relation that every game needs",
     "GDL215": "keyword as a function, or connective as a constant",
     "GDL216": "recursion through an unrestricted argument",
+    "GDL217": "next in a rule for sees",
     "GDL301": "relation used with a number of arguments for which it has no rules",
     "GDL302": "name with different numbers of arguments",
     "GDL303": "negation in a cycle of relations, but not of atoms",

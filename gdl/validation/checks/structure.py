@@ -68,9 +68,20 @@ def misplaced_keywords(sheet: Sheet) -> Findings:
         for literal, _ in body_literals(rule):
             keyword = KEYWORDS.get(literal.atom.name)
             if keyword is not None and not keyword.may_be_body and literal.predicate == keyword.predicate:
+                if keyword.name == "next" and rule.predicate in sheet.only_seen:
+                    continue
                 hint = ": use 'true'" if keyword.name in ("init", "next") else ""
                 message = f"'{keyword.name}' {keyword.meaning} and cannot be used in a body{hint}"
                 yield error("GDL204", message, literal.atom.span)
+
+
+def percepts_of_next_state(sheet: Sheet) -> Findings:
+    """GDL217."""
+    for rule in sheet.program.rules:
+        for literal, _ in body_literals(rule):
+            if literal.predicate == KEYWORDS["next"].predicate and rule.predicate in sheet.only_seen:
+                message = "'next' in the body of a rule for percepts: other programs may refuse it; use 'does' and 'true'"
+                yield error("GDL217", message, literal.atom.span)
 
 
 def misplaced_declarations(sheet: Sheet) -> Findings:
@@ -105,8 +116,9 @@ def keywords_as_terms(sheet: Sheet) -> Findings:
             if isinstance(term, Compound) and term.name in KEYWORDS and id(term) in in_head:
                 message = f"keyword '{term.name}' as a function in a percept: another name would be clearer"
                 yield warning("GDL329", message, term.span)
-            elif isinstance(term, Compound) and term.name in KEYWORDS:
-                message = f"'{term.name}' is a keyword and cannot be a function: choose another name"
+            elif isinstance(term, Compound) and term.name in KEYWORDS.keys() | CONNECTIVES:
+                kind = "connective" if term.name in CONNECTIVES else "keyword"
+                message = f"'{term.name}' is a {kind} and cannot be a function: choose another name"
                 yield error("GDL215", message, term.span)
             elif isinstance(term, Symbol) and (term.name in CONNECTIVES or term.name == "distinct"):
                 message = f"'{term.name}' cannot be a constant: choose another name, or check the parentheses"

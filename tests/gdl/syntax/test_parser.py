@@ -153,7 +153,7 @@ def test_syntax_is_recognized_by_the_first_form(text, is_infix):
         ("(a)\n  () (p\n ?)", [("GDL106", (2, 4)), ("GDL109", (3, 2))]),
         ("(<=) (<= p ?x) ?y", [("GDL108", (1, 1)), ("GDL113", (1, 12)), ("GDL113", (1, 16))]),
         ("(<= (not p) q)", [("GDL111", (1, 5))]),
-        ("(<= p (true (or a b)))", [("GDL111", (1, 13))]),
+        ("(<= (or a b) (true (or a b)))", [("GDL111", (1, 5))]),
         ("and", [("GDL111", (1, 1))]),
         ("p(X :- a.\nq(a).", [("GDL101", (1, 2))]),
         ("p(X) :- & b\nq(Y) :- Z\nr.", [("GDL112", (1, 11)), ("GDL113", (2, 9))]),
@@ -223,10 +223,14 @@ def test_error_shows_file_line_and_caret(tmp_path):
     )
 
 
-@pytest.mark.parametrize("text", ["", "a b", "(a) )", "(or a b)", "(f (not x))", "; nothing"])
+@pytest.mark.parametrize("text", ["", "a b", "(a) )", "(<= a b)", "(f (<= x))", "; nothing"])
 def test_parse_term_requires_exactly_one_term(text):
     with pytest.raises(GdlSyntaxError):
         parse_term(text)
+
+
+def test_connectives_are_functions_in_terms():
+    assert str(parse_term("(or a (not b))")) == "(or a (not b))"
 
 
 def test_parse_term_folds_case():

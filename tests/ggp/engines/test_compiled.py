@@ -10,6 +10,7 @@ import pytest
 
 from gdl.grounding import ground
 from gdl.syntax.parser import parse, parse_term
+from gdl.validation import validate
 from ggp.circuit.construction import build
 from ggp.circuit.simplify.plan import STAGES, simplify
 from ggp.circuit.tables import tabulate
@@ -115,6 +116,28 @@ def test_percepts_agree_with_the_reasoner():
     game, reference = compiled(COIN), InterpretedGame(parse(COIN))
     for seed in range(6):
         assert_same_playout(game if seed % 2 else on_rows(game), reference, random.Random(seed))
+
+
+LITERALS = """
+(role solver) (init (clause 1)) (succ 1 2) (succ 2 3)
+(literal 1 7) (literal 1 (not 8)) (literal 2 (not 7)) (literal 2 (or 8 (and)))
+(<= (legal solver (satisfy ?l)) (true (clause ?c)) (literal ?c ?l))
+(<= (next (clause ?d)) (true (clause ?c)) (succ ?c ?d))
+(<= (next (chosen ?l)) (does solver (satisfy ?l))) (<= (next (chosen ?l)) (true (chosen ?l)))
+(<= clash (true (chosen ?n)) (true (chosen (not ?n)))) (<= terminal (true (clause 3)))
+(<= (goal solver 0) clash) (<= (goal solver 100) (not clash))"""
+SEEN_NEXT = COIN + """
+(<= (sees ?r (after ?f)) (role ?r) (next ?f)) (<= (sees ?r dark) (role ?r) (not dawn)) (<= dawn (next (coin ?x)))"""
+
+
+@pytest.mark.parametrize("text", [LITERALS, SEEN_NEXT], ids=["connectives as functions", "next in sees"])
+def test_rules_with_harmless_errors_are_played_alike(text):
+    assert {finding.code for finding in validate(parse(text))} >= {"GDL215" if text is LITERALS else "GDL217"}
+    reference = InterpretedGame(parse(text))
+    for stages in ((), tuple(STAGES)):
+        game = compiled(text, stages=stages)
+        for seed in range(6):
+            assert_same_playout(game if seed % 2 else on_rows(game), reference, random.Random(seed))
 
 
 @pytest.mark.parametrize("name", TRACES)
