@@ -1,6 +1,6 @@
 """Parser for rule sheets in KIF prefix form and infix form.
 
-Steps: decode, check parentheses (`gdl.syntax.brackets`), parse to terms (lark, LALR), interpret terms as
+Steps: decode, recognize other notations (`gdl.syntax.foreign_notation`), check parentheses (`gdl.syntax.brackets`), parse to terms (lark, LALR), interpret terms as
 rules (`gdl.syntax.forms`). Names are folded to lower case, because GDL does not distinguish case.
 """
 
@@ -18,6 +18,7 @@ from typing import Literal as OneOf
 from gdl.errors import Diagnostic, GdlSyntaxError, Severity
 from gdl.program import Program, Source
 from gdl.syntax.brackets import MAX_DIAGNOSTICS, Lines, scan_brackets
+from gdl.syntax.foreign_notation import foreign_notation
 from gdl.syntax.forms import MisplacedFormError, check_term, rules_of
 from gdl.syntax.syntax_errors import infix_error, kif_error, moved
 from gdl.syntax.term_builders import InfixForms, KifForms, fold, unescape
@@ -80,6 +81,9 @@ def _parse(text: str, name: str, syntax: Syntax) -> Program:
         message = f"rule sheet has {len(text)} characters, more than the limit of {MAX_CHARACTERS}"
         raise GdlSyntaxError([Diagnostic("GDL105", Severity.ERROR, message)], Source(name, ""))
     is_infix = syntax == "infix" or (syntax == "auto" and looks_infix(text))
+    foreign = foreign_notation(text, is_infix=True if is_infix else None if syntax == "auto" else False)
+    if foreign:
+        raise GdlSyntaxError(foreign[:MAX_DIAGNOSTICS], source)
     forms = _read_forms(source, is_infix)
     diagnostics: list[Diagnostic] = []
     rules = rules_of(forms, diagnostics)

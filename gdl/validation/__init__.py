@@ -10,6 +10,7 @@ broken restrictions of the language that still leave the game playable, and warn
     explanations   what `ggp validate --explain CODE` shows below the title
     sheet          what the checks share about one sheet, computed on demand
     inference      which constants may occur where, and which rules that rules out
+    consequences   findings that only follow from an error elsewhere
     selection      which findings are reported: codes selected, comments that silence
     fixes          the mechanical corrections of the text
     repairs        what a program needs to mend a sheet, guesses included

@@ -46,6 +46,7 @@ from gdl.validation.checks.structure import (
     percepts_of_next_state,
     wrong_arities,
 )
+from gdl.validation.consequences import without_consequences
 from gdl.validation.selection import (
     Selection,
     idle_comments,
@@ -118,7 +119,7 @@ def check(program: Program) -> list[Diagnostic]:
 
 
 def validate(program: Program, selection: Selection = DEFAULT) -> list[Diagnostic]:
-    """All errors and warnings about `program` that need no playing, by place.
+    """All errors and warnings about `program` that need no playing, by place; what is missing comes last.
 
     Findings that `selection` excludes or a comment silences are left out. At most MAX_FINDINGS errors and as
     many warnings. Never raises. Pass the program as parsed: normalizing loses how bodies were written.
@@ -133,6 +134,7 @@ def validate(program: Program, selection: Selection = DEFAULT) -> list[Diagnosti
     sheet = Sheet(program)
     comments = silences(program)
     found = [*sheet.oversized, *(found for test in _COMPLETE for found in test(sheet))]
+    found = without_consequences(sheet, found)
     kept, used = silenced(found, comments)
     kept += silenced(idle_comments(comments, used), comments)[0]
     return _ordered(merged_singletons(d for d in kept if selection.includes(d.code)))
@@ -149,9 +151,10 @@ def _ordered(found: Iterable[Diagnostic]) -> list[Diagnostic]:
     unique = dict.fromkeys(found)
     kept: list[Diagnostic] = []
     for severity in Severity:
-        kept += sorted((d for d in unique if d.severity is severity), key=_place)[:MAX_FINDINGS]
-    return sorted(kept, key=_place)
+        kept += sorted((d for d in unique if d.severity is severity), key=reading_order)[:MAX_FINDINGS]
+    return sorted(kept, key=reading_order)
 
 
-def _place(diagnostic: Diagnostic) -> tuple[Span, str]:
-    return diagnostic.span or Span(0, 0, 0, 0), diagnostic.code
+def reading_order(diagnostic: Diagnostic) -> tuple[bool, Span, str]:
+    """Sort key: by place; what concerns the sheet as a whole, such as a missing relation, comes last."""
+    return diagnostic.span is None, diagnostic.span or Span(0, 0, 0, 0), diagnostic.code

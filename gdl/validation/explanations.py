@@ -23,8 +23,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "GDL109": "A `?` by itself.",
     "GDL110": "`(not a b)` is ambiguous. Write `(not (and a b))` or `(not (or a b))`.",
     "GDL111": (
-        "`and`, `or` and `not` combine formulas in bodies, never heads; `<=` only opens a rule. For terms see "
-        "GDL215."
+        "`and`, `or` and `not` combine formulas in bodies, never heads; `<=` only opens a rule. For terms "
+        "see GDL215."
     ),
     "GDL112": "An infix rule is `head :- formula`; `&` and `|` join formulas, `~` negates the next one.",
     "GDL113": "Bodies consist of atoms of named relations; variables stand only inside them.",
@@ -85,8 +85,8 @@ EXPLANATIONS: Mapping[str, str] = {
         "?x ?z) (step ?x ?y) (reach ?y ?z))`."
     ),
     "GDL217": (
-        "`(<= (sees robot ?f) (next ?f))` shows the facts of the state after the moves. The definition of GDL-II "
-        "gives percepts from `does` and `true`; other programs may refuse this."
+        "`(<= (sees robot ?f) (next ?f))` shows the facts of the state after the moves. The definition of "
+        "GDL-II gives percepts from `does` and `true`; other programs may refuse this."
     ),
     "GDL301": "The relation has rules for another number of arguments only, so this is never true.",
     "GDL302": "`(cell 1 b)` here and `(cell 1 1 b)` there are unrelated functions. Relations likewise.",
@@ -158,15 +158,16 @@ EXPLANATIONS: Mapping[str, str] = {
         "be 150. The rest of the body may prevent it; `--play` and `--prove` look for it."
     ),
     "GDL325": (
-        "A name that is not a role stands among roles, and nothing else in the sheet mentions it: probably a "
-        "role misspelled in `init` or `next`, such as `(init (control whyte))`. Often GDL308 follows. For "
-        "the keywords' own arguments see GDL212."
+        "A name that is not a role stands where the rules expect roles, and nothing else in the sheet "
+        "mentions it: probably a role misspelled in `init` or `next`, such as `(init (control whyte))`. Often "
+        "GDL308 follows. Arguments that may be a role or something else, such as who occupies a cell, are not "
+        "reported. For the keywords' own arguments see GDL212."
     ),
     "GDL326": (
         "After the moves only what rules for `next` conclude holds. Here they make facts of this name, but "
         "none reads the current ones, so all others vanish. Write a rule for what stays, such as `(<= (next "
         "(cell ?x ?y b)) (true (cell ?x ?y b)) ...)`. Reported for facts of two or more arguments of which "
-        "several hold at first."
+        "several hold at first, unless every move of a role makes its own fact again. `random` may wait."
     ),
     "GDL327": (
         "There is no `init`: the match starts in a state in which nothing holds. If that is intended, a fact "

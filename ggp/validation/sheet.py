@@ -12,9 +12,9 @@ from typing import Any
 from gdl.errors import Diagnostic, GdlError, GdlSyntaxError
 from gdl.program import Program
 from gdl.syntax.parser import Syntax, decode, parse
-from gdl.terms import Span
 from gdl.validation import Selection, check
 from gdl.validation import validate as diagnose
+from gdl.validation.all_checks import reading_order
 from gdl.validation.fixes import FixError, fix
 from gdl.validation.selection import silenced, silences
 from ggp.engines.loading import is_rule_text
@@ -239,7 +239,7 @@ def _note_faults(program: Program, game: Game[Any], report: SheetReport, request
                 record = None
     report.diagnostics = sorted(
         [*report.diagnostics, *_reported(found.values(), program, request.selection)],
-        key=lambda d: (d.span or Span(0, 0, 0, 0), d.code),
+        key=reading_order,
     )
 
 

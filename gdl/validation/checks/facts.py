@@ -8,10 +8,12 @@ moves.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TypeAlias
 
-from gdl.dependencies import TRUE
+from gdl.dependencies import DOES, TRUE, may_unify
 from gdl.errors import Related
+from gdl.keywords import RANDOM
 from gdl.program import Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable
 from gdl.validation.inference import Position, Shapes, Sources, below, common_tokens
@@ -132,7 +134,7 @@ def forgotten_facts(sheet: Sheet) -> Findings:
             return
         below = (rule for callee in callees for rule in sheet.program.by_predicate.get(callee, ()))
         kept = {found for rule in (*rules, *below) for found in _asked_by(rule)}
-        if kept.isdisjoint((fact, None)):
+        if kept.isdisjoint((fact, None)) and not _are_renewed(sheet, rules, first[fact]):
             general = _general(*fact)
             message = (
                 f"no rule carries '{fact[0]}' over: what 'next' does not conclude is lost after the moves."
@@ -140,6 +142,49 @@ def forgotten_facts(sheet: Sheet) -> Findings:
             )
             note = Related("it holds initially here", first[fact][0].head.span)
             yield warning("GDL326", message, rules[0].head.span, note)
+
+
+def _are_renewed(sheet: Sheet, makers: Sequence[Rule], first: Sequence[Rule]) -> bool:
+    """Whether moves make these facts again, unless `random` waits.
+
+    Either only moves of `random` make them, or each role has one of them and makes it with all its moves.
+    """
+    chance = Symbol(RANDOM)
+    causes = [[arguments_of(atom) for atom in _moves_in(rule)] for rule in makers]
+    if not all(causes) or all(who == chance for moves in causes for who, _ in moves):
+        return all(causes)
+    roles = [arguments_of(rule.head)[0] for rule in sheet.program.rules_for("role", 1)]
+    facts = [arguments_of(arguments_of(rule.head)[0]) for rule in first]
+    waits = any(
+        who != chance
+        and not any(may_unify(Compound("", move), Compound("", (who, what))) for move in chain(*causes))
+        for who, what in (arguments_of(rule.head) for rule in sheet.program.rules_for("legal", 2))
+    )
+    for index in range(len(facts[0])):
+        owners = [fact[index] for fact in facts]
+        is_own = all(
+            any(who == arguments_of(arguments_of(rule.head)[0])[index] for who, _ in moves)
+            for rule, moves in zip(makers, causes, strict=True)
+        )
+        has_each_one = len(set(owners)) == len(owners) and set(owners) <= set(roles)
+        if is_own and not waits and (has_each_one or _is_about_all_roles(first, index)):
+            return True
+    return False
+
+
+def _is_about_all_roles(first: Sequence[Rule], index: int) -> bool:
+    """Whether the facts come from one rule such as `(<= (init (last ?r none)) (role ?r))`."""
+    literals = [literal for rule in first for literal, _ in body_literals(rule)]
+    owner = arguments_of(arguments_of(first[0].head)[0])[index]
+    return len(first) == len(literals) == 1 and literals[0].atom == Compound("role", (owner,))
+
+
+def _moves_in(rule: Rule) -> list[Symbol | Compound]:
+    return [
+        literal.atom
+        for literal, is_positive in body_literals(rule)
+        if is_positive and literal.predicate == DOES
+    ]
 
 
 def _makers(sheet: Sheet, keyword: str) -> dict[Fact | None, list[Rule]]:

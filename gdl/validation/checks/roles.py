@@ -2,13 +2,14 @@
 
 `legal`, `does`, `goal`, `sees` and `input` take a role by definition. The argument of `init` and `next` is a
 fact, which by definition takes none; yet `(control ?r)` does if a rule concludes `(legal ?r pass)` from it. A
-name there that is not a role and that only `init` or `next` mention is most likely a misspelled role.
+name there that is not a role and that only `init` or `next` mention is most likely a misspelled role, if it
+stands among roles alone and resembles one of them, or stands where no role does.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from gdl.dependencies import TRUE
 from gdl.errors import Related
@@ -51,7 +52,8 @@ def unknown_roles(sheet: Sheet) -> Findings:
 def misspelled_roles(sheet: Sheet) -> Findings:
     """GDL325: non-roles at positions from which `legal` takes roles.
 
-    Reported only for constants that nothing but `init` and `next` mention, at this position alone.
+    Reported only for constants that nothing but `init` and `next` mention, at this position alone. A position
+    may hold roles and other terms, such as who or what occupies a cell.
     """
     inference = sheet.inference
     if inference is None or not sheet.roles or sheet.has_role_rules:
@@ -59,7 +61,7 @@ def misspelled_roles(sheet: Sheet) -> Findings:
     roles = {role.name for role in sheet.roles if isinstance(role, Symbol)}
     movers = _positions_of_movers(sheet, inference)
     spelling = Spelling(sorted(roles))
-    made = [place for rule in sheet.program.rules for place in _written(rule.head, MAKERS)]
+    made = [place for rule in sheet.program.rules for place in _written(rule.head)]
     if all(symbol.name in roles for position, symbol in made if position in movers):
         return
     uses = Counter(
@@ -70,13 +72,13 @@ def misspelled_roles(sheet: Sheet) -> Findings:
         if isinstance(term, Symbol)
     )
     makes = Counter((position, symbol.name) for position, symbol in made)
-    with_roles = {position for position, symbol in _all_written(sheet) if symbol.name in roles}
     for position, symbol in made:
         if position not in movers or symbol.name in roles:
             continue
         is_unique = uses[symbol.name] == makes[position, symbol.name]
-        if is_unique and (position in with_roles or not inference.shapes.at(position) & roles):
-            hint = spelling.hint(symbol.name) or f": the roles are {_listed(sheet)}"
+        shape, hint = inference.shapes.at(position), spelling.hint(symbol.name)
+        if is_unique and (not shape & roles or (hint and not shape - roles - {symbol.name})):
+            hint = hint or f": the roles are {_listed(sheet)}"
             message = f"{symbol} is not a role, although 'legal' gives moves to what occurs here{hint}"
             yield warning("GDL325", message, symbol.span, Related("the first role", sheet.roles[0].span))
 
@@ -91,15 +93,9 @@ def _positions_of_movers(sheet: Sheet, inference: Inference) -> set[Position]:
     return {position for position in found if position[0] == TRUE and len(position) == _FACT_ARGUMENT}
 
 
-def _all_written(sheet: Sheet) -> Iterator[tuple[Position, Symbol]]:
-    for rule in sheet.program.rules:
-        for atom in atoms_of(rule):
-            yield from _written(atom, (*MAKERS, "true"))
-
-
-def _written(atom: Symbol | Compound, keywords: Sequence[str]) -> Iterator[tuple[Position, Symbol]]:
-    """The constants in a keyword's fact, with positions under `true`."""
-    fact = arguments_of(atom)[0] if atom.name in keywords and arguments_of(atom) else None
+def _written(atom: Symbol | Compound) -> Iterator[tuple[Position, Symbol]]:
+    """The constants in the fact that `init` or `next` makes, with positions under `true`."""
+    fact = arguments_of(atom)[0] if atom.name in MAKERS and arguments_of(atom) else None
     if isinstance(fact, Compound):
         functor = (fact.name, len(fact.arguments))
         for index, argument in enumerate(fact.arguments):

@@ -80,7 +80,7 @@ def percepts_of_next_state(sheet: Sheet) -> Findings:
     for rule in sheet.program.rules:
         for literal, _ in body_literals(rule):
             if literal.predicate == KEYWORDS["next"].predicate and rule.predicate in sheet.only_seen:
-                message = "'next' in the body of a rule for percepts: other programs may refuse it; use 'does' and 'true'"
+                message = "'next' in a rule for percepts: other programs may refuse it; use 'does' and 'true'"
                 yield error("GDL217", message, literal.atom.span)
 
 

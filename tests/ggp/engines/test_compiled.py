@@ -126,8 +126,12 @@ LITERALS = """
 (<= (next (chosen ?l)) (does solver (satisfy ?l))) (<= (next (chosen ?l)) (true (chosen ?l)))
 (<= clash (true (chosen ?n)) (true (chosen (not ?n)))) (<= terminal (true (clause 3)))
 (<= (goal solver 0) clash) (<= (goal solver 100) (not clash))"""
-SEEN_NEXT = COIN + """
-(<= (sees ?r (after ?f)) (role ?r) (next ?f)) (<= (sees ?r dark) (role ?r) (not dawn)) (<= dawn (next (coin ?x)))"""
+SEEN_NEXT = (
+    COIN
+    + """
+(<= (sees ?r (after ?f)) (role ?r) (next ?f))
+(<= (sees ?r dark) (role ?r) (not dawn)) (<= dawn (next (coin ?x)))"""
+)
 
 
 @pytest.mark.parametrize("text", [LITERALS, SEEN_NEXT], ids=["connectives as functions", "next in sees"])

@@ -1,0 +1,42 @@
+"""Recognition of what neighboring languages, web pages and chat answers put into rule sheets.
+
+It stands in front of the parser: a text with such places is refused with a sentence about them in the sheet's
+own notation, instead of the many findings that would follow. Texts with a meaning pass.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gdl.errors import Diagnostic
+from gdl.syntax.foreign_in_infix import foreign_in_infix
+from gdl.syntax.foreign_in_kif import foreign_in_kif
+from gdl.syntax.foreign_text import Foreign, around_rules, diagnostics_of, odd_characters
+
+_REMARKS = re.compile(r"^\s*(?:#|//|--\s|%|;)[^\n]*|/\*.*?\*/|^\s*:-[^\n]*", re.MULTILINE | re.DOTALL)
+_LIST_LINE = re.compile(r"^\s*\(", re.MULTILINE)
+_INFIX_LINE = re.compile(r"^[ \t]*[A-Za-z]\w*\s*(?:\(.*\)\s*(?:\.|:-|<=|<-|[,&]|if\b|$)|:-)", re.MULTILINE)
+
+
+def foreign_notation(text: str, *, is_infix: bool | None) -> list[Diagnostic]:
+    """The findings, in reading order; none if nothing foreign is recognized.
+
+    text       with lines that end in \\n
+    is_infix   None if nothing says whether the text is KIF or infix
+
+    >>> foreign_notation("(role robot) (init (at 1))", is_infix=False)
+    []
+    >>> print(foreign_notation("# up\\nrole(p)", is_infix=None)[0].message)
+    '#' does not begin a comment in infix form: write '%'
+    """
+    around = list(around_rules(text))
+    if around:
+        return diagnostics_of(text, around)[:1]
+    if is_infix is None:
+        plain = _REMARKS.sub("", text)
+        is_infix = not _LIST_LINE.search(plain) and bool(_INFIX_LINE.search(plain))
+    odd = list(odd_characters(text, is_infix=is_infix))
+    if odd:
+        return diagnostics_of(text, odd)
+    places: list[Foreign] = list(foreign_in_infix(text)) if is_infix else foreign_in_kif(text)
+    return diagnostics_of(text, places)
