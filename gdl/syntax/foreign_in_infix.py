@@ -14,19 +14,22 @@ from gdl.syntax.foreign_text import Foreign
 _WORD = r"[A-Za-z_?'][\w?']*|\d+"
 _TOKEN = re.compile(
     r"""(?P<comment>[%;][^\n]*) | '(?:\\.|[^'\\\n])*'
-    | (?P<directive>(?:^|(?<=\.)\s*):-\s*(?:dynamic|use_module|discontiguous|module|initialization|table|consult)\b)
+    | (?P<directive>(?:^|(?<=\.)\s*):-\s*
+        (?:dynamic|use_module|discontiguous|module|initialization|table|consult)\b[^\n]*)
     | (?P<neck>:-)
     | (?P<operation>==>|::)
     | (?P<remark>//|\#|/\*|\*/|--(?=\s)|<!--|-->)
     | (?P<not>\bnot\s+(?=[a-z~'])) | (?P<naf>\\\+|¬|!(?=\s*[a-z(])(?!=)|-(?=[a-z(]))
     | (?P<unequal>\\==?|!==?|<>|=\\=|≠|/=|~=)
-    | (?P<arrow><=>|<==?|<--?|←|⇐|⟸|≤|:=|-->|=>|->|→|⇒|⟹|(?<=[)\w])\s*:(?=\s)|(?<=\))\s+(?:if|when)\b(?=\s+[a-z~(]))
-    | (?P<compare>>=|=<|<|>|≥|(?<=[)\w])\s+is\s+(?=[\w(]))
+    | (?P<arrow><=>|<==?|<--?|←|⇐|⟸|≤|:=|-->|=>|->|→|⇒|⟹|(?<=[)\w])\s*:(?=\s)
+        |(?<=\))\s+(?:if|when)\b(?=\s+[a-z~(]))
+    | (?P<compare>>=|=<|<|>|≥|(?<=[)\w])\s+is\s+(?=[\w(])[^&,|\n]*)
     | (?P<equal>=:=|={1,3})
     | (?P<both>&&|∧|/\\|(?<=\))\s+and\b(?=\s+[a-z~(])) | (?P<either>\|\||∨|\\/|(?<=\))\s+or\b(?=\s+[a-z~(]))
     | (?P<variable>\?[A-Za-z_]\w*)
     | (?P<arithmetic>(?<=[\w)])\s*(?:[+*/^]|-(?!\d)|-(?=\d)(?<=[\w)]\ -|\w\w-))\s*(?=[\w(]))
     | (?P<list>[\[\]{}]) | (?P<cut>!) | (?P<string>"[^"\n]*"?)
+    | (?P<capital>\b[A-Z]\w*(?=\())
     | (?P<open>\() | (?P<close>\)) | (?P<comma>,)
     | (?P<role>\brole\(\s*[A-Z]\w*\s*\)(?!\s*(?::-|<=|<-|[&,|]|if\b)))""",
     re.VERBOSE | re.MULTILINE,
@@ -41,7 +44,7 @@ _OPERATIONS = (
 )
 _ORDER = "GDL has no arithmetic: state the values as facts, for instance less(1,2), and ask for less({0},{1})"
 _NUMBERS = (
-    "GDL has no arithmetic: state the values as facts, for instance succ(1,2), and ask for succ({0},Next)"
+    "GDL has no arithmetic: state the values as facts, for instance succ(1,2), and ask for succ({0},{1})"
 )
 
 
@@ -83,6 +86,9 @@ def _sentence(kind: str, text: str, token: re.Match[str], depth: int) -> tuple[s
         rest = written[1:].strip()
         is_cut_off = depth > 0 and written[0] == ";" and rest.count(")") > rest.count("(")
         return ("';' begins a comment in infix form: write '|' for 'or'", "semicolon") if is_cut_off else None
+    if kind == "compare" and written.startswith("is"):
+        value = _RIGHT.match(written, 2)
+        return _NUMBERS.format(value.group(1) if value else "X", operands[0]), ""
     if kind == "arrow":
         both = (
             left_word[:1].isupper() or left_word.isdigit(),
@@ -106,12 +112,12 @@ def _sentence(kind: str, text: str, token: re.Match[str], depth: int) -> tuple[s
         )
     sentences = {
         "operation": (f"'{written}': {_OPERATIONS}", "operation"),
-        "directive": (f"'{written}' is a directive of Prolog: remove it", "directive"),
+        "directive": (f"'{written}' is a directive of Prolog: leave it out", "directive"),
         "remark": (f"'{written}' does not begin a comment in infix form: write '%'", "remark"),
         "not": (f"'not' is written '~' in infix form: ~{following}", ""),
         "naf": (f"'{written}' is written '~' in infix form: ~{following}", ""),
         "unequal": (f"'{written}' is written distinct({operands[0]},{operands[1]})", ""),
-        "compare": (_ORDER.format(*operands) if written != "is" else _NUMBERS.format(operands[1]), ""),
+        "compare": (_ORDER.format(*operands), ""),
         "equal": (
             f"GDL has no '{written}': use one variable for both, or ~distinct({operands[0]},{operands[1]})",
             "",
@@ -123,7 +129,12 @@ def _sentence(kind: str, text: str, token: re.Match[str], depth: int) -> tuple[s
             f"{_variable(written)}",
             "variable",
         ),
-        "arithmetic": (_NUMBERS.format(operands[0]), ""),
+        "arithmetic": (_NUMBERS.format(operands[0], "Next"), ""),
+        "capital": (
+            f"{written}(...): names of relations and functions begin with a lower-case letter: "
+            f"{written[0].lower()}{written[1:]}(...)",
+            "capital",
+        ),
         "list": ("GDL has no lists: write a function for each element, or separate facts", "list"),
         "cut": ("GDL has no cut: write what must not hold as ~atom", "cut"),
         "string": (f"{written} is not a name: write a name in single quotes, or without quotes", "string"),

@@ -1,7 +1,7 @@
-"""Habits of other languages in a KIF text: calls, commas, arrows, operators between operands, comments, prose.
+"""Habits of other languages in a KIF text: calls, commas, arrows, operators, comments, prose.
 
 KIF lets names consist of nearly anything, and each of these may be part of a sheet. So a word counts as
-foreign only where nothing else in the text uses it as a name of its own; a text with a meaning has no finding.
+foreign only where nothing else in the text uses it as a name; a text with a meaning has no finding.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from gdl.keywords import FORMS, KEYWORDS
 from gdl.syntax.foreign_text import Foreign
@@ -19,10 +20,44 @@ _COMMENT = re.compile(r"#\||#|//|/\*|%|--(?![\w-])|<!--")
 _COMMENT_ENDS = {"#|": "|#", "/*": "*/", "<!--": "-->"}
 
 ARROWS = frozenset(
-    ":- <- <-- <== <=> <<= =< => -> --> ==> := ::= ≤ ≦ ⩽ ⇐ ⟸ ← ⟵ → ⇒ ⟹ ⇔ <— <– :— :– if iff when".split()
+    [
+        ":-",
+        "<-",
+        "<--",
+        "<==",
+        "<=>",
+        "<<=",
+        "=<",
+        "=>",
+        "->",
+        "-->",
+        "==>",
+        ":=",
+        "::=",
+        "≤",
+        "≦",
+        "⩽",
+        "⇐",
+        "⟸",
+        "←",
+        "⟵",
+        "→",
+        "⇒",
+        "⟹",
+        "⇔",
+        "<—",
+        "<–",
+        ":—",
+        ":–",
+        "if",
+        "iff",
+        "when",
+    ]
 )
 """What other notations write where KIF has `<=` before the head."""
-_JOINS = {"&": "and", "&&": "and", "∧": "and", "/\\": "and", "|": "or", "||": "or", "∨": "or", "\\/": "or"}
+JOINS = {"&": "and", "&&": "and", "∧": "and", "/\\": "and", "|": "or", "||": "or", "∨": "or", "\\/": "or"}
+_FORWARD = frozenset({"=>", "->", "-->", "==>", "→", "⇒", "⟹", "if", "when"})
+"""Arrows from the body to the head; `if` is one only before both."""
 NEGATIONS = frozenset({"~", "!", "¬", "\\+", "-", "~~"})
 UNEQUAL = frozenset({"!=", "\\=", "\\==", "/=", "<>", "≠", "=\\=", "~=", "!=="})
 EQUAL = frozenset({"=", "==", "===", "=:="})
@@ -34,8 +69,10 @@ NO_ORDER = (
     "GDL has no arithmetic: state the values as facts, for instance (less 1 2), and ask for (less {0} {1})"
 )
 NO_NUMBERS = (
-    "GDL has no arithmetic: state the values as facts, for instance (succ 1 2), and ask for (succ {0} ?next)"
+    "GDL has no arithmetic: state the values as facts, for instance (succ 1 2), and ask for (succ {0} {1})"
 )
+
+_OF_FORMULAS = frozenset({*CONNECTIVES, *NEGATIONS, *JOINS})
 
 _LONGEST = 60
 """Characters of the text that a sentence repeats."""
@@ -138,7 +175,12 @@ class _Reader:
         is_atom = inner is None or inner.name in CONNECTIVES - {""}
         if not is_atom or (mark == "%" and word != "%" and not word.startswith("%%") and inner is not None):
             return False
-        return not re.search(r"\(\s*(?:<=\s*\(?\s*)?" + re.escape(word) + r"(?=[\s()])", self.text)
+        return word not in self.opening_words
+
+    @cached_property
+    def opening_words(self) -> set[str]:
+        """Words that open a list, or are the head of a rule."""
+        return set(re.findall(r"\(\s*(?:<=\s*)?\(?\s*([^\s();]+)", self.text))
 
     def _skip(self, start: int, mark: str) -> int:
         closing = _COMMENT_ENDS.get(mark, "\n")
@@ -158,7 +200,7 @@ class _Reader:
         while stack:
             node, parent, is_atom = stack.pop()
             yield node, parent, is_atom
-            are_atoms = is_atom and node.name in (*CONNECTIVES, *NEGATIONS, *_JOINS, *ARROWS)
+            are_atoms = is_atom and node.name in (*CONNECTIVES, *NEGATIONS, *JOINS, *ARROWS)
             stack += [(part, node, are_atoms) for part in reversed(node.parts)]
 
     def _note(self, node: Node) -> None:
@@ -186,68 +228,59 @@ class _Reader:
         """Arrows before, or between, head and body."""
         before = self.top[number - 1] if number else None
         after = self.top[number + 1] if number + 1 < len(self.top) else None
-        arrows = ARROWS | {"<=", ":", "<"}
-        if not node.is_list:
-            if (
-                before
-                and after
-                and node.name in arrows
-                and after.is_list
-                and (before.is_list or "terminal" == before.name)
-            ):
-                rest = self.top[number + 2 : number + 3]
-                more = (
-                    " ..."
-                    if rest and not rest[0].is_list and rest[0].name in (*_JOINS, *CONNECTIVES, ",")
-                    else ""
-                )
-                if node.name in ("=>", "->", "-->", "==>", "→", "⇒", "⟹"):
-                    before, after = after, before
-                self._add(
-                    node,
-                    f"'{node.word}' between head and body: write (<= {self.shown(before)} {self.shown(after)}{more})",
-                )
-        elif node.name in ARROWS and self._is_rule(node):
-            swap = "; the head comes first" if node.name in ("=>", "->", "→", "⇒", "⟹", "if", "when") else ""
-            self._add(
-                node.parts[0],
-                f"rules begin with <=, not with {node.parts[0].word}{swap}",
-                f"arrow {node.name}",
-            )
+        if node.is_list and node.name in ARROWS and self._is_rule(node):
+            swap = "; the head comes first" if node.name in _FORWARD else ""
+            message = f"rules begin with <=, not with {node.parts[0].word}{swap}"
+            self._add(node.parts[0], message, f"arrow {node.name}")
+        elif not node.is_list and node.name in ARROWS | {"<=", ":", "<"} and before and after:
+            self._look_between(before, node, after, self.top[number + 2 : number + 3])
+
+    def _look_between(self, head: Node, arrow: Node, body: Node, rest: Sequence[Node]) -> None:
+        if body.is_list and not body.is_glued and (head.is_list or head.name == "terminal"):
+            if arrow.name in _FORWARD - {"if", "when"}:
+                head, body = body, head
+            has_more = any(part.name in (*JOINS, "and", "or", ",") for part in rest)
+            rule = " ".join(["(<=", self.shown(head), self.shown(body), *["..."] * has_more])
+            self._add(arrow, f"'{arrow.word}' between head and body: write {rule})")
 
     def _is_rule(self, node: Node) -> bool:
         """Whether a list with another arrow has a part that only a rule has, so that it cannot be a fact."""
-        if node.name in self.heads - {node.name} or len(node.parts) < 2:
-            return False
-        return any(part.name in KEYWORDS.keys() | CONNECTIVES for part in node.parts[1:]) or any(
-            part.word.startswith("?") or "?" in self.text[part.start : part.end] for part in node.parts[1:]
+        return len(node.parts) > 1 and any(
+            part.name in KEYWORDS.keys() | CONNECTIVES or "?" in self.text[part.start : part.end]
+            for part in node.parts[1:]
         )
 
     def _look_at_list(self, node: Node, is_atom: bool) -> None:
         """Calls, and operators between their operands."""
         parts = node.parts
+        are_formulas = is_atom and node.name in _OF_FORMULAS
         for before, part in zip([None, *parts], parts, strict=False):
             if before and part.is_list and part.is_glued and before is not parts[0]:
-                self._look_at_call(before, part, is_atom and node.name in (*CONNECTIVES, *NEGATIONS, *_JOINS))
-        if len(parts) < 3 or not (parts[0].is_list or parts[0].word[0] == "?"):
-            return
-        left, operator, right = (self.shown(part) for part in parts[:3])
-        name = parts[1].name
-        if name in ARROWS | {"<=", ":"} and parts[0].is_list:
-            self._add(
-                node,
-                f"'{operator}' between head and body: write (<= {left} {right}{' ...' if len(parts) > 3 else ''})",
-            )
+                self._look_at_call(before, part, are_formulas)
+        if len(parts) > 2 and (parts[0].is_list or parts[0].word[0] == "?"):
+            self._look_at_operator(node, *parts[:3], has_more=len(parts) > 3)
+        elif are_formulas and node is not self.root:
+            for left, operator, right in zip(parts[1:], parts[2:], parts[3:], strict=False):
+                if operator.name in UNEQUAL | EQUAL | COMPARISONS and operator.name not in self.heads:
+                    self._look_at_operator(operator, left, operator, right, has_more=False)
+
+    def _look_at_operator(
+        self, place: Node, one: Node, operator: Node, other: Node, *, has_more: bool
+    ) -> None:
+        left, right, name = self.shown(one), self.shown(other), operator.name
+        if name in ARROWS | {"<=", ":"} and one.is_list:
+            more = " ..." if has_more else ""
+            self._add(place, f"'{operator.word}' between head and body: write (<= {left} {right}{more})")
         elif name in UNEQUAL:
-            self._add(node, f"GDL writes '{operator}' as (distinct {left} {right})")
+            self._add(place, f"GDL writes '{operator.word}' as (distinct {left} {right})")
         elif name in EQUAL:
-            self._add(node, NO_EQUALITY.format(left, right))
+            self._add(place, NO_EQUALITY.format(left, right))
         elif name in COMPARISONS | {"<=", "=>"}:
-            self._add(node, NO_ORDER.format(left, right))
+            self._add(place, NO_ORDER.format(left, right))
         elif name in ARITHMETIC:
-            self._add(node, NO_NUMBERS.format(left))
-        elif name in _JOINS or name in ("and", "or"):
-            self._add(node, f"connectives come first: ({_JOINS.get(name, name)} {left} {right})")
+            self._add(place, NO_NUMBERS.format(left, "?next"))
+        elif name in (*JOINS, "and", "or"):
+            self._add(place, f"connectives come first: ({JOINS.get(name, name)} {left} {right})")
 
     def _look_at_call(self, name: Node, arguments: Node, is_formula: bool) -> None:
         """`name(arguments)`, unless both are names of their own."""
@@ -255,42 +288,50 @@ class _Reader:
         word, inner = name.name, arguments.name
         if name.word in NEGATIONS and is_formula:
             return
-        is_keyword = word in FORMS and word != "terminal"
-        if first is None or first.is_list or first.word[0] == "?" or first.word.endswith(","):
-            is_call = True
-        elif word in CONNECTIVES or (is_keyword and is_formula):
-            is_call = True
-        elif inner in KEYWORDS or inner in CONNECTIVES or inner in self.openers or inner in self.heads:
-            is_call = False
-        else:
-            is_call = is_formula or word not in self.apart
+        is_call = first is None or first.is_list or first.word[0] == "?" or word in CONNECTIVES
+        is_call |= is_formula and word in FORMS and word != "terminal"
+        is_call |= any("," in part.word for part in arguments.parts)
+        if not is_call:
+            known = {*KEYWORDS, *CONNECTIVES, *self.openers, *self.heads}
+            is_call = inner not in known and word not in self.apart and word != "terminal"
         if is_call:
-            inside = self.shown(arguments)
-            meant = f"({word})" if first is None else f"({name.word} {inside[1:]}"
-            self._add(
-                name,
-                f"{name.word}{inside}: in KIF the name stands inside the parentheses: {meant}",
-                end=arguments.end,
-            )
+            written = " ".join(self.text[name.start : arguments.end].split())
+            message = "in KIF the name stands inside the parentheses"
+            if len(written) <= _LONGEST:
+                message = f"{written}: {message}: {self._called(name.word, arguments)}"
+            else:
+                message = f"{name.word}(...): {message}: ({name.word} ...)"
+            self._add(name, message, end=arguments.end)
+
+    def _called(self, name: str, arguments: Node) -> str:
+        """A call as KIF writes it; what calls alone take is one formula or fact is put together."""
+        parts: list[str] = []
+        for part in arguments.parts:
+            if part.is_list and part.is_glued and parts:
+                parts[-1] = self._called(parts[-1], part)
+            else:
+                parts += [self.shown(part)] if part.is_list else filter(None, part.word.split(","))
+        takes_one = name in CONNECTIVES or (name in KEYWORDS and KEYWORDS[name].arity == 1)
+        if takes_one and len(parts) > 1 and not parts[0].startswith("("):
+            parts = [f"({' '.join(parts)})"]
+        return f"({' '.join([name, *parts])})"
 
     def _look_at_word(self, node: Node, parent: Node | None, is_atom: bool) -> None:
         word = node.word
-        if node.is_list or node.name in self.heads - {word if parent is None else ""}:
+        if node.is_list or (parent is not None and node.name in self.heads):
             return
         if word[-1] == "," or word[0] == "," or (word[0] == "?" and "," in word):
             self._add(node, f"'{word}': KIF has no commas: blanks separate", "comma")
         if parent is None or not is_atom or node is parent.parts[0]:
             return
-        following = next((part for part in parent.parts if part.start >= node.end), None)
-        if word in NEGATIONS and following:
-            self._add(node, f"'{word}' negates nothing in KIF: write (not {self.shown(following)})")
-        elif word in _JOINS:
-            parts = [part for part in parent.parts[1:] if part.is_list][:2]
-            joined = "".join(" " + self.shown(part) for part in parts)
+        if word in NEGATIONS:
+            following = next((part for part in parent.parts if part.start >= node.end), None)
+            if following:
+                self._add(node, f"KIF writes '{word}' as (not {self.shown(following)})")
+        elif word in JOINS:
+            joined = " ".join([self.shown(part) for part in parent.parts[1:] if part.is_list][:2])
             how = (
-                "the parts of a body hold together without it"
-                if _JOINS[word] == "and"
-                else f"write (or{joined})"
+                "the parts of a body all hold without it" if JOINS[word] == "and" else f"write (or {joined})"
             )
             self._add(node, f"'{word}' joins nothing in KIF: {how}", f"join {word}")
         elif word in ARROWS - {"if", "when", "iff"} or (word == "<=" and parent.name != "<="):
@@ -298,20 +339,19 @@ class _Reader:
 
     def _look_for_prose(self) -> None:
         """Sentences outside all forms: words of one line that no form mentions."""
+        found = {place.start for place in self.places}
         by_line: dict[int, list[Node]] = {}
         for node in self.top:
-            if not node.is_list and not any(place.start == node.start for place in self.places):
+            if not node.is_list and node.start not in found:
                 by_line.setdefault(self.text.rfind("\n", 0, node.start), []).append(node)
         for words in by_line.values():
-            if any(word.name in self.inside or word.name in KEYWORDS for word in words[:2]):
-                continue
-            has_mark = re.search(r"[:,!?.*`]$", words[-1].word) or re.search(r"[:,!.]$", words[0].word)
-            is_sentence = words[0].word[0].isupper() and not words[0].word.isupper() and len(words) > 1
-            if (
-                has_mark
-                or is_sentence
+            first, last = words[0].word, words[-1].word
+            if not any(word.name in self.inside or word.name in KEYWORDS for word in words[:2]) and (
+                re.search(r"[:,!?.*`]$", last)
+                or re.search(r"[:,!.]$", first)
+                or re.fullmatch(r"[-*>+|•]+|</?\w+/?>", first)
+                or (first[0].isupper() and not first.isupper() and len(words) > 1)
                 or len(words) > 4
-                or (words[0].word in ("-", "*", ">") and len(words) > 2)
             ):
-                message = f"'{words[0].word}' is text outside the rules: a comment begins with ';'"
+                message = f"'{first}' is text outside the rules: a comment begins with ';'"
                 self.places.append(Foreign(words[0].start, words[-1].end, "GDL117", message, "prose"))

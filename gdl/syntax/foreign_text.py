@@ -33,7 +33,7 @@ _AROUND = (
     ),
     (
         re.compile(r"(\(\s*start)\s+[^\s()]+\s+(?:[^\s()]+|\([^()]*\))\s*\(\s*[()]", re.IGNORECASE),
-        "begins a START message: keep only the rules, which are the list after the role, without its parentheses",
+        "begins a START message: keep only the rules, the list after the role, without its parentheses",
     ),
     (
         re.compile(
@@ -84,8 +84,7 @@ INVISIBLE = "\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u202a-\u202e\u206
 
 REPLACEMENTS: Mapping[str, str] = {
     **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F) if not chr(code - 0xFEE0).isalnum()},
-    **dict.fromkeys("“”„‟«»", '"'),
-    **dict.fromkeys("‘’‚‛`´", "'"),
+    **dict.fromkeys("“”„‟«»‘’‚‛`´", "'"),
     **dict.fromkeys("‐‑‒–—―−", "-"),
     **dict.fromkeys("、﹐", ","),
     **dict.fromkeys("﹔", ";"),
@@ -99,7 +98,7 @@ REPLACEMENTS: Mapping[str, str] = {
 
 _ODD = re.compile(f"[{INVISIBLE}]|[{re.escape(''.join(REPLACEMENTS))}]")
 _IN_KIF = re.compile(
-    f"[{INVISIBLE}]|[（）﹙﹚]|(?<![^\\s()])[；？“”„«‘‚﹔]|(?<=[:<])[‒–—−](?![^\\s()])|[＜<]＝|＜=|(?<![^\\s()])[−–](?=\\d)|[，、](?![^\\s()])"
+    f"[{INVISIBLE}]|[（）﹙﹚]|(?<![^\\s()])[；？“”„«‘‚﹔]|(?<=[:<])[‒–—−](?![^\\s()])|[＜<]＝|＜=|(?<![^\\s()])[−–](?=\\d)|[，、]"
 )
 """In KIF most characters may be part of a name: these stand where only the one of ASCII makes sense."""
 
@@ -143,7 +142,8 @@ def odd_characters(text: str, *, is_infix: bool) -> Iterator[Foreign]:
                 message = f"{odd}, {name}, is not {REPLACEMENTS[odd]}: write the character of ASCII"
             else:
                 message = f"{name} is invisible and would be part of a name: remove it"
-            yield Foreign(found.start(), found.end(), "GDL118", message, odd)
+            kind = "look-alike" if odd in REPLACEMENTS else "invisible"
+            yield Foreign(found.start(), found.end(), "GDL118", message, kind)
 
 
 def pieces_to_read(text: str, *, is_infix: bool) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,8 @@
 """Parser for rule sheets in KIF prefix form and infix form.
 
-Steps: decode, recognize other notations (`gdl.syntax.foreign_notation`), check parentheses (`gdl.syntax.brackets`), parse to terms (lark, LALR), interpret terms as
-rules (`gdl.syntax.forms`). Names are folded to lower case, because GDL does not distinguish case.
+Steps: decode, recognize other notations (`gdl.syntax.foreign_notation`), check parentheses
+(`gdl.syntax.brackets`), parse to terms (lark, LALR), interpret terms as rules (`gdl.syntax.forms`). Names are
+folded to lower case, because GDL does not distinguish case.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from gdl.validation.checks.dependence import (
     negative_rule_cycles,
 )
 from gdl.validation.checks.facts import forgotten_facts, overdeclared, undeclared
+from gdl.validation.checks.foreign import arithmetic, foreign_relations, knowledge
 from gdl.validation.checks.names import (
     bare_parentheses,
     capitalizations,
@@ -55,6 +56,7 @@ from gdl.validation.selection import (
     silences,
 )
 from gdl.validation.sheet import Sheet
+from gdl.validation.wording import in_infix
 
 MAX_FINDINGS = 100
 """Maximum number of errors, and of warnings, reported for one sheet."""
@@ -69,6 +71,7 @@ _ESSENTIAL = (
     misplaced_dependencies,
     unsafe_variables,
     negative_rule_cycles,
+    knowledge,
 )
 
 _COMPLETE = (
@@ -102,6 +105,8 @@ _COMPLETE = (
     odd_disjunctions,
     negated_distinct,
     empty_bodies,
+    foreign_relations,
+    arithmetic,
 )
 
 
@@ -115,7 +120,7 @@ def check(program: Program) -> list[Diagnostic]:
     ['GDL205']
     """
     sheet = Sheet(program)
-    return _ordered([*sheet.oversized, *(found for test in _ESSENTIAL for found in test(sheet))])
+    return _ordered([*sheet.oversized, *(found for test in _ESSENTIAL for found in test(sheet))], sheet)
 
 
 def validate(program: Program, selection: Selection = DEFAULT) -> list[Diagnostic]:
@@ -137,7 +142,7 @@ def validate(program: Program, selection: Selection = DEFAULT) -> list[Diagnosti
     found = without_consequences(sheet, found)
     kept, used = silenced(found, comments)
     kept += silenced(idle_comments(comments, used), comments)[0]
-    return _ordered(merged_singletons(d for d in kept if selection.includes(d.code)))
+    return _ordered(merged_singletons(d for d in kept if selection.includes(d.code)), sheet)
 
 
 def require_valid(program: Program) -> None:
@@ -147,12 +152,13 @@ def require_valid(program: Program) -> None:
         raise GdlValidationError(errors, program.source)
 
 
-def _ordered(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+def _ordered(found: Iterable[Diagnostic], sheet: Sheet) -> list[Diagnostic]:
     unique = dict.fromkeys(found)
     kept: list[Diagnostic] = []
     for severity in Severity:
         kept += sorted((d for d in unique if d.severity is severity), key=reading_order)[:MAX_FINDINGS]
-    return sorted(kept, key=reading_order)
+    kept.sort(key=reading_order)
+    return [in_infix(diagnostic, sheet) for diagnostic in kept] if sheet.is_infix else kept
 
 
 def reading_order(diagnostic: Diagnostic) -> tuple[bool, Span, str]:

@@ -19,7 +19,7 @@ from gdl.validation.inference import BROUGHT_ABOUT_BY
 from gdl.validation.sheet import Sheet, body_literals
 
 FOLLOWING = frozenset({"GDL305", "GDL306", "GDL308"})
-CAUSES = frozenset({"GDL202", "GDL203", "GDL204", "GDL205", "GDL212", "GDL215", "GDL218"})
+CAUSES = frozenset({"GDL202", "GDL203", "GDL204", "GDL205", "GDL212", "GDL215", "GDL218", "GDL219", "GDL332"})
 """Errors after which a rule concludes less than was meant, or nothing."""
 
 _START, _END = Span(0, 0, 0, 0), (1 << 30, 1 << 30)

@@ -33,6 +33,21 @@ EXPLANATIONS: Mapping[str, str] = {
     ),
     "GDL115": "A move or a fact is one term.",
     "GDL116": "More than 1,000 arguments of a relation or function. Real sheets have a few dozen.",
+    "GDL117": (
+        "Sentences, fences of Markdown, a START message, lines of a log, JSON or HTML surround the rules. "
+        "Keep only the rules; a comment begins with `;`, in infix form with `%`."
+    ),
+    "GDL118": (
+        "Pages and word processors replace characters: `&lt;` stands for `<`, `（` is not `(`, and a zero "
+        "width space is invisible. Comments may hold any character."
+    ),
+    "GDL119": "A comment begins with `;`, in infix form also with `%`, and ends with its line.",
+    "GDL120": (
+        "Calls such as `p(a, b)`, operators between operands, other arrows and negations belong to Prolog, C "
+        "or Stanford's operation language. In KIF `(<= (p ?x) (q ?x) (not (r ?x)) (distinct ?x a))`, in infix "
+        "form `p(X) :- q(X) & ~r(X) & distinct(X,a)`."
+    ),
+    "GDL121": "In infix form a name with a capital letter is a variable. `role(white)`, or `role('White')`.",
     "GDL201": "There is no `role` fact. Write `(role robot)` for each player.",
     "GDL202": (
         "`role`, `init`, `true`, `next` take one; `legal`, `does`, `goal`, `distinct` two; `terminal` none."
@@ -87,6 +102,15 @@ EXPLANATIONS: Mapping[str, str] = {
     "GDL217": (
         "`(<= (sees robot ?f) (next ?f))` shows the facts of the state after the moves. The definition of "
         "GDL-II gives percepts from `does` and `true`; other programs may refuse this."
+    ),
+    "GDL218": (
+        "GDL has `distinct`, and no equality, order, arithmetic, implication or quantifier. Values and their "
+        "order are facts, such as `(succ 1 2)` and `(less 1 2)`. Not reported if the sheet has rules for the "
+        "relation."
+    ),
+    "GDL219": (
+        "`(knows robot p)` asks what follows from a role's percepts. Without it another game would be played, "
+        "so programs refuse the sheet. A sheet may define a relation of this name."
     ),
     "GDL301": "The relation has rules for another number of arguments only, so this is never true.",
     "GDL302": "`(cell 1 b)` here and `(cell 1 1 b)` there are unrelated functions. Relations likewise.",
@@ -159,9 +183,9 @@ EXPLANATIONS: Mapping[str, str] = {
     ),
     "GDL325": (
         "A name that is not a role stands where the rules expect roles, and nothing else in the sheet "
-        "mentions it: probably a role misspelled in `init` or `next`, such as `(init (control whyte))`. Often "
-        "GDL308 follows. Arguments that may be a role or something else, such as who occupies a cell, are not "
-        "reported. For the keywords' own arguments see GDL212."
+        "mentions it: probably a role misspelled in `init` or `next`, such as `(init (control whyte))`. "
+        "Often GDL308 follows. Arguments that may be a role or something else, such as who occupies a cell, "
+        "are not reported. For the keywords' own arguments see GDL212."
     ),
     "GDL326": (
         "After the moves only what rules for `next` conclude holds. Here they make facts of this name, but "
@@ -186,5 +210,10 @@ EXPLANATIONS: Mapping[str, str] = {
     "GDL331": (
         "`; gdl: ignore` with a code that does not exist, that cannot be silenced, or of which there is no "
         "finding where the comment stands."
+    ),
+    "GDL332": (
+        "`(+ ?n 1)` is a term like any other and is never added up. Join the variable with a relation: `(<= "
+        "(next (count ?m)) (true (count ?n)) (succ ?n ?m))`. Not reported if the sheet has such terms without "
+        "variables."
     ),
 }

@@ -26,7 +26,7 @@ ALL = "ALL"
 OFF_BY_DEFAULT = frozenset({"GDL304"})
 """Codes reported only if selected."""
 
-FATAL = re.compile(r"GDL(1\d\d|20[1-7]|21[01])")
+FATAL = re.compile(r"GDL(1\d\d|20[1-7]|21[019])")
 """Codes that cannot be deselected or silenced: programs refuse to load such sheets."""
 
 _PLAYED = re.compile(r"GDL4\d?\d?")

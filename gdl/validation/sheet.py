@@ -19,6 +19,7 @@ from gdl.program import (
     arguments_of,
     literals_in,
 )
+from gdl.syntax.parser import looks_infix
 from gdl.terms import Compound, Symbol, Term
 from gdl.validation.inference import Inference, infer_all
 
@@ -37,6 +38,16 @@ class Sheet:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+
+    @cached_property
+    def is_infix(self) -> bool:
+        """Whether the sheet was parsed as infix: its compounds then do not begin with their parenthesis."""
+        lines = self.program.source.text.split("\n")
+        for rule in self.program.rules:
+            span = rule.head.span
+            if isinstance(rule.head, Compound) and span is not None and span.line <= len(lines):
+                return lines[span.line - 1][span.column - 1 : span.column] != "("
+        return looks_infix(self.program.source.text)
 
     @cached_property
     def oversized(self) -> list[Diagnostic]:

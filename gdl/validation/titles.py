@@ -28,6 +28,11 @@ CODES: Mapping[str, str] = {
     "GDL114": "quoted name that is unclosed or that KIF cannot write",
     "GDL115": "not exactly one term",
     "GDL116": "too many arguments",
+    "GDL117": "text around the rules",
+    "GDL118": "character of a web page or a word processor",
+    "GDL119": "comment of another language",
+    "GDL120": "notation of another language",
+    "GDL121": "role in capitals in infix form",
     "GDL201": "no roles",
     "GDL202": "keyword with the wrong number of arguments",
     "GDL203": "keyword that rules cannot define",
@@ -45,6 +50,8 @@ CODES: Mapping[str, str] = {
     "GDL215": "keyword as a function, or connective as a constant",
     "GDL216": "recursion through an unrestricted argument",
     "GDL217": "next in a rule for sees",
+    "GDL218": "relation of another language",
+    "GDL219": "knowledge, as in GDL-III",
     "GDL301": "relation used with a number of arguments for which it has no rules",
     "GDL302": "name with different numbers of arguments",
     "GDL303": "negation in a cycle of relations, but not of atoms",
@@ -76,6 +83,7 @@ CODES: Mapping[str, str] = {
     "GDL329": "keyword as a function in a percept",
     "GDL330": "goal for a term that is not a role",
     "GDL331": "comment that silences nothing",
+    "GDL332": "arithmetic that nothing computes",
 }
 
 

@@ -8,6 +8,7 @@ roles          GDL209 GDL212 GDL322 GDL324 GDL325 GDL330
 names          GDL302 GDL313 GDL314 GDL315 GDL320
 dead_rules     GDL301 GDL305 GDL306 GDL307 GDL308
 redundancy     GDL309 GDL310 GDL311 GDL312 GDL328
+foreign        GDL218 GDL219 GDL332
 facts          GDL316 GDL317 GDL323 GDL326
 
 `gdl.syntax` reports GDL1xx, `gdl.normalize` GDL210 and GDL211, `gdl.validation.selection` GDL331. Each check

@@ -9,9 +9,10 @@ from gdl.errors import Related
 from gdl.keywords import KEYWORDS
 from gdl.program import Rule
 from gdl.syntax.brackets import Lines
-from gdl.syntax.parser import constants_as_written, looks_infix
+from gdl.syntax.parser import constants_as_written
 from gdl.syntax.term_builders import fold
 from gdl.terms import Compound, Span, Term, variables
+from gdl.validation.checks.foreign import foreign_atoms
 from gdl.validation.sheet import Sheet, atoms_of, counted, terms_below
 from gdl.validation.titles import Findings, warning
 
@@ -82,7 +83,7 @@ def bare_parentheses(sheet: Sheet) -> Findings:
 
 def unusual_characters(sheet: Sheet) -> Findings:
     """GDL314, once per name."""
-    reported: set[str] = set()
+    reported = {atom.name for atom in foreign_atoms(sheet)}
     for rule in sheet.program.rules:
         for atom in atoms_of(rule):
             for form in (atom, *terms_below(atom)):
@@ -101,7 +102,7 @@ def capitalizations(sheet: Sheet) -> Findings:
     lines = Lines(text)
     first: dict[str, tuple[str, int]] = {}
     reported: set[str] = set()
-    for start, word in constants_as_written(text, _is_infix(sheet, lines)):
+    for start, word in constants_as_written(text, sheet.is_infix):
         folded = fold(word)
         spelling, place = first.setdefault(folded, (word, start))
         if spelling != word and folded not in reported:
@@ -112,19 +113,6 @@ def capitalizations(sheet: Sheet) -> Findings:
     written = text.split("\n")
     for rule in sheet.program.rules:
         yield from _variables_of_one_name(rule, written)
-
-
-def _is_infix(sheet: Sheet, lines: Lines) -> bool:
-    """Whether the sheet was parsed as infix.
-
-    Its compounds then do not begin with their parenthesis.
-    """
-    text = sheet.program.source.text
-    for rule in sheet.program.rules:
-        if isinstance(rule.head, Compound) and rule.head.span is not None:
-            start = lines.start(rule.head.span.line) + rule.head.span.column - 1
-            return text[start : start + 1] != "("
-    return looks_infix(text)
 
 
 def _variables_of_one_name(rule: Rule, lines: list[str]) -> Findings:

@@ -15,10 +15,10 @@ def unsafe_variables(sheet: Sheet) -> Findings:
     """GDL205: variables that no positive literal of a plain body binds."""
     for _, alternatives in sheet.alternatives:
         for rule in alternatives:
-            yield from _unsafe(rule)
+            yield from _unsafe(rule, is_infix=sheet.is_infix)
 
 
-def _unsafe(rule: Rule) -> Findings:
+def _unsafe(rule: Rule, *, is_infix: bool) -> Findings:
     bound: set[str] = set()
     for literal in rule.literals:
         if literal.is_positive and literal.atom.name != "distinct":
@@ -33,7 +33,8 @@ def _unsafe(rule: Rule) -> Findings:
                     + (f", such as (role {variable})" if _stands_for_role(rule, variable) else "")
                 )
             else:
-                message = f"variable {variable} in a fact: facts must be ground"
+                hint = " (names begin with a lower-case letter)" if is_infix else ""
+                message = f"variable {variable} in a fact: facts must be ground{hint}"
             yield error("GDL205", message, variable.span or rule.span)
 
 

@@ -8,6 +8,7 @@ from gdl.keywords import FORMS, KEYWORDS, Keyword
 from gdl.program import Rule, predicate_of
 from gdl.syntax.forms import CONNECTIVES
 from gdl.terms import Compound, Symbol, Variable
+from gdl.validation.checks.foreign import foreign_atoms
 from gdl.validation.sheet import Sheet, atoms_of, body_literals, counted, terms_below
 from gdl.validation.titles import Findings, error, warning
 
@@ -109,10 +110,13 @@ def misplaced_declarations(sheet: Sheet) -> Findings:
 def keywords_as_terms(sheet: Sheet) -> Findings:
     """GDL215, in percepts GDL329, and GDL319 once per keyword."""
     reported: set[str] = set()
+    foreign = {id(term) for atom in foreign_atoms(sheet) for term in terms_below(atom)}
     for rule in sheet.program.rules:
         is_percept = rule.predicate == KEYWORDS["sees"].predicate
         in_head = {id(term) for term in terms_below(rule.head)} if is_percept else set()
         for term in _terms(rule):
+            if id(term) in foreign:
+                continue
             if isinstance(term, Compound) and term.name in KEYWORDS and id(term) in in_head:
                 message = f"keyword '{term.name}' as a function in a percept: another name would be clearer"
                 yield warning("GDL329", message, term.span)
