@@ -77,7 +77,10 @@ def _before(text: str, start: int) -> str:
 def _sentence(kind: str, text: str, token: re.Match[str], depth: int) -> tuple[str, str] | None:
     """What to write instead, and the kind of places that are reported once."""
     written = " ".join(token.group().split())
-    left, right = _LEFT.search(text, 0, token.start()), _RIGHT.match(text, token.end())
+    left, right = (
+        _LEFT.search(text, max(0, token.start() - 100), token.start()),
+        _RIGHT.match(text, token.end()),
+    )
     left_word, right_word = (found.group(1) if found else word for found, word in ((left, "X"), (right, "Y")))
     operands = _variable(left_word), _variable(right_word)
     atom = _ATOM.match(text, token.end())

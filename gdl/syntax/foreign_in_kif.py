@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from gdl.keywords import FORMS, KEYWORDS
+from gdl.syntax.brackets import Lines
 from gdl.syntax.foreign_text import Foreign
 from gdl.syntax.forms import CONNECTIVES
 
@@ -72,10 +73,12 @@ NO_NUMBERS = (
     "GDL has no arithmetic: state the values as facts, for instance (succ 1 2), and ask for (succ {0} {1})"
 )
 
+_CALL = "in KIF the name stands inside the parentheses"
 _OF_FORMULAS = frozenset({*CONNECTIVES, *NEGATIONS, *JOINS})
 
 _LONGEST = 60
 """Characters of the text that a sentence repeats."""
+_LONGEST_READ = 500
 
 
 @dataclass(slots=True, eq=False)
@@ -124,7 +127,7 @@ class _Reader:
         self.places: list[Foreign] = []
         self.top: list[Node] = []
         self._read()
-        self.heads = {self._head(node) for node in self.top}
+        self.heads = {self._head(node) for node in self.top if not node.is_glued}
         self.openers: set[str] = set()
         self.apart: set[str] = set()
         self.inside: set[str] = set()
@@ -133,7 +136,7 @@ class _Reader:
             self._note(node)
 
     def found(self) -> list[Foreign]:
-        """The places, in no particular order."""
+        """The places, without those inside calls."""
         self._look_at_list(self.root, True)
         for number, node in enumerate(self.top):
             self._look_at_top(number, node)
@@ -142,7 +145,12 @@ class _Reader:
                 self._look_at_list(node, is_atom)
             self._look_at_word(node, parent, is_atom)
         self._look_for_prose()
-        return self.places
+        result, end = [], 0
+        for place in sorted(self.places):
+            if place.start >= end:
+                result.append(place)
+                end = place.end if _CALL in place.message else 0
+        return result
 
     def _read(self) -> None:
         opened: list[Node] = []
@@ -217,6 +225,8 @@ class _Reader:
 
     def shown(self, node: Node) -> str:
         """The text of a node on one line, cut if long, without commas."""
+        if node.end - node.start > _LONGEST_READ:
+            return f"({node.name} ...)"
         written = " ".join(re.sub(r";[^\n]*", "", self.text[node.start : node.end]).split())
         written = re.sub(r"\s*,\s*", " ", written).strip() if node.is_list else written.strip(",")
         return written if len(written) <= _LONGEST else f"({node.name} ...)"
@@ -236,10 +246,15 @@ class _Reader:
             self._look_between(before, node, after, self.top[number + 2 : number + 3])
 
     def _look_between(self, head: Node, arrow: Node, body: Node, rest: Sequence[Node]) -> None:
-        if body.is_list and not body.is_glued and (head.is_list or head.name == "terminal"):
+        is_line_of_kif = arrow.word == "<=" and rest and "\n" in self.text[head.end : arrow.start]
+        if (
+            body.is_list
+            and not (body.is_glued or is_line_of_kif)
+            and (head.is_list or head.name == "terminal")
+        ):
             if arrow.name in _FORWARD - {"if", "when"}:
                 head, body = body, head
-            has_more = any(part.name in (*JOINS, "and", "or", ",") for part in rest)
+            has_more = any(part.word in (*JOINS, "and", "or", ",") for part in rest)
             rule = " ".join(["(<=", self.shown(head), self.shown(body), *["..."] * has_more])
             self._add(arrow, f"'{arrow.word}' between head and body: write {rule})")
 
@@ -261,13 +276,13 @@ class _Reader:
             self._look_at_operator(node, *parts[:3], has_more=len(parts) > 3)
         elif are_formulas and node is not self.root:
             for left, operator, right in zip(parts[1:], parts[2:], parts[3:], strict=False):
-                if operator.name in UNEQUAL | EQUAL | COMPARISONS and operator.name not in self.heads:
+                if operator.word in (UNEQUAL | EQUAL | COMPARISONS) - self.heads:
                     self._look_at_operator(operator, left, operator, right, has_more=False)
 
     def _look_at_operator(
         self, place: Node, one: Node, operator: Node, other: Node, *, has_more: bool
     ) -> None:
-        left, right, name = self.shown(one), self.shown(other), operator.name
+        left, right, name = self.shown(one), self.shown(other), operator.word.lower()
         if name in ARROWS | {"<=", ":"} and one.is_list:
             more = " ..." if has_more else ""
             self._add(place, f"'{operator.word}' between head and body: write (<= {left} {right}{more})")
@@ -295,12 +310,11 @@ class _Reader:
             known = {*KEYWORDS, *CONNECTIVES, *self.openers, *self.heads}
             is_call = inner not in known and word not in self.apart and word != "terminal"
         if is_call:
-            written = " ".join(self.text[name.start : arguments.end].split())
-            message = "in KIF the name stands inside the parentheses"
+            written = " ".join(self.text[name.start : min(arguments.end, name.start + _LONGEST_READ)].split())
             if len(written) <= _LONGEST:
-                message = f"{written}: {message}: {self._called(name.word, arguments)}"
+                message = f"{written}: {_CALL}: {self._called(name.word, arguments)}"
             else:
-                message = f"{name.word}(...): {message}: ({name.word} ...)"
+                message = f"{name.word}(...): {_CALL}: ({name.word} ...)"
             self._add(name, message, end=arguments.end)
 
     def _called(self, name: str, arguments: Node) -> str:
@@ -340,10 +354,11 @@ class _Reader:
     def _look_for_prose(self) -> None:
         """Sentences outside all forms: words of one line that no form mentions."""
         found = {place.start for place in self.places}
+        lines = Lines(self.text)
         by_line: dict[int, list[Node]] = {}
         for node in self.top:
             if not node.is_list and node.start not in found:
-                by_line.setdefault(self.text.rfind("\n", 0, node.start), []).append(node)
+                by_line.setdefault(lines.span(node.start, node.end).line, []).append(node)
         for words in by_line.values():
             first, last = words[0].word, words[-1].word
             if not any(word.name in self.inside or word.name in KEYWORDS for word in words[:2]) and (

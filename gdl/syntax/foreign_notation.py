@@ -14,8 +14,8 @@ from gdl.syntax.foreign_in_kif import foreign_in_kif
 from gdl.syntax.foreign_text import Foreign, around_rules, diagnostics_of, odd_characters
 
 _REMARKS = re.compile(r"^\s*(?:#|//|--\s|%|;)[^\n]*|/\*.*?\*/|^\s*:-[^\n]*", re.MULTILINE | re.DOTALL)
-_LIST_LINE = re.compile(r"^\s*\(", re.MULTILINE)
-_INFIX_LINE = re.compile(r"^[ \t]*[A-Za-z]\w*\s*(?:\(.*\)\s*(?:\.|:-|<=|<-|[,&]|if\b|$)|:-)", re.MULTILINE)
+_LIST_LINE = re.compile(r"^\s*\(|\(\s*<=", re.MULTILINE)
+_INFIX_LINE = re.compile(r"^[ \t]*[A-Za-z]\w*(?:\(.*\)\s*(?:\.|:-|<=|<-|[,&]|if\b|$)|\s*:-)", re.MULTILINE)
 
 
 def foreign_notation(text: str, *, is_infix: bool | None) -> list[Diagnostic]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from gdl.errors import Diagnostic, Severity
@@ -67,6 +68,9 @@ _AROUND = (
 _ENTITY = re.compile(
     r"&(?:(lt|gt|amp|quot|apos|nbsp|le|ge|ne|and|or|not)|#(\d{1,6})|#x([0-9a-f]{1,5}));", re.IGNORECASE
 )
+MAX_ENTITIES = 100
+"""Maximum number of entities looked at."""
+
 _ENTITIES = {
     "lt": "<",
     "gt": ">",
@@ -117,14 +121,13 @@ def around_rules(text: str) -> Iterator[Foreign]:
 
 def odd_characters(text: str, *, is_infix: bool) -> Iterator[Foreign]:
     """HTML entities, and characters that only look like those of the language, outside comments."""
-    for found in _ENTITY.finditer(text):
+    for found in islice(_ENTITY.finditer(text), MAX_ENTITIES):
         line = _ENTITY.sub("", text[text.rfind("\n", 0, found.start()) + 1 : found.start()])
         name, decimal, hexadecimal = found.groups()
         meant = chr(int(decimal or hexadecimal, 10 if decimal else 16)) if not name else name.lower()
+        meant = _ENTITIES.get(meant, meant if meant.isprintable() else "another character")
         if ";" not in line and not (is_infix and "%" in line):
-            message = (
-                f"'{found.group()}' is HTML for {_ENTITIES.get(meant, meant)}: write the character itself"
-            )
+            message = f"'{found.group()}' is HTML for {meant}: write the character itself"
             yield Foreign(found.start(), found.end(), "GDL118", message, "HTML")
     if text.isascii():
         return
@@ -136,7 +139,7 @@ def odd_characters(text: str, *, is_infix: bool) -> Iterator[Foreign]:
                 before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
                 if not before.isascii() and not after.isascii():
                     continue
-            odd = next(letter for letter in odd if not letter.isascii())
+            odd = next((letter for letter in odd if not letter.isascii()), odd)
             name = f"U+{ord(odd):04X} ({unicodedata.name(odd, 'unnamed').lower()})"
             if odd in REPLACEMENTS:
                 message = f"{odd}, {name}, is not {REPLACEMENTS[odd]}: write the character of ASCII"

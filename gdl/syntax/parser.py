@@ -53,7 +53,8 @@ def parse(text: str, *, name: str = "<rules>", syntax: Syntax = "auto") -> Progr
     """Parse a rule sheet. Bodies keep their nesting of and/or/not.
 
     name     name of the text in messages, usually the file name
-    syntax   "kif", "infix", or "auto" to decide by the first form
+    syntax   "kif", "infix", or "auto" to decide by the first form, and to refuse what looks like another
+             notation even if it could be read
     Raises GdlSyntaxError with all errors found.
 
     >>> program = parse("(role robot) (<= (legal robot ?x) (button ?x))")
@@ -82,15 +83,29 @@ def _parse(text: str, name: str, syntax: Syntax) -> Program:
         message = f"rule sheet has {len(text)} characters, more than the limit of {MAX_CHARACTERS}"
         raise GdlSyntaxError([Diagnostic("GDL105", Severity.ERROR, message)], Source(name, ""))
     is_infix = syntax == "infix" or (syntax == "auto" and looks_infix(text))
-    foreign = foreign_notation(text, is_infix=True if is_infix else None if syntax == "auto" else False)
-    if foreign:
-        raise GdlSyntaxError(foreign[:MAX_DIAGNOSTICS], source)
+    if syntax == "auto":
+        _require_own_notation(source, is_infix or None)
+    try:
+        return _program(source, is_infix)
+    except GdlSyntaxError:
+        if syntax != "auto":
+            _require_own_notation(source, is_infix)
+        raise
+
+
+def _program(source: Source, is_infix: bool) -> Program:
     forms = _read_forms(source, is_infix)
     diagnostics: list[Diagnostic] = []
     rules = rules_of(forms, diagnostics)
     if diagnostics:
         raise GdlSyntaxError(diagnostics[:MAX_DIAGNOSTICS], source)
-    return Program(tuple(rules), source, _spellings(text, is_infix))
+    return Program(tuple(rules), source, _spellings(source.text, is_infix))
+
+
+def _require_own_notation(source: Source, is_infix: bool | None) -> None:
+    found = foreign_notation(source.text, is_infix=is_infix)
+    if found:
+        raise GdlSyntaxError(found[:MAX_DIAGNOSTICS], source) from None
 
 
 # A command reads the same sheet several times: for its roles, for its plan and for the game.

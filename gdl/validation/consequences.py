@@ -60,7 +60,10 @@ def without_consequences(sheet: Sheet, found: Sequence[Diagnostic]) -> list[Diag
         for maker, fed in BROUGHT_ABOUT_BY.items():
             if fed == predicate:
                 made = (r for r in sheet.program.by_predicate.get(maker, ()) if _subject(r.head) == subject)
-                roots |= {literal.predicate for rule in made for literal, _ in body_literals(rule)}
+                asked = [literal.atom for rule in made for literal, _ in body_literals(rule)]
+                roots.update(map(predicate_of, asked))
+                if not faulty.isdisjoint(map(_subject, asked)):
+                    return True
         return any((needed, None) in faulty for needed in sheet.dependencies.reachable(roots))
 
     def follows(diagnostic: Diagnostic) -> bool:

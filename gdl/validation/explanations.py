@@ -44,8 +44,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "GDL119": "A comment begins with `;`, in infix form also with `%`, and ends with its line.",
     "GDL120": (
         "Calls such as `p(a, b)`, operators between operands, other arrows and negations belong to Prolog, C "
-        "or Stanford's operation language. In KIF `(<= (p ?x) (q ?x) (not (r ?x)) (distinct ?x a))`, in infix "
-        "form `p(X) :- q(X) & ~r(X) & distinct(X,a)`."
+        "or Stanford's operation language. In KIF `(<= (p ?x) (q ?x) (not (r ?x)) (distinct ?x a))`, in "
+        "infix form `p(X) :- q(X) & ~r(X) & distinct(X,a)`."
     ),
     "GDL121": "In infix form a name with a capital letter is a variable. `role(white)`, or `role('White')`.",
     "GDL201": "There is no `role` fact. Write `(role robot)` for each player.",
@@ -109,8 +109,8 @@ EXPLANATIONS: Mapping[str, str] = {
         "relation."
     ),
     "GDL219": (
-        "`(knows robot p)` asks what follows from a role's percepts. Without it another game would be played, "
-        "so programs refuse the sheet. A sheet may define a relation of this name."
+        "`(knows robot p)` asks what follows from a role's percepts. Without it another game would be "
+        "played, so programs refuse the sheet. A sheet may define a relation of this name."
     ),
     "GDL301": "The relation has rules for another number of arguments only, so this is never true.",
     "GDL302": "`(cell 1 b)` here and `(cell 1 1 b)` there are unrelated functions. Relations likewise.",
@@ -213,7 +213,7 @@ EXPLANATIONS: Mapping[str, str] = {
     ),
     "GDL332": (
         "`(+ ?n 1)` is a term like any other and is never added up. Join the variable with a relation: `(<= "
-        "(next (count ?m)) (true (count ?n)) (succ ?n ?m))`. Not reported if the sheet has such terms without "
-        "variables."
+        "(next (count ?m)) (true (count ?n)) (succ ?n ?m))`. Not reported if the sheet has such terms "
+        "without variables."
     ),
 }

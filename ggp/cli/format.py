@@ -9,7 +9,7 @@ import click
 
 from gdl.errors import GdlSyntaxError
 from gdl.syntax.formatting import FormattingError, format_kif
-from gdl.syntax.parser import looks_infix, with_plain_lines
+from gdl.syntax.parser import looks_infix, parse, with_plain_lines
 from ggp.validation.sheet_files import (
     STANDARD_INPUT,
     RulesNotFoundError,
@@ -58,6 +58,7 @@ def _format(name: str, is_check: bool, is_diff: bool, is_quiet: bool) -> tuple[i
     if looks_infix(with_plain_lines(text)):
         return _print_error(f"{label}: infix syntax, only KIF is formatted: left unchanged", UNREADABLE)
     try:
+        parse(text, name=label)
         formatted = format_kif(text, name=label)
     except GdlSyntaxError as error:
         return _print_error(str(error), FINDINGS)

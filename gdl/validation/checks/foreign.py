@@ -83,15 +83,9 @@ def _instead(atom: Compound) -> str:
 
 def knowledge(sheet: Sheet) -> Findings:
     """GDL219: played without it, this would be another game."""
-    if "knows" in sheet.names_defined:
-        return
-    for rule in sheet.program.rules:
-        for literal, _ in body_literals(rule):
-            if literal.atom.name == "knows" and 1 <= literal.predicate.arity <= 3:
-                message = (
-                    "'knows' belongs to GDL-III, which is not supported: the game would be another without it"
-                )
-                yield error("GDL219", message, literal.atom.span)
+    for atom in foreign_atoms(sheet):
+        if atom.name == "knows" and 1 <= len(atom.arguments) <= 3:
+            yield error("GDL219", "GDL-III is not supported: without 'knows' this is another game", atom.span)
 
 
 def arithmetic(sheet: Sheet) -> Findings:

@@ -31,7 +31,7 @@ SHEETS = sorted((ROOT / "tests" / "invalid").glob("*.kif")) + sorted((ROOT / "ga
         ("(<= (p ?X) (q ?x ?X))", "(<= (p ?X) (q ?X ?X))"),
         ("(<= p (q ?x ?y) (r ?y))", "(<= p (q ?_x ?y) (r ?y))"),
         ("(<= p (q ?x ?_x) (r ?_x))", "(<= p (q ?x ?_x) (r ?_x))"),
-        ("(<= p a(q))", "(<= p a q)"),
+        ("(q)(<= p a(q))", "q(<= p a q)"),
         ("(<= p (or (q)a))", "(<= p (or q a))"),
         ("(<= p b(or (a))c)", "(<= p b a c)"),
         ("(p 1)q(p 1) r", "(p 1)q r"),

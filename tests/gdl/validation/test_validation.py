@@ -194,6 +194,7 @@ def test_connective_without_parentheses_is_explained():
         ("(role robot)\ninit (light off))", "is the '(' before 'init' missing?"),
         ("(role robot)\n<= (legal robot a) (true b))", "is the '(' before '<=' missing?"),
         ("(role robot)\n<= (legal robot a) (true b)", "'<=' without its '(' before it"),
+        ("role(robot)\n(init (light off))", "in KIF the name stands inside the parentheses: (role robot)"),
         ("init(light off)", "',' separates arguments in infix form (in KIF, '(' precedes the name"),
     ],
 )
@@ -206,7 +207,6 @@ def test_missing_parenthesis_is_named(text, message):
     "text",
     [
         "role robot\ninit off",
-        "role(robot)\n(init (light off))",
         "(role robot)\n(<= legal robot press (true off))",
         "(role robot)\n(<= (p ?x) true (q ?x))",
     ],
