@@ -1,5 +1,6 @@
 """Syntax: rule sheets as text, in KIF and in infix form.
 
+foreign_*       what other languages, web pages and chat answers put into sheets, recognized before parsing
 brackets        checks before parsing: parentheses, nesting, control characters
 kif.lark        grammar of the prefix form
 infix.lark      grammar of the infix form

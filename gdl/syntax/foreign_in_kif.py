@@ -74,7 +74,6 @@ NO_NUMBERS = (
 )
 
 _CALL = "in KIF the name stands inside the parentheses"
-_OF_FORMULAS = frozenset({*CONNECTIVES, *NEGATIONS, *JOINS})
 
 _LONGEST = 60
 """Characters of the text that a sentence repeats."""
@@ -142,7 +141,7 @@ class _Reader:
             self._look_at_top(number, node)
         for node, parent, is_atom in self._all():
             if node.is_list:
-                self._look_at_list(node, is_atom)
+                self._look_at_list(node, is_atom and self._has_formulas(node, is_outermost=parent is None))
             self._look_at_word(node, parent, is_atom)
         self._look_for_prose()
         result, end = [], 0
@@ -208,8 +207,16 @@ class _Reader:
         while stack:
             node, parent, is_atom = stack.pop()
             yield node, parent, is_atom
-            are_atoms = is_atom and node.name in (*CONNECTIVES, *NEGATIONS, *JOINS, *ARROWS)
+            are_atoms = is_atom and self._has_formulas(node, is_outermost=parent is None)
             stack += [(part, node, are_atoms) for part in reversed(node.parts)]
+
+    def _has_formulas(self, node: Node, *, is_outermost: bool) -> bool:
+        """Whether the parts of a list that stands for an atom or formula do so too."""
+        if node is self.root or node.name in CONNECTIVES:
+            return True
+        if is_outermost:
+            return node.name in ARROWS and self._is_rule(node)
+        return node.name in (*NEGATIONS, *JOINS) and node.name not in self.heads
 
     def _note(self, node: Node) -> None:
         for number, part in enumerate(node.parts):
@@ -246,12 +253,9 @@ class _Reader:
             self._look_between(before, node, after, self.top[number + 2 : number + 3])
 
     def _look_between(self, head: Node, arrow: Node, body: Node, rest: Sequence[Node]) -> None:
-        is_line_of_kif = arrow.word == "<=" and rest and "\n" in self.text[head.end : arrow.start]
-        if (
-            body.is_list
-            and not (body.is_glued or is_line_of_kif)
-            and (head.is_list or head.name == "terminal")
-        ):
+        if arrow.word == "<=" and rest and "\n" in self.text[head.end : arrow.start]:
+            return  # rather a rule without its parenthesis
+        if body.is_list and not body.is_glued and (head.is_list or head.name == "terminal"):
             if arrow.name in _FORWARD - {"if", "when"}:
                 head, body = body, head
             has_more = any(part.word in (*JOINS, "and", "or", ",") for part in rest)
@@ -265,10 +269,9 @@ class _Reader:
             for part in node.parts[1:]
         )
 
-    def _look_at_list(self, node: Node, is_atom: bool) -> None:
+    def _look_at_list(self, node: Node, are_formulas: bool) -> None:
         """Calls, and operators between their operands."""
         parts = node.parts
-        are_formulas = is_atom and node.name in _OF_FORMULAS
         for before, part in zip([None, *parts], parts, strict=False):
             if before and part.is_list and part.is_glued and before is not parts[0]:
                 self._look_at_call(before, part, are_formulas)
@@ -301,11 +304,12 @@ class _Reader:
         """`name(arguments)`, unless both are names of their own."""
         first = arguments.parts[0] if arguments.parts else None
         word, inner = name.name, arguments.name
-        if name.word in NEGATIONS and is_formula:
+        if name.word[0] == "?" or (name.word in NEGATIONS and is_formula):
             return
         is_call = first is None or first.is_list or first.word[0] == "?" or word in CONNECTIVES
         is_call |= is_formula and word in FORMS and word != "terminal"
-        is_call |= any("," in part.word for part in arguments.parts)
+        has_commas = any("," in part.word for part in arguments.parts)
+        is_call |= has_commas and inner not in self.openers and word not in self.apart
         if not is_call:
             known = {*KEYWORDS, *CONNECTIVES, *self.openers, *self.heads}
             is_call = inner not in known and word not in self.apart and word != "terminal"

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - what a message says stands next to the text it is about
 """Sheets with habits of other languages: what is said about them, and that sheets with a meaning pass."""
 
 import re

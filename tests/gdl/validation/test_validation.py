@@ -280,3 +280,147 @@ def test_terms_that_grow_through_states_are_found_though_the_recursion_is_restri
     program = parse(TOWERS + rules + "(<= (next (at ?x)) (tower ?x ?y))")
     assert {found.code for found in validate(program)} & {"GDL208", "GDL216", "GDL318"} == {"GDL318"}
     assert growing_rule(program) is not None
+
+
+def codes_of(text: str) -> list[str]:
+    return [finding.code for finding in validate(parse(text))]
+
+
+def test_what_is_missing_comes_after_what_is_wrong():
+    assert codes_of("(role r) (init a) (legal r m) (<= terminal (not (p ?x))) (p 1)") == [
+        "GDL205",
+        "GDL214",
+        "GDL214",
+    ]
+
+
+@pytest.mark.parametrize("owner", ["red", "burnt", "none", "blue"])
+def test_a_position_may_hold_roles_and_other_terms(owner):
+    """Who or what occupies a cell: the marker `burnt` is no role, and only `next` mentions it."""
+    assert "GDL325" not in codes_of(
+        f"""(role red) (role blue) (to 1 2) (to 2 3)
+        (init (cell 1 red)) (init (cell 2 blue)) (init (cell 3 {owner}))
+        (<= (legal ?r (burn ?x ?y)) (true (cell ?x ?r)) (to ?x ?y) (role ?r))
+        (<= (legal ?r wait) (role ?r) (not (owns ?r))) (<= (owns ?r) (true (cell ?x ?r)))
+        (<= (next (cell ?y burnt)) (does ?r (burn ?x ?y)))
+        (<= (next (cell ?x ?w)) (true (cell ?x ?w)) (not (burning ?x)))
+        (<= (burning ?y) (does ?r (burn ?x ?y)))
+        (<= terminal (not (owns red))) (<= (goal ?r 50) (role ?r))"""
+    )
+
+
+def test_a_misspelled_role_among_roles_is_reported():
+    rules = """(role white) (role black) (init (control white)) (<= (legal ?r m) (true (control ?r)))
+        (<= (next (control blakc)) (true (control white))) (<= terminal (true (control black)))
+        (<= (goal ?r 50) (role ?r))"""
+    assert "GDL325" in codes_of(rules)
+    assert "GDL325" not in codes_of(rules.replace("blakc", "nobody"))
+
+
+SHOWN = """(role a) (role b) (role random) (player a) (player b) (card 1) (card 2) (after 1 2)
+    (init (shown a 0)) (init (shown b 0)) (init (round 1)) (legal random noop)
+    (<= (legal ?r (show ?c)) (player ?r) (card ?c))
+    (<= (next (shown ?r ?c)) (does ?r (show ?c)))
+    (<= (next (round ?m)) (true (round ?n)) (after ?n ?m))
+    (<= terminal (true (round 2)))
+    (<= (goal ?r 100) (player ?r) (true (shown ?r 2)))
+    (<= (goal ?r 0) (player ?r) (not (true (shown ?r 2))))"""
+DICE = """(role p) (role random) (init (die 1 1)) (init (die 2 1)) (init roll) (face 1) (face 2)
+    (<= (legal random (throw ?a ?b)) (true roll) (face ?a) (face ?b)) (<= (legal random noop) (not (true roll)))
+    (<= (legal p noop) (true roll)) (<= (legal p (take ?n)) (not (true roll)) (true (die ?n 2)))
+    (<= (legal p stop) (not (true roll)))
+    (<= (next (die 1 ?a)) (does random (throw ?a ?b))) (<= (next (die 2 ?b)) (does random (throw ?a ?b)))
+    (<= (next roll) (not (true roll))) (<= (next done) (does p stop)) (<= terminal (true done)) (goal p 50)"""
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_lost"),
+    [
+        (SHOWN, False),
+        (SHOWN.replace("(init (shown a 0)) (init (shown b 0))", "(<= (init (shown ?r 0)) (role ?r))"), False),
+        (SHOWN + "(legal b noop)", True),
+        (SHOWN.replace("(does ?r (show ?c))", "(does ?r (show ?c)) (card ?c)"), False),
+        (SHOWN.replace("(next (shown ?r ?c)) (does ?r", "(next (shown ?r ?c)) (player ?r) (does ?q"), True),
+        (DICE, False),
+        (DICE.replace("random", "dealer"), True),
+    ],
+)
+def test_facts_that_moves_make_again_are_not_lost(rules, is_lost):
+    assert ("GDL326" in codes_of(rules)) == is_lost
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "code"),
+    [
+        ("(<= (succ 1 ?y) (number ?y) (distinct ?y 1))", "(<= (succ 1 ?y) (distinct ?y 1))", "GDL205"),
+        ("(<= (legal r (count ?n)) (number ?n))", "(<= (legal rr (count ?n)) (number ?n))", "GDL212"),
+        ("(<= (legal r (count ?n)) (number ?n))", "(<= (legal r (count ?n)) (?n (number)))", "GDL107"),
+        ("(true (at ?n))", "(true (not (at ?n)))", "GDL215"),
+        ("(distinct ?y 1)", "(!= ?y 1)", "GDL218"),
+        ("(count ?n)) (number ?n))", "(count (+ ?n 1))) (number ?n))", "GDL332"),
+    ],
+)
+def test_what_follows_from_an_error_is_not_reported(right, wrong, code):
+    rules = """(role r) (init (at 1)) (number 1) (number 2)
+        (<= (succ 1 ?y) (number ?y) (distinct ?y 1))
+        (<= (legal r (count ?n)) (number ?n))
+        (<= (next (at ?m)) (does r (count 2)) (true (at ?n)) (succ ?n ?m))
+        (<= (next (at ?n)) (does r (count 1)) (true (at ?n)))
+        (<= terminal (true (at 2))) (<= (goal r 100) (true (at 2))) (<= (goal r 0) (true (at 1)))"""
+    assert codes_of(rules) == []
+    assert right in rules
+    text = rules.replace(right, wrong)
+    try:
+        found = codes_of(text)
+    except GdlSyntaxError as error:
+        found = [finding.code for finding in error.diagnostics]
+    assert code in found
+    assert not {"GDL305", "GDL306", "GDL308"} & set(found)
+
+
+def test_an_error_elsewhere_hides_no_finding_of_its_own_cause():
+    rules = """(role r) (init a) (legal r m) (<= (next a) (true a)) (<= terminal (true b)) (goal r 50)
+        (<= (p ?x) (not (q ?x))) (q 1)"""
+    assert codes_of(rules) == ["GDL306", "GDL307", "GDL205"]
+
+
+def test_messages_use_the_notation_of_the_sheet():
+    rules = (
+        "role(r)\ninit(a(1,b))\nlegal(m) :- true(a(X,Y))\nnext(a(X,c)) :- true(a(X,b))\ngoal(r,Best) :- s(r)"
+    )
+    messages = [finding.message for finding in validate(parse(rules))]
+    assert any("for instance legal(robot,mark(1))" in message for message in messages)
+    assert any("variable Best in the head" in message for message in messages)
+    assert not any(re.search(r"\?\w|\((?:legal|role|true|goal) ", message) for message in messages)
+
+
+@pytest.mark.parametrize(
+    ("formula", "code", "message"),
+    [
+        ("(= ?x ?y)", "GDL218", "GDL has no '=': use one variable for both, or (not (distinct ?x ?y))"),
+        ("(not (!= ?x ?y))", "GDL218", "GDL writes '!=' as (distinct ?x ?y)"),
+        ("(< ?x ?y)", "GDL218", "and ask for (less ?x ?y)"),
+        ("(is ?x (+ ?y 1))", "GDL218", "and ask for (succ ?y ?x)"),
+        ("(¬ (true (f ?x)))", "GDL218", "write (not (true (f ?x)))"),
+        ("(∨ (true (f ?x)) (true (f ?y)))", "GDL218", "write (or (true (f ?x)) (true (f ?y)))"),
+        ("(=> (true (f ?x)) (true (f ?y)))", "GDL218", "GDL has no '=>' in bodies"),
+        ("(forall ?x (true (f ?x)))", "GDL218", "GDL has no 'forall'"),
+        ("(knows r (f ?x))", "GDL219", "GDL-III is not supported"),
+        ("(not (knows (f ?x)))", "GDL219", "GDL-III is not supported"),
+    ],
+)
+def test_relations_of_other_languages(formula, code, message):
+    rules = f"""(role r) (init (f 1)) (legal r m) (<= (next (f ?x)) (true (f ?x))) (goal r 50)
+        (<= terminal (true (f ?x)) (true (f ?y)) {formula})"""
+    (finding,) = validate(parse(rules))
+    assert finding.code == code
+    assert message in finding.message
+    name = re.search(r"\((?:not \()?(\S+)", formula)[1]
+    assert {found.code for found in validate(parse(f"{rules} ({name} 1 1)"))} & {code, "GDL305"} == set()
+
+
+def test_knowledge_is_refused_and_equality_is_not():
+    rules = "(role r) (<= terminal (= 1 1)) (<= (goal r 1) (knows r p))"
+    with pytest.raises(GdlValidationError, match="GDL219"):
+        require_valid(parse(rules))
+    require_valid(parse(rules.replace("knows r p", "= r r")))
