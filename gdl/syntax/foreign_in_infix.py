@@ -7,7 +7,7 @@ whatever is found here could not be read anyway; the sentences say what to write
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gdl.syntax.foreign_text import Foreign
 
@@ -48,6 +48,42 @@ _NUMBERS = (
 )
 
 
+_SENTENCES: Mapping[str, tuple[str, str]] = {
+    "comment": ("';' begins a comment in infix form: write '|' for 'or'", "semicolon"),
+    "comma": ("',' only separates arguments: '&' joins the atoms of a body", "comma"),
+    "arrow": ("rules are written with ':-', not with '{written}': head :- body", "arrow"),
+    "implication": ("'{written}' is not part of the language: write rules as head :- body", "implication"),
+    "role": (
+        "{role} is a variable, because it begins with a capital letter: write role({small}), and likewise all"
+        " other names",
+        "capitals",
+    ),
+    "operation": ("'{written}': " + _OPERATIONS, "operation"),
+    "directive": ("'{written}' is a directive of Prolog: leave it out", "directive"),
+    "remark": ("'{written}' does not begin a comment in infix form: write '%'", "remark"),
+    "not": ("'not' is written '~' in infix form: ~{following}", ""),
+    "naf": ("'{written}' is written '~' in infix form: ~{following}", ""),
+    "unequal": ("'{written}' is written distinct({0},{1})", ""),
+    "compare": (_ORDER, ""),
+    "equal": ("GDL has no '{written}': use one variable for both, or ~distinct({0},{1})", ""),
+    "both": ("'{written}' is written '&' in infix form", "join {written}"),
+    "either": ("'{written}' is written '|' in infix form", "join {written}"),
+    "variable": (
+        "{written} is a variable of KIF: in infix form variables begin with a capital letter: {variable}",
+        "variable",
+    ),
+    "arithmetic": (_NUMBERS.replace("{1}", "Next"), ""),
+    "capital": (
+        "{written}(...): names of relations and functions begin with a lower-case letter: {lower}(...)",
+        "capital",
+    ),
+    "list": ("GDL has no lists: write a function for each element, or separate facts", "list"),
+    "cut": ("GDL has no cut: write what must not hold as ~atom", "cut"),
+    "string": ("{written} is not a name: write a name in single quotes, or without quotes", "string"),
+}
+"""Kind of token → what to write instead, and the kind of places that are reported once."""
+
+
 def foreign_in_infix(text: str) -> Iterator[Foreign]:
     """The places of `text` in another notation.
 
@@ -77,72 +113,34 @@ def _before(text: str, start: int) -> str:
 def _sentence(kind: str, text: str, token: re.Match[str], depth: int) -> tuple[str, str] | None:
     """What to write instead, and the kind of places that are reported once."""
     written = " ".join(token.group().split())
-    left, right = (
-        _LEFT.search(text, max(0, token.start() - 100), token.start()),
-        _RIGHT.match(text, token.end()),
-    )
-    left_word, right_word = (found.group(1) if found else word for found, word in ((left, "X"), (right, "Y")))
-    operands = _variable(left_word), _variable(right_word)
-    atom = _ATOM.match(text, token.end())
-    following = atom.group(1) if atom else "p"
+    left = _LEFT.search(text, max(0, token.start() - 100), token.start())
+    right = _RIGHT.match(text, token.end())
+    operands = [_variable(found.group(1)) if found else word for found, word in ((left, "X"), (right, "Y"))]
+    if kind == "comma" and depth > 0:
+        return None
     if kind == "comment":
-        rest = written[1:].strip()
-        is_cut_off = depth > 0 and written[0] == ";" and rest.count(")") > rest.count("(")
-        return ("';' begins a comment in infix form: write '|' for 'or'", "semicolon") if is_cut_off else None
+        is_cut_off = depth > 0 and written[0] == ";" and written.count(")") > written.count("(")
+        return _SENTENCES[kind] if is_cut_off else None
     if kind == "compare" and written.startswith("is"):
         value = _RIGHT.match(written, 2)
         return _NUMBERS.format(value.group(1) if value else "X", operands[0]), ""
     if kind == "arrow":
-        both = (
-            left_word[:1].isupper() or left_word.isdigit(),
-            right_word[:1].isupper() or right_word.isdigit(),
-        )
-        if left and right and all(both) and written in ("<=", "≤", "=>"):
+        are_values = all(word[:1].isupper() or word.isdigit() for word in operands)
+        if left and right and are_values and written in ("<=", "≤", "=>"):
             return _ORDER.format(*operands), ""
-        if written in ("=>", "->", "-->", "→", "⇒", "⟹"):
-            return f"'{written}' is not part of the language: write rules as head :- body", "implication"
-        return f"rules are written with ':-', not with '{written}': head :- body", "arrow"
-    if kind == "comma":
-        return (
-            ("',' only separates arguments: '&' joins the atoms of a body", "comma") if depth == 0 else None
-        )
-    if kind == "role":
-        name = token.group()[5:-1].strip()
-        return (
-            f"{name} is a variable, because it begins with a capital letter: write role({name.lower()}), and"
-            " likewise all other names",
-            "capitals",
-        )
-    sentences = {
-        "operation": (f"'{written}': {_OPERATIONS}", "operation"),
-        "directive": (f"'{written}' is a directive of Prolog: leave it out", "directive"),
-        "remark": (f"'{written}' does not begin a comment in infix form: write '%'", "remark"),
-        "not": (f"'not' is written '~' in infix form: ~{following}", ""),
-        "naf": (f"'{written}' is written '~' in infix form: ~{following}", ""),
-        "unequal": (f"'{written}' is written distinct({operands[0]},{operands[1]})", ""),
-        "compare": (_ORDER.format(*operands), ""),
-        "equal": (
-            f"GDL has no '{written}': use one variable for both, or ~distinct({operands[0]},{operands[1]})",
-            "",
-        ),
-        "both": (f"'{written}' is written '&' in infix form", f"join {written}"),
-        "either": (f"'{written}' is written '|' in infix form", f"join {written}"),
-        "variable": (
-            f"{written} is a variable of KIF: in infix form variables begin with a capital letter: "
-            f"{_variable(written)}",
-            "variable",
-        ),
-        "arithmetic": (_NUMBERS.format(operands[0], "Next"), ""),
-        "capital": (
-            f"{written}(...): names of relations and functions begin with a lower-case letter: "
-            f"{written[0].lower()}{written[1:]}(...)",
-            "capital",
-        ),
-        "list": ("GDL has no lists: write a function for each element, or separate facts", "list"),
-        "cut": ("GDL has no cut: write what must not hold as ~atom", "cut"),
-        "string": (f"{written} is not a name: write a name in single quotes, or without quotes", "string"),
-    }
-    return sentences[kind]
+        kind = "implication" if written in ("=>", "->", "-->", "→", "⇒", "⟹") else kind
+    name = written.removeprefix("role(").rstrip(")").strip()
+    atom = _ATOM.match(text, token.end())
+    sentence, once = _SENTENCES[kind]
+    return sentence.format(
+        *operands,
+        written=written,
+        following=atom.group(1) if atom else "p",
+        variable=_variable(written),
+        lower=written[0].lower() + written[1:],
+        role=name,
+        small=name.lower(),
+    ), once.format(written=written)
 
 
 def _variable(word: str) -> str:

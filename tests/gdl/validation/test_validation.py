@@ -326,7 +326,8 @@ SHOWN = """(role a) (role b) (role random) (player a) (player b) (card 1) (card 
     (<= (goal ?r 100) (player ?r) (true (shown ?r 2)))
     (<= (goal ?r 0) (player ?r) (not (true (shown ?r 2))))"""
 DICE = """(role p) (role random) (init (die 1 1)) (init (die 2 1)) (init roll) (face 1) (face 2)
-    (<= (legal random (throw ?a ?b)) (true roll) (face ?a) (face ?b)) (<= (legal random noop) (not (true roll)))
+    (<= (legal random (throw ?a ?b)) (true roll) (face ?a) (face ?b))
+    (<= (legal random noop) (not (true roll)))
     (<= (legal p noop) (true roll)) (<= (legal p (take ?n)) (not (true roll)) (true (die ?n 2)))
     (<= (legal p stop) (not (true roll)))
     (<= (next (die 1 ?a)) (does random (throw ?a ?b))) (<= (next (die 2 ?b)) (does random (throw ?a ?b)))
