@@ -7,13 +7,14 @@ foreign only where nothing else in the text uses it as a name; a text with a mea
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from gdl.keywords import FORMS, KEYWORDS
 from gdl.syntax.brackets import Lines
-from gdl.syntax.foreign_text import Foreign
+from gdl.syntax.foreign_text import MAX_PLACES, Foreign
 from gdl.syntax.forms import CONNECTIVES
 
 _TOKEN = re.compile(r";[^\n]*|\(|\)|[^\s();]+")
@@ -143,6 +144,8 @@ class _Reader:
             if node.is_list:
                 self._look_at_list(node, is_atom and self._has_formulas(node, is_outermost=parent is None))
             self._look_at_word(node, parent, is_atom)
+            if len(self.places) > MAX_PLACES:
+                break
         self._look_for_prose()
         result, end = [], 0
         for place in sorted(self.places):
@@ -343,11 +346,11 @@ class _Reader:
         if parent is None or not is_atom or node is parent.parts[0]:
             return
         if word in NEGATIONS:
-            following = next((part for part in parent.parts if part.start >= node.end), None)
-            if following:
+            after = bisect_left(parent.parts, node.end, key=lambda part: part.start)
+            for following in parent.parts[after : after + 1]:
                 self._add(node, f"KIF writes '{word}' as (not {self.shown(following)})")
         elif word in JOINS:
-            joined = " ".join([self.shown(part) for part in parent.parts[1:] if part.is_list][:2])
+            joined = " ".join(map(self.shown, (part for part in parent.parts[1:4] if part.is_list)))
             how = (
                 "the parts of a body all hold without it" if JOINS[word] == "and" else f"write (or {joined})"
             )

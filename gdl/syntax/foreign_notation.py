@@ -7,14 +7,15 @@ own notation, instead of the many findings that would follow. Texts with a meani
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from gdl.errors import Diagnostic
 from gdl.syntax.foreign_in_infix import foreign_in_infix
 from gdl.syntax.foreign_in_kif import foreign_in_kif
-from gdl.syntax.foreign_text import Foreign, around_rules, diagnostics_of, odd_characters
+from gdl.syntax.foreign_text import MAX_PLACES, Foreign, around_rules, diagnostics_of, odd_characters
 
-_REMARKS = re.compile(r"^\s*(?:#|//|--\s|%|;)[^\n]*|/\*.*?\*/|^\s*:-[^\n]*", re.MULTILINE | re.DOTALL)
-_LIST_LINE = re.compile(r"^\s*\(|\(\s*<=", re.MULTILINE)
+_REMARKS = re.compile(r"^[ \t]*(?:#|//|--\s|%|;)[^\n]*|/\*.*?\*/|^[ \t]*:-[^\n]*", re.MULTILINE | re.DOTALL)
+_LIST_LINE = re.compile(r"^[ \t]*\(|\(\s*<=", re.MULTILINE)
 _INFIX_LINE = re.compile(r"^[ \t]*[A-Za-z]\w*(?:\(.*\)\s*(?:\.|:-|<=|<-|[,&]|if\b|$)|\s*:-)", re.MULTILINE)
 
 
@@ -29,14 +30,14 @@ def foreign_notation(text: str, *, is_infix: bool | None) -> list[Diagnostic]:
     >>> print(foreign_notation("# up\\nrole(p)", is_infix=None)[0].message)
     '#' does not begin a comment in infix form: write '%'
     """
-    around = list(around_rules(text))
+    around = list(islice(around_rules(text), MAX_PLACES))
     if around:
         return diagnostics_of(text, around)[:1]
     if is_infix is None:
         plain = _REMARKS.sub("", text)
         is_infix = not _LIST_LINE.search(plain) and bool(_INFIX_LINE.search(plain))
-    odd = list(odd_characters(text, is_infix=is_infix))
+    odd = list(islice(odd_characters(text, is_infix=is_infix), MAX_PLACES))
     if odd:
         return diagnostics_of(text, odd)
-    places: list[Foreign] = list(foreign_in_infix(text)) if is_infix else foreign_in_kif(text)
+    places: list[Foreign] = list(islice(foreign_in_infix(text), MAX_PLACES)) if is_infix else foreign_in_kif(text)
     return diagnostics_of(text, places)

@@ -17,6 +17,10 @@ from gdl.errors import Diagnostic, Severity
 from gdl.syntax.brackets import Lines
 
 
+MAX_PLACES = 1_000
+"""Number of places after which a text is not searched for more."""
+
+
 class Foreign(NamedTuple):
     """One place: offsets, and the sentence. Places of one `kind` are reported once, as the first of them."""
 
@@ -68,9 +72,6 @@ _AROUND = (
 _ENTITY = re.compile(
     r"&(?:(lt|gt|amp|quot|apos|nbsp|le|ge|ne|and|or|not)|#(\d{1,6})|#x([0-9a-f]{1,5}));", re.IGNORECASE
 )
-MAX_ENTITIES = 100
-"""Maximum number of entities looked at."""
-
 _ENTITIES = {
     "lt": "<",
     "gt": ">",
@@ -121,7 +122,7 @@ def around_rules(text: str) -> Iterator[Foreign]:
 
 def odd_characters(text: str, *, is_infix: bool) -> Iterator[Foreign]:
     """HTML entities, and characters that only look like those of the language, outside comments."""
-    for found in islice(_ENTITY.finditer(text), MAX_ENTITIES):
+    for found in islice(_ENTITY.finditer(text), MAX_PLACES):
         line = _ENTITY.sub("", text[text.rfind("\n", 0, found.start()) + 1 : found.start()])
         name, decimal, hexadecimal = found.groups()
         meant = chr(int(decimal or hexadecimal, 10 if decimal else 16)) if not name else name.lower()
