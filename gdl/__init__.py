@@ -2,7 +2,7 @@
 
 >>> import gdl
 >>> program = gdl.parse("(role robot) (<= terminal lit)", name="game.kif")
->>> print(gdl.render(gdl.validate(program)[-1], program.source))
+>>> print(gdl.render(gdl.validate(program)[0], program.source))
 game.kif:1:27: warning GDL305: ...
  1 | (role robot) (<= terminal lit)
    |                           ^^^

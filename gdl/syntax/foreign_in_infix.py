@@ -87,8 +87,8 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
 def foreign_in_infix(text: str) -> Iterator[Foreign]:
     """The places of `text` in another notation.
 
-    >>> [found.message for found in foreign_in_infix("p(M) :- q(M,N) & M \\\\= N")]
-    ["'\\\\\\\\=' is written distinct(M,N)"]
+    >>> [found.message for found in foreign_in_infix("p(M) :- q(M,N) & M != N")]
+    ["'!=' is written distinct(M,N)"]
     """
     depth = 0
     for token in _TOKEN.finditer(text):

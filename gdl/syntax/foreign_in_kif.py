@@ -350,7 +350,8 @@ class _Reader:
             for following in parent.parts[after : after + 1]:
                 self._add(node, f"KIF writes '{word}' as (not {self.shown(following)})")
         elif word in JOINS:
-            joined = " ".join(map(self.shown, (part for part in parent.parts[1:4] if part.is_list)))
+            here = bisect_left(parent.parts, node.start, key=lambda part: part.start)
+            joined = " ".join(map(self.shown, parent.parts[here - 1 : here + 2 : 2]))
             how = (
                 "the parts of a body all hold without it" if JOINS[word] == "and" else f"write (or {joined})"
             )

@@ -39,5 +39,7 @@ def foreign_notation(text: str, *, is_infix: bool | None) -> list[Diagnostic]:
     odd = list(islice(odd_characters(text, is_infix=is_infix), MAX_PLACES))
     if odd:
         return diagnostics_of(text, odd)
-    places: list[Foreign] = list(islice(foreign_in_infix(text), MAX_PLACES)) if is_infix else foreign_in_kif(text)
+    places: list[Foreign] = (
+        list(islice(foreign_in_infix(text), MAX_PLACES)) if is_infix else foreign_in_kif(text)
+    )
     return diagnostics_of(text, places)

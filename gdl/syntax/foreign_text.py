@@ -16,7 +16,6 @@ from typing import NamedTuple
 from gdl.errors import Diagnostic, Severity
 from gdl.syntax.brackets import Lines
 
-
 MAX_PLACES = 1_000
 """Number of places after which a text is not searched for more."""
 
@@ -111,7 +110,7 @@ _IN_KIF = re.compile(
 def around_rules(text: str) -> Iterator[Foreign]:
     """Text of another kind around the rules.
 
-    >>> [found.message for found in around_rules("Here it is:\\n```\\n(role x)\\n```")]
+    >>> [found.message for found in around_rules("Here it is:\\n```\\n(role x)")]
     ["'```' is a fence of Markdown, probably from a chat answer: keep only the lines between the fences"]
     """
     for pattern, sentence in _AROUND:
