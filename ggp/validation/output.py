@@ -46,7 +46,7 @@ class SheetReport:
     >>> import ggp
     >>> report = ggp.validate("(role x) (<= (legal x ?m) (not (true ?m)))")
     >>> report.has_errors, report.diagnostics[0].code
-    (True, 'GDL214')
+    (True, 'GDL205')
     """
 
     name: str
