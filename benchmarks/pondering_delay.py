@@ -1,0 +1,343 @@
+"""Measure how long a search process goes on pondering after a PLAY, over all bundled sheets.
+
+    python benchmarks/pondering_delay.py [GAME...] [--plays 8] [--matches 1] [--ponder 0.3 2] [--stacks]
+
+GAME is a bundled sheet or a file; the default is all bundled ones. One search process is fed as the HTTP
+player feeds it, match after match: START, then PLAYs, each after it has pondered for a random time; the moves
+of the other roles are random. Reported are the times from the moment a PLAY is sent
+
+    asked      until the player is asked for its move: pondering has ended, and the match is followed
+    searching  until the first simulation, or other search, for that move begins. Moves without any (forced,
+               solved, proven, from a book or a plan) do not count
+
+both by the clock and in CPU time of all threads of the process, which does not depend on other load. The time
+of a move that is spent on purpose before the tree search (a probe for a solution, a plan, the head start of
+alpha-beta) belongs to `searching`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.player_process import ENVIRONMENT, ROOT
+from ggp.engines.loading import find_rules, load
+from ggp.game import Game, GameError, has_percepts
+from ggp.player_server import worker
+from ggp.player_server.worker_messages import (
+    PlayRequest,
+    PrepareRequest,
+    Request,
+    StartRequest,
+    StopRequest,
+    to_line,
+)
+
+MEMORY_MEBIBYTES = 6144
+LATE_SECONDS, STACK_SECONDS = 0.012, 0.02
+"""When `--stacks` begins to print where the process is, and how often."""
+SEARCHES = (
+    ("ggp.search.mcts.tree_engine", "TreeEngine", "run"),
+    ("ggp.search.mcts.reference.search", "Search", "run"),
+    ("ggp.search.information_sets.many_trees", "ManyTreeSearch", "run"),
+    ("ggp.search.forest.determinized", "DeterminizedSearch", "run"),
+    ("ggp.search.information_sets.search", "InformationSetSearch", "run"),
+    ("ggp.players.network_play", "NetworkPlay", "choose"),
+    ("ggp.search.alphabeta.search", "AlphaBeta", "search"),
+)
+"""Methods in which a search begins."""
+
+
+# --- the search process ----------------------------------------------------------------------------
+
+
+class InstrumentedWorker:
+    """`ggp.player_server.worker`, which also reports when the player is asked and when it searches."""
+
+    def __init__(self) -> None:
+        self._is_awaited = False
+        self._outbox: worker.Outbox | None = None
+        self._arrived: float | None = None
+
+    def run(self, *, has_stacks: bool) -> None:
+        """Serve until standard input ends."""
+        choose = worker.AgentMatch._chosen_move
+
+        def chosen_move(match: worker.AgentMatch, *arguments: Any) -> Any:
+            self._arrived, self._outbox, self._is_awaited = None, match.outbox, True
+            self._send("asked")
+            try:
+                return choose(match, *arguments)
+            finally:
+                self._is_awaited = False
+
+        worker.AgentMatch._chosen_move = chosen_move  # type: ignore[method-assign]
+        for module, name, method in SEARCHES:
+            self._watch_search(getattr(importlib.import_module(module), name), method)
+        if has_stacks:
+            self._watch_arrivals()
+        worker.main()
+
+    def _watch_search(self, owner: type, method: str) -> None:
+        original = getattr(owner, method)
+
+        def run(search: Any, *arguments: Any, **named: Any) -> Any:
+            if self._is_awaited and arguments != (0,):  # a tree search of no ticks only loads kernels
+                self._is_awaited = False
+                self._send("searching")
+            return original(search, *arguments, **named)
+
+        setattr(owner, method, run)
+
+    def _send(self, moment: str) -> None:
+        assert self._outbox is not None
+        line = json.dumps({"type": moment, "now": time.monotonic(), "cpu": time.process_time()})
+        with self._outbox._lock:
+            self._outbox._stream.write(line.encode() + b"\n")
+            self._outbox._stream.flush()
+
+    def _watch_arrivals(self) -> None:
+        """Print the stacks of all threads for as long as a PLAY waits."""
+        instrumented = self
+
+        class Lines(worker.LineQueue):
+            def is_empty(self) -> bool:
+                return super().is_empty()
+
+            def _read(self, stream: Any) -> None:
+                def arriving() -> Any:
+                    for line in stream:
+                        if b'"type": "play"' in line:
+                            instrumented._arrived = time.monotonic()
+                        yield line
+
+                super()._read(arriving())  # type: ignore[arg-type]
+
+        worker.LineQueue = Lines  # type: ignore[misc]
+        threading.Thread(target=self._print_stacks, daemon=True).start()
+
+    def _print_stacks(self) -> None:
+        while True:
+            time.sleep(STACK_SECONDS / 4)
+            arrived = self._arrived
+            if arrived is None or (waited := time.monotonic() - arrived) < LATE_SECONDS:
+                continue
+            print(f"--- {1000 * waited:.0f} ms after PLAY", file=sys.stderr)
+            for ident, frame in sys._current_frames().items():
+                if ident != threading.get_ident():
+                    calls = traceback.extract_stack(frame)
+                    places = [f"{Path(each.filename).stem}.{each.name}:{each.lineno}" for each in calls[-9:]]
+                    if "ggp" in "".join(each.filename for each in calls[-4:]):
+                        print("    " + " > ".join(places), file=sys.stderr)
+            time.sleep(STACK_SECONDS)
+
+
+# --- the server's side -----------------------------------------------------------------------------
+
+
+@dataclass
+class Delay:
+    """Milliseconds from one PLAY on; `searching` stays None if nothing was searched."""
+
+    asked: float = 0.0
+    asked_cpu: float = 0.0
+    searching: float | None = None
+    searching_cpu: float | None = None
+
+
+@dataclass
+class Match:
+    """One match in which the search process has a role."""
+
+    game: Game[Any]
+    index: int
+    rng: random.Random
+    state: Any = None
+    joint_move: tuple[Any, ...] | None = None
+    percepts: tuple[Any, ...] = ()
+    delays: list[Delay] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.state = self.game.initial_state()
+
+    @property
+    def terms(self) -> tuple[str, ...] | None:
+        """The list of the next PLAY."""
+        if self.joint_move is None:
+            return None
+        told = self.percepts if has_percepts(self.game) else self.joint_move
+        return tuple(map(str, told))
+
+    def advance(self, move: str) -> None:
+        """Make `move` and random moves of the other roles."""
+        legal = [self.game.legal_moves(self.state, role) for role in self.game.roles]
+        own = next(each for each in legal[self.index] if str(each) == move)
+        joint = tuple(own if r == self.index else self.rng.choice(moves) for r, moves in enumerate(legal))
+        self.percepts = self.game.percepts(self.state, joint, self.game.roles[self.index])
+        self.state, self.joint_move = self.game.next_state(self.state, joint), joint
+
+
+class SearchProcess:
+    """One search process and what it reports."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        command = [sys.executable, __file__, "--worker", *(["--stacks"] if arguments.stacks else [])]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=ENVIRONMENT,
+            cwd=ROOT,
+            start_new_session=True,
+        )
+        self._cpu_clock = (~self._process.pid << 3) | 2  # clock_getcpuclockid(3)
+        self.send(PrepareRequest(arguments.agent))
+        self.wait_for("ready")
+
+    def send(self, request: Request) -> tuple[float, float]:
+        """Send a request; the time and the CPU seconds of the process just before."""
+        assert self._process.stdin is not None
+        before = time.monotonic(), time.clock_gettime(self._cpu_clock)
+        self._process.stdin.write(to_line(request))
+        self._process.stdin.flush()
+        return before
+
+    def wait_for(self, *kinds: str) -> dict[str, Any]:
+        """The next event of one of these kinds. Raises RuntimeError if the process gives up or ends."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            event: dict[str, Any] = json.loads(line)
+            if event["type"] in kinds:
+                return event
+            if event["type"] == "failed":
+                raise RuntimeError(event["message"])
+        raise RuntimeError(f"the search process ended with {self._process.wait()}")
+
+    def ask(self, request: PlayRequest) -> tuple[str, Delay]:
+        """The move in answer to a PLAY, and how long it took to begin."""
+        begin, begin_cpu = self.send(request)
+        delay = Delay()
+        while (event := self.wait_for("asked", "searching", "move"))["type"] != "move":
+            wall, cpu = 1000 * (event["now"] - begin), 1000 * (event["cpu"] - begin_cpu)
+            if event["type"] == "asked":
+                delay.asked, delay.asked_cpu = wall, cpu
+            else:
+                delay.searching, delay.searching_cpu = wall, cpu
+        return event["move"], delay
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def play_match(
+    process: SearchProcess, sheet: Path, arguments: argparse.Namespace, rng: random.Random
+) -> list[Delay]:
+    """The delays of one match."""
+    game = load(sheet)
+    match = Match(game, rng.randrange(len(game.roles)), rng)
+    now = time.monotonic()
+    process.send(
+        StartRequest(
+            match_id=sheet.stem,
+            rules=sheet.read_text(),
+            role=str(game.roles[match.index]),
+            agent=arguments.agent,
+            engine="auto",
+            start_clock_seconds=arguments.start_clock,
+            play_clock_seconds=arguments.play_clock,
+            seed=rng.randrange(2**31),
+            memory_mebibytes=MEMORY_MEBIBYTES,
+            ponder=True,
+            deadline=now + arguments.start_clock,
+        )
+    )
+    process.wait_for("ready")
+    own = None
+    for ticket in range(arguments.plays):
+        if game.is_terminal(match.state):
+            break
+        time.sleep(rng.uniform(*arguments.ponder))
+        deadline = time.monotonic() + arguments.think
+        own, delay = process.ask(PlayRequest(ticket, match.terms, own, deadline))
+        match.delays.append(delay)
+        match.advance(own)
+    process.send(StopRequest(match.terms or ()))
+    process.wait_for("stopped")
+    return match.delays
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The smallest value that at least this share of `values` does not exceed."""
+    return sorted(values)[max(0, -int(-share * len(values) // 1) - 1)]
+
+
+def row(name: str, delays: Sequence[Delay]) -> str:
+    """A line of the table."""
+    cells = [name, str(len(delays))]
+    for moment in ("asked", "asked_cpu", "searching", "searching_cpu"):
+        found = [value for each in delays if (value := getattr(each, moment)) is not None]
+        if not found:
+            cells.append("")
+        else:
+            cells.append(" / ".join(f"{quantile(found, share):.1f}" for share in (0.5, 0.95, 1.0)))
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("games", nargs="*", metavar="GAME")
+    parser.add_argument("--agent", default="mcts")
+    parser.add_argument("--plays", type=int, default=8, help="PLAYs per match at most")
+    parser.add_argument("--matches", type=int, default=1, help="per sheet")
+    parser.add_argument("--ponder", type=float, nargs=2, default=(0.3, 2.0), metavar=("LEAST", "MOST"))
+    parser.add_argument("--start-clock", type=float, default=3.0)
+    parser.add_argument("--play-clock", type=float, default=10.0, help="by which pondering plans its time")
+    parser.add_argument("--think", type=float, default=0.5, help="seconds in which a move must be answered")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--stacks", action="store_true", help="print where a process is that is late")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.worker:
+        InstrumentedWorker().run(has_stacks=arguments.stacks)
+        return
+    sheets = [find_rules(name) for name in arguments.games] or sorted((ROOT / "games").glob("*.kif"))
+    everything: list[Delay] = []
+    print("Milliseconds: median / 95th percentile / maximum\n")
+    print("| sheet | PLAYs | asked | asked, CPU | searching | searching, CPU |\n|---|---|---|---|---|---|")
+    process = SearchProcess(arguments)
+    for sheet in sheets:
+        rng = random.Random(f"{arguments.seed} {sheet.stem}")
+        delays: list[Delay] = []
+        for _ in range(arguments.matches):
+            try:
+                delays += play_match(process, Path(sheet), arguments, rng)
+            except (RuntimeError, GameError) as error:
+                print(f"{sheet}: {error}", file=sys.stderr)
+                process.close()
+                process = SearchProcess(arguments)
+        if delays:
+            print(row(Path(sheet).stem, delays), flush=True)
+        everything += delays
+    process.close()
+    print(row("**all**", everything))
+
+
+if __name__ == "__main__":
+    main()
