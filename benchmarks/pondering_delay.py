@@ -46,6 +46,7 @@ from ggp.player_server.worker_messages import (
     StopRequest,
     to_line,
 )
+from ggp.processes.child_end import LineQueue
 
 MEMORY_MEBIBYTES = 6144
 LATE_SECONDS, STACK_SECONDS = 0.012, 0.02
@@ -78,14 +79,14 @@ class InstrumentedWorker:
         choose = worker.AgentMatch._chosen_move
 
         def chosen_move(match: worker.AgentMatch, *arguments: Any) -> Any:
-            self._arrived, self._outbox, self._is_awaited = None, match.outbox, True
+            self._outbox, self._is_awaited = match.outbox, True
             self._send("asked")
             try:
                 return choose(match, *arguments)
             finally:
-                self._is_awaited = False
+                self._is_awaited, self._arrived = False, None
 
-        worker.AgentMatch._chosen_move = chosen_move  # type: ignore[method-assign]
+        setattr(worker.AgentMatch, choose.__name__, chosen_move)
         for module, name, method in SEARCHES:
             self._watch_search(getattr(importlib.import_module(module), name), method)
         if has_stacks:
@@ -97,7 +98,7 @@ class InstrumentedWorker:
 
         def run(search: Any, *arguments: Any, **named: Any) -> Any:
             if self._is_awaited and arguments != (0,):  # a tree search of no ticks only loads kernels
-                self._is_awaited = False
+                self._is_awaited, self._arrived = False, None
                 self._send("searching")
             return original(search, *arguments, **named)
 
@@ -114,10 +115,7 @@ class InstrumentedWorker:
         """Print the stacks of all threads for as long as a PLAY waits."""
         instrumented = self
 
-        class Lines(worker.LineQueue):
-            def is_empty(self) -> bool:
-                return super().is_empty()
-
+        class Lines(LineQueue):
             def _read(self, stream: Any) -> None:
                 def arriving() -> Any:
                     for line in stream:
@@ -125,9 +123,9 @@ class InstrumentedWorker:
                             instrumented._arrived = time.monotonic()
                         yield line
 
-                super()._read(arriving())  # type: ignore[arg-type]
+                super()._read(arriving())
 
-        worker.LineQueue = Lines  # type: ignore[misc]
+        setattr(worker, LineQueue.__name__, Lines)
         threading.Thread(target=self._print_stacks, daemon=True).start()
 
     def _print_stacks(self) -> None:
@@ -324,6 +322,8 @@ def main() -> None:
     process = SearchProcess(arguments)
     for sheet in sheets:
         rng = random.Random(f"{arguments.seed} {sheet.stem}")
+        if arguments.stacks:
+            print(f"=== {sheet.stem}", file=sys.stderr, flush=True)
         delays: list[Delay] = []
         for _ in range(arguments.matches):
             try:

@@ -38,7 +38,7 @@ from ggp.solver.members import parse_coalition
 _logger = logging.getLogger("ggp.players")
 ANALYSIS = 3.0
 """Time that choosing an evaluation may take, as a multiple of the time to set up the search."""
-POLL_SECONDS = 0.02
+POLL_SECONDS = 0.003
 """Interval at which pondering checks whether it is over."""
 SYMMETRY_SHARE, MAPPING_SHARE = 0.2, 0.3
 """What may pass of the start clock until symmetries are found, and of the rest until the table is mapped."""

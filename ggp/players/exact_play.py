@@ -91,7 +91,7 @@ class ExactPlay:
         if simulations is not None:
             prover.prove_counted(max(1, simulations // SIMULATIONS_PER_NODE))
         elif prover.needs_enumeration:
-            prover.solve(state, deadline, is_patient=False)
+            prover.solve(state, deadline, is_patient=False, is_stopped=is_stopped)
         else:
             prover.seek_plan(deadline, is_stopped)
         if prover.solution is None and not prover.has_decided:

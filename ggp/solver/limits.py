@@ -7,9 +7,10 @@ SolverError
 
 from __future__ import annotations
 
-import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from ggp.integers import check_integers
 
@@ -45,6 +46,13 @@ class Progress:
     seconds: float
 
 
+class Stop(Protocol):
+    """What can stop solving: a `threading.Event`, say."""
+
+    def is_set(self) -> bool:
+        """Whether to stop. Asked every few milliseconds."""
+
+
 @dataclass(frozen=True)
 class SolverLimits:
     """Bounds on what solving may cost.
@@ -58,12 +66,12 @@ class SolverLimits:
     states        at most this many; None: as many as memory holds
     histories     at most this many in the tree of a game with hidden information; None: see `mebibytes`
     deadline      time.monotonic() seconds
-    stop          the solver gives up when this event is set
+    stop          the solver gives up, within milliseconds, when this is set
     estimated_states    it gives up when `ggp.solver.estimate` expects more than this many; asked once
                         `estimate_from` are known, since fewer say little about the rest
     work_folder   folder for transitions and all else that is needed to resume after an interruption; None:
                   memory, and a temporary folder for what memory cannot hold
-    chunk_seconds   about how often the limits are checked
+    chunk_seconds   about how often progress is reported, and limits other than `stop` and `deadline` checked
     may_use_disk    False: the solver gives up instead of moving transitions to disk
     """
 
@@ -72,7 +80,7 @@ class SolverLimits:
     histories: int | None = None
     deadline: float | None = None
     work_folder: Path | None = None
-    stop: threading.Event | None = None
+    stop: Stop | None = None
     estimated_states: int | None = None
     estimate_from: int = 250_000
     chunk_seconds: float = 0.5
@@ -81,3 +89,13 @@ class SolverLimits:
     def __post_init__(self) -> None:
         """Raises TypeError and ValueError for numbers that are not integers or too small."""
         check_integers(self, mebibytes=0, states=0, histories=0, estimated_states=0, estimate_from=0)
+
+    def check_time(self, so_far: str) -> None:
+        """Raise SolverLimitError if stopped or past the deadline.
+
+        so_far   what has been done until then, for the message: "5,478 states found"
+        """
+        if self.stop is not None and self.stop.is_set():
+            raise SolverLimitError(f"{so_far} when stopped")
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise SolverLimitError(f"{so_far} when time was up")

@@ -9,7 +9,7 @@ support enumeration as in Nisan et al., "Algorithmic Game Theory" (2007), sectio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -87,22 +87,26 @@ def pure_equilibria(
     >>> list(pure_equilibria([[3, 0], [5, 1]], [[3, 5], [0, 1]]))  # prisoners' dilemma
     [(1, 1)]
     """
-    rows, columns = len(row_payoff), len(row_payoff[0])
-    for i in range(rows):
-        for j in range(columns):
-            if row_payoff[i][j] >= max(row_payoff[k][j] for k in range(rows)) and column_payoff[i][j] >= max(
-                column_payoff[i]
-            ):
+    best_of_column = [max(column) for column in zip(*row_payoff, strict=True)]
+    for i, (row, others) in enumerate(zip(row_payoff, column_payoff, strict=True)):
+        best = max(others)
+        for j, worth in enumerate(row):
+            if worth >= best_of_column[j] and others[j] >= best:
                 yield i, j
 
 
 def solve_bimatrix(
-    row_payoff: Sequence[Sequence[Payoff]], column_payoff: Sequence[Sequence[Payoff]]
+    row_payoff: Sequence[Sequence[Payoff]],
+    column_payoff: Sequence[Sequence[Payoff]],
+    *,
+    check: Callable[[], None] = lambda: None,
 ) -> Equilibrium:
     """An equilibrium of a two-player game: the pure one with the greatest sum, else a mixed one.
 
     Mixed ones are found by enumerating supports of equal size, smallest first. Raises NoEquilibriumFoundError
     after MOST_SUPPORTS pairs of supports, or if only unequal supports would do.
+
+    check   called for every pair of supports; what it raises ends the search
 
     >>> found = solve_bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]])  # battle of the sexes
     >>> print(found.row_value, found.column_value)
@@ -126,6 +130,7 @@ def solve_bimatrix(
         for row_support in combinations(range(rows), size):
             for column_support in combinations(range(columns), size):
                 tried += 1
+                check()
                 if tried > MOST_SUPPORTS:
                     raise NoEquilibriumFoundError(f"no equilibrium among {MOST_SUPPORTS} pairs of supports")
                 found = _on_supports(row_payoff, column_payoff, row_support, column_support)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -104,19 +104,25 @@ class Planner:
         goals[(goals == UNKNOWN) | (goals == NO_GOAL)] = -1
         if not len(goals) or goals.max() < 0:
             return None
-        way = _way_to(space, projection, int(goals.argmax()))
+        way = _way_to(space, projection, int(goals.argmax()), limits)
         moves = (self.game.legal_moves(before, self.game.roles[0])[place] for before, place in way)
         return plan_of_line(self.game, state, moves, self.highest_goal)
 
 
-def _way_to(space: StateSpace, projection: Projection, target: int) -> list[tuple[PackedState, int]]:
-    """The states before `target` on the way to it, each with the place of its move among the legal ones."""
+def _way_to(
+    space: StateSpace, projection: Projection, target: int, limits: SolverLimits
+) -> list[tuple[PackedState, int]]:
+    """The states before `target` on the way to it, each with the place of its move among the legal ones.
+
+    Raises SolverLimitError if stopped; what was found within the deadline is followed to its end.
+    """
     words = space.code.word_count
     keys = space.keys.reshape(-1, words)
     firsts = [chunk.first for chunk in space.chunks]
     highest = [int(chunk.edge.max(initial=0)) for chunk in space.chunks]
     way: list[tuple[PackedState, int]] = []
     while target:
+        replace(limits, deadline=None).check_time("a plan found")
         # States are numbered as they are found: the first transition that leads to one has found it.
         place = next(i for i, each in enumerate(highest) if each >= target)
         chunk = space.chunks[place]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
-from ggp.lanes.keys.key_table import ABSENT, KeyTable, fill_table, find_states
+from ggp.lanes.keys.key_table import ABSENT, KeyTable, fill_table, find_states, insert_states
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import encode_states, make_code
 from ggp.solver.chunk import Chunk
@@ -33,23 +33,30 @@ from ggp.solver.kernels.expand import (
     EDGES,
     MOST_MOVES,
     NO_GOAL,
+    PASSES,
     STATES,
     STUCK,
     WANTED,
     SpaceArrays,
+    begin_expansion,
     expand,
     make_expansion,
 )
 from ggp.solver.limits import Progress, SolverError, SolverLimitError, SolverLimits, UnsolvableError
+from ggp.solver.slices import Slices
 from ggp.solver.space import StateSpace
 from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_digest
 
 _logger = logging.getLogger("ggp.solver")
 CHUNK_STATES = 1 << 18
 CHUNK_GROWTH = 8
-"""Limits are checked between chunks, so a chunk is as large as is expected to take `chunk_seconds`."""
+"""All limits are checked between chunks, so one is as large as is expected to take `chunk_seconds`; `stop` and
+`deadline` also between slices of a chunk."""
 FIRST_CAPACITY = 1 << 16
 GROWTH = 1.5
+MOST_GROWTH_BYTES = 1 << 22
+"""Of an array at a time: the system moves its pages, but new ones are cleared, and nothing can stop that."""
+_COMPARED = 1 << 20
 _OWN_PAGES_BYTES = 1 << 16
 MOST_STATES = 2**32 - 2
 
@@ -149,6 +156,7 @@ class _Enumeration:
         self.code = code_at(0) if code_at is not None else make_code(tables.fluent_count, game.exclusive)
         self.words = self.code.word_count
         self.expansion = make_expansion(tables, self.code, game.words)
+        self.passes, self.inserted = Slices(), Slices()
         self.keys = np.zeros(FIRST_CAPACITY * self.words, np.uint64)
         self.goal = np.zeros(FIRST_CAPACITY * self.roles, np.uint8)
         self.table = np.zeros(2 * FIRST_CAPACITY, np.uint64)
@@ -174,7 +182,7 @@ class _Enumeration:
         try:
             self._expand_all()
         except (SolverLimitError, MemoryError):
-            if not self.is_lenient:
+            if not self.is_lenient or not len(self.table):
                 raise
         finally:
             if self.folder is not None and self.is_resumable:
@@ -219,7 +227,10 @@ class _Enumeration:
         self._fill_table()
 
     def _fill_table(self) -> None:
-        self.table[:] = 0
+        slots = max(len(self.table), 2 * FIRST_CAPACITY)
+        while self.states > slots // 4 * 3:
+            slots *= 2
+        self.table = np.zeros(slots, np.uint64)
         fill_table(self.table, self.keys, self.words, self.states)
 
     def _space(self) -> StateSpace:
@@ -251,24 +262,12 @@ class _Enumeration:
 
     def _expand_chunk(self, first: int, end: int) -> None:
         counter = self.expansion.counter
-        counter[EDGES] = 0
+        begin_expansion(self.expansion, first)
         moves = np.zeros((end - first, self.roles), np.uint16)
-        state = first
-        while state < end:
-            with announced_compilation() if not first else nullcontext():
-                reached = expand(
-                    self.tables,
-                    self.code,
-                    self.game.tables.first_move,
-                    self.expansion,
-                    SpaceArrays(KeyTable(self.table, self.keys, self.words), self.edge, self.goal),
-                    state,
-                    end,
-                    moves[state - first :].reshape(-1),
-                )
-            if reached < end:
+        while not self._expand_slice(first, end, moves):
+            if counter[WANTED]:
                 self._make_room(int(counter[WANTED]))
-            state = reached
+            self._check_time()
         if counter[STUCK] and (not self.is_lenient or self.may_overflow):
             raise UnsolvableError("a role has no legal move in a reachable nonterminal state")
         edge = _on_own_pages(self.edge[: counter[EDGES]])
@@ -278,14 +277,38 @@ class _Enumeration:
         if self.limits.work_folder is not None or self._bytes() > self.limits.mebibytes << 20:
             self._spill(len(self.chunks) - 1)
 
+    def _expand_slice(self, first: int, end: int, moves: NDArray[np.uint16]) -> bool:
+        """Some passes of lanes in the chunk of states first .. end-1; whether it is done."""
+        counter = self.expansion.counter
+        counter[PASSES] = self.passes.size
+        start = time.perf_counter()
+        with announced_compilation() if not first else nullcontext():
+            is_done = expand(
+                self.tables,
+                self.code,
+                self.game.tables.first_move,
+                self.expansion,
+                SpaceArrays(KeyTable(self.table, self.keys, self.words), self.edge, self.goal),
+                first,
+                end,
+                moves.reshape(-1),
+            )
+        if counter[PASSES] == 0:
+            self.passes.note(time.perf_counter() - start)
+        return is_done
+
+    def _check_time(self) -> None:
+        self.limits.check_time(f"{self.states:,} states found")
+
     def _make_room(self, wanted: int) -> None:
         """Make `edge`, `keys` and `table` large enough for `wanted` more transitions."""
         states = self.states
         if len(self.edge) - self.expansion.counter[EDGES] < wanted:
-            self.edge.resize(int(GROWTH * len(self.edge)) + wanted, refcheck=False)
+            self.edge.resize(_grown(len(self.edge), self.edge.itemsize) + wanted, refcheck=False)
         if states + wanted > len(self.keys) // self.words:
-            capacity = int(GROWTH * states) + wanted
-            self._require_memory((8 * self.words + self.roles) * (capacity - states))
+            bytes_per_state = 8 * self.words + self.roles
+            capacity = _grown(states, bytes_per_state) + wanted
+            self._require_memory(bytes_per_state * (capacity - states))
             self.keys.resize(capacity * self.words, refcheck=False)
             self.goal.resize(capacity * self.roles, refcheck=False)
         slots = len(self.table)
@@ -294,8 +317,11 @@ class _Enumeration:
                 slots *= 2
             self._require_memory(8 * (slots - len(self.table)))
             self.table = np.zeros(0, np.uint64)
-            self.table = np.zeros(slots, np.uint64)
-            fill_table(self.table, self.keys, self.words, states)
+            table = np.zeros(slots, np.uint64)
+            for first, end in self.inserted.cut(0, states):
+                insert_states(table, self.keys, self.words, first, end)
+                self._check_time()
+            self.table = table
 
     def _bytes(self) -> int:
         """Memory in use, including that for the depths to be computed."""
@@ -356,14 +382,11 @@ class _Enumeration:
             raise SolverLimitError(f"a goal of {self.enough} found after {self.states:,} states")
         if self.states > min(limits.states or MOST_STATES, MOST_STATES):
             raise SolverLimitError(f"more than {limits.states or MOST_STATES:,} states")
-        if limits.stop is not None and limits.stop.is_set():
-            raise SolverLimitError(f"stopped after {self.states:,} states")
         if limits.estimated_states and self.states >= limits.estimate_from:
             estimate = estimate_states(self.layer_ends)
             if estimate is not None and estimate > limits.estimated_states:
                 raise SolverLimitError(f"about {estimate:,} states expected")
-        if limits.deadline is not None and time.monotonic() > limits.deadline:
-            raise SolverLimitError(f"{self.states:,} states found when time was up")
+        self._check_time()
 
     def _has_goal(self, chunk: Chunk, goal: int) -> bool:
         """Whether the first role has this goal in a state of `chunk` that is terminal."""
@@ -436,13 +459,21 @@ class _Enumeration:
         goal = self.goal[: self.states * self.roles].reshape(-1, self.roles)
         if self.is_lenient:
             return goal
-        for r, role in enumerate(self.game.roles):
-            missing = goal[:, r] == NO_GOAL
-            if role == RANDOM_ROLE:
-                goal[missing, r] = 0
-            elif missing.any():
-                raise UnsolvableError(f"{role} has not exactly one goal value in a terminal state")
+        for first in range(0, len(goal), _COMPARED):
+            part = goal[first : first + _COMPARED]
+            for r, role in enumerate(self.game.roles):
+                missing = part[:, r] == NO_GOAL
+                if role == RANDOM_ROLE:
+                    part[missing, r] = 0
+                elif missing.any():
+                    raise UnsolvableError(f"{role} has not exactly one goal value in a terminal state")
+            self._check_time()
         return goal
+
+
+def _grown(count: int, itemsize: int) -> int:
+    """The capacity that follows `count` items."""
+    return count + min(int((GROWTH - 1) * count), MOST_GROWTH_BYTES // itemsize)
 
 
 def _on_own_pages(array: NDArray[Any]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ cycles                                  bounds that meet, or what endless play i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,18 +29,26 @@ from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import find_states
 from ggp.solver.chunk import Chunk
 from ggp.solver.correlated import correlated_equilibrium
-from ggp.solver.kernels.backup import ENDLESS, back_up, improve, improve_depth
+from ggp.solver.kernels.backup import (
+    EDGES_LEFT,
+    ENDLESS,
+    FOUND,
+    back_up,
+    improve,
+    improve_depth,
+    make_cursor,
+)
 from ggp.solver.kernels.expand import UNKNOWN
 from ggp.solver.kernels.matrix import (
-    LEFT,
     MATRICES,
     PURE,
     REPORTS,
+    WALKED,
     back_up_mixed,
     expected_payoffs,
     make_stage,
 )
-from ggp.solver.limits import Progress, SolverLimitError, SolverLimits, UnsolvableError
+from ggp.solver.limits import Progress, SolverLimits, UnsolvableError
 from ggp.solver.matrix_games import NoEquilibriumFoundError, solve_bimatrix
 from ggp.solver.reachable import reachable_states
 from ggp.solver.space import StateSpace
@@ -48,6 +56,8 @@ from ggp.solver.stages import Stage, Worth, rate_stage, rounded
 
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.float64]
 
+AT_ONCE = 1 << 18
+"""States in one operation of numpy, which nothing can stop."""
 _QUICK = 500_000
 """At most this many states are valued in an instant, once kernels are compiled."""
 
@@ -151,15 +161,31 @@ class _Valuation:
         self.endless: float | None = None
         self.is_correlated = is_correlated
         self.correlated_stages = 0
-        self.sum = constant_sum(space, self.players)
+        self.sum = constant_sum(space, self.players, self._check_time)
+
+    def _chunks(self) -> Iterator[Chunk]:
+        """The chunks from the last to the first. Raises SolverLimitError between two of them."""
+        for chunk in reversed(self.space.chunks):
+            self._check_time()
+            yield chunk
+
+    def _walk(self, walk: Callable[[Chunk, NDArray[np.int64]], bool]) -> int:
+        """Walk over all states in slices, from the last to the first; what was found, see `back_up`."""
+        found = 0
+        for chunk in self._chunks():
+            cursor = make_cursor(chunk)
+            while not walk(chunk, cursor):
+                self._check_time()
+            found += int(cursor[FOUND])
+        return found
 
     def run(self) -> tuple[Values, str]:
         is_simultaneous = any(
             int((chunk.move_count[:, self.players] > 1).sum(axis=1).max(initial=0)) > 1
-            for chunk in self.space.chunks
+            for chunk in self._chunks()
         )
         has_chance = self.chance >= 0 and any(
-            int(chunk.move_count[:, self.chance].max(initial=0)) > 1 for chunk in self.space.chunks
+            int(chunk.move_count[:, self.chance].max(initial=0)) > 1 for chunk in self._chunks()
         )
         if is_simultaneous or has_chance:
             return self._mixed(is_simultaneous)
@@ -173,10 +199,7 @@ class _Valuation:
         flat = value.reshape(-1)
         left = before = self.space.state_count + 1
         while left:
-            left = 0
-            for chunk in reversed(self.space.chunks):
-                self._check_time()
-                left += back_up(chunk, flat, self.depth)
+            left = self._walk(lambda chunk, cursor: back_up(chunk, flat, self.depth, cursor))
             if left == before:
                 self._resolve_cycles(value, left)
                 return
@@ -189,7 +212,7 @@ class _Valuation:
                 f"{left:,} states lie on cycles: only games with a constant sum can be solved then"
             )
         self.cyclic = left
-        fixed = (value[:, 0] != UNKNOWN).astype(np.uint8)
+        fixed = (value[:, 0] != UNKNOWN).view(np.uint8)
         total = self.sum if self.sum is not None else 0
         endless = total // 2
         known = value[fixed == 1, 0]
@@ -197,16 +220,14 @@ class _Valuation:
         for start in (int(known.min(initial=endless)), int(known.max(initial=endless))):
             bound = value[:, 0].copy()
             bound[fixed == 0] = start
-            while self._walk_improve(bound, fixed):
-                self._check_time()
+            self._improve(bound, fixed)
             bounds.append(bound)
         lower, upper = bounds
         if self.roles == 1:
             # The least fixpoint alone: endless play earns 0, and no goal is lower.
             bound = value[:, 0].copy()
             bound[fixed == 0] = 0
-            while self._walk_improve(bound, fixed):
-                self._check_time()
+            self._improve(bound, fixed)
             lower = upper = bound
         open_value = np.clip(np.uint8(endless), lower, upper)
         if (lower != upper).any():
@@ -216,39 +237,38 @@ class _Valuation:
             value[:, 1] = total - open_value
         self.depth[fixed == 0] = ENDLESS
         flat = value.reshape(-1)
-        chunks = self.space.chunks[::-1]
-        while sum(improve_depth(chunk, flat, self.depth, fixed, endless) for chunk in chunks):
-            self._check_time()
+        while self._walk(
+            lambda chunk, cursor: improve_depth(chunk, flat, self.depth, fixed, endless, cursor)
+        ):
+            pass
 
-    def _walk_improve(self, bound: NDArray[np.uint8], fixed: NDArray[np.uint8]) -> int:
-        return sum(improve(chunk, bound, fixed) for chunk in reversed(self.space.chunks))
+    def _improve(self, bound: NDArray[np.uint8], fixed: NDArray[np.uint8]) -> None:
+        """Narrow a bound until nothing changes."""
+        while self._walk(lambda chunk, cursor: improve(chunk, bound, fixed, cursor)):
+            pass
 
     def _mixed(self, is_simultaneous: bool) -> tuple[Values, str]:
-        value = self.space.goal.astype(np.float64)
-        value[self.space.goal[:, 0] == UNKNOWN] = np.nan
+        value = self._terminal_values()
         is_constant = self.sum is not None and len(self.players) == 2
         most = max(
-            int(chunk.move_count.astype(np.int64).prod(axis=1).max(initial=1)) for chunk in self.space.chunks
+            int(chunk.move_count.astype(np.int64).prod(axis=1).max(initial=1)) for chunk in self._chunks()
         )
-        widest = max(int(chunk.move_count.max(initial=1)) for chunk in self.space.chunks)
+        widest = max(int(chunk.move_count.max(initial=1)) for chunk in self._chunks())
         stage = make_stage(self.roles, most, widest)
         by_hand = 0
         report = np.zeros(REPORTS, np.int64)
+
+        def walk(chunk: Chunk, cursor: NDArray[np.int64]) -> bool:
+            nonlocal by_hand
+            place = back_up_mixed(chunk, self.chance, is_constant, value, self.depth, stage, report, cursor)
+            if place >= 0:
+                self._solve_stage(chunk, place, int(cursor[EDGES_LEFT]), value)
+                by_hand += 1
+            return place == WALKED
+
         left = before = self.space.state_count + 1
         while left:
-            report[LEFT] = 0
-            for chunk in reversed(self.space.chunks):
-                self._check_time()
-                while True:
-                    lefts = int(report[LEFT])
-                    place = back_up_mixed(chunk, self.chance, is_constant, value, self.depth, stage, report)
-                    if place < 0:
-                        break
-                    report[LEFT] = lefts
-                    self._solve_stage(chunk, place, value)
-                    by_hand += 1
-                    self._check_time()
-            left = int(report[LEFT])
+            left = self._walk(walk)
             if left == before:
                 raise UnsolvableError(
                     f"{left:,} states of a game of chance or simultaneous moves lie on cycles"
@@ -262,12 +282,20 @@ class _Valuation:
             return value, CORRELATED
         return value, MIXED_EQUILIBRIUM if by_hand else EQUILIBRIUM
 
-    def _solve_stage(self, chunk: Chunk, place: int, value: NDArray[np.float64]) -> None:
-        """A stage without pure equilibrium."""
+    def _terminal_values(self) -> NDArray[np.float64]:
+        """float64[N, R]: goals of terminal states, NaN elsewhere."""
+        goal = self.space.goal
+        value = np.empty(goal.shape, np.float64)
+        for first in range(0, len(goal), AT_ONCE):
+            part = slice(first, first + AT_ONCE)
+            value[part] = np.where(goal[part, :1] == UNKNOWN, np.nan, goal[part])
+            self._check_time()
+        return value
+
+    def _solve_stage(self, chunk: Chunk, place: int, first: int, value: NDArray[np.float64]) -> None:
+        """A stage without pure equilibrium, whose successors begin at chunk.edge[first]."""
         counts = chunk.move_count[place]
-        end = int(chunk.move_count[place:].astype(np.int64).prod(axis=1)[1:].sum())
         size = int(counts.astype(np.int64).prod())
-        first = len(chunk.edge) - end - size
         payoff = np.empty((size, self.roles), np.float64)
         joints = expected_payoffs(chunk, place, self.chance, first, value, payoff)
         choosing = [r for r in self.players if counts[r] > 1]
@@ -276,7 +304,7 @@ class _Valuation:
         moves = [int(counts[r]) for r in choosing]
         try:
             if len(choosing) == 2:
-                weights = _mixed_weights(payoff[:joints, choosing], moves)
+                weights = _mixed_weights(payoff[:joints, choosing], moves, self._check_time)
             else:
                 weights = _correlated_weights(payoff[:joints, choosing], moves)
                 self.correlated_stages += 1
@@ -287,16 +315,15 @@ class _Valuation:
         self.depth[chunk.first + place] = min(int(successors.max()) + 1, ENDLESS - 1)
 
     def _check_time(self) -> None:
-        if self.limits.stop is not None and self.limits.stop.is_set():
-            raise SolverLimitError("stopped before all states were valued")
-        if self.limits.deadline is not None and time.monotonic() > self.limits.deadline:
-            raise SolverLimitError("time was up after all states were found, before they were valued")
+        self.limits.check_time("all states found, but not all valued")
 
 
-def _mixed_weights(payoff: NDArray[np.float64], moves: list[int]) -> NDArray[np.float64]:
-    """Probabilities of the joint moves of two players; payoff[joint, player]."""
+def _mixed_weights(
+    payoff: NDArray[np.float64], moves: list[int], check: Callable[[], None]
+) -> NDArray[np.float64]:
+    """Probabilities of the joint moves of two players; payoff[joint, player]. check: as `solve_bimatrix`."""
     matrices = [[[Fraction(worth) for worth in line] for line in each.reshape(moves)] for each in payoff.T]
-    found = solve_bimatrix(*matrices)
+    found = solve_bimatrix(*matrices, check=check)
     return np.outer([float(p) for p in found.row], [float(p) for p in found.column]).reshape(-1)
 
 
@@ -306,15 +333,24 @@ def _correlated_weights(payoff: NDArray[np.float64], moves: list[int]) -> NDArra
     return np.array([float(p) for p in correlated_equilibrium(exact, moves)])
 
 
-def constant_sum(space: StateSpace, players: list[int]) -> int | None:
-    """The sum of two players' goals if it is the same in all terminal states, else None."""
+def constant_sum(
+    space: StateSpace, players: list[int], check: Callable[[], None] = lambda: None
+) -> int | None:
+    """The sum of two players' goals if it is the same in all terminal states, else None.
+
+    check   called every few milliseconds
+    """
     if len(players) != 2:
         return None
-    ended = space.goal[:, players[0]] != UNKNOWN
-    sums = space.goal[:, players[0]][ended].astype(np.int64) + space.goal[:, players[1]][ended]
-    if not len(sums) or sums.min() != sums.max():
-        return None
-    return int(sums[0])
+    sums: set[int] = set()
+    for first in range(0, len(space.goal), AT_ONCE):
+        own, other = space.goal[first : first + AT_ONCE, players].T
+        ended = own != UNKNOWN
+        sums.update(np.unique(own[ended].astype(np.int64) + other[ended]).tolist())
+        if len(sums) > 1:
+            return None
+        check()
+    return next(iter(sums), None)
 
 
 def solve(
@@ -397,11 +433,12 @@ def prepare_valuation() -> None:
     """Compile the kernels that value states, of all kinds of games, or load them from the cache."""
     chunk = Chunk(0, 0, np.zeros((0, 2), np.uint16), np.zeros(0, np.uint32))
     value, depth, fixed = np.zeros(0, np.uint8), np.zeros(0, np.uint16), np.zeros(0, np.uint8)
-    back_up(chunk, value, depth)
-    improve(chunk, value, fixed)
-    improve_depth(chunk, value, depth, fixed, 0)
+    cursor = make_cursor(chunk)
+    back_up(chunk, value, depth, cursor)
+    improve(chunk, value, fixed, cursor)
+    improve_depth(chunk, value, depth, fixed, 0, cursor)
     mixed, stage, report = np.zeros((0, 2), np.float64), make_stage(2, 1, 1), np.zeros(REPORTS, np.int64)
-    back_up_mixed(chunk, -1, True, mixed, depth, stage, report)
+    back_up_mixed(chunk, -1, True, mixed, depth, stage, report, cursor)
     find_states(
         np.zeros(2, np.uint64), np.zeros(1, np.uint64), 1, np.zeros(0, np.uint64), np.zeros(0, np.int64)
     )

@@ -83,14 +83,16 @@ class ProofSearch:
         """Whether there is a proof, or the game is too long for one."""
         return self.proven is not None or self.depth > MOST_PLIES
 
-    def advance(self, nodes: int) -> bool:
+    def advance(self, nodes: int, passes: int | None = None) -> bool:
         """Expand about `nodes` more positions; whether an iteration or the search ended.
+
+        passes   of lanes, at most; see `AlphaBeta.advance`
 
         Raises AlphaBetaError if the game turns out to be of another kind.
         """
         if self.is_over:
             return True
-        score = self._search.advance(self.depth, nodes)
+        score = self._search.advance(self.depth, nodes, passes)
         if score is None:
             return False
         if self._search.is_proven:
@@ -144,14 +146,14 @@ class StraightProof:
         """Whether there is a proof, or the game is too long for one."""
         return self._is_at_end
 
-    def advance(self, nodes: int) -> bool:
-        """Expand about `nodes` more positions; whether the search ended.
+    def advance(self, nodes: int, passes: int | None = None) -> bool:
+        """Expand about `nodes` more positions; whether the search ended. passes: as in `ProofSearch`.
 
         Raises AlphaBetaError if the game turns out to be of another kind.
         """
         if self._is_at_end:
             return True
-        score = self._search.advance(UNLIMITED, nodes)
+        score = self._search.advance(UNLIMITED, nodes, passes)
         if score is None:
             self._note_gain()
             return False

@@ -136,6 +136,11 @@ class AlphaBeta:
         return int(self.counter[arrays.NODES])
 
     @property
+    def passes(self) -> int:
+        """Passes of lanes of all searches so far."""
+        return int(self.counter[arrays.PASSES])
+
+    @property
     def counter(self) -> NDArray[np.int64]:
         """Counters, see `ggp.search.alphabeta.kernels.arrays`."""
         return self._memory.counter
@@ -241,8 +246,11 @@ class AlphaBeta:
                     return (score > low) == is_same_side
         return None
 
-    def advance(self, depth: int, nodes: int) -> int | None:
+    def advance(self, depth: int, nodes: int, passes: int | None = None) -> int | None:
         """Search the state of `put_root` to `depth` plies, about `nodes` positions of it at a time.
+
+        passes   stop before the first position beyond so many passes of lanes, which are what takes time: a
+                 position whose value the table knows needs none, one with hundreds of moves several
 
         Returns its score for the role to move, or None if the search is unfinished: the next call with the
         same depth resumes it.
@@ -252,6 +260,7 @@ class AlphaBeta:
         counter = self.counter
         counter[arrays.STOP] = 0
         self._memory.option[arrays.NODE_LIMIT] = counter[arrays.NODES] + nodes
+        self._memory.option[arrays.PASS_LIMIT] = 0 if passes is None else self.passes + passes
         is_resumed = counter[arrays.PAUSED] > 0
         score = (self._continue if is_resumed else self._run)(depth, *self.window)
         if score is None:
@@ -458,6 +467,7 @@ class AlphaBeta:
         search = self._memory
         for place in (arrays.NODES, arrays.STOP, arrays.FAULT, arrays.PAUSED, arrays.KNOWN):
             self.counter[place] = 0
+        search.option[arrays.PASS_LIMIT] = 0
         self._is_interrupted = False
         search.frames.children[0] = -1
         search.key[: self.code.word_count] = encode_states(self.code, self.game.unpack(state)[None, :])[0]

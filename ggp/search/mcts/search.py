@@ -35,6 +35,8 @@ SLICE_SECONDS = 0.01
 """Target duration of one kernel call, during which nothing can stop the search."""
 
 PROGRESS_SECONDS = 0.05
+STOP_SECONDS = 0.005
+"""How often a search in several threads looks whether it is stopped, to interrupt a slice of proofs."""
 
 LEARNING_SHARE = 0.5
 """Maximum share of the first search's time spent on learning."""
@@ -239,8 +241,15 @@ class LanesSearch:
             pool.submit(self._run_engine, i, deadline, filling, _nothing) for i in range(len(self.engines))
         ]
         is_running = True
+        noted = time.monotonic()
+        seconds = PROGRESS_SECONDS if self._is_stopped is _never else STOP_SECONDS
         while is_running:
-            is_running = bool(wait(jobs, timeout=PROGRESS_SECONDS).not_done)
+            is_running = bool(wait(jobs, timeout=seconds).not_done)
+            if self._prover is not None and self._is_stopped():
+                self._prover.interrupt()
+            if is_running and time.monotonic() < noted + PROGRESS_SECONDS:
+                continue
+            noted = time.monotonic()
             self._notify()
             for i, engine in enumerate(self.engines):
                 if jobs[i].done() and engine.is_constant_sum and not self._has_proofs():
@@ -286,7 +295,13 @@ class LanesSearch:
         if prover is None:
             return False
         if index == 0 and not self._is_counted:
-            prover.keep_pace(started, deadline, length=self._mean_length(), cores=len(self.engines))
+            prover.keep_pace(
+                started,
+                deadline,
+                length=self._mean_length(),
+                cores=len(self.engines),
+                is_stopped=self._is_stopped,
+            )
         goals = prover.root_goals
         is_usable = self.options.is_solving and prover.goal_sum in (NO_SUM, BEST_GOAL)
         if goals and goals is not self._known_goals[index] and is_usable:

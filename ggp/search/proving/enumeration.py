@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 import time
 from collections.abc import Callable
 
@@ -54,11 +53,19 @@ class MatchEnumeration:
         self._is_vague = False
         self.pause = 0
 
-    def solve(self, state: PackedState, deadline: float, *, is_patient: bool) -> Solution | None:
+    def solve(
+        self,
+        state: PackedState,
+        deadline: float,
+        *,
+        is_patient: bool,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> Solution | None:
         """The solution of all states reachable from `state`, or None if they are too many.
 
         deadline     time.monotonic() seconds; without hope it ends after PROBE_SHARE of the time left ...
         is_patient   ... or after PATIENT_SHARE if the forecast is vague
+        is_stopped   asked every few milliseconds; an attempt that it ends says nothing about later ones
         """
         begin = time.monotonic()
         seconds = deadline - begin
@@ -68,13 +75,13 @@ class MatchEnumeration:
             return None
         if seconds <= 0:
             return None
-        stop = threading.Event()
+        stop = Stopping(is_stopped)
         most_states = (self._mebibytes << 20) // BYTES_PER_STATE
         watch = _Watch(seconds, most_states, PATIENT_SHARE if is_patient else PROBE_SHARE)
 
         def decide(progress: Progress) -> None:
             if not watch.is_promising(progress):
-                stop.set()
+                stop.is_given_up = True
 
         limits = SolverLimits(
             mebibytes=self._mebibytes,
@@ -84,7 +91,7 @@ class MatchEnumeration:
             may_use_disk=False,
         )
         solution = _solution(self._game, state, limits, decide)
-        if solution is None:
+        if solution is None and (stop.is_given_up or not stop.is_set()):
             self.pause = self._pause_after(watch.excess)
         return solution
 
@@ -102,6 +109,18 @@ def solve_counted(game: CompiledGame, state: PackedState, states: int, *, mebiby
     What it returns does not depend on any clock.
     """
     return _solution(game, state, SolverLimits(mebibytes=mebibytes, states=states, may_use_disk=False), None)
+
+
+class Stopping:
+    """The `stop` of an attempt that its caller can stop, or give up for good."""
+
+    def __init__(self, is_stopped: Callable[[], bool] | None) -> None:
+        self._is_stopped = is_stopped or (lambda: False)
+        self.is_given_up = False
+
+    def is_set(self) -> bool:
+        """Whether to stop."""
+        return self.is_given_up or self._is_stopped()
 
 
 class _Watch:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move
+from ggp.search.proving.enumeration import Stopping
 from ggp.search.rollouts.single_role import NestedRollouts
-from ggp.solver import Progress, SolverError, SolverLimits
+from ggp.solver import SolverError, SolverLimits
 from ggp.solver.plans import Plan, Planner, plan_of_line
 
 _logger = logging.getLogger("ggp.search")
@@ -61,21 +61,16 @@ class MatchPlans:
         seconds = deadline - time.monotonic()
         if seconds <= 0 or state == self._sought or self.has_best(state):
             return
-        stop = threading.Event()
         until = time.monotonic() + self._share * seconds
-
-        def check(_: Progress) -> None:
-            if is_stopped is not None and is_stopped():
-                stop.set()
 
         limits = SolverLimits(
             mebibytes=self._mebibytes,
             deadline=until,
-            stop=stop,
+            stop=Stopping(is_stopped),
             chunk_seconds=min(MOST_CHUNK_SECONDS, self._share * seconds / 10),
             may_use_disk=False,
         )
-        self._search_breadth_first(state, limits, check)
+        self._search_breadth_first(state, limits)
         if not self.has_best(state):
             end = time.monotonic() + ROLLOUT_SHARE * self._share * seconds
             self._roll_out(state, deadline=min(end, deadline), is_stopped=is_stopped)
@@ -93,15 +88,13 @@ class MatchPlans:
             chunk_seconds=UNHURRIED_SECONDS,
             may_use_disk=False,
         )
-        self._search_breadth_first(state, limits, None)
+        self._search_breadth_first(state, limits)
         if not self.has_best(state):
             self._roll_out(state, playouts=states)
 
-    def _search_breadth_first(
-        self, state: PackedState, limits: SolverLimits, check: Callable[[Progress], None] | None
-    ) -> None:
+    def _search_breadth_first(self, state: PackedState, limits: SolverLimits) -> None:
         try:
-            found = self._planner.find(state, limits, check)
+            found = self._planner.find(state, limits)
         except (SolverError, MemoryError) as error:
             _logger.debug("no plan from here: %s", error)
             return

@@ -56,7 +56,7 @@ class ProofLine:
 
     spent_seconds      for the current state
     root_goals         move of the role that chooses there → goal of the first role behind it, if proven
-    seconds_per_node   by the latest slices; 0: unknown
+    seconds_per_node, seconds_per_pass   by the latest slices; 0: unknown
     distrust           factor of its forecasts, at least 1: a search can appear close to its end indefinitely
     """
 
@@ -76,7 +76,7 @@ class ProofLine:
         self.proof: Proof | None = None
         self.root_goals: dict[Move, int] = {}
         self.spent_seconds = 0.0
-        self.seconds_per_node = 0.0
+        self.seconds_per_node = self.seconds_per_pass = 0.0
         self.distrust = 1.0
         self._promised_seconds = inf
 
@@ -134,24 +134,24 @@ class ProofLine:
 
     def slice(self, length: float | None) -> None:
         """Search for SLICE_SECONDS; length: see `needed_seconds`. Raises AlphaBetaError."""
-        nodes = max(1, int(SLICE_SECONDS / self.seconds_per_node)) if self.seconds_per_node else 1
-        before, begin = self.nodes, time.perf_counter()
-        self.advance(nodes)
+        nodes, passes = (
+            max(1, int(SLICE_SECONDS / seconds)) if seconds else 1
+            for seconds in (self.seconds_per_node, self.seconds_per_pass)
+        )
+        before, passes_before, begin = self.nodes, self.search.passes, time.perf_counter()
+        self.advance(nodes, passes)
         seconds = time.perf_counter() - begin
         self.spent_seconds += seconds
-        if self.nodes > before:
-            latest = seconds / (self.nodes - before)
-            known = self.seconds_per_node
-            # Short slices are mostly overhead: believe at once that it goes faster, slowly that it does not.
-            self.seconds_per_node = latest if not known else min(latest, 0.8 * known + 0.2 * latest)
+        self.seconds_per_node = _share(seconds, self.nodes - before, self.seconds_per_node)
+        self.seconds_per_pass = _share(seconds, self.search.passes - passes_before, self.seconds_per_pass)
         self._note_promise(length)
 
-    def advance(self, nodes: int) -> None:
-        """Expand about `nodes` positions. Raises AlphaBetaError."""
+    def advance(self, nodes: int, passes: int | None = None) -> None:
+        """Expand about `nodes` positions, in so many passes of lanes at most. Raises AlphaBetaError."""
         if self.proof is None:
             return
         tried = int(self.search.frames.tried[0])
-        if self.proof.advance(nodes) or int(self.search.frames.tried[0]) != tried:
+        if self.proof.advance(nodes, passes) or int(self.search.frames.tried[0]) != tried:
             self.root_goals |= self.proof.proven_goals()
 
     def enlarge_table(self, left: float = inf) -> None:
@@ -167,6 +167,15 @@ class ProofLine:
                 self.search.replace_table(larger)
             except MemoryError:
                 self._mebibytes = self._most_mebibytes
+
+
+def _share(seconds: float, count: int, known: float) -> float:
+    """The seconds of one of `count` that took `seconds`, given what was known before (0: nothing)."""
+    if count <= 0:
+        return known
+    latest = seconds / count
+    # Short slices are mostly overhead: believe at once that it goes faster, slowly that it does not.
+    return min(latest, 0.8 * known + 0.2 * latest) if known else latest
 
 
 class MatchProofs:
@@ -263,6 +272,11 @@ class MatchProofs:
         line.slice(length)
         line.enlarge_table(left)
         self._note(line)
+
+    def interrupt(self) -> None:
+        """End the slice under way in another thread, unless it has just begun; the next one resumes there."""
+        for line in self.lines:
+            line.search.interrupt()
 
     def advance_counted(self, nodes: int) -> None:
         """Expand `nodes` positions, half of them in each line, if there is no proof before."""

@@ -156,17 +156,27 @@ class Prover:
         except (AlphaBetaError, GameError, MemoryError) as error:
             self._give_up(error)
 
-    def solve(self, state: PackedState, deadline: float, *, is_patient: bool) -> None:
+    def solve(
+        self,
+        state: PackedState,
+        deadline: float,
+        *,
+        is_patient: bool,
+        is_stopped: Callable[[], bool] | None = None,
+    ) -> None:
         """Enumerate the states from `state` on if a forecast says that `deadline` suffices.
 
         is_patient   whether a tenth of the time may pass on a vague forecast
+        is_stopped   asked every few milliseconds
         """
         if self.plans is not None and self.solution is None:
-            self.plans.seek(state, deadline)
+            self.plans.seek(state, deadline, is_stopped)
             if self.plans.has_best(state):
                 return
         if not self._is_blind and self.solution is None:
-            self.solution = self._enumeration.solve(state, deadline, is_patient=is_patient)
+            self.solution = self._enumeration.solve(
+                state, deadline, is_patient=is_patient, is_stopped=is_stopped
+            )
 
     def move_to(self, state: PackedState) -> None:
         """Work on `state`, which is not terminal, from now on."""
@@ -202,8 +212,22 @@ class Prover:
         if self.needs_enumeration:
             self.solution = solve_counted(self.game, self.state, nodes, mebibytes=self.mebibytes)
 
-    def keep_pace(self, begin: float, deadline: float, *, length: float | None, cores: int = 1) -> None:
-        """Prove on until the share of the time since `begin` is used up.
+    def interrupt(self) -> None:
+        """End what `keep_pace` does in another thread; call again until it has."""
+        proofs = self.proofs
+        if proofs is not None:
+            proofs.interrupt()
+
+    def keep_pace(
+        self,
+        begin: float,
+        deadline: float,
+        *,
+        length: float | None,
+        cores: int = 1,
+        is_stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Prove on until the share of the time since `begin` is used up, or `is_stopped()` between slices.
 
         begin, deadline   of the whole search, in seconds of the clock
         length            mean number of joint moves of the search's playouts; None before the first one
@@ -211,7 +235,7 @@ class Prover:
         """
         if self.state is None or self.solution is not None:
             return
-        while self.proofs is not None and not self.proofs.is_over:
+        while self.proofs is not None and not self.proofs.is_over and not is_stopped():
             now = self._clock()
             total, left = max(0.0, deadline - begin), deadline - now
             share = min(self._share(total, left, length) * cores, MOST_SHARE)

@@ -129,8 +129,12 @@ def _note_goals(tables: LaneTables, arrays: RolloutArrays) -> None:
 
 
 @kernel
-def roll_out(tables: LaneTables, first_move: Int32Array, arrays: RolloutArrays, most_steps: int) -> int:
-    """Play every lane from the root to its end; return the lane with the best goal, of those the shortest.
+def roll_out(
+    tables: LaneTables, first_move: Int32Array, arrays: RolloutArrays, first: int, end: int, most_steps: int
+) -> int:
+    """Make steps first .. end-1 of every lane from the root to its end; 0 begins, later calls go on.
+
+    Returns the lane with the best goal, of those the shortest, once all are over; -1 before.
 
     most_steps   <= H; lanes not over by then are UNFINISHED
     """
@@ -140,11 +144,13 @@ def roll_out(tables: LaneTables, first_move: Int32Array, arrays: RolloutArrays, 
     words = word_count(value)
     lanes = 64 * words
     none = fill(value, np.uint64(0))
-    _begin(tables, arrays)
-    store(live, 0, fill(value, ALL_ONES))
-    arrays.length[:] = 0
-    arrays.goal[:] = UNFINISHED
-    for step in range(most_steps + 1):
+    if first == 0:
+        _begin(tables, arrays)
+        store(live, 0, fill(value, ALL_ONES))
+        arrays.length[:] = 0
+        arrays.goal[:] = UNFINISHED
+    is_over = False
+    for step in range(first, end):
         settle_phases(tables, value, 0, 2)
         ended = literal(value, np.int64(tables.terminal)) & load(live, 0)
         if any_lane(ended):
@@ -152,6 +158,7 @@ def roll_out(tables: LaneTables, first_move: Int32Array, arrays: RolloutArrays, 
             store(live, 1, ended)
             _note_goals(tables, arrays)
         if step == most_steps or not any_lane(load(live, 0)):
+            is_over = True
             break
         list_legal_moves(tables, first_move, value, live, arrays.legal_count, arrays.legal_move)
         clear_moves(tables, value)
@@ -171,6 +178,8 @@ def roll_out(tables: LaneTables, first_move: Int32Array, arrays: RolloutArrays, 
                 arrays.length[lane] += 1
         settle_phases(tables, value, 2, 3)
         step_lanes(tables, value, arrays.saved, arrays.root, none)
+    if not is_over:
+        return -1
     best = 0
     for lane in range(1, lanes):
         is_shorter = arrays.goal[lane] == arrays.goal[best] and arrays.length[lane] < arrays.length[best]
@@ -187,19 +196,22 @@ def adapt(
     line: Int32Array,
     step: float,
     policy: Floats,
+    is_first: bool,
 ) -> None:
     """Move `policy` (float64[M]) towards a line: its moves gain what all legal ones lose in proportion.
 
     step            size of the change
-    line            int32[*]: legal moves from the root on
+    line            int32[*]: legal moves from the root on, or from where the last call ended
+    is_first        whether from the root on
     arrays.weight   exp(policy) at entry; stays
     """
     value = arrays.value
     live = arrays.live
     none = fill(value, np.uint64(0))
-    _begin(tables, arrays)
-    store(live, 0, none)
-    set_word(live, 0, 0, np.uint64(1))
+    if is_first:
+        _begin(tables, arrays)
+        store(live, 0, none)
+        set_word(live, 0, 0, np.uint64(1))
     for move in line:
         settle_phases(tables, value, 0, 2)
         list_legal_moves(tables, first_move, value, live, arrays.legal_count, arrays.legal_move)

@@ -9,8 +9,8 @@ Proofs are `ggp.search.alphabeta`'s: with one role, alpha-beta is branch and bou
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,11 +22,16 @@ from ggp.game import Move
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import ALL_ONES
 from ggp.search.rollouts.kernels import adapt, make_rollouts, roll_out
+from ggp.solver.slices import Slices
 
 MOST_STEPS = 2000
 
 Policy: TypeAlias = NDArray[np.float64]
 """float64[M]: logarithmic weights of the moves, in every state."""
+
+
+class _StoppedError(Exception):
+    """A batch of rollouts was not finished."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ class NestedRollouts:
         self.playouts = 0
         self._index = {move: i for i, move in enumerate(game.moves[0])}
         self._arrays = make_rollouts(game.lane_tables, game.words, MOST_STEPS, seed)
+        self._slices = Slices()
 
     def run(
         self,
@@ -75,14 +81,15 @@ class NestedRollouts:
         """Search until a line with the goal `enough` is found or a limit is met; return the best line.
 
         deadline     time.monotonic() seconds; at least one of the limits must be given
-        is_stopped   asked after each batch of rollouts
+        is_stopped   asked every few milliseconds; the deadline is looked at after each batch of rollouts
         """
         self.best, self.playouts = None, 0
         root = self.game.initial_state() if state is None else state
         self._arrays.root[:] = np.where(self.game.unpack(root), ALL_ONES, np.uint64(0))
         self._deadline, self._most, self._is_stopped, self._enough = deadline, playouts, is_stopped, enough
         while not self._is_over():
-            self._nest(self.level, np.zeros(len(self._arrays.weight), np.float64))
+            with suppress(_StoppedError):
+                self._nest(self.level, np.zeros(len(self._arrays.weight), np.float64))
         return self.best
 
     def _is_over(self) -> bool:
@@ -92,6 +99,13 @@ class NestedRollouts:
             or (self._most is not None and self.playouts >= self._most)
             or (self._is_stopped is not None and self._is_stopped())
         )
+
+    def _cut(self, end: int) -> Iterator[tuple[int, int]]:
+        """Divide steps 0 .. end-1 into slices. Raises _StoppedError between two of them."""
+        for first, until in self._slices.cut(0, end):
+            yield first, until
+            if until < end and self._is_stopped is not None and self._is_stopped():
+                raise _StoppedError
 
     def _nest(self, level: int, policy: Policy) -> Line:
         if level == 0:
@@ -111,8 +125,12 @@ class NestedRollouts:
         """Play all lanes by the policy; return the best line of them."""
         game, arrays = self.game, self._arrays
         np.exp(policy, out=arrays.weight)
-        with announced_compilation() if not self.playouts else nullcontext():
-            lane = roll_out(game.lane_tables, game.tables.first_move, arrays, MOST_STEPS)
+        lane = -1
+        for first, end in self._cut(MOST_STEPS + 1):
+            with announced_compilation() if not self.playouts and not first else nullcontext():
+                lane = roll_out(game.lane_tables, game.tables.first_move, arrays, first, end, MOST_STEPS)
+            if lane >= 0:
+                break
         lanes = len(arrays.length)
         indices = arrays.history[lane::lanes][: arrays.length[lane]]
         line = Line(max(0, int(arrays.goal[lane])), tuple(game.moves[0][i] for i in indices))
@@ -125,5 +143,6 @@ class NestedRollouts:
         """Move the policy towards the line: its moves gain what all legal ones lose in proportion."""
         np.exp(policy, out=self._arrays.weight)
         indices = np.array([self._index[move] for move in line.moves], np.int32)
-        game = self.game
-        adapt(game.lane_tables, game.tables.first_move, self._arrays, indices, self.step, policy)
+        tables, first_move = self.game.lane_tables, self.game.tables.first_move
+        for first, end in self._cut(len(indices)):
+            adapt(tables, first_move, self._arrays, indices[first:end], self.step, policy, first == 0)

@@ -21,6 +21,10 @@ from ggp.jit.rows import Index
 from ggp.solver.chunk import Chunk, successor_count
 from ggp.solver.kernels.expand import UNKNOWN
 
+SLICE_TRANSITIONS = 1 << 17
+"""Transitions looked at in one call of a kernel: some milliseconds, after which limits are checked."""
+# Indices of a cursor, int64[3]: states and transitions of a chunk that are still to be walked, the result.
+STATES_LEFT, EDGES_LEFT, FOUND = range(3)
 ENDLESS = 65535
 """Depth of states whose best play never ends, or is not known to."""
 _AHEAD = 32
@@ -45,6 +49,11 @@ def _is_preferred(worth: Index, best: Index, length: Index, best_length: Index, 
         return bool(worth > best)
     hurries = worth > 50 or roles == 1
     return bool(length < best_length if hurries else length > best_length)
+
+
+def make_cursor(chunk: Chunk) -> NDArray[np.int64]:
+    """A cursor at the end of `chunk`: kernels walk from the last state to the first."""
+    return np.array([chunk.move_count.shape[0], chunk.edge.shape[0], 0], np.int64)
 
 
 @stage
@@ -80,8 +89,12 @@ def _best_successor(
 
 
 @kernel
-def back_up(chunk: Chunk, value: NDArray[np.uint8], depth: NDArray[np.uint16]) -> int:
-    """Value the states of one chunk whose successors all have values; return how many others remain.
+def back_up(
+    chunk: Chunk, value: NDArray[np.uint8], depth: NDArray[np.uint16], cursor: NDArray[np.int64]
+) -> bool:
+    """Value the states of one chunk whose successors all have values, and add the others to cursor[FOUND].
+
+    From `cursor` on, for SLICE_TRANSITIONS or to the end of the chunk; whether it has come to the end.
 
     The mover takes what is best for itself; of such moves the one that ends the game soonest if the mover
     gets more than 50 or is the only role, else the one that ends it latest; of those the first.
@@ -90,9 +103,11 @@ def back_up(chunk: Chunk, value: NDArray[np.uint8], depth: NDArray[np.uint16]) -
     depth   uint16[N]: joint moves to the end along such play; entries of terminal states must be 0
     """
     roles = chunk.move_count.shape[1]
-    j = np.int64(chunk.edge.shape[0])
-    left = 0
-    for s in range(chunk.move_count.shape[0] - 1, -1, -1):
+    j: Any = cursor[EDGES_LEFT]
+    s: Any = cursor[STATES_LEFT]
+    until = j + s - SLICE_TRANSITIONS
+    while s > 0 and j + s > until:
+        s -= 1
         count = successor_count(chunk, s)
         j -= count
         state = np.int64(chunk.first + s)
@@ -100,28 +115,34 @@ def back_up(chunk: Chunk, value: NDArray[np.uint8], depth: NDArray[np.uint16]) -
             continue
         chosen = _best_successor(chunk.edge, j, j + count, _mover_of(chunk, s), roles, value, depth)
         if chosen < 0:
-            left += 1
+            cursor[FOUND] += 1
             continue
         for role in range(roles):
             value[state * roles + role] = value[chosen * roles + role]
         length: Any = np.int64(depth[chosen]) + 1
         depth[state] = np.uint16(min(length, ENDLESS - 1))
-    return left
+    cursor[STATES_LEFT], cursor[EDGES_LEFT] = s, j
+    return bool(s == 0)
 
 
 @kernel
-def improve(chunk: Chunk, bound: NDArray[np.uint8], fixed: NDArray[np.uint8]) -> int:
-    """Recompute a bound of role 0's value in the open states of a chunk; return how many changed.
+def improve(
+    chunk: Chunk, bound: NDArray[np.uint8], fixed: NDArray[np.uint8], cursor: NDArray[np.int64]
+) -> bool:
+    """Recompute a bound of role 0's value in the open states of a chunk, and add those that change to
+    cursor[FOUND]. For games of one role, or of two with constant sum: role 0 maximizes, role 1 minimizes.
 
-    For games of one role, or of two with constant sum: role 0 maximizes, role 1 minimizes.
+    cursor and the result are those of `back_up`.
 
     bound   uint8[N]: valid bounds of one kind, all lower or all upper
     fixed   uint8[N]: FIXED where the bound is the value
     """
     edge = chunk.edge
-    j = np.int64(edge.shape[0])
-    changed = 0
-    for s in range(chunk.move_count.shape[0] - 1, -1, -1):
+    j: Any = cursor[EDGES_LEFT]
+    s: Any = cursor[STATES_LEFT]
+    until = j + s - SLICE_TRANSITIONS
+    while s > 0 and j + s > until:
+        s -= 1
         count = successor_count(chunk, s)
         j -= count
         state = chunk.first + s
@@ -135,8 +156,9 @@ def improve(chunk: Chunk, bound: NDArray[np.uint8], fixed: NDArray[np.uint8]) ->
                 best = worth
         if best != bound[state]:
             bound[state] = best
-            changed += 1
-    return changed
+            cursor[FOUND] += 1
+    cursor[STATES_LEFT], cursor[EDGES_LEFT] = s, j
+    return bool(s == 0)
 
 
 @kernel
@@ -146,10 +168,12 @@ def improve_depth(
     depth: NDArray[np.uint16],
     fixed: NDArray[np.uint8],
     endless: int,
-) -> int:
-    """Shorten the known lines to the end in the open states of a chunk; return how many changed.
+    cursor: NDArray[np.int64],
+) -> bool:
+    """Shorten the known lines to the end in the open states of a chunk, and add them to cursor[FOUND].
 
     The side that does better than endless play hurries, the other one delays, both among their best moves.
+    cursor and the result are those of `back_up`.
 
     value     uint8[N*R]
     depth     uint16[N]; ENDLESS where no end is known yet
@@ -158,9 +182,11 @@ def improve_depth(
     """
     roles = chunk.move_count.shape[1]
     edge = chunk.edge
-    j = np.int64(edge.shape[0])
-    changed = 0
-    for s in range(chunk.move_count.shape[0] - 1, -1, -1):
+    j: Any = cursor[EDGES_LEFT]
+    s: Any = cursor[STATES_LEFT]
+    until = j + s - SLICE_TRANSITIONS
+    while s > 0 and j + s > until:
+        s -= 1
         count = successor_count(chunk, s)
         j -= count
         state = chunk.first + s
@@ -178,5 +204,6 @@ def improve_depth(
             length = min(length + 1, ENDLESS - 1)
         if length < depth[state]:
             depth[state] = np.uint16(length)
-            changed += 1
-    return changed
+            cursor[FOUND] += 1
+    cursor[STATES_LEFT], cursor[EDGES_LEFT] = s, j
+    return bool(s == 0)

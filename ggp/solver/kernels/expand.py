@@ -39,8 +39,9 @@ from ggp.lanes.row_loops import clear_moves, several_true
 from ggp.lanes.settle import settle_phases
 
 # Indices of Expansion.counter.
-STATES, EDGES, STUCK, BACKWARD, WANTED = range(5)
-COUNTERS = 5
+STATES, EDGES, STUCK, BACKWARD, WANTED, PASSES, NEXT, LANE, IS_OPEN, PENDING = range(10)
+COUNTERS = 10
+NO_LANE = -1
 NO_GOAL = 255
 UNKNOWN = 254
 MOST_MOVES = 65535
@@ -61,7 +62,9 @@ class Expansion(NamedTuple):
     turn        int64[R]: the joint move at hand, as places in the lists of legal moves
     counter     int64[COUNTERS]: STATES numbered so far, EDGES in the array at hand, STUCK states (not
                 terminal, and a role with no move or over MOST_MOVES), BACKWARD edges (to a state whose number
-                is not above the source's), transitions WANTED room for
+                is not above the source's), transitions WANTED room for; PASSES of lanes that are left, and
+                where `expand` goes on: the NEXT state of the first pass, the LANE at hand (NO_LANE: that pass
+                is still to come), whether its joint moves are begun (IS_OPEN), and how many are PENDING
     """
 
     state_value: Rows
@@ -218,18 +221,6 @@ def _settle_states(
 
 
 @stage
-def _count_joint_moves(legal_count: Int32Array, roles: Index, count: Index) -> Index:
-    """The joint moves of the first `count` lanes together; terminal states have none."""
-    total = np.int64(0)
-    for lane in range(count):
-        product = np.int64(1)
-        for role in range(roles):
-            product *= legal_count[lane * roles + role]
-        total += product
-    return total
-
-
-@stage
 def _room(space: SpaceArrays, counter: NDArray[np.int64]) -> Any:
     """Transitions for which there is room, even if each leads to a new state."""
     known = space.known
@@ -316,6 +307,13 @@ def _set_joint_move(
     expansion.source[target] = expansion.chosen[lane]
 
 
+def begin_expansion(expansion: Expansion, first: int) -> None:
+    """Let `expand` begin at state `first`, with no edges yet."""
+    counter = expansion.counter
+    counter[[EDGES, IS_OPEN, PENDING, WANTED]] = 0
+    counter[NEXT], counter[LANE] = first, NO_LANE
+
+
 @kernel
 def expand(
     tables: LaneTables,
@@ -326,41 +324,51 @@ def expand(
     first: int,
     end: int,
     move_count: NDArray[np.uint16],
-) -> int:
-    """Expand states first .. end-1; return the first state not expanded.
+) -> bool:
+    """Expand states first .. end-1, after `begin_expansion`; whether that is done.
 
-    That is below `end` where `space` has no room for the next block of states; the room that is needed, in
-    transitions, is then in counter[WANTED].
+    If not, counter[PASSES] are used up, or `space` has no room for the transitions in counter[WANTED], which
+    are at most one per lane; the next call goes on in the midst of it. What is found does not depend on the
+    number of calls.
 
     move_count   uint16[(end-first)*R], overwritten: legal moves per role; all 0 in terminal states
     """
     roles = tables.role_count
     counter = expansion.counter
     lanes = 64 * word_count(expansion.state_value)
-    pending: Any = np.int64(0)
-    state: Any = np.int64(first)
-    while state < end:
+    state: Any = counter[NEXT]
+    lane: Any = counter[LANE]
+    pending: Any = counter[PENDING]
+    is_open = counter[IS_OPEN] != 0
+    counter[WANTED] = 0
+    while counter[PASSES] > 0 and (state < end or pending > 0):
+        if pending == lanes or state == end:
+            if _room(space, counter) < pending:
+                counter[WANTED] = pending
+                break
+            _flush(tables, code, expansion, space, pending)
+            pending = np.int64(0)
+            counter[PASSES] -= 1
+            continue
         count: Any = min(lanes, end - state)
-        _settle_states(tables, code, first_move, expansion, space.known.keys, state, count)
-        wanted = pending + _count_joint_moves(expansion.legal_count, roles, count)
-        if _room(space, counter) < wanted:
-            counter[WANTED] = wanted
-            break
-        goal = space.goal
-        read_goals(tables, expansion.state_value, expansion.planes, count, goal, state * roles)
-        for lane in range(count):
+        if lane < 0:
+            _settle_states(tables, code, first_move, expansion, space.known.keys, state, count)
+            read_goals(tables, expansion.state_value, expansion.planes, count, space.goal, state * roles)
+            counter[PASSES] -= 1
+            lane = np.int64(0)
+        while lane < count and pending < lanes:
             here = state + lane
-            has_more = _is_expandable(
-                roles, expansion, lane, move_count, (here - first) * roles, goal, here * roles
-            )
-            while has_more:
+            at, goal_at = (here - first) * roles, here * roles
+            if not is_open:
+                is_open = _is_expandable(roles, expansion, lane, move_count, at, space.goal, goal_at)
+            if is_open:
                 _set_joint_move(tables, first_move, expansion, lane, pending)
                 pending += 1
-                if pending == lanes:
-                    _flush(tables, code, expansion, space, pending)
-                    pending = np.int64(0)
-                has_more = _next_joint_move(expansion.turn, expansion.legal_count, lane * roles)
-        state += count
-    if pending > 0:
-        _flush(tables, code, expansion, space, pending)
-    return state  # type: ignore[no-any-return]
+                is_open = _next_joint_move(expansion.turn, expansion.legal_count, lane * roles)
+            if not is_open:
+                lane += 1
+        if lane == count:
+            state += count
+            lane = np.int64(NO_LANE)
+    counter[NEXT], counter[LANE], counter[PENDING], counter[IS_OPEN] = state, lane, pending, is_open
+    return bool(state == end and pending == 0)

@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 from ggp.jit.compiling import kernel, piece, stage
 from ggp.jit.rows import Index
 from ggp.solver.chunk import Chunk, successor_count
+from ggp.solver.kernels.backup import EDGES_LEFT, FOUND, SLICE_TRANSITIONS, STATES_LEFT
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-10
 # Counters of `back_up_mixed`.
-LEFT, MATRICES, PURE = range(3)
-REPORTS = 3
+MATRICES, PURE = range(2)
+REPORTS = 2
+# What `back_up_mixed` returns if it needs no help with a state.
+WALKED, PAUSED = -1, -2
 
 
 class StageArrays(NamedTuple):
@@ -272,6 +275,18 @@ def _longest_line(edge: NDArray[np.uint32], start: Index, end: Index, depth: NDA
     return np.uint16(min(longest + 1, 65534))
 
 
+@stage
+def _stage_work(moves_of: NDArray[np.int64], mover: Index, last: Index, joints: Index, has_sum: bool) -> Any:
+    """About what a stage costs, in transitions: pivots of the tableau, or deviations from joint moves."""
+    width = moves_of[mover] + moves_of[last] + 1
+    if has_sum:
+        return width * width * (moves_of[mover] + 1) >> 4
+    summed: Any = np.int64(0)
+    for role in range(moves_of.shape[0]):
+        summed += moves_of[role]
+    return joints * summed >> 2
+
+
 @kernel
 def back_up_mixed(
     chunk: Chunk,
@@ -281,44 +296,55 @@ def back_up_mixed(
     depth: NDArray[np.uint16],
     stage: StageArrays,
     report: NDArray[np.int64],
+    cursor: NDArray[np.int64],
 ) -> int:
     """Value the states of one chunk whose successors all have values (not NaN); see `back_up`.
 
     States in which several players choose are matrix games: solved by linear programming where two players
-    have a constant sum, else by a pure equilibrium. Where there is none the walk ends, and that state's
-    place in the chunk is returned (-1: the walk is complete).
+    have a constant sum, else by a pure equilibrium. Where there is none the walk stops, and that state's
+    place in the chunk is returned, its successors beginning at cursor[EDGES_LEFT]: the caller values it.
+    Else the result is WALKED, or PAUSED after about as much work as SLICE_TRANSITIONS.
 
     chance   index of the chance role, -1 without one
     value    float64[N, R]
     depth    uint16[N]: the longest line to the end
-    report   int64[REPORTS], added to: states LEFT, MATRICES solved, PURE of them by a pure equilibrium
+    report   int64[REPORTS], added to: MATRICES solved, PURE of them by a pure equilibrium
     """
     roles = chunk.move_count.shape[1]
     payoff = stage.payoff
-    j: Any = np.int64(chunk.edge.shape[0])
-    for s in range(chunk.move_count.shape[0] - 1, -1, -1):
+    j: Any = cursor[EDGES_LEFT]
+    s: Any = cursor[STATES_LEFT]
+    work: Any = np.int64(0)
+    found = PAUSED
+    while s > 0 and work < SLICE_TRANSITIONS and found == PAUSED:
+        s -= 1
         count = successor_count(chunk, s)
         j -= count
+        work += count + 1
         state = chunk.first + s
         if count == 0 or not np.isnan(value[state, 0]):
             continue
         joints = expected_payoffs(chunk, s, chance, j, value, payoff)
         if not _is_known(payoff, joints):
-            report[LEFT] += 1
+            cursor[FOUND] += 1
             continue
         choosing, mover, last = _choosing(chunk, s, chance, stage.moves_of)
         report[MATRICES] += choosing > 1
+        if choosing > 1:
+            work += _stage_work(stage.moves_of, mover, last, joints, choosing == 2 and is_constant_sum)
         if choosing == 2 and is_constant_sum:
             _value_matrix_game(stage, mover, last, value, state)
         else:
-            if choosing <= 1:
-                chosen = _best_joint_move(payoff, joints, mover)
-            else:
+            if choosing > 1:
                 chosen = pure_equilibrium(payoff, roles, stage.moves_of)
-                if chosen < 0:
-                    return s
-                report[PURE] += 1
+            else:
+                chosen = _best_joint_move(payoff, joints, mover)
+            if chosen < 0:
+                found = s
+                continue
+            report[PURE] += choosing > 1
             for role in range(roles):
                 value[state, role] = payoff[chosen, role]
         depth[state] = _longest_line(chunk.edge, j, j + count, depth)
-    return -1
+    cursor[STATES_LEFT], cursor[EDGES_LEFT] = s, j
+    return WALKED if s == 0 and found == PAUSED else found

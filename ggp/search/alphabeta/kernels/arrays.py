@@ -57,14 +57,16 @@ RESOLVED = 255
     ENHANCED_CUTOFFS,
     EVEN_HORIZON,
     GOAL_BOUNDS,
-) = range(22)
-OPTIONS = 22
+    PASS_LIMIT,
+) = range(23)
+OPTIONS = 23
 
 # Indices of AlphaBetaMemory.counter.
 # KNOWN: children that were not terminal and whose goal was known.
 # TABLE_CUTOFFS: nodes that needed no search, as the table knew a child that was good enough.
 # ASKED: nodes whose children were asked for goal bounds, of late; BOUNDED: children that needed no search by
 # them; ASKING: 1: the latest node is one of those.
+# PASSES: of lanes, for the children of nodes. PASS_LIMIT, an option, is without effect at 0.
 # PAUSED: 1 + the ply at which a stopped search resumes; 0: begin at the root.
 (
     NODES,
@@ -85,8 +87,9 @@ OPTIONS = 22
     ASKED,
     BOUNDED,
     ASKING,
-) = range(18)
-COUNTERS = 18
+    PASSES,
+) = range(19)
+COUNTERS = 19
 # Values of counter[FAULT].
 NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
 

@@ -395,7 +395,7 @@ def make_children(
 ) -> Index:
     """Write the children of the node at `place` to the arena from `top` on; return their number.
 
-    -1 on a fault, see counter[FAULT].
+    -1 on a fault, see counter[FAULT], or if the search is stopped between two passes of lanes.
     """
     _load_node(code, memory, place)
     settle_phases(tables, memory.node_value, 0, 1)
@@ -408,6 +408,9 @@ def make_children(
         memory.counter[c.FAULT] = c.NO_ROOM
         return np.int64(-1)
     for first in range(0, count, lanes_in_all):
+        if first > 0 and memory.counter[c.STOP]:
+            return np.int64(-1)
+        memory.counter[c.PASSES] += 1
         lanes: Any = min(lanes_in_all, count - first)
         _make_moves(tables, memory, mover, first, lanes)
         settle_phases(tables, memory.node_value, 1, 3)

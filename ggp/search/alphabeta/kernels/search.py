@@ -339,7 +339,8 @@ def _enter_node(
     frames = memory.frames
     counter = memory.counter
     counter[c.NODES] += 1
-    if counter[c.STOP] or counter[c.NODES] > memory.option[c.NODE_LIMIT]:
+    is_used_up = 0 < memory.option[c.PASS_LIMIT] <= counter[c.PASSES]
+    if counter[c.STOP] or is_used_up or counter[c.NODES] > memory.option[c.NODE_LIMIT]:
         counter[c.STOP] = 1
         return ABORT
     _clear_frame(memory, ply)
