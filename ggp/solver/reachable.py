@@ -50,8 +50,8 @@ from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_
 _logger = logging.getLogger("ggp.solver")
 CHUNK_STATES = 1 << 18
 CHUNK_GROWTH = 8
-"""All limits are checked between chunks, so one is as large as is expected to take `chunk_seconds`; `stop` and
-`deadline` also between slices of a chunk."""
+"""All limits are checked between chunks, so one is as large as is expected to take `chunk_seconds`; stop and
+deadline also between slices of a chunk."""
 FIRST_CAPACITY = 1 << 16
 GROWTH = 1.5
 MOST_GROWTH_BYTES = 1 << 22
