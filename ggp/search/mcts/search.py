@@ -34,9 +34,10 @@ from ggp.solver.kernels.known_goals import KnownGoals
 SLICE_SECONDS = 0.01
 """Target duration of one kernel call, during which nothing can stop the search."""
 
-PROGRESS_SECONDS = 0.05
 STOP_SECONDS = 0.005
-"""How often a search in several threads looks whether it is stopped, to interrupt a slice of proofs."""
+"""The same of a search that can be stopped, and how often it looks whether to interrupt a slice of proofs."""
+
+PROGRESS_SECONDS = 0.05
 
 LEARNING_SHARE = 0.5
 """Maximum share of the first search's time spent on learning."""
@@ -132,14 +133,19 @@ class LanesSearch:
         if state != self._state:
             indices = self._followed(state, joint_move)
             fluents = self.game.unpack(state)
-            for engine in self.engines:
+            decay = self.options.decay if self._state is not None else 1.0
+
+            def follow(engine: TreeEngine) -> None:
                 child = engine.child(0, indices) if indices is not None else None
                 if child is None:
                     engine.set_root(fluents)
                 else:
                     engine.move_root(child, fluents)
-                if self._state is not None and self.options.decay < 1.0:
-                    engine.decay(self.options.decay)
+                if decay < 1.0:
+                    engine.decay(decay)
+
+            # Copying large trees takes tens of milliseconds: each in its thread.
+            list((map if self._pool is None else self._pool.map)(follow, self.engines))
             self._state = state
         self._leader = None
         self._begin_report()
@@ -215,8 +221,9 @@ class LanesSearch:
         for i, engine in enumerate(self.engines):
             share = ENDLESS if simulations is None else simulations // count + (i < simulations % count)
             engine.begin(share)
-        with announced_compilation():
-            self.engines[0].run(0)
+        if not self.engines[0].is_linked:
+            with announced_compilation():
+                self.engines[0].run(0)
         self._is_stopped = is_stopped or _never
         self._prover, self._known_goals = prover, [{}] * count
         self._is_counted = simulations is not None
@@ -263,6 +270,7 @@ class LanesSearch:
         """Run one tree. `filling`: seconds until all lanes are allowed; 0: never by time."""
         engine = self.engines[index]
         ticks = self._slice_ticks[index]
+        most_seconds = SLICE_SECONDS if self._is_stopped is _never else STOP_SECONDS
         spent = 0.0
         started = self._clock()
         while (left := deadline - (now := self._clock())) > 0 and not self._is_stopped():
@@ -280,9 +288,9 @@ class LanesSearch:
             if engine.run(ticks):
                 break
             spent = time.perf_counter() - begin
-            if spent > SLICE_SECONDS:
+            if spent > most_seconds:
                 ticks = max(1, ticks // 2)
-            elif spent < SLICE_SECONDS / 3:
+            elif spent < most_seconds / 3:
                 ticks *= 2
             if index == 0:
                 self._make_due_report()

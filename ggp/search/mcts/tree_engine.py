@@ -330,6 +330,11 @@ class TreeEngine:
         search, memory, parts, _ = self._linked
         return bool(search_tree(search, parts, memory.address, ticks))
 
+    @property
+    def is_linked(self) -> bool:
+        """Whether the kernels of this search are loaded."""
+        return self._linked is not None
+
     def compile_parts(self) -> None:
         """Compile the parts of `search_tree` that this search needs, or load them from the cache."""
         self._link_parts(Unboxed.made_once(self.memory))

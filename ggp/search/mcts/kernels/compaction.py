@@ -72,11 +72,13 @@ def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
             of_table[last] = 0
 
 
-def _clear_buckets(arrays: SearchArrays, tree: Tree) -> None:
-    """Empty the hash table; free of cost if it was never used."""
+def _clear_buckets(arrays: SearchArrays, tree: Tree) -> bool:
+    """Empty the hash table; free of cost if it was never used. Whether SEVERAL decide at any node."""
     expanded = tree.expanded[: arrays.counter[c.EXPANSIONS]]
-    if (tree.decider[expanded] == SEVERAL).any():
+    has_several = bool((tree.decider[expanded] == SEVERAL).any())
+    if has_several:
         tree.bucket[:] = 0
+    return has_several
 
 
 def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
@@ -84,14 +86,15 @@ def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
 
     Nothing may be in flight.
     """
-    _clear_buckets(arrays, tree)
+    has_several = _clear_buckets(arrays, tree)
     roles = tree.came.shape[1]
     nodes = int(arrays.counter[c.NODES])
+    listed = nodes if has_several else 0
     scratch = KeepScratch(
         number=np.full(nodes, MISSING, np.int32),
         waiting=np.zeros(nodes, np.int32),
-        eldest=np.full(nodes, MISSING, np.int32),
-        sibling=np.full(nodes, MISSING, np.int32),
+        eldest=np.full(listed, MISSING, np.int32),
+        sibling=np.full(listed, MISSING, np.int32),
         path=np.zeros(roles, np.int32),
     )
     # In words it is compiled once for all widths of a row.
@@ -103,7 +106,7 @@ class KeepScratch(NamedTuple):
 
     number    int32[N]: new number of a node, or MISSING; before it is numbered, 0 if it is kept
     waiting   int32[N]: kept nodes whose children have not been looked at
-    eldest, sibling   int32[N]: the children of nodes where SEVERAL decide, as lists
+    eldest, sibling   int32[N]: the children of nodes where SEVERAL decide, as lists; empty if none do
     path      int32[R]
     """
 
@@ -152,7 +155,8 @@ def _mark(tree: Tree, node: Index, root: Index, waiting: Index, scratch: KeepScr
 @inlined
 def _mark_by_edges(tree: Tree, nodes: Index, root: Index, scratch: KeepScratch) -> None:
     """Mark the nodes below `root` in a graph."""
-    _list_children(tree, nodes, scratch)
+    if scratch.eldest.shape[0] > 0:
+        _list_children(tree, nodes, scratch)
     waiting = _mark(tree, root, root, 0, scratch)
     while waiting > 0:
         waiting -= 1
