@@ -1,5 +1,6 @@
 """Players that calculate, against perfect and random opponents."""
 
+import itertools
 import time
 from functools import lru_cache
 
@@ -20,10 +21,21 @@ from ggp.players.simple import RandomPlayer
 from ggp.players.solving import LinePlanner, SolvingPlayer
 from ggp.players.tablebase import TablebasePlayer
 from ggp.search.alphabeta.evaluation import TRIED
-from ggp.solver import save_solution, solve
+from ggp.solver import reachable, save_solution, solve
+from ggp.solver.kernels.expand import PASSES
 from tests.conftest import mostly_slow
 
 LONG = 600.0
+WIDE = f"""
+    (role a) (role b) {" ".join(f"(number {n})" for n in range(90))} (init (left 3))
+    (after 3 2) (after 2 1) (after 1 0)
+    (<= (legal ?r (pick ?n)) (role ?r) (number ?n))
+    (<= (next (has ?r ?n)) (does ?r (pick ?n)))
+    (<= (next (left ?n)) (true (left ?k)) (after ?k ?n))
+    (<= terminal (true (left 0)))
+    (<= (goal ?r 100) (role ?r) (true (has ?r 1))) (<= (goal ?r 0) (role ?r) (not (true (has ?r 1))))
+"""
+"""Thousands of joint moves in every state."""
 
 
 @lru_cache
@@ -425,3 +437,21 @@ def test_a_margin_longer_than_the_clock_leaves_half_of_it():
     player.choose(game.initial_state(), time.monotonic() + 120, None)
     assert player.last_result is not None
     assert player.last_result.depth == 2
+
+
+def test_pondering_ends_in_the_midst_of_an_enumeration(monkeypatch):
+    passes, expand = [], reachable.expand
+
+    def counting(tables, code, first_move, expansion, *others):
+        before = int(expansion.counter[PASSES])
+        is_done = expand(tables, code, first_move, expansion, *others)
+        passes.append(before - int(expansion.counter[PASSES]))
+        return is_done
+
+    game = load(WIDE, "lanes")
+    player = make_player("mcts:words=1,memory=16")
+    player.start(MatchSetup("test", game, game.roles[0], 0.0, LONG, 1), time.monotonic())
+    monkeypatch.setattr(reachable, "expand", counting)
+    asked = itertools.count(1)
+    player.ponder(lambda: next(asked) > 4, time.monotonic() + LONG)
+    assert 0 < sum(passes) < 2**5

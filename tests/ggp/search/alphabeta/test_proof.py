@@ -1,5 +1,6 @@
 """Proofs in slices: the same as in one go, with the values and the moves of the retrograde solver."""
 
+import threading
 from functools import lru_cache
 
 import pytest
@@ -207,3 +208,45 @@ def test_a_straight_proof_that_is_stuck_asks_for_more_and_more():
     proof.advance(9000)
     assert proof.positions_to_proof() > 2 * early
     assert proof.positions_to_proof() >= 5000
+
+
+def test_a_slice_of_few_passes_ends_with_the_node_that_uses_them_up():
+    """What takes time are passes of lanes, not nodes: the table answers thousands of these in no time."""
+    game = load("connectfour", "lanes")
+    search = AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=4, words=1)
+    search.put_root(game.initial_state())
+    whole = search.advance(6, PLENTY)
+    sliced = AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=4, words=1)
+    sliced.put_root(game.initial_state())
+    score, nodes = None, 0
+    while score is None:
+        before = sliced.passes
+        score = sliced.advance(6, PLENTY, passes=3)
+        assert sliced.passes - before <= 3  # seven moves at most: one pass for each node
+        assert score is not None or sliced.nodes > nodes
+        nodes = sliced.nodes
+    assert (score, nodes) == (whole, search.nodes)
+
+
+def test_a_search_that_is_interrupted_in_the_midst_of_a_node_resumes_there():
+    """A node of hex has more moves than lanes, and a stop is looked at between two passes of them."""
+    game = load("hex_11x11", "lanes")
+    search = AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=4, words=1)
+    search.put_root(game.initial_state())
+    whole = search.advance(2, PLENTY)
+    search.forget()
+    search.put_root(game.initial_state())
+    is_over = threading.Event()
+
+    def interrupt():
+        while not is_over.wait(0.002):
+            search.interrupt()
+
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    score = None
+    while score is None:
+        score = search.advance(2, PLENTY)
+    is_over.set()
+    interrupting.join()
+    assert score == whole

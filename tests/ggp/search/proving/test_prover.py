@@ -237,3 +237,12 @@ def test_counted_plans_do_not_depend_on_a_clock():
     few = prover_of("eightpuzzle")
     few.plans.seek_counted(few.game.initial_state(), 100)
     assert not few.has_decided
+
+
+def test_keeping_pace_ends_between_two_slices_when_it_is_told():
+    prover, asked = prover_of("connectfour", clock=lambda: 5.0), itertools.count(1)
+    slices = []
+    take = prover.proofs.slice
+    prover.proofs.slice = lambda left, length: slices.append(1) or take(left, length)
+    prover.keep_pace(0.0, 1000.0, length=None, is_stopped=lambda: next(asked) > 3)
+    assert len(slices) == 3

@@ -1,5 +1,6 @@
 """Games of one role: proofs and nested rollouts."""
 
+import itertools
 import random
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.rollouts import single_role
 from ggp.search.rollouts.single_role import NestedRollouts
 from ggp.solver import solve
+from ggp.solver.slices import Slices
 from tests.oracles.naive_rollouts import PlainRollouts
 
 
@@ -128,3 +131,41 @@ def test_lanes_choose_by_the_weights():
     count = len(lanes._arrays.length)
     share = (lanes._arrays.history[:count] == first).mean()
     assert share == pytest.approx(9 / 12, abs=4 * np.sqrt(0.75 * 0.25 / count))
+
+
+COUNTDOWN = f"""
+    (role a) (init (left 0)) {" ".join(f"(after {n} {n + 1})" for n in range(400))}
+    (<= (legal a (step ?n)) (true (left ?k)) (after ?k ?n)) (legal a wait)
+    (<= (next (left ?n)) (does a (step ?n)))
+    (<= (next (left ?n)) (does a wait) (true (left ?n)))
+    (<= terminal (true (left 400))) (<= (goal a 100) (true (left 400)))
+    (<= (goal a 0) (not (true (left 400))))
+"""
+"""Playouts of some eight hundred moves."""
+
+
+def test_rollouts_stop_within_a_batch(monkeypatch):
+    steps, roll_out = [], single_role.roll_out
+
+    def counting(tables, first_move, arrays, first, end, most):
+        steps.append(end - first)
+        return roll_out(tables, first_move, arrays, first, end, most)
+
+    monkeypatch.setattr(single_role, "roll_out", counting)
+    asked = itertools.count(1)
+    search = NestedRollouts(load(COUNTDOWN, "lanes"))
+    assert search.run(is_stopped=lambda: next(asked) > 5) is None
+    assert len(steps) == 5
+    assert sum(steps) < 2**5
+
+
+def test_slices_of_a_batch_change_no_line(monkeypatch):
+    game = load("eightpuzzle", "lanes")
+
+    def found():
+        search = NestedRollouts(game, seed=5)
+        return search.run(playouts=40 * 64 * game.words, enough=101), search.playouts
+
+    expected = found()
+    monkeypatch.setattr(Slices, "note", lambda slices, seconds: None)  # one step at a time
+    assert found() == expected
