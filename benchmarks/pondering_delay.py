@@ -18,6 +18,7 @@ alpha-beta) belongs to `searching`.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import json
 import random
@@ -237,6 +238,11 @@ class SearchProcess:
                 delay.searching, delay.searching_cpu = wall, cpu
         return event["move"], delay
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process can play another match."""
+        return self._process.poll() is None
+
     def close(self) -> None:
         self._process.kill()
         self._process.wait()
@@ -275,7 +281,10 @@ def play_match(
         match.delays.append(delay)
         match.advance(own)
     process.send(StopRequest(match.terms or ()))
-    process.wait_for("stopped")
+    with contextlib.suppress(
+        RuntimeError
+    ):  # it may end with threads of the match; the next one starts another
+        process.wait_for("stopped")
     return match.delays
 
 
@@ -326,12 +335,13 @@ def main() -> None:
             print(f"=== {sheet.stem}", file=sys.stderr, flush=True)
         delays: list[Delay] = []
         for _ in range(arguments.matches):
+            if not process.is_alive:
+                process = SearchProcess(arguments)
             try:
                 delays += play_match(process, Path(sheet), arguments, rng)
             except (RuntimeError, GameError) as error:
                 print(f"{sheet}: {error}", file=sys.stderr)
                 process.close()
-                process = SearchProcess(arguments)
         if delays:
             print(row(Path(sheet).stem, delays), flush=True)
         everything += delays

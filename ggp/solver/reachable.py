@@ -282,7 +282,7 @@ class _Enumeration:
         counter = self.expansion.counter
         counter[PASSES] = self.passes.size
         start = time.perf_counter()
-        with announced_compilation() if not first else nullcontext():
+        with announced_compilation() if not first and self.passes.size == 1 else nullcontext():
             is_done = expand(
                 self.tables,
                 self.code,

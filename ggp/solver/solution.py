@@ -346,7 +346,9 @@ def constant_sum(
     for first in range(0, len(space.goal), AT_ONCE):
         own, other = space.goal[first : first + AT_ONCE, players].T
         ended = own != UNKNOWN
-        sums.update(np.unique(own[ended].astype(np.int64) + other[ended]).tolist())
+        found = own[ended].astype(np.int64) + other[ended]
+        if len(found):
+            sums.update((int(found.min()), int(found.max())))
         if len(sums) > 1:
             return None
         check()

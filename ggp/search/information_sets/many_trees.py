@@ -21,7 +21,6 @@ regret minimization, 2015, section 4.1).
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -65,6 +64,7 @@ from ggp.search.mcts.kernels.arrays import BUSY, IN_TREE, Float64Array
 from ggp.search.mcts.options import WIDTHS, MctsOptions
 from ggp.search.report import MoveReport, SearchReport
 from ggp.search.stopping import stops_at
+from ggp.solver.slices import Slices
 
 MOST_LANES = 512
 RAMP = 8
@@ -154,6 +154,7 @@ class SetForest:
         paths = _make_lanes(tables.role_count, tables.fluent_count, words, is_matching=is_matching)
         of_lanes = sum(np.asarray(each).nbytes for each in paths) / 2**20
         room = max(mebibytes - of_lanes, mebibytes / 2)
+        self._slices = Slices()
         self._memory = SetMemory(
             tables=tables,
             arrays=arrays,
@@ -239,7 +240,8 @@ class SetForest:
         is_stopped: Callable[[], bool] | None = None,
         draw_roots: Callable[[], None] | None = None,
     ) -> bool:
-        """Make so many playouts more, or until `is_stopped()`, asked every few ticks; whether all were made.
+        """Make so many playouts more, or until `is_stopped()`, asked every few milliseconds; whether all were
+        made.
 
         draw_roots   called before the first playout and now and then; calls `put_roots`
         """
@@ -249,15 +251,17 @@ class SetForest:
             draw_roots()
         with announced_compilation():
             search_sets(self._memory, 0)
-        for i in itertools.count(1):
-            if search_sets(self._memory, SLICE_TICKS):
-                return True
-            if is_stopped is not None and is_stopped():
-                break
-            if draw_roots is not None and i % DRAWING_SLICES == 0:
+        slices = 0
+        while True:
+            for first, end in self._slices.cut(0, SLICE_TICKS):
+                if search_sets(self._memory, end - first):
+                    return True
+                if is_stopped is not None and is_stopped():
+                    self.abandon()
+                    return False
+            slices += 1
+            if draw_roots is not None and slices % DRAWING_SLICES == 0:
                 draw_roots()
-        self.abandon()
-        return False
 
     def edges(self, role: int, key: int) -> list[SetEdge]:
         """The moves of a role's set; none if it has not been seen."""
