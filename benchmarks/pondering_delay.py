@@ -281,9 +281,7 @@ def play_match(
         match.delays.append(delay)
         match.advance(own)
     process.send(StopRequest(match.terms or ()))
-    with contextlib.suppress(
-        RuntimeError
-    ):  # it may end with threads of the match; the next one starts another
+    with contextlib.suppress(RuntimeError):  # it ends if threads of the match do not
         process.wait_for("stopped")
     return match.delays
 

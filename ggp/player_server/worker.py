@@ -9,6 +9,7 @@ of the server starts or is to move.
 
 from __future__ import annotations
 
+import gc
 import logging
 import math
 import threading
@@ -238,6 +239,7 @@ def _serve(inbox: Inbox, outbox: Outbox) -> None:
                 outbox.send(Ready())
             if isinstance(request, StartRequest):
                 match = _start(request, outbox)
+                gc.freeze()  # a walk through the circuit and all modules would stop every thread for 0.1 s
             elif isinstance(request, PlayRequest):
                 plays.append(request)
             elif isinstance(request, PonderRequest) and match is not None:

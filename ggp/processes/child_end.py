@@ -88,7 +88,11 @@ def limit_memory(mebibytes: int) -> None:
 
 
 def release_memory() -> None:
-    """Collect garbage and return free memory to the system, as far as the C library can do that."""
+    """Collect garbage and return free memory to the system, as far as the C library can do that.
+
+    Also what `gc.freeze()` has taken out of collections.
+    """
+    gc.unfreeze()
     gc.collect()
     with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

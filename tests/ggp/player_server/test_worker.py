@@ -1,5 +1,6 @@
 """The search process of a match, run in this process: requests in, events out. See also `test_server`."""
 
+import gc
 import io
 import random
 import threading
@@ -233,6 +234,29 @@ def test_player_ponders_only_while_no_other_match_is_to_move(monkeypatch):
     match._ponder_until = time.monotonic()
     match.ponder(lambda: False)
     assert len(player.pondered) == 2
+
+
+def test_collections_of_garbage_during_a_match_leave_out_what_was_there_before(monkeypatch):
+    match = AgentMatch(LegalPlayer(), None, Nim(7), Outbox(io.BytesIO()))
+    monkeypatch.setattr(worker, "_start", lambda request, outbox: match)
+    monkeypatch.setattr(match.player, "stop", lambda terms: None)
+    found = len(gc.get_objects())
+
+    class Script:
+        turns = iter([[StartRequest(*["m"] * 5, 1.0, 1.0, 1, 1, False, 0.0)], [StopRequest(None)]])
+        seen = []  # noqa: RUF012
+
+        def wait(self):
+            self.seen.append(len(gc.get_objects()))
+            return next(self.turns)
+
+        def has_requests(self):
+            return False
+
+    with pytest.raises(StopIteration):
+        worker._serve(Script(), match.outbox)
+    before, during, after = Script.seen
+    assert during < 0.1 * found < 0.9 * found < min(before, after)
 
 
 class Observing(LegalPlayer):
