@@ -2,6 +2,7 @@
 
 limits         what solving may cost, how far it is, and how it fails
 estimate       how many states to expect
+slices         how much work to give a kernel at a time
 chunk          transitions of consecutive states
 kernels/       expanding states and backing values up
 work_folder    where an enumeration is kept on disk
