@@ -187,7 +187,7 @@ class _Enumeration:
         finally:
             if self.folder is not None and self.is_resumable:
                 self._save_checkpoint(self.folder)
-        return self._space()
+        return self._space(self._check_time)
 
     def run_batches(self, batches: Iterable[NDArray[np.bool_]]) -> StateSpace:
         """See `closed_states`."""
@@ -233,13 +233,14 @@ class _Enumeration:
         self.table = np.zeros(slots, np.uint64)
         fill_table(self.table, self.keys, self.words, self.states)
 
-    def _space(self) -> StateSpace:
+    def _space(self, check: Callable[[], None] = lambda: None) -> StateSpace:
+        """What was found; `check` is called every few milliseconds."""
         return StateSpace(
             self.game,
             self.code,
             self.keys[: self.states * self.words],
             self.table,
-            self._finished_goals(),
+            self._finished_goals(check),
             self.chunks,
             self.layer_ends,
             not self.expansion.counter[BACKWARD],
@@ -454,7 +455,7 @@ class _Enumeration:
             raise ValueError(f"chunk {place} leads out of the states found")
         return Chunk(first, count, moves, edge)
 
-    def _finished_goals(self) -> NDArray[np.uint8]:
+    def _finished_goals(self, check: Callable[[], None]) -> NDArray[np.uint8]:
         """uint8[N, R]; the chance role without a goal gets 0. Raises UnsolvableError."""
         goal = self.goal[: self.states * self.roles].reshape(-1, self.roles)
         if self.is_lenient:
@@ -467,7 +468,7 @@ class _Enumeration:
                     part[missing, r] = 0
                 elif missing.any():
                     raise UnsolvableError(f"{role} has not exactly one goal value in a terminal state")
-            self._check_time()
+            check()
         return goal
 
 
