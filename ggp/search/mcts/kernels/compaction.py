@@ -36,8 +36,9 @@ def abandon(arrays: SearchArrays, tree: Tree, walkers: Walkers, usable: int) -> 
     counter = arrays.counter
     if counter[c.LANES_BUSY] > 0:
         busy = walkers.of_lane[walkers.of_lane != MISSING]
-        is_edge = np.arange(walkers.path_edge.shape[1]) < walkers.depth[busy][:, None]
-        np.subtract.at(tree.flight, walkers.path_edge[busy][is_edge], 1)
+        depth = walkers.depth[busy]
+        steps = np.arange(depth.max())
+        np.subtract.at(tree.flight, walkers.path_edge[busy, : len(steps)][steps < depth[:, None]], 1)
     lanes = len(walkers.of_lane)
     walkers.of_lane[:] = MISSING
     walkers.free_lane[:] = usable - 1 - np.arange(lanes)
