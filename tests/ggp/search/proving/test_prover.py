@@ -9,6 +9,7 @@ import pytest
 from ggp.engines.loading import load
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
+from ggp.search.proving.proofs import MatchProofs
 from ggp.search.proving.prover import FIRST_SHARE, HOPELESS_SHARE, Prover, prepare_proving
 from ggp.solver import solve
 
@@ -239,10 +240,14 @@ def test_counted_plans_do_not_depend_on_a_clock():
     assert not few.has_decided
 
 
-def test_keeping_pace_ends_between_two_slices_when_it_is_told():
+def test_keeping_pace_ends_between_two_slices_when_it_is_told(monkeypatch):
     prover, asked = prover_of("connectfour", clock=lambda: 5.0), itertools.count(1)
-    slices = []
-    take = prover.proofs.slice
-    prover.proofs.slice = lambda left, length: slices.append(1) or take(left, length)
+    slices, take = [], MatchProofs.slice
+
+    def counting(proofs, left, length):
+        slices.append(left)
+        take(proofs, left, length)
+
+    monkeypatch.setattr(MatchProofs, "slice", counting)
     prover.keep_pace(0.0, 1000.0, length=None, is_stopped=lambda: next(asked) > 3)
     assert len(slices) == 3
