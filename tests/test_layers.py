@@ -54,7 +54,7 @@ HOMES = {
     "clingo": ("gdl.grounding",),
     "numba": ("ggp.jit",),
     "llvmlite": ("ggp.jit",),
-    "aiohttp": ("ggp.protocol", "ggp.web"),
+    "aiohttp": ("ggp.web",),
     "pyswip": ("ggp.engines.prolog_process",),
     "matplotlib": ("ggp.tournament.charts",),
     "click": ("ggp.cli",),

@@ -14,12 +14,12 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from urllib.parse import unquote_plus
+from urllib.parse import unquote_to_bytes
 
-from gdl.syntax.parser import decode
 from ggp.player_server.incoming_expression import IncomingExpression
 from ggp.player_server.web_pages import OriginRules
-from ggp.protocol.messages import printable
+from ggp.protocol.http_reply import CUT_SECONDS, is_cut, parse_headers
+from ggp.protocol.messages import message_text, printable
 
 log = logging.getLogger("ggp.http")
 
@@ -206,7 +206,7 @@ class HttpListener:
             await _send(writer, HttpResponse(""), origin)
             return None
         if method == "GET":
-            text = unquote_plus(target.removeprefix("/"), errors="replace")
+            text = message_text(unquote_to_bytes(target.removeprefix("/").replace("+", " ")))
             return HttpRequest(text, peer, arrival, reader.at_eof)
         if method != "POST":
             raise BadRequest(405, "method not allowed")
@@ -214,7 +214,7 @@ class HttpListener:
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = await self._read_body(reader, headers)
         # The announced charset is ignored: it is often wrong.
-        return HttpRequest(decode(body), peer, arrival, reader.at_eof)
+        return HttpRequest(message_text(body), peer, arrival, reader.at_eof)
 
     async def _read_body(self, reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
         if "chunked" in headers.get("transfer-encoding", "").lower():
@@ -231,7 +231,7 @@ class HttpListener:
     async def _read_until_complete(
         self, reader: asyncio.StreamReader, size: int, *, by_length: bool = False
     ) -> bytes:
-        """Read `size` bytes; fewer if the peer stops sending.
+        """Read `size` bytes; fewer if the peer stops sending, more if the length cuts the last expression.
 
         Without an announced length, the end of the expression ends the body too.
         """
@@ -242,6 +242,8 @@ class HttpListener:
                     most = _CHUNK_BYTES if by_length else _SCANNED_BYTES
                     chunk = await reader.read(min(most, size - len(body)))
             except TimeoutError:
+                if is_cut(body):
+                    continue  # on a busy machine a sender may pause for longer
                 # Announced lengths may be wrong: the message may be complete, else the parser reports it.
                 break
             if not chunk:
@@ -249,9 +251,23 @@ class HttpListener:
             body += chunk
             if not by_length and await self._is_end(expression, chunk):
                 break
+        if by_length and is_cut(body):
+            await self._read_rest(reader, body)
         if len(body) > self._limits.body_bytes:
             raise BadRequest(413, "body too large")
         return bytes(body)
+
+    async def _read_rest(self, reader: asyncio.StreamReader, body: bytearray) -> None:
+        """Add what follows the announced length, until all parentheses are closed or nothing more comes."""
+        depth = body.count(b"(") - body.count(b")")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CUT_SECONDS):
+                while depth > 0 and len(body) <= self._limits.body_bytes:
+                    chunk = await reader.read(_CHUNK_BYTES)
+                    if not chunk:
+                        return
+                    body += chunk
+                    depth += chunk.count(b"(") - chunk.count(b")")
 
     async def _is_end(self, expression: IncomingExpression, chunk: bytes) -> bool:
         """Whether `chunk` ends the expression; one connection's chunk per turn of the event loop."""
@@ -304,19 +320,14 @@ async def _read_head(reader: asyncio.StreamReader) -> tuple[list[str], float]:
 
 
 def _parse_head(lines: list[str]) -> tuple[str, str, dict[str, str]]:
-    """Method, target and headers (names in lower case). Header lines without a colon are ignored."""
+    """Method, target and headers (names in lower case)."""
     method, _, rest = lines[0].partition(" ")
     target, _, version = rest.strip().rpartition(" ")
     if not version.upper().startswith("HTTP/"):
         target = rest.strip()
     if not method.isalpha() or not method.isascii():
         raise BadRequest(400, "not HTTP")
-    headers: dict[str, str] = {}
-    for line in lines[1:]:
-        name, colon, value = line.partition(":")
-        if colon:
-            headers.setdefault(name.strip().lower(), value.strip())
-    return method.upper(), target, headers
+    return method.upper(), target, parse_headers(lines[1:])
 
 
 async def _send(writer: asyncio.StreamWriter, response: HttpResponse, origin: str = "") -> None:

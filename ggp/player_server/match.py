@@ -400,6 +400,8 @@ class PlayerMatch:
 
     async def _answer(self, message: Play, deadline: float, latest: float) -> Answer:
         own_move = message.last_move or self._last_answer
+        if not self._play_requests and _begins_match(message):
+            message = replace(message, terms=None)
         play = self._current = PendingPlay(ticket=len(self._play_requests))
         request = PlayRequest(
             ticket=play.ticket,
@@ -597,6 +599,11 @@ class PlayerMatch:
 
 def _texts(terms: tuple[Term, ...] | None) -> tuple[str, ...] | None:
     return None if terms is None else tuple(map(str, terms))
+
+
+def _begins_match(message: Play) -> bool:
+    """Whether `message`, the first to arrive, reports no step: some managers write () or (NIL NIL) for NIL."""
+    return not message.turn and message.last_move is None and set(message.terms or ()) <= {Symbol("nil")}
 
 
 def _slack(clock_seconds: float) -> float:

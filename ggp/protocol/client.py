@@ -1,8 +1,7 @@
 """Asking a player over HTTP: one request per connection, and `RemotePlayer`, its seat in a match.
 
-Players in the wild answer without Content-Length, with LF-only lines, without a reason phrase and with any
-status; whatever the status, the body is the answer. A reply that aiohttp cannot read at all, such as one
-without headers, counts as a connection error.
+Requests are HTTP/1.0, which every peer speaks and answers by closing the connection. A reply that
+`ggp.protocol.http_reply` cannot read, such as one without a head, counts as a connection error.
 """
 
 from __future__ import annotations
@@ -10,21 +9,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import socket
+import string
 import time
 from collections.abc import Coroutine, Hashable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-import aiohttp
-
 from gdl.program import Program
-from gdl.syntax.parser import decode
 from gdl.syntax.printer import to_kif
 from gdl.terms import Term
 from ggp.beliefs.observation import Observation
 from ggp.game import Move
 from ggp.match.faults import Illegal, Late, Unreachable, parse_fault, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
+from ggp.protocol.http_reply import HttpReply, NotHttpError
 from ggp.protocol.messages import (
     FAULT_HEADER,
     Abort,
@@ -35,6 +34,7 @@ from ggp.protocol.messages import (
     Start,
     Stop,
     format_message,
+    message_text,
     parse_info_reply,
     parse_move_reply,
     printable,
@@ -44,13 +44,12 @@ from ggp.protocol.scrambling import Scrambler
 CONNECT_SECONDS = 5.0
 INFO_SECONDS = 2.0
 ABORT_SECONDS = 1.0
-_MAX_REPLY_BYTES = 256 * 1024
 
 Result = TypeVar("Result")
 
 
 class NoConnectionError(PlayerFaultError):
-    """Nobody listens at the address of a player."""
+    """No connection opens to the address of a player."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Unreachable(), message)
@@ -87,51 +86,58 @@ async def ask_for_fault(
     url: str, message: Message, limit_seconds: float, *, receiver: str = ""
 ) -> tuple[str, str]:
     """`ask`, and the fault by which the reply is not that of the player's agent; mostly empty."""
-    timeout = aiohttp.ClientTimeout(total=limit_seconds, sock_connect=CONNECT_SECONDS)
-    headers = {"Content-Type": "text/acl", "Sender": "GAMEMASTER", "Receiver": receiver or "PLAYER"}
-    body = format_message(message).encode()
+    deadline = time.monotonic() + limit_seconds
+    connect_seconds = min(CONNECT_SECONDS, limit_seconds)
     try:
-        async with (
-            aiohttp.ClientSession(auto_decompress=False, timeout=timeout) as session,
-            session.post(url, data=body, headers=headers, allow_redirects=False) as response,
-        ):
-            reply = await _read_reply(response)
-            fault = printable(shorten(response.headers.get(FAULT_HEADER, "")))
-    except aiohttp.ConnectionTimeoutError:
-        raise NoConnectionError(f"{url}: no connection in {CONNECT_SECONDS:g} s") from None
-    except aiohttp.ClientConnectorError as error:
+        async with asyncio.timeout(connect_seconds):
+            transport, reply = await _connect(url)
+    except TimeoutError:
+        raise NoConnectionError(f"{url}: no connection in {connect_seconds:g} s") from None
+    except OSError as error:
         raise NoConnectionError(f"{url}: {_reason(error)}") from None
+    try:
+        transport.write(_request(url, format_message(message).encode(), receiver or "PLAYER"))
+        async with asyncio.timeout(deadline - time.monotonic()):
+            text = message_text(await reply.read())
     except TimeoutError:
         raise PlayerFaultError(Late(), f"{url}: no answer in {limit_seconds:g} s") from None
-    except (aiohttp.ClientError, OSError, ValueError) as error:
-        raise PlayerFaultError(Unreachable(), f"{url}: {_reason(error)}") from None
-    return decode(reply).strip(), fault
+    except ConnectionError:
+        raise PlayerFaultError(Unreachable(), f"{url}: connection closed without an answer") from None
+    except NotHttpError:
+        raise PlayerFaultError(Unreachable(), f"{url}: the answer is not HTTP") from None
+    finally:
+        transport.abort() if transport.get_write_buffer_size() else transport.close()
+    return text, printable(shorten(reply.headers.get(FAULT_HEADER.lower(), "")))
 
 
-def _reason(error: Exception) -> str:
-    """Why there is no answer, in words for the user."""
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
+async def _connect(url: str) -> tuple[asyncio.Transport, HttpReply]:
+    """Open a connection to the first address of the host that takes it. Raises OSError."""
+    loop, parts = asyncio.get_running_loop(), urlsplit(url)
+    error = OSError()
+    for family, *_, address in await loop.getaddrinfo(parts.hostname, parts.port, type=socket.SOCK_STREAM):
+        try:
+            return await loop.create_connection(HttpReply, *address[:2], family=family)
+        except OSError as refusal:
+            error = refusal
+    raise error
+
+
+def _request(url: str, body: bytes, receiver: str) -> bytes:
+    head = (
+        f"POST / HTTP/1.0\r\nHost: {urlsplit(url).netloc}\r\nAccept: */*\r\n"
+        f"Sender: GAMEMASTER\r\nReceiver: {printable(receiver)}\r\n"
+        f"Content-Type: text/acl\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def _reason(error: OSError) -> str:
+    """Why there is no connection, in words for the user."""
+    if isinstance(error, socket.gaierror):
         return "unknown host"
-    if isinstance(error, aiohttp.ServerDisconnectedError):
-        return "connection closed without an answer"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        error = error.os_error
     if isinstance(error, ConnectionRefusedError):
         return "nobody is listening there (connection refused)"
-    if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno).lower()
-    return "the answer is not HTTP"
-
-
-async def _read_reply(response: aiohttp.ClientResponse) -> bytes:
-    reply = bytearray()
-    # A body shorter than announced is still an answer.
-    with contextlib.suppress(aiohttp.ClientPayloadError):
-        async for chunk in response.content.iter_chunked(8192):
-            reply += chunk
-            if len(reply) > _MAX_REPLY_BYTES:
-                break
-    return bytes(reply)
+    return os.strerror(error.errno).lower() if error.errno else "no connection"
 
 
 def rules_on_wire(program: Program) -> str:
@@ -186,7 +192,7 @@ class RemotePlayer(Player):
             setup.play_clock_seconds,
         )
         reply, _ = self.requests.run(self._ask(message, _remaining(deadline)))
-        if reply.lower() != "ready":
+        if reply.strip(string.punctuation + string.whitespace).lower() != "ready":
             raise PlayerFaultError(
                 Illegal(shorten(reply)), f"{self.url} answers START with {shorten(reply)!r}"
             )
@@ -208,14 +214,15 @@ class RemotePlayer(Player):
         move, fault = None, parse_fault(stated)
         try:
             move = parse_move_reply(reply)
-        except ProtocolError:
+        except ProtocolError as error:
             fault = fault or Illegal(shorten(reply))
+            problem = f"not a move ({error})"
+        else:
+            problem = "not its agent's move"
         if move is not None and self.scrambler is not None:
             move = self.scrambler.unscramble(move)
         if move is None or fault is not None:
-            raise PlayerFaultError(
-                fault or Illegal(""), f"{self.url}: not its agent's move: {shorten(reply)!r}", move
-            )
+            raise PlayerFaultError(fault or Illegal(""), f"{self.url}: {problem}: {shorten(reply)!r}", move)
         return move
 
     def stop(self, told: tuple[Term, ...] | None) -> None:
@@ -232,7 +239,7 @@ class RemotePlayer(Player):
         super().stop(told)
 
     def require_listener(self) -> None:
-        """Raises NoConnectionError if nobody listens. Whoever does need not know INFO, nor be quick."""
+        """Raises NoConnectionError if no connection opens. A listener need not know INFO, nor be quick."""
         try:
             self.requests.run(ask(self.url, Info(), INFO_SECONDS))
         except NoConnectionError:

@@ -8,7 +8,6 @@ clock, PLAY the play clock and the grace of the match, STOP the play clock, ABOR
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -21,6 +20,7 @@ from ggp.match.referee import Referee, Watcher
 from ggp.match.terms import MatchTerms, derived_seed
 from ggp.protocol.client import (
     INFO_SECONDS,
+    NoConnectionError,
     RemotePlayer,
     Requests,
     Result,
@@ -38,10 +38,11 @@ LISTENING_SECONDS = 15.0
 """How long to wait for players of which nothing is heard: processes that were started a moment ago."""
 
 ASK_AGAIN_SECONDS = 0.5
+_UNKNOWN = "unknown"
 
 
 class NobodyThereError(Exception):
-    """No player of a match answers."""
+    """No connection opens to any player of a match."""
 
 
 def take_seats(
@@ -80,10 +81,11 @@ async def wait_until_available(
 ) -> list[str]:
     """Wait while players prepare or start to listen; returns the status of those not available.
 
-    limit_seconds   for players that answer; one that nobody listens for gets `LISTENING_SECONDS`
+    limit_seconds   for players that answer; others get at most `LISTENING_SECONDS`
     say             given a line for people when the wait begins, and when a player is given up
 
-    Raises NobodyThereError if no player answers at all.
+    Players older than INFO do not answer it: START will decide. Raises NobodyThereError if no connection
+    opens to any player.
     """
     statuses = await asyncio.gather(*(_wait_for(address, limit_seconds, say) for address in set(addresses)))
     if addresses and not any(statuses):
@@ -92,21 +94,25 @@ async def wait_until_available(
 
 
 async def _wait_for(address: str, limit_seconds: float, say: Callable[[str], None]) -> str:
-    """The last status of one player; empty if nobody listens."""
+    """The last status of one player: empty without a connection, "unknown" without a readable answer."""
     begin, status, has_said = time.monotonic(), "", False
     while True:
-        limit = limit_seconds if status else min(LISTENING_SECONDS, limit_seconds)
-        with contextlib.suppress(PlayerFaultError, ProtocolError):
-            reply = parse_info_reply(await ask(parse_address(address), Info(), INFO_SECONDS))
-            status = reply.status or "available"
-        if status not in ("", "busy"):
+        try:
+            reply = await ask(parse_address(address), Info(), INFO_SECONDS)
+            status = parse_info_reply(reply).status or "available"
+        except NoConnectionError:
+            pass
+        except (PlayerFaultError, ProtocolError):
+            status = status or _UNKNOWN
+        if status not in ("", _UNKNOWN, "busy"):
             return "available"
-        why = "is busy or preparing" if status else "does not answer"
+        why = {"": "does not answer", _UNKNOWN: "does not answer INFO"}.get(status, "is busy or preparing")
+        limit = limit_seconds if status == "busy" else min(LISTENING_SECONDS, limit_seconds)
         if time.monotonic() - begin >= limit:
             say(f"{address} {why} after {limit:g} s; continuing without waiting")
             return status
         if not has_said:
-            say(f"{address} {why}; waiting for at most {limit_seconds if status else limit:g} s")
+            say(f"{address} {why}; waiting for at most {limit:g} s")
             has_said = True
         await asyncio.sleep(ASK_AGAIN_SECONDS)
 

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import math
 import re
+import string
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from gdl.syntax.parser import decode
 from gdl.terms import Compound, Symbol, Term
 
 MAX_DEPTH = 1000
@@ -110,6 +112,15 @@ class InfoReply:
 
 
 # --- reading ------------------------------------------------------------------------------------
+
+
+def message_text(data: bytes) -> str:
+    """The text of a message or reply, without a byte order mark, blanks and NULs around it.
+
+    >>> message_text(b"\\xef\\xbb\\xbf( INFO )\\0")
+    '( INFO )'
+    """
+    return decode(data).strip("\ufeff\0" + string.whitespace)
 
 
 def parse_message(text: str) -> Message:
@@ -320,13 +331,17 @@ def parse_term(text: str) -> Term:
 def parse_move_reply(text: str) -> Term:
     """Read the answer to PLAY; `(explanation …)` and `(taunt …)` after the move are ignored.
 
-    Raises ProtocolError if there is no move.
+    They may all stand in one list, or the move alone. Raises ProtocolError if there is no move.
 
-    >>> str(parse_move_reply("(mark 1 1) (taunt ha)"))
-    '(mark 1 1)'
+    >>> str(parse_move_reply("(mark 1 1) (taunt ha)")), str(parse_move_reply("((mark 1 1) (taunt ha))"))
+    ('(mark 1 1)', '(mark 1 1)')
     """
     expressions = list(split_expressions(text))
     _require(bool(expressions), "empty reply")
+    if len(expressions) == 1 and expressions[0].startswith("("):
+        elements = split_list(expressions[0])
+        if elements and elements[0].startswith("("):
+            expressions = elements
     for extra in expressions[1:]:
         words = split_list(extra) if extra.startswith("(") else []
         _require(bool(words) and words[0].lower() in ("explanation", "taunt"), "more than a move")
@@ -349,7 +364,7 @@ def parse_info_reply(text: str) -> InfoReply:
     for pair in split_list(expressions[0]):
         words = split_list(pair) if pair.startswith("(") else [pair]
         if len(words) > 1:
-            found.setdefault(words[0].lower(), " ".join(words[1:]))
+            found.setdefault(words[0].lower(), " ".join(words[1:]).strip('"'))
         elif words and not found:
             found["status"] = words[0]
     return InfoReply(found.get("name", ""), found.get("status", "").lower(), found.get("species", "").lower())

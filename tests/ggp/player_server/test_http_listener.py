@@ -35,6 +35,14 @@ def port():
         b"POST / HTTP/1.1\r\nno colon here\r\nContent-Length: 6\r\n\r\n(INFO)",
         b"POST / HTTP/1.1\r\nContent-Type: text/acl; charset=klingon\r\nContent-Length: 8\r\n\r\n( INFO )",
         b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n( IN\r\n4\r\nFO )\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nX Y: z\r\nContent-Length : 6\r\n\r\n(INFO)",
+        b"POST / HTTP/1.0\r\nContent-Length: 11\r\n\r\n\xef\xbb\xbf( INFO )",
+        b"POST / HTTP/1.0\r\n\r\n\xef\xbb\xbf( INFO )",
+        b"POST / HTTP/1.0\r\nContent-Length: 9\r\n\r\n( INFO )\0",
+        b"POST / HTTP/1.0\r\nContent-Length: 18\r\n\r\n" + "( INFO )".encode("utf-16"),
+        b"POST / HTTP/1.0\r\n\r\n" + b"\xfe\xff" + "( INFO )".encode("utf-16-be"),
+        b"POST / HTTP/1.0\r\nContent-Length: 17\r\n\r\n" + "(INFO Gr\u00f6\u00dfe \u20ac)".encode(),
+        b"GET /%EF%BB%BF(INFO) HTTP/1.0\r\n\r\n",
         b"GET /%28+INFO+%29 HTTP/1.1\r\nHost: 127.0.0.1:9147\r\n\r\n",
         b"GET /(%20INFO%20) HTTP/1.0\r\n\r\n",
         b"GET /(INFO)\r\n\r\n",
@@ -52,6 +60,18 @@ def test_player_answers_info_in_any_form(request_bytes, port):
 def test_player_reads_a_body_that_is_shorter_than_announced(port):
     data = b"POST / HTTP/1.0\r\nContent-Length: 50\r\n\r\n( INFO )"
     assert asyncio.run(exchange(port, data, half_close=True)).decode().endswith(INFO)
+
+
+def test_player_waits_for_a_sender_that_pauses_within_a_message():
+    async def scenario():
+        async with running_player(limits=RequestLimits(quiet_seconds=0.05)) as server:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(b"POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( IN")
+            await asyncio.sleep(0.3)
+            writer.write(b"FO )")
+            return (await reader.read()).decode()
+
+    assert run(scenario).endswith(INFO)
 
 
 def test_player_answers_options_with_cors_headers(port):

@@ -283,6 +283,19 @@ def test_player_answers_turn_own_move_and_percepts_in_capitals():
     assert run(scenario()) == ("ready", ["NOOP", "(PICK 1)", "NOOP", "KEEP"], "done")
 
 
+@pytest.mark.parametrize("nothing", ["()", "(NIL NIL)", "( nil )", "0 NIL ()"])
+@pytest.mark.parametrize(("role", "rules"), [("x", TICTACTOE), ("player", COIN)])
+def test_first_play_reports_no_step_however_nil_is_written(nothing, role, rules):
+    async def scenario():
+        async with running_player() as server:
+            assert await post(server.port, start(role=role, rules=rules)) == "ready"
+            await post(server.port, f"( PLAY m {nothing} )")
+            await post(server.port, f"( PLAY m {nothing} )" if role == "x" else "( INFO )")
+            return server.matches["m"].step
+
+    assert run(scenario()) == 0
+
+
 # --- reports and pondering --------------------------------------------------------------------
 
 

@@ -1,6 +1,9 @@
 """Matches over HTTP: whatever the players do, the match finishes and its record is right."""
 
 import asyncio
+import gzip
+import socket
+import threading
 from contextlib import AsyncExitStack
 
 import pytest
@@ -340,10 +343,61 @@ async def reply_with(data):
         b"HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n(mark 1 1)",
         b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 10\r\n\r\n(mark 1 1)",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n(mark 1 1)\r\n0\r\n\r\n",
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n(mark 1 1)",
+        b"HTTP/1.1 200 OK\r\nA B: c\r\nno colon at all\r\nContent-Length : 10\r\n\r\n(mark 1 1)",
+        b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n(mark 1 1)",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n(mark 1 1)",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n\xef\xbb\xbf(mark 1 1)",
+        b"HTTP/1.1 200 OK\r\n\r\n" + "(mark 1 1)".encode("utf-16"),
+        b"HTTP/1.1 200 OK\r\n\r\n\r\n(mark 1 1)\r\n\0",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"(mark 1 1)"),
     ],
 )
 def test_ask_reads_replies_of_any_form(data):
     assert asyncio.run(reply_with(data)) == "(mark 1 1)"
+
+
+@pytest.mark.parametrize(
+    "text", ["( ( name M\u00fcller ) )", "(\u00fc)", "(go \u00c4\u00d6\u00dc\u20ac)", "gr\u00f6\u00dfe"]
+)
+def test_ask_reads_replies_whose_length_counts_characters(text):
+    head = f"HTTP/1.0 200 OK\r\nContent-Length: {len(text)}\r\n\r\n"
+    assert asyncio.run(reply_with(head.encode() + text.encode())) == text
+
+
+def test_ask_does_not_wait_for_a_connection_that_stays_open():
+    async def scenario(data):
+        async def serve(reader, writer):
+            await reader.read(65536)
+            writer.write(data)
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        try:
+            return await ask(address, Info(), 60)
+        finally:
+            server.close()
+
+    for length in ("", "Content-Length: 10\r\n", "Content-Length: 12\r\n"):
+        data = f"HTTP/1.1 200 OK\r\n{length}\r\n(mark 1 1)".encode()
+        assert asyncio.run(asyncio.wait_for(scenario(data), 30)) == "(mark 1 1)"
+
+
+def test_ask_reads_the_reply_of_a_peer_that_resets_the_connection():
+    """Closing a socket with unread data resets its connection; the answer has arrived before that."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        connection, _ = listener.accept()
+        connection.recv(10)
+        connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n(mark 1 1)")
+        connection.close()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    assert asyncio.run(ask(f"http://127.0.0.1:{listener.getsockname()[1]}", Info(), 5)) == "(mark 1 1)"
+    thread.join()
+    listener.close()
 
 
 @pytest.mark.parametrize("data", [b"", b"(mark 1 1)", b"\x00\xff\x00\xff"])
@@ -433,6 +487,27 @@ def test_remote_player_raises_faults():
     assert caught.value.fault == Illegal("(((")
 
 
+@pytest.mark.parametrize(
+    "reply", ["ready", "READY", "ready.", '"ready"', "(ready)", "\r\nready\r\n", "READY\0"]
+)
+def test_start_is_accepted_in_any_spelling_of_ready(reply):
+    async def script(message):
+        return reply if isinstance(message, Start) else "a"
+
+    record, _ = referee(MATRIX, [script, answering("a"), answering("a")])
+    assert record.errors[0] == ["", "", ""]
+
+
+@pytest.mark.parametrize("reply", ["", "not ready", "busy", "ok"])
+def test_start_is_refused_by_any_other_word(reply):
+    async def script(message):
+        return reply if isinstance(message, Start) else "a"
+
+    record, _ = referee(MATRIX, [script, answering("a"), answering("a")])
+    assert record.errors[0] == [f"IL {reply}", "", ""]
+    assert record.errors[1:] == [["", "", ""]] * 2
+
+
 @pytest.mark.slow
 def test_manager_waits_for_players_that_prepare():
     async def scenario():
@@ -458,6 +533,34 @@ def test_manager_waits_for_players_that_prepare():
     assert len(lines) == 3
     assert "is busy or preparing; waiting for at most 60 s" in lines[0]
     assert {code for row in record.errors for code in row} == {""}
+
+
+@pytest.mark.parametrize(
+    "info", [b"", b"HTTP/1.0 400 Bad Request\r\nContent-Length: 0\r\n\r\n", b"(available)"]
+)
+def test_manager_plays_with_players_that_do_not_know_info(info):
+    """START decides whether a player plays; INFO is younger than many of them."""
+
+    async def serve(reader, writer):
+        text = (await reader.read(65536)).decode()
+        if "INFO" in text:
+            writer.write(info)
+        else:
+            writer.write(b"HTTP/1.0 200 OK\r\n\r\n" + (b"ready" if "START" in text else b"a"))
+        writer.close()
+
+    async def scenario():
+        lines = []
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        await wait_until_available([address], limit_seconds=0.0, say=lines.append)
+        record = await manage_match(MATRIX, [address] * 3, QUICK)
+        server.close()
+        return address, lines, record
+
+    address, lines, record = asyncio.run(scenario())
+    assert lines == [f"{address} does not answer INFO after 0 s; continuing without waiting"]
+    assert record.errors == [["", "", ""]] * 3
 
 
 def test_manager_reports_that_nobody_is_there():
