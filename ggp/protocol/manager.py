@@ -38,7 +38,7 @@ LISTENING_SECONDS = 15.0
 """How long to wait for players of which nothing is heard: processes that were started a moment ago."""
 
 ASK_AGAIN_SECONDS = 0.5
-_UNKNOWN = "unknown"
+_UNKNOWN = "no readable status"
 
 
 class NobodyThereError(Exception):
@@ -94,19 +94,21 @@ async def wait_until_available(
 
 
 async def _wait_for(address: str, limit_seconds: float, say: Callable[[str], None]) -> str:
-    """The last status of one player: empty without a connection, "unknown" without a readable answer."""
+    """The last status of one player: empty without a connection, `_UNKNOWN` without a readable answer."""
     begin, status, has_said = time.monotonic(), "", False
+    url, fault = parse_address(address), ""
     while True:
         try:
-            reply = await ask(parse_address(address), Info(), INFO_SECONDS)
-            status = parse_info_reply(reply).status or "available"
+            status = parse_info_reply(await ask(url, Info(), INFO_SECONDS)).status or "available"
         except NoConnectionError:
             pass
-        except (PlayerFaultError, ProtocolError):
-            status = status or _UNKNOWN
+        except (PlayerFaultError, ProtocolError) as error:
+            status, fault = status or _UNKNOWN, str(error).removeprefix(f"{url}: ")
         if status not in ("", _UNKNOWN, "busy"):
             return "available"
-        why = {"": "does not answer", _UNKNOWN: "does not answer INFO"}.get(status, "is busy or preparing")
+        why = {"": "does not answer", _UNKNOWN: f"does not answer INFO ({fault})"}.get(
+            status, "is busy or preparing"
+        )
         limit = limit_seconds if status == "busy" else min(LISTENING_SECONDS, limit_seconds)
         if time.monotonic() - begin >= limit:
             say(f"{address} {why} after {limit:g} s; continuing without waiting")

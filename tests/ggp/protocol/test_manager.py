@@ -536,9 +536,14 @@ def test_manager_waits_for_players_that_prepare():
 
 
 @pytest.mark.parametrize(
-    "info", [b"", b"HTTP/1.0 400 Bad Request\r\nContent-Length: 0\r\n\r\n", b"(available)"]
+    ("info", "fault"),
+    [
+        (b"", "connection closed without an answer"),
+        (b"HTTP/1.0 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "empty reply"),
+        (b"(available)", "the answer is not HTTP"),
+    ],
 )
-def test_manager_plays_with_players_that_do_not_know_info(info):
+def test_manager_plays_with_players_that_do_not_know_info(info, fault):
     """START decides whether a player plays; INFO is younger than many of them."""
 
     async def serve(reader, writer):
@@ -559,7 +564,7 @@ def test_manager_plays_with_players_that_do_not_know_info(info):
         return address, lines, record
 
     address, lines, record = asyncio.run(scenario())
-    assert lines == [f"{address} does not answer INFO after 0 s; continuing without waiting"]
+    assert lines == [f"{address} does not answer INFO ({fault}) after 0 s; continuing without waiting"]
     assert record.errors == [["", "", ""]] * 3
 
 
