@@ -73,7 +73,7 @@ def ground(
 ) -> GroundProgram:
     """The ground program of a rule sheet.
 
-    seconds     CPU-time limit for gringo; its wall time may be four times as long
+    seconds     CPU-time limit for gringo; its wall time may be ten times as long
     mebibytes   address-space limit for gringo
     cancel      when set, the work ends within 50 ms
     progress    called with the number of ground rules and gringo's CPU seconds so far

@@ -30,7 +30,7 @@ from gdl.errors import GroundingError
 Progress: TypeAlias = Callable[[int, float], None]
 """Called regularly with the number of ground rules so far and gringo's CPU seconds."""
 
-WALL_FACTOR = 4.0
+WALL_FACTOR = 10.0
 """Wall time per CPU second of a limit, so that a busy machine grounds the same sheets, only later."""
 _TICK_SECONDS = 0.05
 _CHUNK_BYTES = 1 << 20

@@ -115,6 +115,8 @@ class PlayerMatch:
         self._rng = random.Random(self._seed)
         self._state_pool = states
         self._states: StateLink | None = None
+        self._loading: asyncio.Task[None] | None = None
+        self._is_start_over = False
         # This role's place in joint moves; None where percepts are told instead, or before it is known.
         self._own_index: int | None = None
         self._spellings: Mapping[str, str] = {}
@@ -157,6 +159,11 @@ class PlayerMatch:
         return self._position is not None
 
     @property
+    def is_behind(self) -> bool:
+        """Whether the clock of START has ended while the rules were being read; that goes on."""
+        return self._is_start_over and self._loading is not None and not self._loading.done()
+
+    @property
     def state_pid(self) -> int | None:
         """The process id of the state process, if it is alive."""
         return None if self._states is None else self._states.pid
@@ -195,11 +202,12 @@ class PlayerMatch:
             return await self._start(deadline)
         finally:
             # From here on the connection is closed in any case.
+            self._is_start_over = True
             is_abandoned = self._is_start_abandoned()
             self._is_start_abandoned = lambda: is_abandoned
 
     async def _start(self, deadline: float) -> str:
-        loading = asyncio.create_task(self._load())
+        loading = self._loading = asyncio.create_task(self._load())
         self._keep(loading)
         try:
             # Most rules load at once; invalid ones should not cost a process.
@@ -218,13 +226,29 @@ class PlayerMatch:
             return "worker not ready in time" if self.is_loaded else "rules not loaded in time"
         except StateError as error:
             raise StartError(str(error)) from None
-        except StateLost:
-            why = "the match ended meanwhile" if self._is_closed else "the rules take too much memory"
-            raise StartError(why) from None
+        except StateLost as error:
+            raise StartError("the match ended meanwhile" if self._is_closed else str(error)) from None
         return ""
 
     async def _load(self) -> None:
-        """Let a state process load the rules. Raises OSError, StateError, StateLost."""
+        """Let a state process load the rules, and another one if it dies.
+
+        Raises OSError, StateError, StateLost.
+        """
+        try:
+            await self._load_once()
+        except StateLost as error:
+            if self._is_closed or str(error):
+                raise
+            log.warning("match %s: the process that reads the rules died; trying again", self.match_id)
+            if self._states is not None:
+                self._state_pool.give_back(self._states)
+            try:
+                await self._load_once()
+            except StateLost as again:
+                raise StateLost(str(again) or "the process that reads the rules died twice") from None
+
+    async def _load_once(self) -> None:
         states = await self._state_pool.take(lambda: self._is_closed)
         if self._is_closed:
             self._state_pool.give_back(states)
@@ -377,7 +401,8 @@ class PlayerMatch:
         finally:
             if self._pending is not None and self._pending[1] is task:
                 self._pending = None
-        self._answered = (message, answer)
+        if answer.how != "guess" or message.terms is not None:
+            self._answered = (message, answer)
         self.last_heard = time.monotonic()
         return answer
 
@@ -469,6 +494,8 @@ class PlayerMatch:
 
     async def _advance(self, message: Play, own_move: Move | None, deadline: float) -> KnownPosition | None:
         """Let the state process follow the match one PLAY further; None if it failed."""
+        if self._loading is not None and not self._loading.done():
+            await asyncio.wait({self._loading})
         if self._states is None:
             return None
         try:
@@ -602,7 +629,7 @@ def _texts(terms: tuple[Term, ...] | None) -> tuple[str, ...] | None:
 
 
 def _begins_match(message: Play) -> bool:
-    """Whether `message`, the first to arrive, reports no step: some managers write () or (NIL NIL) for NIL."""
+    """Whether the first PLAY reports no step: some managers write () or (NIL NIL) for NIL."""
     return not message.turn and message.last_move is None and set(message.terms or ()) <= {Symbol("nil")}
 
 

@@ -109,7 +109,7 @@ class PlayerServer:
         if self._closing:
             await asyncio.wait(self._closing, timeout=_CLOSING_SECONDS)
         await self._listener.close()
-        await asyncio.gather(self._states.close(), self._reader.close())
+        await self._states.close()
 
     async def prepare(self) -> None:
         """Compile what the agent runs, and from now on keep a search process warm for the next match."""
@@ -138,9 +138,11 @@ class PlayerServer:
 
     async def _dispatch(self, message: Message, request: HttpRequest) -> tuple[HttpResponse | str, str]:
         """The reply, and a note for the log."""
+        if isinstance(message, Play | Stop | Abort) and message.match_id.lower() not in self.matches:
+            await self._reader.catch_up(request.host)  # its START may not be read yet
         match message:
             case Info():
-                status = "available" if self._has_room() else "busy"
+                status = "available" if self._has_room() and not self._is_behind() else "busy"
                 return format_info_reply(self.options.name, status), ""
             case Start():
                 return await self._start(message, request)
@@ -274,6 +276,10 @@ class PlayerServer:
                     log.warning("match %s: manager gone; match dropped", match_id)
                     self._end(match_id, None)
         return len(self.matches) < self.options.max_matches
+
+    def _is_behind(self) -> bool:
+        """Whether a START is being read, or its rules are not known though its clock has ended."""
+        return self._reader.is_behind or any(match.is_behind for match in self.matches.values())
 
     def _drop(self, key: str, match: PlayerMatch) -> None:
         """End `match` unless an ABORT has done so, or a new match has taken its place."""

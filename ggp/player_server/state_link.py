@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ggp.processes.child_process import ChildProcess, resident_mebibytes
+from ggp.processes.child_process import ChildProcess, resident_mebibytes, result_of_work
 
 log = logging.getLogger("ggp.player")
 
@@ -19,14 +19,14 @@ MODULE = "ggp.player_server.state_process"
 _LINE_BYTES = 64 * 1024 * 1024
 _START_SECONDS = 30.0
 _FORGET_SECONDS = 0.5
-"""How long a process that has been idle may take to forget a match before it is killed."""
+"""How much work a process that has been idle may take to forget a match before it is killed."""
 
 _GROWTH_MEBIBYTES = 100
 """A process that a match has let grow by more than this is not used again."""
 
 
 class StateLost(Exception):  # noqa: N818 - an event
-    """The process has ended: it was killed, or needed too much memory."""
+    """The process has ended; the text says why, and is empty if it was killed."""
 
 
 class StateError(Exception):
@@ -41,10 +41,9 @@ class StateLink:
     """One state process. Requests are answered in order.
 
     mebibytes   limit of its memory
-    niceness    added to that of the server
     """
 
-    def __init__(self, mebibytes: int, niceness: int = 0) -> None:
+    def __init__(self, mebibytes: int) -> None:
         self._waiting: deque[asyncio.Future[Any]] = deque()
         self._is_gone = False
         self._size_when_new = 0
@@ -53,7 +52,7 @@ class StateLink:
             MODULE,
             self._receive,
             self._lose,
-            arguments=(str(mebibytes), str(niceness)),
+            arguments=(str(mebibytes),),
             line_bytes=_LINE_BYTES,
         )
 
@@ -68,13 +67,12 @@ class StateLink:
         return time.monotonic() - self._busy_since if self._waiting else 0.0
 
     async def start(self) -> None:
-        """Start the process and wait until it is ready for work. Raises OSError, StateLost."""
+        """Start the process and wait until it is ready for work. Raises OSError, StateLost, TimeoutError."""
         await self._process.start()
         if self._is_gone:  # killed meanwhile
             await self._process.close()
             raise StateLost
-        async with asyncio.timeout(_START_SECONDS):
-            await self.ask("forget")
+        await result_of_work(self.ask("forget"), self.pid, _START_SECONDS)
         self._size_when_new = resident_mebibytes(self.pid or 0)
 
     def ask(self, do: str, **arguments: Any) -> asyncio.Future[Any]:
@@ -99,6 +97,8 @@ class StateLink:
         reply = json.loads(line)
         if "error" in reply:
             future.set_exception(StateError(reply["error"], is_rules=reply["is_rules"]))
+        elif "lost" in reply:
+            future.set_exception(StateLost(reply["lost"]))
         else:
             future.set_result(reply["result"])
 
@@ -124,8 +124,7 @@ class StateLink:
         is_warm = False
         if not self._waiting:
             with contextlib.suppress(TimeoutError, StateError, StateLost):
-                async with asyncio.timeout(_FORGET_SECONDS):
-                    await self.ask("forget")
+                await result_of_work(self.ask("forget"), self.pid, _FORGET_SECONDS)
                 grown = resident_mebibytes(self.pid or 0) - self._size_when_new
                 is_warm = self.pid is not None and grown <= _GROWTH_MEBIBYTES
         if not is_warm:

@@ -1,30 +1,26 @@
-"""A process that computes with strangers' texts: `python -m ggp.player_server.state_process MIB NICE`.
+"""A process that computes with strangers' rules: `python -m ggp.player_server.state_process MIB`.
 
 Rules from strangers may keep a reasoner busy for ever or exhaust memory, and a thread cannot be ended. So the
 states of a match are computed here, under a memory limit, in a process that is killed if it does not stop.
-Otherwise it serves one match after the other, without starting again. Another such process reads long
-messages.
+Otherwise it serves one match after the other, without starting again.
 
 It reads requests, one JSON object per line, and answers each in order: `{"result": …}`, or `{"error": text,
-"is_rules": …}`, where `is_rules` says that the rules or the role are at fault.
+"is_rules": …}`, where `is_rules` says that the rules or the role are at fault, or `{"lost": why}` at its end.
 
     load      rules, role, engine, seed      what `Loaded` holds
     advance   terms, own_move, deadline      position
     search    seconds                        the best move of a short search so far, or null
     forget                                   null; the match is over
-    read      text                           a START, PLAY… as the fields of its class
 """
 
 from __future__ import annotations
 
 import gc
 import json
-import os
 import random
 import sys
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import asdict
 from typing import Any
 
 from gdl.errors import GdlError, ReasoningError
@@ -41,7 +37,7 @@ from ggp.processes.child_end import (
     take_stdin,
     take_stdout,
 )
-from ggp.protocol.messages import Play, ProtocolError, Stop, parse_message, parse_term, parse_term_or_name
+from ggp.protocol.messages import ProtocolError, parse_term, parse_term_or_name
 
 _SMALLEST_RULES = "(role x) (legal x noop) (init p) (next p) (goal x 0) (<= terminal (not (true p)))"
 
@@ -68,7 +64,6 @@ class StateProcess:
             "advance": self.advance,
             "search": self.search,
             "forget": self.forget,
-            "read": read,
         }
         try:
             return {"result": methods[request.pop("do")](**request)}
@@ -156,45 +151,26 @@ def load_rules(rules: str, *, engine: str, quick: bool = False) -> Game[Any]:
     return load(rules + "\n", engine=engine, name="START", quick=quick)
 
 
-def read(text: str) -> dict[str, Any]:
-    """Read a message; its class by name, its fields as JSON-able data. Raises ProtocolError.
-
-    >>> read("(play M7 (a (b c)))")["terms"]
-    ['a', '(b c)']
-    """
-    message = parse_message(text)
-    values: dict[str, Any] = {"kind": type(message).__name__.lower()}
-    if isinstance(message, Play | Stop):
-        return {
-            **values,
-            "match_id": message.match_id,
-            "terms": None if message.terms is None else list(map(str, message.terms)),
-            "turn": message.turn,
-            "last_move": None if message.last_move is None else str(message.last_move),
-        }
-    fields = asdict(message)
-    if "role" in fields:
-        fields["role"] = str(message.role)  # type: ignore[union-attr]
-    return {**values, **fields}
-
-
 def main() -> None:
     """Serve requests until the input ends."""
     lines, stream = LineQueue(take_stdin()), take_stdout()
-    mebibytes, niceness = map(int, sys.argv[1:])
-    limit_memory(mebibytes)
-    if niceness and hasattr(os, "nice"):
-        os.nice(niceness)
+    limit_memory(int(sys.argv[1]))
     process = StateProcess()
     process.load(_SMALLEST_RULES, "x", "reasoner", 0)  # imports what every match needs
     process.forget()
     try:
         while True:
-            reply = process.answer(lines.wait())
+            try:
+                reply = process.answer(lines.wait())
+            except MemoryError:
+                reply = {"lost": "the rules take too much memory"}
             stream.write(json.dumps(reply).encode() + b"\n")
             stream.flush()
+            if "lost" in reply:
+                break
     except (MemoryError, OSError):
-        end_process_group(3)
+        pass
+    end_process_group(3)
 
 
 if __name__ == "__main__":

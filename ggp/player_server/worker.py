@@ -68,7 +68,7 @@ PONDERING_PATIENCE_SECONDS = 5.0
 LONGEST_PONDERING_SECONDS = 600.0
 """Limit for long clocks: a stranger's START with clocks of a week must not keep a core busy that long."""
 _THREADS_SECONDS = 0.5
-"""How long the threads of a match may run on after its end."""
+"""CPU time for which the threads of a match may run on after its end; the server ends one that hangs."""
 
 
 class Inbox:
@@ -304,9 +304,9 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
 
 def _have_ended(threads: set[threading.Thread]) -> bool:
     """Whether `threads` have ended, or do so soon."""
-    until = time.monotonic() + _THREADS_SECONDS
-    for thread in threads:
-        thread.join(max(0.0, until - time.monotonic()))
+    until = time.process_time() + _THREADS_SECONDS
+    while any(thread.is_alive() for thread in threads) and time.process_time() < until:
+        next(iter(thread for thread in threads if thread.is_alive())).join(0.05)
     return not any(thread.is_alive() for thread in threads)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Callable, Sequence
 
 from ggp.player_server.worker_messages import (
@@ -21,17 +20,17 @@ from ggp.player_server.worker_messages import (
     parse_event,
     to_line,
 )
-from ggp.processes.child_process import ChildProcess, resident_mebibytes
+from ggp.processes.child_process import ChildProcess, WorkClock, resident_mebibytes, result_of_work
 from ggp.protocol.messages import printable
 
 log = logging.getLogger("ggp.player")
 
 _STOP_SECONDS = 1.0
-"""How long a process may take to end its match before it is killed."""
+"""How much work a process may take to end its match before it is killed."""
 _COMPILING_SECONDS = 120.0
-"""How long, if it is compiling: what it compiles is in the cache for the next match."""
+"""How much, if it is compiling: what it compiles is in the cache for the next match."""
 PREPARING_SECONDS = 300.0
-"""How long a process may compile and load what the agent runs."""
+"""How much work a process may take to compile and load what the agent runs."""
 _GROWTH_MEBIBYTES = 50
 """A process that has grown by more than this since it was prepared is not used again."""
 
@@ -85,10 +84,10 @@ class WorkerLink:
         if self.pid is None:
             return False
         self.send(StopRequest(None if terms is None else tuple(terms)))
-        begin = not_compiling_since = time.monotonic()
-        while (now := time.monotonic()) - not_compiling_since <= _STOP_SECONDS and not is_over.is_set():
-            if self.is_compiling and now - begin < _COMPILING_SECONDS:
-                not_compiling_since = now
+        since_stop = since_compiling = WorkClock(self.pid)
+        while not (since_compiling.has_passed(_STOP_SECONDS) or is_over.is_set()):
+            if self.is_compiling and not since_stop.has_passed(_COMPILING_SECONDS):
+                since_compiling = WorkClock(self.pid)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(is_over.wait(), 0.1)
         return is_stopped
@@ -109,7 +108,7 @@ class WorkerPool:
     anything, and would leave nothing in the cache; later ones would lose the time of loading.
 
     most                of the processes that wait for a match, or end one
-    preparing_seconds   after which a process that still prepares is killed
+    preparing_seconds   of work, after which a process that still prepares is killed
     """
 
     def __init__(self, agent: str, most: int = 1, *, preparing_seconds: float = PREPARING_SECONDS) -> None:
@@ -140,17 +139,20 @@ class WorkerPool:
                 changed.set()
 
         link = self._preparing = WorkerLink(receive)
+        waiting: asyncio.Task[bool] | None = None
         try:
             await link.start()
             link.send(PrepareRequest(self._agent))
-            async with asyncio.timeout(self._preparing_seconds):
-                await changed.wait()
+            waiting = asyncio.create_task(changed.wait())
+            await result_of_work(waiting, link.pid, self._preparing_seconds)
         except TimeoutError:
             log.warning("not prepared: %s took more than %g s", self._agent, self._preparing_seconds)
         except OSError as error:
             log.warning("not prepared: %s", error)
         finally:
             self._preparing = None
+            if waiting is not None:
+                waiting.cancel()
             if is_ready and not self._is_closed:
                 self._prepared_mebibytes = resident_mebibytes(link.pid or 0)
                 self._idle.append(link)

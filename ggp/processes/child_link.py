@@ -1,4 +1,4 @@
-"""The server's end of a child process: numbered requests with a time limit, events, and its end."""
+"""The server's end of a child process: numbered requests with a limit of work, events, and its end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ggp.processes.child_process import ChildProcess
+from ggp.processes.child_process import ChildProcess, result_of_work
 
 _ENDED = "stopped: the process has ended, most often because the rules need too much memory"
 _LINE_BYTES = 16 * 1024 * 1024
@@ -63,7 +63,7 @@ class ChildLink:
             raise ChildStartError(f"no process could be started: {error}", is_gone=True) from None
 
     async def ask(self, do: str, arguments: Mapping[str, Any], seconds: float) -> Any:
-        """The answer to a request; a process that takes longer than `seconds` is killed.
+        """The answer to a request; a process that takes more work than `seconds` is killed.
 
         Raises ChildError.
         """
@@ -74,7 +74,7 @@ class ChildLink:
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         self._process.send(json.dumps({"number": number, "do": do, **arguments}).encode() + b"\n")
         try:
-            return await asyncio.wait_for(future, seconds)
+            return await result_of_work(future, self._process.pid, seconds)
         except TimeoutError:
             self._process.kill()
             raise ChildError(f"stopped: the rules took longer than {seconds:g} s", is_gone=True) from None

@@ -9,9 +9,13 @@ import asyncio
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from ggp.processes.isolation import isolated_command, isolated_environment
+
+Result = TypeVar("Result")
 
 
 class ChildProcess:
@@ -100,6 +104,53 @@ class ChildProcess:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
+
+
+WALL_FACTOR = 10.0
+"""Wall time per CPU second of a limit, for a process that neither works nor answers."""
+
+
+class WorkClock:
+    """The time a child takes, from now: CPU time, so that waiting for a core on a busy machine costs nothing.
+
+    A child that sleeps, or waits for something else, gets `WALL_FACTOR` times as long in wall time.
+    """
+
+    def __init__(self, pid: int | None) -> None:
+        self._pid = pid
+        self._begin, self._cpu_begin = time.monotonic(), cpu_seconds(pid)
+
+    def has_passed(self, seconds: float) -> bool:
+        """Whether the child has taken more than `seconds`."""
+        wall = time.monotonic() - self._begin
+        return wall > seconds and (
+            cpu_seconds(self._pid) - self._cpu_begin > seconds or wall > WALL_FACTOR * seconds
+        )
+
+
+async def result_of_work(future: asyncio.Future[Result], pid: int | None, seconds: float) -> Result:
+    """The result of `future`, for which process `pid` works at most `seconds`; see `WorkClock`.
+
+    Raises what `future` raises, and TimeoutError; then it is not cancelled.
+    """
+    clock = WorkClock(pid)
+    while not future.done():
+        if clock.has_passed(seconds):
+            raise TimeoutError
+        await asyncio.wait({future}, timeout=min(0.2, seconds))
+    return future.result()
+
+
+def cpu_seconds(pid: int | None) -> float:
+    """CPU time of a child, all threads together; wall time where the system does not report it.
+
+    >>> 0 < cpu_seconds(os.getpid()) < 3600
+    True
+    """
+    if pid is not None:
+        with contextlib.suppress(AttributeError, OSError, OverflowError):
+            return time.clock_gettime(~pid << 3 | 2)  # Linux: see clock_getcpuclockid(3)
+    return time.monotonic()
 
 
 def resident_mebibytes(pid: int) -> int:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -33,7 +33,12 @@ MAX_CLOCK_SECONDS = 7 * 24 * 3600.0
 FAULT_HEADER = "X-GGP-Fault"
 """Header of a reply to PLAY that is not the move of the player's agent: why, as match records write it."""
 
+_STEP_TOKENS, _STEP_TERMS = 2000, 100
+"""Of a long message, read in about a millisecond."""
+
 _TOKEN = re.compile(r'[()]|;[^\n\r]*|"[^"]*"|[^\s();]+')
+_TOKEN_OR_GAP = re.compile(_TOKEN.pattern + r"|\s{8,}")
+"""Searching for a token takes long in a long gap."""
 
 
 class ProtocolError(Exception):
@@ -129,18 +134,54 @@ def parse_message(text: str) -> Message:
     >>> parse_message("(play M7 (a b))")
     Play(match_id='M7', terms=(Symbol('a'), Symbol('b')), turn=None, last_move=None)
     """
-    items = list(split_expressions(text))
-    if not items:
-        raise ProtocolError("empty message")
-    if len(items) > 1:
-        raise ProtocolError("more than one expression")
-    parts = split_list(items[0]) if items[0].startswith("(") else items
+    steps = parse_in_steps(text)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            message: Message = end.value
+            return message
+
+
+def parse_in_steps(text: str) -> Generator[None, None, Message]:
+    """`parse_message` in steps of about a millisecond, between which an event loop can do other things."""
+    parts = yield from _parts_in_steps(text)
     if not parts or parts[0].startswith("("):
         raise ProtocolError("no command word")
     word, arguments = parts[0].lower(), parts[1:]
+    if word in _MOVE_MESSAGES:
+        return (yield from _read_moves_in_steps(_MOVE_MESSAGES[word], arguments))
     if word not in _READERS:
         raise ProtocolError(f"unknown command {_shorten(parts[0])}")
     return _READERS[word](arguments)
+
+
+def _parts_in_steps(text: str) -> Generator[None, None, list[str]]:
+    """The elements of the one list in `text`, or its one word, each as its own text."""
+    parts: list[str] = []
+    depth = expressions = begin = 0
+    for number, token in enumerate(_TOKEN_OR_GAP.finditer(text), start=1):
+        if number % _STEP_TOKENS == 0:
+            yield
+        first = text[token.start()]
+        if first == "(":
+            expressions += depth == 0
+            depth += 1
+            _require(depth <= MAX_DEPTH, f"nested deeper than {MAX_DEPTH} parentheses")
+            if depth == 2:
+                begin = token.start()
+        elif first == ")":
+            _require(depth > 0, "unbalanced ')'")
+            depth -= 1
+            if depth == 1:
+                parts.append(text[begin : token.end()])
+        elif depth <= 1 and first != ";" and not first.isspace():
+            expressions += depth == 0
+            parts.append(token.group())
+    _require(depth == 0, "unclosed '('")
+    _require(expressions > 0, "empty message")
+    _require(expressions == 1, "more than one expression")
+    return parts
 
 
 def _read_info(arguments: list[str]) -> Info:
@@ -159,14 +200,6 @@ def _read_start(arguments: list[str]) -> Start:
     )
 
 
-def _read_play(arguments: list[str]) -> Play:
-    return Play(*_read_turn("PLAY", arguments))
-
-
-def _read_stop(arguments: list[str]) -> Stop:
-    return Stop(*_read_turn("STOP", arguments))
-
-
 def _read_abort(arguments: list[str]) -> Abort:
     _require(len(arguments) >= 1, "ABORT needs an id")
     return Abort(_read_match_id(arguments[0]))
@@ -180,17 +213,17 @@ def _read_preview(arguments: list[str]) -> Preview:
 _READERS: dict[str, Callable[[list[str]], Message]] = {
     "info": _read_info,
     "start": _read_start,
-    "play": _read_play,
-    "stop": _read_stop,
     "abort": _read_abort,
     "preview": _read_preview,
 }
 
 
-def _read_turn(
-    word: str, arguments: list[str]
-) -> tuple[str, tuple[Term, ...] | None, int | None, Term | None]:
-    """The arguments of PLAY or STOP in any of the forms: id, then [turn [last move]] and the list."""
+_MOVE_MESSAGES: dict[str, type[Play | Stop]] = {"play": Play, "stop": Stop}
+
+
+def _read_moves_in_steps(kind: type[Play | Stop], arguments: list[str]) -> Generator[None, None, Play | Stop]:
+    """A PLAY or STOP in any of the forms: id, then [turn [last move]] and the list."""
+    word = kind.__name__.upper()
     _require(2 <= len(arguments) <= 4, f"{word} needs an id and the moves")
     match_id, *rest = arguments
     turn, last_move = None, None
@@ -200,7 +233,14 @@ def _read_turn(
         # Some managers put the number first, some last.
         place = 0 if _is_integer(rest[0]) else 1
         turn = _read_turn_number(word, rest.pop(place))
-    return _read_match_id(match_id), _read_terms(rest[-1]), turn, last_move
+    terms: list[Term] | None = None  # for an atom in the place of the list
+    if rest[-1].startswith("("):
+        terms = []
+        for item in split_expressions(rest[-1][1:-1]):
+            terms.append(parse_term_or_name(item))
+            if len(terms) % _STEP_TERMS == 0:
+                yield
+    return kind(_read_match_id(match_id), None if terms is None else tuple(terms), turn, last_move)
 
 
 def _read_turn_number(word: str, text: str) -> int:
@@ -214,13 +254,6 @@ def _is_integer(text: str) -> bool:
 
 def _read_last_move(text: str) -> Term | None:
     return None if text.lower() == "nil" else parse_term_or_name(text)
-
-
-def _read_terms(text: str) -> tuple[Term, ...] | None:
-    """The terms of a list; None for an atom in its place."""
-    if not text.startswith("("):
-        return None
-    return tuple(parse_term_or_name(item) for item in split_list(text))
 
 
 def parse_term_or_name(text: str) -> Term:

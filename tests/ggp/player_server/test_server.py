@@ -121,6 +121,64 @@ def test_player_answers_a_repeated_start_again():
     assert run(scenario()) == ("ready", "ready", "busy")
 
 
+def freeze_state_processes(server):
+    """Stop the processes that wait for matches; the first takes the next one."""
+    for link in server._states._idle:
+        os.kill(link.pid, signal.SIGSTOP)
+
+
+def test_start_survives_the_death_of_the_process_that_reads_its_rules(caplog):
+    async def scenario():
+        async with running_player() as server:
+            await until(lambda: len(server._states._idle) == 2)
+            os.kill(server._states._idle[-1].pid, signal.SIGSTOP)
+            starting = asyncio.create_task(post(server.port, start()))
+            await until(lambda: server.matches and server.matches["m"].state_pid)
+            os.kill(server.matches["m"].state_pid, signal.SIGKILL)
+            return await starting, await post(server.port, "( PLAY m NIL )")
+
+    ready, move = run(scenario())
+    assert ready == "ready"
+    assert move in legal_after()
+    assert "the process that reads the rules died; trying again" in caplog.text
+
+
+def test_start_whose_reader_dies_twice_says_so(caplog):
+    async def scenario():
+        async with running_player() as server:
+            await until(lambda: len(server._states._idle) == 2)
+            freeze_state_processes(server)
+            starting = asyncio.create_task(post(server.port, start()))
+            for pid in [link.pid for link in reversed(server._states._idle)]:
+                await until(lambda: server.matches and server.matches["m"].state_pid == pid)  # noqa: B023
+                os.kill(pid, signal.SIGKILL)
+            return await starting, list(server.matches)
+
+    with caplog.at_level(logging.INFO):
+        assert run(scenario()) == ("busy", [])
+    assert "cannot play: the process that reads the rules died twice" in caplog.text
+
+
+def test_start_that_is_read_beyond_its_clock_is_kept_and_played():
+    async def scenario():
+        async with running_player() as server:
+            await until(lambda: len(server._states._idle) == 2)
+            freeze_state_processes(server)
+            ready = await post(server.port, start(start_clock=0.5, play_clock=0.5))
+            told = await post(server.port, "( INFO )")
+            await post(server.port, "( PLAY m NIL )")  # a guess at best
+            server.matches["m"].play_clock_seconds = 60.0
+            playing = asyncio.create_task(post(server.port, "( PLAY m NIL )"))
+            await asyncio.sleep(0.1)
+            assert not playing.done()
+            os.kill(server.matches["m"].state_pid, signal.SIGCONT)
+            return ready, told, await playing, await post(server.port, "( INFO )")
+
+    ready, told, move, after = run(scenario())
+    assert (ready, told, after) == ("ready", INFO.replace("available", "busy"), INFO)
+    assert move in legal_after()
+
+
 # --- PLAY -------------------------------------------------------------------------------------
 
 

@@ -155,11 +155,7 @@ def test_idle_state_processes_serve_match_after_match():
 )
 def test_long_messages_are_read_as_short_ones_are(text):
     async def scenario():
-        reader = MessageReader()
-        try:
-            return await reader.read(text, "127.0.0.1")
-        finally:
-            await reader.close()
+        return await MessageReader().read(text, "127.0.0.1")
 
     text = text.ljust(5000)
     assert asyncio.run(scenario()) == parse_message(text)
@@ -168,16 +164,13 @@ def test_long_messages_are_read_as_short_ones_are(text):
 def test_long_messages_at_fault_are_refused():
     async def scenario():
         reader = MessageReader()
-        try:
-            with pytest.raises(ProtocolError, match="nested deeper"):
-                await reader.read("(START m x (" + "(" * 50_000, "a")
-            with pytest.raises(TooMuch) as long:
-                await reader.read("(START m x (" + "a " * MAX_CHARACTERS, "a")
-            with pytest.raises(TooMuch) as moves:
-                await reader.read("(PLAY m (" + "(a) " * 20_000 + "))", "a")
-            return long.value.status, moves.value.status
-        finally:
-            await reader.close()
+        with pytest.raises(ProtocolError, match="nested deeper"):
+            await reader.read("(START m x (" + "(" * 50_000, "a")
+        with pytest.raises(TooMuch) as long:
+            await reader.read("(START m x (" + "a " * MAX_CHARACTERS, "a")
+        with pytest.raises(TooMuch) as moves:
+            await reader.read("(PLAY m (" + "(a) " * 20_000 + "))", "a")
+        return long.value.status, moves.value.status
 
     assert asyncio.run(scenario()) == (413, 413)
 
@@ -201,9 +194,44 @@ def test_long_messages_of_one_peer_wait_and_others_pass_them():
         one = asyncio.create_task(read("one"))
         statuses = await asyncio.gather(*many)
         await one
-        await reader.close()
         return statuses, done.index("one")
 
     statuses, place = asyncio.run(scenario())
     assert (statuses.count(200), statuses.count(503)) == (16, 4)
     assert place <= 2
+
+
+def test_long_messages_are_read_in_many_turns_of_the_event_loop():
+    async def scenario():
+        reading = asyncio.create_task(
+            MessageReader().read("(START m x (" + "(a b) " * 50_000 + ") 9 5)", "a")
+        )
+        turns = 0
+        while not reading.done():
+            await asyncio.sleep(0)
+            turns += 1
+        return turns, reading.result().match_id
+
+    turns, match_id = asyncio.run(scenario())
+    assert turns >= 50
+    assert match_id == "m"
+
+
+def test_messages_that_are_too_long_are_refused_whatever_they_begin_with():
+    for text in (" " * 4_000_000, ";" * 4_000_000, " " * 40_000 + "(START m x ((a)) 9 5)"):
+        with pytest.raises(TooMuch) as caught:
+            asyncio.run(MessageReader().read(text, "a"))
+        assert caught.value.status == 413
+
+
+def test_other_messages_of_a_peer_can_wait_for_its_long_ones():
+    async def scenario():
+        reader = MessageReader()
+        reading = asyncio.create_task(reader.read("(START m x (" + "(a b) " * 20_000 + ") 9 5)", "a"))
+        await asyncio.sleep(0)
+        await reader.catch_up("another")
+        is_read = [reading.done(), reader.is_behind]
+        await reader.catch_up("a")
+        return [*is_read, reading.done(), reader.is_behind]
+
+    assert asyncio.run(scenario()) == [False, True, True, False]
