@@ -31,8 +31,9 @@ def pinned(core: int | None) -> list[str]:
 class PlayerProcess:
     """A `ggp player` of the checkout in `root` on a free port; `lines` holds the end of its log."""
 
-    def __init__(self, *options: str, root: Path = ROOT, core: int | None = None) -> None:
-        command = [*pinned(core), sys.executable, "-m", "ggp", "player", "--port", "0", *options]
+    def __init__(self, *options: str, root: Path = ROOT, core: int | None = None, niceness: int = 0) -> None:
+        nice = ["nice", "-n", str(niceness)] if niceness else []
+        command = [*nice, *pinned(core), sys.executable, "-m", "ggp", "player", "--port", "0", *options]
         self.process = subprocess.Popen(
             command, stderr=subprocess.PIPE, text=True, env=environment_of(root), cwd=root
         )
@@ -56,11 +57,12 @@ class PlayerProcess:
         return f"127.0.0.1:{self.port}"
 
     def workers(self) -> list[int]:
-        """Process ids of the search processes."""
-        listing = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True, check=False
-        )
-        return list(map(int, listing.stdout.split()))
+        """Process ids of its children: search processes and those that compute states."""
+        try:
+            text = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        except OSError:
+            return []
+        return list(map(int, text.split()))
 
     def count(self, about: str, *endings: str) -> int:
         """Log lines with `about` that end in one of `endings`."""

@@ -1,29 +1,32 @@
-"""Play many matches over HTTP with a short clock: no faults, and no growth of memory.
+"""Play many matches over HTTP with a short clock: no START lost, no move missing, no growth of memory.
 
     python benchmarks/soak.py [--matches 200] [--minutes M] [--play-clock 1] [--start-clock 5]
-                              [--csv soak.csv] [--no-ponder]
+                              [--at-once 1] [--busy 0] [--nice 0] [--csv soak.csv] [--no-ponder]
 
-`ggp manage` referees long-lived `ggp player` processes on loopback, in ten games of different kinds in turn,
-with rotating roles. The CSV has a row per match: faults by code, moves made without an answer from the search
-process in time (not a fault, but weak), the size of each player process after the match, and the peak of its
-search processes. At the end it counts faults and fits a line to each player's sizes after the first tenth of
-the matches. Exit code 0 if no player was at fault and none grew by more than a mebibyte per ten matches.
+A manager like that of `ggp manage` referees long-lived `ggp player` processes on loopback, in ten games of
+different kinds in turn, with rotating roles; with `--busy 2`, while two processes per core do nothing but
+compute. The CSV has a row per match: STARTs that were not answered `ready`, faults of moves by code, moves
+drawn at random and those of the short search, both without an answer from the search process in time, the
+size of each player process after the match, and the peak of its search processes. At the end it counts them
+and fits a line to each player's sizes after the first tenth of the matches. Exit code 0 if no START was lost,
+every move was an answer and none of them random, and no player grew by more than a mebibyte per ten matches.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import csv
-import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,7 +34,11 @@ from typing import Any, Self
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.player_process import ENVIRONMENT, ROOT, PlayerProcess, resident_mebibytes
+from benchmarks.player_process import PlayerProcess, resident_mebibytes
+from ggp.engines.loading import load
+from ggp.game import Game
+from ggp.match.terms import MatchTerms
+from ggp.protocol.manager import manage_match
 
 GAMES = (
     "tictactoe",
@@ -53,7 +60,7 @@ SAMPLE_SECONDS = 0.5
 
 @dataclass
 class Outcome:
-    """One match: seconds, faults by code, and MiB per player, joined by spaces."""
+    """One match: seconds, what was lost, and MiB per player, joined by spaces."""
 
     number: int
     game: str
@@ -62,10 +69,12 @@ class Outcome:
     seconds: float
     is_completed: bool
     goals: str
+    lost_starts: int
     late: int
     no_connection: int
     illegal: int
-    unsearched: int
+    random: int
+    short_searches: int
     slowest_seconds: float
     player_mebibytes: str
     worker_mebibytes: str
@@ -103,46 +112,60 @@ def role_count(game: str) -> int:
     return 3 if game.endswith("_3p") else 2
 
 
-def play(number: int, players: list[PlayerProcess], clocks: list[str], folder: Path) -> Outcome:
+async def play(number: int, players: list[PlayerProcess], clocks: tuple[float, float]) -> Outcome:
     """Referee match `number`; roles rotate with every round of the games."""
-    game = GAMES[number % len(GAMES)]
+    name = GAMES[number % len(GAMES)]
     turn = number // len(GAMES)
-    count = role_count(game)
+    count = role_count(name)
     seats = [(turn + index) % count for index in range(count)]
-    record_path = folder / f"{number}.json"
-    command = [sys.executable, "-m", "ggp", "manage", game, *(players[seat].address for seat in seats)]
-    command += [*clocks, "--seed", str(number), "--match-id", f"soak{number}", "--record", str(record_path)]
+    match_id = f"soak{number}"
+    terms = MatchTerms(*clocks, seed=number, match_id=match_id)
     begin = time.monotonic()
     with MemoryWatch(players) as watch:
-        done = subprocess.run(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, cwd=ROOT
-        )
-    seconds = time.monotonic() - begin
-    record: dict[str, Any] = {}
-    if record_path.exists():
-        record = json.loads(record_path.read_text())
-        record_path.unlink()
-    else:
-        print(f"match {number}: no record, ggp manage said {done.stderr.strip()[-500:]}", flush=True)
-    codes = Counter(code.split()[0] for row in record.get("errors", []) for code in row if code)
-    used = [value for row in record.get("x-moveSeconds", [])[1:] for value in row if value is not None]
+        record = await manage_match(game_of(name), [players[seat].address for seat in seats], terms)
+    faults = [[fault.code for fault in step.faults if fault is not None] for step in record.steps]
+    codes = Counter(code for row in faults[1:] for code in row)
+    used = [value for step in record.steps[1:] for value in step.seconds if value is not None]
     return Outcome(
         number=number,
-        game=game,
+        game=name,
         players=" ".join(map(str, seats)),
-        steps=len(record.get("moves", [])),
-        seconds=round(seconds, 1),
-        is_completed=bool(record.get("isCompleted")),
-        goals=" ".join(map(str, record.get("goalValues", []))),
+        steps=len(record.moves),
+        seconds=round(time.monotonic() - begin, 1),
+        is_completed=record.is_completed,
+        goals=" ".join(map(str, record.goals or [])),
+        lost_starts=len(faults[0]) if faults else count,
         late=codes["TO"],
         no_connection=codes["CE"],
         illegal=codes["IL"],
-        unsearched=sum(player.count(f" soak{number} ", "(random)", "(guess)") for player in players),
+        random=sum(player.count(f" {match_id} ", "(random)", "(guess)") for player in players),
+        short_searches=sum(player.count(f" {match_id} ", "(short search)") for player in players),
         slowest_seconds=max(used, default=0.0),
         player_mebibytes=" ".join(f"{resident_mebibytes(p.process.pid):.1f}" for p in players),
         worker_mebibytes=" ".join(f"{size:.0f}" for size in watch.most),
         load=round(os.getloadavg()[0], 2),
     )
+
+
+@cache
+def game_of(name: str) -> Game[Any]:
+    """The game as the referee plays it."""
+    return load(name)
+
+
+async def play_all(
+    players: list[PlayerProcess], arguments: argparse.Namespace, report: Callable[[Outcome], None]
+) -> None:
+    """Play the matches, some of them at once; after `--minutes` none begins."""
+    begin, numbers = time.monotonic(), iter(range(arguments.matches))
+
+    async def play_some() -> None:
+        for number in numbers:
+            if arguments.minutes is not None and time.monotonic() - begin > 60 * arguments.minutes:
+                return
+            report(await play(number, players, (arguments.start_clock, arguments.play_clock)))
+
+    await asyncio.gather(*(play_some() for _ in range(arguments.at_once)))
 
 
 def growth(outcomes: list[Outcome], player: int) -> float:
@@ -157,17 +180,15 @@ def growth(outcomes: list[Outcome], player: int) -> float:
 
 def summarize(outcomes: list[Outcome]) -> bool:
     """Print a summary; whether all is well."""
-    faults = {
-        "TO": sum(o.late for o in outcomes),
-        "CE": sum(o.no_connection for o in outcomes),
-        "IL": sum(o.illegal for o in outcomes),
+    lost = {
+        name: sum(getattr(outcome, name) for outcome in outcomes)
+        for name in ("lost_starts", "late", "no_connection", "illegal", "random")
     }
     incomplete = [o.number for o in outcomes if not o.is_completed]
     slopes = [growth(outcomes, player) for player in range(MOST_PLAYERS)]
     print(
-        f"{len(outcomes)} matches, {sum(o.steps for o in outcomes)} steps, "
-        f"{sum(o.seconds for o in outcomes) / 60:.1f} min; faults {faults}; not completed {incomplete}; "
-        f"{sum(o.unsearched for o in outcomes)} moves without search; "
+        f"{len(outcomes)} matches, {sum(o.steps for o in outcomes)} steps; {lost}; "
+        f"not completed {incomplete}; {sum(o.short_searches for o in outcomes)} moves of the short search; "
         f"slowest move {max(o.slowest_seconds for o in outcomes):.3f} s"
     )
     for player, slope in enumerate(slopes):
@@ -176,7 +197,7 @@ def summarize(outcomes: list[Outcome]) -> bool:
             f"player {player}: {first:.1f} MiB after the first match, {last:.1f} after the last,"
             f" {slope:+.3f} per match"
         )
-    return not any(faults.values()) and not incomplete and max(slopes) <= GROWTH_ALLOWED
+    return not any(lost.values()) and not incomplete and max(slopes) <= GROWTH_ALLOWED
 
 
 def main() -> None:
@@ -191,23 +212,23 @@ def main() -> None:
     parser.add_argument("--no-ponder", action="store_true")
     parser.add_argument("--csv", type=Path, default=Path("soak.csv"))
     parser.add_argument("--log", type=Path, help="path prefix of the players' logs: LOG.0, LOG.1, LOG.2")
+    parser.add_argument("--at-once", type=int, default=1, help="matches played at the same time")
+    parser.add_argument("--busy", type=int, default=0, help="busy processes per core")
+    parser.add_argument("--nice", type=int, default=0, help="of the players, added to that of this process")
     arguments = parser.parse_args()
-    clocks = ["--start-clock", str(arguments.start_clock), "--play-clock", str(arguments.play_clock)]
     options = ["--agent", arguments.agent, *(["--no-ponder"] if arguments.no_ponder else [])]
     outcomes: list[Outcome] = []
     with ExitStack() as stack:
-        players = [PlayerProcess(*options) for _ in range(MOST_PLAYERS)]
+        players = [PlayerProcess(*options, niceness=arguments.nice) for _ in range(MOST_PLAYERS)]
         for player in players:
             stack.callback(player.close)
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for _ in range(arguments.busy * (os.cpu_count() or 1)):
+            stack.callback(subprocess.Popen([sys.executable, "-c", "while True: pass"]).kill)
         file = stack.enter_context(arguments.csv.open("w", newline=""))
         writer = csv.DictWriter(file, list(Outcome.__dataclass_fields__))
         writer.writeheader()
-        begin = time.monotonic()
-        for number in range(arguments.matches):
-            if arguments.minutes is not None and time.monotonic() - begin > 60 * arguments.minutes:
-                break
-            outcome = play(number, players, clocks, folder)
+
+        def report(outcome: Outcome) -> None:
             outcomes.append(outcome)
             writer.writerow(asdict(outcome))
             file.flush()
@@ -215,6 +236,8 @@ def main() -> None:
             if arguments.log is not None:
                 for index, player in enumerate(players):
                     Path(f"{arguments.log}.{index}").write_text("\n".join(player.lines) + "\n")
+
+        asyncio.run(play_all(players, arguments, report))
         is_well = summarize(outcomes)
     sys.exit(0 if is_well else 1)
 

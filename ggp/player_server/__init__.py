@@ -5,11 +5,11 @@ margins                how long before a clock ends the answer is sent
 http_listener          bytes of tolerant HTTP to requests, and replies to bytes
 web_pages              which web pages may send requests: none, unless allowed
 incoming_expression    the end of a message without a length
-message_reader         texts to messages, long ones outside the event loop
+message_reader         texts to messages, long ones in small steps
 match                  one match: an answer by the deadline, whatever happens to the search
 pending_play           one PLAY being answered, and its answer
 state_link             the server's end of state processes, and a pool of warm ones
-state_process          computes the states of a match, and reads long messages
+state_process          computes the states of a match
 short_search           the state process's own search, for when the search process has no move
 worker_link            starts, feeds and kills search processes, and a pool of warm ones
 worker_messages        requests to the search process and events from it

@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -583,7 +584,7 @@ def test_player_does_not_wait_for_a_worker_that_cannot_be_replaced(monkeypatch, 
     assert "no search process" in caplog.text
 
 
-def player_process():
+def player_process(*wrapper):
     code = (
         "import logging, sys; from ggp.player_server.server import *; logging.basicConfig(level='INFO');"
         "from ggp.player_server.match import SearchOptions;"
@@ -591,7 +592,7 @@ def player_process():
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
-        [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=environment
+        [*wrapper, sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=environment
     )
     line = next(line for line in process.stderr if " listens on " in line)  # it may compile first
     return process, int(line.rpartition(":")[2])
@@ -614,6 +615,42 @@ def is_alive(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def sheet_of(size):
+    """Tic-tac-toe with patterns and facts that decide nothing, of about `size` characters."""
+    lines = [TICTACTOE]
+    while sum(map(len, lines)) < size:
+        number = len(lines)
+        lines.append(f"(<= (pattern{number} ?x) (true (cell ?x ?y ?m)) (distinct ?m b) (near{number} ?x ?y))")
+        lines += [f"(near{number} {x} {y})" for x in (1, 2, 3) for y in (1, 2)]
+    return "\n".join(lines)
+
+
+@pytest.mark.skipif(shutil.which("nice") is None, reason="lowers the priority of the player")
+def test_player_under_load_loses_no_start_and_answers_every_play():
+    """Two busy processes of higher priority per core; four matches at a time, as many as are allowed."""
+    process, port = player_process("nice", "-n", "10")
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
+
+    async def play(number):
+        ready = await post(port, start(f"m{number}", rules=sheet_of(5000 * number), start_clock=20))
+        move = await post(port, f"( PLAY m{number} NIL )")
+        await post(port, f"( ABORT m{number} )")
+        return ready, move in legal_after()
+
+    async def scenario():
+        return [
+            await asyncio.gather(*(play(number) for number in range(first, first + 4)))
+            for first in range(1, 21, 4)
+        ]
+
+    try:
+        assert run(scenario()) == [[("ready", True)] * 4] * 5
+    finally:
+        for each in (*busy, process):
+            each.kill()
+            each.wait()
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
