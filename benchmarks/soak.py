@@ -26,7 +26,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -112,23 +111,24 @@ def role_count(game: str) -> int:
     return 3 if game.endswith("_3p") else 2
 
 
-async def play(number: int, players: list[PlayerProcess], clocks: tuple[float, float]) -> Outcome:
+async def play(
+    number: int, game: Game[Any], players: list[PlayerProcess], clocks: tuple[float, float]
+) -> Outcome:
     """Referee match `number`; roles rotate with every round of the games."""
-    name = GAMES[number % len(GAMES)]
     turn = number // len(GAMES)
-    count = role_count(name)
+    count = role_count(game.name)
     seats = [(turn + index) % count for index in range(count)]
     match_id = f"soak{number}"
     terms = MatchTerms(*clocks, seed=number, match_id=match_id)
     begin = time.monotonic()
     with MemoryWatch(players) as watch:
-        record = await manage_match(game_of(name), [players[seat].address for seat in seats], terms)
+        record = await manage_match(game, [players[seat].address for seat in seats], terms)
     faults = [[fault.code for fault in step.faults if fault is not None] for step in record.steps]
     codes = Counter(code for row in faults[1:] for code in row)
     used = [value for step in record.steps[1:] for value in step.seconds if value is not None]
     return Outcome(
         number=number,
-        game=name,
+        game=game.name,
         players=" ".join(map(str, seats)),
         steps=len(record.moves),
         seconds=round(time.monotonic() - begin, 1),
@@ -147,23 +147,19 @@ async def play(number: int, players: list[PlayerProcess], clocks: tuple[float, f
     )
 
 
-@cache
-def game_of(name: str) -> Game[Any]:
-    """The game as the referee plays it."""
-    return load(name)
-
-
 async def play_all(
     players: list[PlayerProcess], arguments: argparse.Namespace, report: Callable[[Outcome], None]
 ) -> None:
     """Play the matches, some of them at once; after `--minutes` none begins."""
+    games = [load(name) for name in GAMES]
     begin, numbers = time.monotonic(), iter(range(arguments.matches))
 
     async def play_some() -> None:
         for number in numbers:
             if arguments.minutes is not None and time.monotonic() - begin > 60 * arguments.minutes:
                 return
-            report(await play(number, players, (arguments.start_clock, arguments.play_clock)))
+            game = games[number % len(games)]
+            report(await play(number, game, players, (arguments.start_clock, arguments.play_clock)))
 
     await asyncio.gather(*(play_some() for _ in range(arguments.at_once)))
 
