@@ -1,12 +1,16 @@
 """Margins: how long before a clock ends the HTTP player sends its answer.
 
 The margin covers the way of the answer to the manager. Half of it is given up for a legal move when only a
-guess could be sent. Margins of players (`ggp.players.options`) are added.
+guess could be sent. Margins of players (`ggp.players.options`) are added, and on a busy machine the time for
+which the server has lately waited for a core.
 """
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import time
+from collections import deque
 from dataclasses import dataclass
 
 MOST_MARGIN_SECONDS = 60
@@ -29,6 +33,24 @@ class Margin:
 
     def __str__(self) -> str:
         return f"{self.remote_seconds:g}; {self.local_seconds:g} for local managers"
+
+
+class LoopLag:
+    """How late the event loop has been in the last ten seconds."""
+
+    def __init__(self) -> None:
+        self._lags: deque[float] = deque([0.0], maxlen=100)
+
+    async def watch(self) -> None:
+        """Look at it every tenth of a second until cancelled."""
+        while True:
+            due = time.monotonic() + 0.1
+            await asyncio.sleep(0.1)
+            self._lags.append(time.monotonic() - due)
+
+    def seconds(self, clock_seconds: float) -> float:
+        """Seconds to keep of a clock for hearing and answering late: at most a quarter of it."""
+        return min(2 * max(self._lags), clock_seconds / 4)
 
 
 START_MARGIN = Margin(local_seconds=0.3, remote_seconds=2.0)

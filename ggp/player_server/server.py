@@ -18,7 +18,14 @@ from functools import partial
 from typing import Any
 
 from ggp.player_server.http_listener import HttpListener, HttpRequest, HttpResponse, RequestLimits
-from ggp.player_server.margins import PLAY_MARGIN, START_MARGIN, answer_deadline, latest_deadline
+from ggp.player_server.margins import (
+    PLAY_MARGIN,
+    START_MARGIN,
+    LoopLag,
+    Margin,
+    answer_deadline,
+    latest_deadline,
+)
 from ggp.player_server.match import PlayerMatch, SearchOptions, StartError
 from ggp.player_server.message_reader import MessageReader, TooMuch
 from ggp.player_server.state_link import StatePool
@@ -93,16 +100,21 @@ class PlayerServer:
         self._states = StatePool(options.state_mebibytes)
         self._workers = WorkerPool(options.search.agent, options.max_matches)
         self._keeps_spare = False
+        self._lag = LoopLag()
+        self._watching: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
     async def listen(self) -> int:
         """Start listening; returns the port. Raises OSError."""
+        self._watching = asyncio.create_task(self._lag.watch())
         self.port = await self._listener.listen(self.options.host, self.options.port)
         await self._states.open()
         return self.port
 
     async def close(self) -> None:
         """Stop listening, end all matches, kill all workers."""
+        if self._watching is not None:
+            self._watching.cancel()
         await self._workers.close()
         for match_id in list(self.matches):
             self._end(match_id, None)
@@ -159,10 +171,8 @@ class PlayerServer:
 
     async def _start(self, message: Start, request: HttpRequest) -> tuple[str, str]:
         key = message.match_id.lower()
-        margin_seconds = self.options.start_margin_seconds
-        deadline = answer_deadline(
-            request.arrival, message.start_clock_seconds, START_MARGIN, margin_seconds, request.peer
-        )
+        chosen_seconds = self.options.start_margin_seconds
+        deadline = self._deadline(request, message.start_clock_seconds, START_MARGIN, chosen_seconds)
         running = self.matches.get(key)
         if running is not None:
             if running.is_repeated_start(message):
@@ -229,9 +239,7 @@ class PlayerServer:
         match = self.matches.get(message.match_id.lower())
         if match is None:
             return "busy", "no such match"
-        deadline = answer_deadline(
-            request.arrival, match.play_clock_seconds, PLAY_MARGIN, self.options.margin_seconds, request.peer
-        )
+        deadline = self._deadline(request, match.play_clock_seconds, PLAY_MARGIN, self.options.margin_seconds)
         latest = latest_deadline(request.arrival, match.play_clock_seconds, deadline)
         with self._to_itself(match):
             answer = await match.play(message, deadline, latest, request.is_peer_gone)
@@ -251,6 +259,13 @@ class PlayerServer:
             )
         headers = ((FAULT_HEADER, answer.fault),) if answer.fault else ()
         return HttpResponse(answer.text, 500 if answer.how == "none" else 200, headers), answer.note()
+
+    def _deadline(
+        self, request: HttpRequest, clock_seconds: float, margin: Margin, chosen_seconds: float | None
+    ) -> float:
+        """When the answer must be sent, `time.monotonic()` seconds; earlier if the loop was late."""
+        begin = request.arrival - self._lag.seconds(clock_seconds)
+        return answer_deadline(begin, clock_seconds, margin, chosen_seconds, request.peer)
 
     @contextlib.contextmanager
     def _to_itself(self, match: PlayerMatch) -> Iterator[None]:
