@@ -54,8 +54,8 @@ _LONGEST_PATIENCE_SECONDS = 3600.0
 
 _PATIENCE_SECONDS = 30.0
 
-_SLICE_SECONDS = 0.1
-"""Of the short search between two looks at what the worker has found."""
+_SLICE_SECONDS = 0.02
+"""CPU time of the short search between two looks at what the worker has found."""
 
 _ALONE_SECONDS = 2.0
 """How long the short search takes at most in a match whose worker is gone for good."""
@@ -538,10 +538,9 @@ class PlayerMatch:
             end = min(end, time.monotonic() + _ALONE_SECONDS)
         with contextlib.suppress(StateLost, StateError):
             while self._options.fallback and not (play.is_final or play.is_searched or self._is_closed):
-                remaining = end - time.monotonic()
-                if remaining <= 0:
+                if time.monotonic() >= end:
                     break
-                found = await self._states.ask("search", seconds=min(_SLICE_SECONDS, remaining))
+                found = await self._states.ask("search", cpu_seconds=_SLICE_SECONDS, deadline=end)
                 play.short = None if found is None else parse_term(found)
         if self._has_search and not self._is_closed:
             await play.decided.wait()

@@ -5,6 +5,7 @@ It plays the reasoner's game, a few hundred playouts per second, and can be cont
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Hashable
@@ -43,9 +44,12 @@ class ShortSearch:
         self._counts = [0] * len(legal)
         self.playouts = 0
 
-    def run(self, until: float, playouts: int | None = None) -> None:
-        """Play out until `until` (`time.monotonic()`), or `playouts` times."""
-        remaining = -1 if playouts is None else playouts
+    def run(self, until: float, playouts: int | None = None, cpu_seconds: float = math.inf) -> None:
+        """Play out until `until` (`time.monotonic()`), `playouts` times or for `cpu_seconds`.
+
+        CPU time ends no playout that has begun: on a busy machine there might never be a whole one.
+        """
+        remaining, cpu_until = -1 if playouts is None else playouts, time.process_time() + cpu_seconds
         while self._moves and remaining != 0 and time.monotonic() < until:
             index = self.playouts % len(self._moves)
             goal = self._playout(self._moves[index], until)
@@ -55,6 +59,8 @@ class ShortSearch:
             self._counts[index] += 1
             self.playouts += 1
             remaining -= 1
+            if time.process_time() >= cpu_until:
+                return
 
     def best(self) -> Move | None:
         """The move with the highest mean so far; None before the first playout."""

@@ -9,7 +9,7 @@ It reads requests, one JSON object per line, and answers each in order: `{"resul
 
     load      rules, role, engine, seed      what `Loaded` holds
     advance   terms, own_move, deadline      position
-    search    seconds                        the best move of a short search so far, or null
+    search    cpu_seconds, deadline          the best move of a short search so far, or null
     forget                                   null; the match is over
 """
 
@@ -19,7 +19,6 @@ import gc
 import json
 import random
 import sys
-import time
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -105,14 +104,14 @@ class StateProcess:
         )
         return self._described(position)
 
-    def search(self, seconds: float) -> str | None:
-        """Search the current position for `seconds` more."""
+    def search(self, cpu_seconds: float, deadline: float) -> str | None:
+        """Search the current position for `cpu_seconds` more, until `deadline` at most."""
         if self._tracker is None or self._game is None or self._role is None:
             raise GameError("the rules are not loaded")
         if self._search is None:
             position = self._tracker.position
             self._search = ShortSearch(self._game, position.state, self._role, position.legal, self._rng)
-        self._search.run(time.monotonic() + seconds)
+        self._search.run(deadline, cpu_seconds=cpu_seconds)
         best = self._search.best()
         return None if best is None else str(best)
 

@@ -1,12 +1,15 @@
 """State processes: positions, errors, reuse, and an end whatever they are computing."""
 
 import asyncio
+import random
 import time
 from pathlib import Path
 
 import pytest
 
+import ggp
 from ggp.player_server.message_reader import MAX_CHARACTERS, MessageReader, TooMuch
+from ggp.player_server.short_search import ShortSearch
 from ggp.player_server.state_link import StateError, StateLink, StateLost, StatePool
 from ggp.protocol.messages import ProtocolError, parse_message
 
@@ -38,7 +41,7 @@ def test_state_process_follows_a_match_and_searches_in_it():
         late = time.monotonic() + 60
         after = await link.ask("advance", terms=["(mark 2 2)", "noop"], own_move="(mark 2 2)", deadline=late)
         again = await link.ask("advance", terms=["(mark 2 2)", "noop"], own_move=None, deadline=late)
-        waiting = await link.ask("search", seconds=0.2)
+        waiting = await link.ask("search", cpu_seconds=0.2, deadline=time.monotonic() + 60)
         await link.close()
         return loaded, after, again, waiting
 
@@ -235,3 +238,13 @@ def test_other_messages_of_a_peer_can_wait_for_its_long_ones():
         return [*is_read, reading.done(), reader.is_behind]
 
     assert asyncio.run(scenario()) == [False, True, True, False]
+
+
+def test_short_search_completes_a_playout_however_little_cpu_time_it_gets():
+    game = ggp.load("tictactoe", engine="reasoner")
+    state, role = game.initial_state(), game.roles[0]
+    search = ShortSearch(game, state, role, game.legal_moves(state, role), random.Random(1))
+    for count in (1, 2, 3):
+        search.run(time.monotonic() + 60, cpu_seconds=0.0)
+        assert search.playouts == count
+    assert search.best() is not None
