@@ -338,6 +338,8 @@ class PlayerMatch:
         if not isinstance(event, Progress):
             play.is_final = isinstance(event, Decision)
             play.is_searched |= isinstance(event, Decision) or event.is_searched
+            if play.is_searched:
+                play.is_found.set()
             with contextlib.suppress(ProtocolError):
                 play.best = parse_term(event.move)
                 play.has_move.set()
@@ -439,13 +441,19 @@ class PlayerMatch:
         self._watch({"event": "wait", "roles": [str(self.role)]})
         begin = time.monotonic()
         advancing = asyncio.create_task(self._advance(message, own_move, deadline))
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout_at(deadline):
-                position = await asyncio.shield(advancing)
-                if not self._known_answer(position) and (position is None or len(position.legal) > 1):
-                    await self._wait_for_move(play, position, begin, deadline)
-        if play.best is None:
-            await self._wait_for_legal_move(play, advancing, latest)
+        finding = asyncio.create_task(self._find_move(play, advancing, begin, deadline, latest))
+        try:
+            await asyncio.wait({finding}, timeout=max(0.0, deadline - begin))
+            if play.best is None:
+                await self._wait_for_legal_move(play, advancing, latest)
+            may_find = self._options.fallback and not (finding.done() or play.is_found.is_set())
+            if may_find and advancing.done() and advancing.result():
+                # All that could be sent is a random move, and half of the margin is often enough for another.
+                await _first_of(play.is_found, task=finding, until=latest)
+            if finding.done():
+                finding.result()
+        finally:
+            finding.cancel()
         self._keep(advancing)
         position = advancing.result() if advancing.done() else None
         self._watch({"event": "wait", "roles": []})
@@ -469,6 +477,18 @@ class PlayerMatch:
         report = play.report if how in ("decided", "best so far") else None
         text = f"error {fault}" if move is None else self._spell(move)
         return Answer(text, how, None if position is None else position.step, report, fault)
+
+    async def _find_move(
+        self,
+        play: PendingPlay,
+        advancing: asyncio.Task[KnownPosition | None],
+        begin: float,
+        deadline: float,
+        latest: float,
+    ) -> None:
+        position = await asyncio.shield(advancing)
+        if not self._known_answer(position) and (position is None or len(position.legal) > 1):
+            await self._wait_for_move(play, position, begin, deadline, latest)
 
     def _known_answer(self, position: KnownPosition | None) -> tuple[Move, str] | None:
         """The move already sent in `position`, if any, and the fault in it."""
@@ -522,7 +542,12 @@ class PlayerMatch:
             self._watch({"event": "step", "step": step, "terms": _texts(terms), "own_move": own})
 
     async def _wait_for_move(
-        self, play: PendingPlay, position: KnownPosition | None, begin: float, deadline: float
+        self,
+        play: PendingPlay,
+        position: KnownPosition | None,
+        begin: float,
+        deadline: float,
+        latest: float,
     ) -> None:
         """Wait for the worker's decision. If it has found nothing by half-time, search for it meanwhile."""
         if position is None or self._states is None:
@@ -538,10 +563,13 @@ class PlayerMatch:
             end = min(end, time.monotonic() + _ALONE_SECONDS)
         with contextlib.suppress(StateLost, StateError):
             while self._options.fallback and not (play.is_final or play.is_searched or self._is_closed):
-                if time.monotonic() >= end:
+                until = latest if play.short is None else end
+                if time.monotonic() >= until:
                     break
-                found = await self._states.ask("search", cpu_seconds=_SLICE_SECONDS, deadline=end)
-                play.short = None if found is None else parse_term(found)
+                found = await self._states.ask("search", cpu_seconds=_SLICE_SECONDS, deadline=until)
+                if found is not None:
+                    play.short = parse_term(found)
+                    play.is_found.set()
         if self._has_search and not self._is_closed:
             await play.decided.wait()
 
@@ -637,11 +665,18 @@ def _slack(clock_seconds: float) -> float:
     return min(0.1, 0.05 * clock_seconds)
 
 
-async def _first_of(*events: asyncio.Event) -> None:
-    """Wait until one of `events` is set."""
+async def _first_of(
+    *events: asyncio.Event, task: asyncio.Task[None] | None = None, until: float | None = None
+) -> None:
+    """Wait until one of `events` is set or `task` is done, at most until `until`."""
     waiters = [asyncio.create_task(event.wait()) for event in events]
+    timeout = None if until is None else max(0.0, until - time.monotonic())
     try:
-        await asyncio.wait(waiters, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            {*waiters, *([] if task is None else [task])},
+            timeout=timeout,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
     finally:
         for waiter in waiters:
             waiter.cancel()

@@ -23,6 +23,7 @@ class PendingPlay:
     report        how the worker's search stood at the latest event, as JSON-able data
     fault         why the agent has no move, if it is known that it will have none
     decided       set when nothing better will come from the worker
+    is_found      set when a search, the worker's or the short one, has found a move
     has_move      set when the worker has sent a move, or the match has ended
     """
 
@@ -34,6 +35,7 @@ class PendingPlay:
     report: dict[str, Any] | None = None
     fault: Fault | None = None
     decided: asyncio.Event = field(default_factory=asyncio.Event)
+    is_found: asyncio.Event = field(default_factory=asyncio.Event)
     has_move: asyncio.Event = field(default_factory=asyncio.Event)
 
 

@@ -21,12 +21,13 @@ NOW = {"step": 1, "state": 1, "legal": ["now"], "is_cut": False, "note": ""}
 class LateStates:
     """A state process that replies after the deadline, or never."""
 
-    def __init__(self, *, never: bool) -> None:
+    def __init__(self, *, never: bool, position: dict[str, Any] = NOW) -> None:
         self.never = never
+        self.position = position
 
     async def ask(self, request: str, **values: Any) -> Any:
         await (asyncio.Event().wait() if self.never else asyncio.sleep(0.01))
-        return NOW
+        return self.position["legal"][-1] if request == "search" else self.position
 
 
 class SilentWorker:
@@ -36,13 +37,15 @@ class SilentWorker:
         """Take a request."""
 
 
-def late_answer(*, has_states: bool, worker_move: str | None, wait_seconds: float) -> Answer:
+def late_answer(
+    *, has_states: bool, worker_move: str | None, wait_seconds: float, position: dict[str, Any] = NOW
+) -> Answer:
     """The answer to a PLAY at whose deadline nothing is known, neither the state nor a move of the worker."""
 
     async def play() -> Answer:
         start = Start("m", Symbol("x"), "(role x)", 1.0, 1.0)
         match: Any = PlayerMatch(start, SearchOptions(seed=1), None, None, "")  # type: ignore[arg-type]
-        match._states, match._worker = LateStates(never=not has_states), SilentWorker()
+        match._states, match._worker = LateStates(never=not has_states, position=position), SilentWorker()
         match._position = KnownPosition.read(BEFORE)
         if worker_move is not None:
             event = BestMove(0, worker_move, is_searched=False)
@@ -58,6 +61,12 @@ def late_answer(*, has_states: bool, worker_move: str | None, wait_seconds: floa
 def test_late_position_or_worker_saves_from_guessing(has_states: bool, worker_move: str | None) -> None:
     answer = late_answer(has_states=has_states, worker_move=worker_move, wait_seconds=60.0)
     assert (answer.text, answer.how == "guess") == ("now", False)
+
+
+def test_late_search_saves_from_a_random_move() -> None:
+    choice = {**NOW, "legal": ["first", "second", "third"]}
+    answer = late_answer(has_states=True, worker_move="first", wait_seconds=60.0, position=choice)
+    assert (answer.text, answer.how) == ("third", "short search")
 
 
 def test_guess_is_sent_when_nothing_arrives() -> None:
