@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -39,6 +39,7 @@ from ggp.search.alphabeta.table_size import DEFAULT_MEBIBYTES, slot_count
 from ggp.search.decisive.decisive_moves import WINNING_GOAL
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.solver.kernels.known_goals import KnownGoals
+from ggp.solver.slices import Slices
 
 JOIN_SECONDS = 0.05
 ENDLESS_NODES = 1 << 62
@@ -119,6 +120,7 @@ class AlphaBeta:
         self.searches = 0
         self._is_interrupted = False
         self._is_compiled = False
+        self._copied = Slices()
 
     @property
     def greatest_goal(self) -> int:
@@ -344,17 +346,24 @@ class AlphaBeta:
         """The number of slots of the transposition table."""
         return len(self._memory.table_data)
 
-    def replace_table(self, mebibytes: int) -> None:
+    def replace_table(self, mebibytes: int, is_stopped: Callable[[], bool] = lambda: False) -> bool:
         """Continue with a transposition table of another size; also while a search is paused.
 
-        What the table knows is kept as far as there is room.
+        What the table knows is kept as far as there is room. is_stopped: asked every few milliseconds; then
+        the table stays the old one. Returns whether it was replaced.
         """
         words, old = self.code.word_count, self._memory
         slots = slot_count(mebibytes, words)
         key, data = np.zeros(slots * words, np.uint64), np.zeros(slots, np.uint64)
-        copied = copy_entries(old.table_key, old.table_data, key, data, words)
+        copied = 0
+        for first, end in self._copied.cut(0, len(old.table_data)):
+            part = old.table_key[first * words : end * words]
+            copied += copy_entries(part, old.table_data[first:end], key, data, words)
+            if is_stopped():
+                return False
         self._memory = old._replace(table_key=key, table_data=data)
         self.counter[arrays.STORED] = copied
+        return True
 
     def _depths(self, depth: int | None) -> Iterator[int]:
         if not self.refinements.iterative_deepening:

@@ -154,17 +154,18 @@ class ProofLine:
         if self.proof.advance(nodes, passes) or int(self.search.frames.tried[0]) != tried:
             self.root_goals |= self.proof.proven_goals()
 
-    def enlarge_table(self, left: float = inf) -> None:
+    def enlarge_table(self, left: float = inf, is_stopped: Callable[[], bool] = lambda: False) -> None:
         """Use a larger table once this one fills up: small ones are quicker to map and to reach.
 
-        left   seconds of the whole search: if copying takes too much of them, this table is used on
+        left         seconds of the whole search: if copying takes too much of them, this table is used on
+        is_stopped   asked every few milliseconds: then this table is used until the next call
         """
         larger = TABLE_GROWTH * self._mebibytes
         may_copy = COPY_SECONDS * self.search.table_slots <= COPY_SHARE * left
         if self.search.table_fill >= FULL and larger <= self._most_mebibytes and may_copy:
-            self._mebibytes = larger
             try:
-                self.search.replace_table(larger)
+                if self.search.replace_table(larger, is_stopped):
+                    self._mebibytes = larger
             except MemoryError:
                 self._mebibytes = self._most_mebibytes
 
@@ -262,15 +263,18 @@ class MatchProofs:
         known = [each for each in forecasts if each is not None]
         return min(known, default=inf), len(known) == len(forecasts)
 
-    def slice(self, left: float, length: float | None) -> None:
+    def slice(
+        self, left: float, length: float | None, is_stopped: Callable[[], bool] = lambda: False
+    ) -> None:
         """Let the line whose turn it is search for SLICE_SECONDS. Raises AlphaBetaError.
 
         left     seconds of the whole search
         length   mean number of joint moves of playouts; None before the first one
+        is_stopped   see `ProofLine.enlarge_table`
         """
         line = self._next_line(left, length)
         line.slice(length)
-        line.enlarge_table(left)
+        line.enlarge_table(left, is_stopped)
         self._note(line)
 
     def interrupt(self) -> None:

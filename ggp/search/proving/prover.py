@@ -244,7 +244,7 @@ class Prover:
                 head_start = 0.0
             if now >= deadline or self.spent_seconds >= head_start + share * (now - begin):
                 return
-            self._try(partial(MatchProofs.slice, left=left, length=length))
+            self._try(partial(MatchProofs.slice, left=left, length=length, is_stopped=is_stopped))
 
     def _share(self, total: float, left: float, length: float | None) -> float:
         """Share of the time for alpha-beta by the forecast. total, left: seconds of the whole search."""

@@ -1,5 +1,6 @@
 """Proofs in slices: the same as in one go, with the values and the moves of the retrograde solver."""
 
+import itertools
 import threading
 from functools import lru_cache
 
@@ -7,7 +8,7 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import decode_keys
-from ggp.search.alphabeta.kernels.arrays import STORED
+from ggp.search.alphabeta.kernels.arrays import STORED, UNLIMITED
 from ggp.search.alphabeta.proof import NO_EVALUATION, PROVING, ProofSearch, StraightProof, straight_search
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.solver import solve
@@ -250,3 +251,17 @@ def test_a_search_that_is_interrupted_in_the_midst_of_a_node_resumes_there():
     is_over.set()
     interrupting.join()
     assert score == whole
+
+
+def test_a_table_that_is_not_replaced_in_time_stays():
+    game = load("connectfour", "lanes")
+    search = AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=1, words=1)
+    search.put_root(game.initial_state())
+    search.advance(UNLIMITED, 3000)
+    slots, fill, asked = search.table_slots, search.table_fill, itertools.count(1)
+    assert not search.replace_table(4, lambda: next(asked) == 10)
+    assert next(asked) == 11
+    assert (search.table_slots, search.table_fill) == (slots, fill)
+    assert search.replace_table(4, lambda: False)
+    assert search.table_slots == 4 * slots
+    assert search.table_fill == pytest.approx(fill / 4, rel=0.01)

@@ -244,9 +244,9 @@ def test_keeping_pace_ends_between_two_slices_when_it_is_told(monkeypatch):
     prover, asked = prover_of("connectfour", clock=lambda: 5.0), itertools.count(1)
     slices, take = [], MatchProofs.slice
 
-    def counting(proofs, left, length):
-        slices.append(left)
-        take(proofs, left, length)
+    def counting(proofs, **given):
+        slices.append(given)
+        take(proofs, **given)
 
     monkeypatch.setattr(MatchProofs, "slice", counting)
     prover.keep_pace(0.0, 1000.0, length=None, is_stopped=lambda: next(asked) > 3)
