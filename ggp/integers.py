@@ -61,7 +61,7 @@ def to_integers(values: object, name: str, count: int) -> list[int]:
     return [to_integer(value, name) for value in listed]
 
 
-def to_integer_array(values: ArrayLike, name: str, least: int = 0) -> NDArray[np.int64]:
+def to_integer_array(values: ArrayLike, name: str, least: int | None = None) -> NDArray[np.int64]:
     """An integer, or integers of any shape, as int64.
 
     >>> to_integer_array([100, 0], "simulations").dtype
@@ -74,7 +74,7 @@ def to_integer_array(values: ArrayLike, name: str, least: int = 0) -> NDArray[np
     found = np.asarray(values)
     if found.size and found.dtype.kind not in "iu":
         raise TypeError(f"{name} is an integer or integers, not {values!r}")
-    if found.size and found.min() < least:
+    if least is not None and found.size and found.min() < least:
         raise ValueError(f"{name} is at least {least:,}, not {found.min():,}")
     return found.astype(np.int64)
 

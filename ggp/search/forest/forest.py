@@ -177,7 +177,7 @@ class Forest:
         simulations  N numbers of playouts; fewer are made in trees whose root is proven
         is_stopped   asked after every `ticks`: a few hundred times per second unless told otherwise
         """
-        left = to_integer_array(simulations, "simulations")
+        left = to_integer_array(simulations, "simulations", 0)
         self._plant(states, len(states))
         self._roots.left[: len(states)] = left
         return self._grow(is_stopped, ticks)

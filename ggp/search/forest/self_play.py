@@ -113,6 +113,8 @@ def playouts_of(simulations: ArrayLike, matches: int, roles: int) -> Int64Array:
     Raises TypeError for what is not integers, ValueError for negative numbers and other shapes.
     """
     numbers = to_integer_array(simulations, "simulations")
+    if numbers.size and numbers.min() < 0:
+        raise ValueError(f"a search makes no negative number of simulations, such as {numbers.min()}")
     return np.broadcast_to(numbers, (to_integer(matches, "matches", 0), roles))
 
 
