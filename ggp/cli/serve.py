@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from ggp.cli.options import Count, InputFile, Seconds
+from ggp.files import write_text
 
 TOKEN_VARIABLE = "GGP_TOKEN"
 
@@ -87,7 +88,7 @@ def command(
         if is_opening:
             # By a file, because every user of the machine can read the command line of a browser.
             page = Path(folder, "open.html")
-            page.write_text(access.opening_page, encoding="utf-8")
+            write_text(page, access.opening_page)
             # In a thread: a browser of the terminal returns only when it is closed.
             threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
 

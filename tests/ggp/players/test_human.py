@@ -228,13 +228,14 @@ def terminal():
     os.close(far)
 
 
-def read_until(near, text):
-    """What the terminal shows until it ends with `text`, without colors."""
+def read_until(near, text, after=""):
+    """What the terminal shows until it has shown `after` and ends with `text`, without colors."""
     seen, end = "", time.monotonic() + 60
-    while not seen.endswith(text) and time.monotonic() < end:
+    while not (seen.endswith(text) and after in seen) and time.monotonic() < end:
         if select.select([near], [], [], 0.2)[0]:
             seen = re.sub(r"\x1b\[[0-9;]*m", "", seen + os.read(near, 65536).decode(errors="replace"))
     assert seen.endswith(text)
+    assert after in seen
     return seen
 
 
@@ -246,7 +247,7 @@ def test_keys_edit_the_line_and_moves_typed_ahead_stay_here(terminal):
     assert "^[[" not in seen
     assert "x mark 3 1" in seen
     os.write(near, b"\x1b[A\x0c")  # Up brings the last move, Ctrl-L the board instead
-    assert "3 . . ." in read_until(near, "x> ")
+    read_until(near, "x> ", after="3 . . .")
     os.write(near, b"resign\necho one\necho two\n")
     assert process.wait(60) == 1
     seen = ""
