@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ggp.match.referee import Moment
+from ggp.processes.child_process import WorkClock
 from ggp.processes.isolation import isolated_command, isolated_environment
 
 _MODULE = "ggp.web.live_server"
@@ -24,6 +25,7 @@ _WAITING_EVENTS = 10_000
 """Events that the page has not read yet; beyond that it is ended."""
 
 _READY_SECONDS = 30.0
+"""Work of the process until it says where the page is."""
 _END_SECONDS = 2.0
 
 
@@ -58,11 +60,7 @@ class LivePage:
             )
         except OSError as error:
             raise PageError(f"no process for the page: {error}") from None
-        limit = threading.Timer(_READY_SECONDS, process.kill)
-        limit.start()
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        limit.cancel()
+        line = _first_line(process)
         reply = json.loads(line) if line else {"error": "the page does not start"}
         if "error" in reply:
             self.close()
@@ -164,6 +162,20 @@ class MomentFeed:
         if moment.is_over:
             note = f"The match was aborted: {record.fault}" if record.is_aborted else ""
             self._send({"event": "stop", "note": note})
+
+
+def _first_line(process: subprocess.Popen[bytes]) -> bytes:
+    """What the page says first; empty if it ends, or is ended because it works for too long."""
+    assert process.stdout is not None
+    found: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    stdout, clock = process.stdout, WorkClock(process.pid)
+    threading.Thread(target=lambda: found.put(stdout.readline()), daemon=True).start()
+    while True:
+        try:
+            return found.get(timeout=0.2)
+        except queue.Empty:
+            if clock.has_passed(_READY_SECONDS):
+                process.kill()
 
 
 def _free_port() -> int:
