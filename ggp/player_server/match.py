@@ -462,7 +462,8 @@ class PlayerMatch:
             return Answer(self._spell(known[0]), "known", position.step, fault=known[1])
         move, how = self._choose(play, position)
         is_chosen = how in ("decided", "best so far") and (play.is_final or play.is_searched)
-        is_own, fault = is_chosen or how == "only move", ""
+        # The short search stands in for the search of a bundled agent, but not for an author's.
+        is_own, fault = is_chosen or how == "only move" or (how == "short search" and not self._is_own), ""
         if not is_own:
             fault = shorten(printable(str(play.fault or Late())))
             self._faults[fault.partition(" ")[0]] += 1

@@ -97,8 +97,13 @@ async def ask_for_fault(
         raise NoConnectionError(f"{url}: {_reason(error)}") from None
     try:
         transport.write(_request(url, format_message(message).encode(), receiver or "PLAYER"))
-        async with asyncio.timeout(deadline - time.monotonic()):
-            text = message_text(await reply.read())
+        reading = asyncio.ensure_future(reply.read())
+        await asyncio.wait({reading}, timeout=max(0.0, deadline - time.monotonic()))
+        if not (reading.done() or reply.is_complete):
+            reading.cancel()
+            raise TimeoutError
+        # Where this process was kept waiting itself, a reply that is there by now is not late.
+        text = message_text(await reading)
     except TimeoutError:
         raise PlayerFaultError(Late(), f"{url}: no answer in {limit_seconds:g} s") from None
     except ConnectionError:

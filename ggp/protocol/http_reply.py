@@ -52,6 +52,11 @@ class HttpReply(asyncio.Protocol):
         self._is_over = True
         self._changed.set()
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing more is expected. Raises NotHttpError."""
+        return self._patience() == 0.0
+
     async def read(self) -> bytes:
         """The body, as soon as it is complete. Raises NotHttpError; ConnectionError if nothing has come."""
         while (patience := self._patience()) != 0.0:
