@@ -18,10 +18,11 @@ from gdl.terms import Compound, Span, Symbol, Variable
 from gdl.validation.inference import BROUGHT_ABOUT_BY
 from gdl.validation.sheet import Sheet, body_literals
 
-FOLLOWING = frozenset({"GDL305", "GDL306", "GDL308"})
+FOLLOWING = frozenset({"GDL305", "GDL306", "GDL308", "GDL320"})
 CAUSES = frozenset({"GDL202", "GDL203", "GDL204", "GDL205", "GDL212", "GDL215", "GDL218", "GDL219", "GDL332"})
 """Errors after which a rule concludes less than was meant, or nothing."""
 
+_FED = {maker.name: fed for maker, fed in BROUGHT_ABOUT_BY.items()}
 _START, _END = Span(0, 0, 0, 0), (1 << 30, 1 << 30)
 
 Subject: TypeAlias = tuple[Predicate, Predicate | None]
@@ -75,13 +76,17 @@ def without_consequences(sheet: Sheet, found: Sequence[Diagnostic]) -> list[Diag
         if any(has_error(literal.atom.span) for literal in here):
             return True
         concerned = literals if diagnostic.code == "GDL308" else here
-        return diagnostic.code != "GDL305" and any(is_tainted(_subject(each.atom)) for each in concerned)
+        return diagnostic.code in {"GDL306", "GDL308"} and any(
+            is_tainted(_subject(each.atom)) for each in concerned
+        )
 
     return [diagnostic for diagnostic in found if not follows(diagnostic)]
 
 
 def _subject(atom: Symbol | Compound) -> Subject:
     predicate = BROUGHT_ABOUT_BY.get(predicate_of(atom), predicate_of(atom))
+    if predicate.name in _FED:  # with another number of arguments
+        return _FED[predicate.name], None
     if predicate not in (TRUE, DOES):
         return predicate, None
     term = arguments_of(atom)[-1]
