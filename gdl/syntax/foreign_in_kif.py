@@ -74,6 +74,11 @@ NO_NUMBERS = (
     "GDL has no arithmetic: state the values as facts, for instance (succ 1 2), and ask for (succ {0} {1})"
 )
 
+NO_QUANTIFIER = (
+    "GDL has no '{0}': a body asks for some values of its variables; for all, let a relation conclude the"
+    " exception, and negate it"
+)
+
 _CALL = "in KIF the name stands inside the parentheses"
 
 _LONGEST = 60
@@ -273,8 +278,10 @@ class _Reader:
         )
 
     def _look_at_list(self, node: Node, are_formulas: bool) -> None:
-        """Calls, and operators between their operands."""
+        """Calls, quantifiers with a list of variables, and operators between their operands."""
         parts = node.parts
+        if node.name in {"exists", "forall"} and any(p.is_list and p.name[:1] == "?" for p in parts[1:2]):
+            self._add(node, NO_QUANTIFIER.format(node.name))
         for before, part in zip([None, *parts], parts, strict=False):
             if before and part.is_list and part.is_glued and before is not parts[0]:
                 self._look_at_call(before, part, are_formulas)

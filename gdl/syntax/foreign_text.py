@@ -64,6 +64,10 @@ _AROUND = (
         ),
         "is HTML: keep only the text of the rules",
     ),
+    (
+        re.compile(r"^\s*(\((?:define\s*\(\s*(?:domain|problem)|:action))\s", re.MULTILINE | re.IGNORECASE),
+        "begins PDDL, another language, which is not supported",
+    ),
     (re.compile(r"""\A\s*(?:\w+\s*=\s*)?[rf]?(\"{3}|'{3})"""), "is a quote of Python: keep only the rules"),
 )
 """What stands around rules."""

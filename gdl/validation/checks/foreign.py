@@ -16,6 +16,7 @@ from gdl.syntax.foreign_in_kif import (
     NO_EQUALITY,
     NO_NUMBERS,
     NO_ORDER,
+    NO_QUANTIFIER,
     UNEQUAL,
 )
 from gdl.terms import Compound, Variable, is_ground, variables
@@ -74,10 +75,7 @@ def _instead(atom: Compound) -> str:
         operand = next((str(each) for term in atom.arguments[1:] for each in variables(term)), "?x")
         return NO_NUMBERS.format(operand, left if name == "is" else "?next")
     if name in QUANTIFIERS:
-        return (
-            f"GDL has no '{name}': a body asks for some values of its variables; for all, let a relation"
-            " conclude the exception, and negate it"
-        )
+        return NO_QUANTIFIER.format(name)
     return f"GDL has no '{name}' in bodies: write a rule for it, (<= head body ...)"
 
 

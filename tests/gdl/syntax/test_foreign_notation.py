@@ -70,6 +70,8 @@ def messages(text: str) -> list[str]:
         ("(<= (goal hiker 100) (true (place 3)))", "(goal hiker 100) :- (true (place 3))", "':-' between head and body: write (<= (goal hiker 100) (true (place 3)))"),
         ("(<= (goal hiker 100) (true (place 3)))", "(true (place 3)) => (goal hiker 100)", "write (<= (goal hiker 100) (true (place 3)))"),
         ("(<= (goal hiker 100) (true (place 3)))", "((goal hiker 100) <- (true (place 3)))", "write (<= (goal hiker 100) (true (place 3)))"),
+        ("(above ?from ?to))", "(exists (?x) (above ?x ?to)))", "GDL120 GDL has no 'exists'"),
+        ("(<= terminal", "(:action climb :parameters (?to))\n(<= terminal", "GDL117 '(:action' begins PDDL"),
         ("(<= ", "(:- ", "rules begin with <=, not with :- (and 4 more places)"),
         ("(<= ", "(≤ ", "rules begin with <=, not with ≤ (and 4 more places)"),
         ("(<= ", "(⇐ ", "rules begin with <=, not with ⇐"),
