@@ -10,6 +10,7 @@ import functools
 import hashlib
 import logging
 import shutil
+import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,8 +43,13 @@ class CheckedStore:
         """The content saved under `name`; None if there is none, or no more as it was saved."""
         if self.folder is None:
             return None
+        path = self.folder / name
         try:
-            data = (self.folder / name).read_bytes()
+            if stat.S_IFMT(path.stat().st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
+                # Pipes and devices may never end.
+                self.drop(name, "not a file")
+                return None
+            data = path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -76,7 +82,7 @@ class CheckedStore:
         path = self.folder / name
         _logger.warning("%s: damaged (%s); compiling it again", path, reason)
         with suppress(OSError):
-            if path.is_dir():
+            if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
                 path.unlink()

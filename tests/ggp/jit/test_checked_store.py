@@ -57,6 +57,22 @@ def test_a_damaged_file_is_removed_with_one_line_in_the_log(store, damage, caplo
     assert store.load("a") == CONTENT
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes and symbolic links")
+@pytest.mark.parametrize(
+    "make",
+    [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev"), lambda path: path.symlink_to("/dev/full")],
+    ids=["pipe", "folder", "link to a folder", "link to a device"],
+)
+def test_what_is_no_file_is_replaced_without_reading_it(store, make, caplog):
+    store.save("b", b"")
+    make(store.folder / "a")
+    assert store.load("a") is None
+    assert [": damaged (" in record.getMessage() for record in caplog.records] == [True]
+    assert store.save("a", CONTENT)
+    assert store.load("a") == CONTENT
+    assert os.path.exists("/dev/full")
+
+
 def test_a_file_under_another_name_is_damaged(store):
     store.save("a", CONTENT)
     (store.folder / "a").rename(store.folder / "b")
