@@ -33,6 +33,8 @@ from ggp.protocol.messages import parse_term_or_name
 _GAMES_KEPT = 16
 _TERMS_KEPT = 100_000
 _TRIAL_STEPS = 3
+_TRACE_CHARACTERS = 20_000
+"""Printed of the traceback of an error: its message may be of any length."""
 
 load_game = lru_cache(maxsize=_GAMES_KEPT)(load)
 parse_fact = lru_cache(maxsize=_TERMS_KEPT)(parse_term)
@@ -57,7 +59,8 @@ class _Agent:
             trace = error.__traceback__
             while trace is not None and trace.tb_frame.f_code.co_filename.startswith(str(PACKAGE)):
                 trace = trace.tb_next
-            traceback.print_exception(error.with_traceback(trace), chain=False)
+            lines = traceback.format_exception(error.with_traceback(trace), chain=False)
+            sys.stderr.write(f"{''.join(lines)[:_TRACE_CHARACTERS].rstrip()}\n")
 
     def make(self, spec: str) -> dict[str, Any]:
         """Make the player of the coming match."""
@@ -147,9 +150,11 @@ def main() -> None:
     guard_group()
     lines, stream = LineQueue(take_stdin()), take_stdout()
     limit_memory(int(sys.argv[1]))
-    agent, lock = _Agent(lines), threading.Lock()
+    agent, lock, own = _Agent(lines), threading.Lock(), os.getpid()
 
     def write(message: dict[str, Any]) -> None:
+        if os.getpid() != own:  # a process that the author's code has forked
+            return
         with lock:
             stream.write(json.dumps(message).encode() + b"\n")
             stream.flush()
@@ -168,6 +173,8 @@ def main() -> None:
             write(answer(agent, request))
         except (TypeError, ValueError) as error:  # a report or count that is not JSON
             write({"fault": shorten(str(Crashed(error_text(error))))})
+        if os.getpid() != own:
+            os._exit(0)
 
 
 if __name__ == "__main__":

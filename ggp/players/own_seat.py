@@ -34,6 +34,7 @@ _PREPARE_SECONDS = 60.0
 """How long a player may prepare for a game, compiling aside."""
 _COMPILING_SECONDS = 600.0
 _STOP_SECONDS = 1.0
+_OUT_OF_TURN = "its process answered out of turn"
 _POLL_SECONDS = 0.01
 _NAME_CHARACTERS = 40
 _MOST_IDLE = 4
@@ -221,13 +222,17 @@ class OwnSeat(Player):
         self._require_no_fault()
         limit = deadline + self.setup.grace_seconds
         chosen = self._ask("choose", limit, facts=facts, joint_move=joint_move, deadline=deadline)
-        text = printable(chosen["move"])
+        try:
+            text = printable(chosen["move"])
+            self.last_report = None if chosen["report"] is None else _Report(chosen["report"])
+            self.simulation_count = chosen["simulations"]
+        except (TypeError, KeyError):  # the answers to come are not those to the requests to come
+            self._release(may_serve=False)
+            raise PlayerFaultError(Crashed(_OUT_OF_TURN)) from None
         try:
             move = parse_term_or_name(text)
         except ProtocolError:
             raise PlayerFaultError(Illegal(shorten(text))) from None
-        self.last_report = None if chosen["report"] is None else _Report(chosen["report"])
-        self.simulation_count = chosen["simulations"]
         return move
 
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
@@ -280,7 +285,7 @@ class OwnSeat(Player):
             raise PlayerSpecError(str(answer["error"]))
         if "fault" in answer:
             raise PlayerFaultError(parse_fault(printable(str(answer["fault"]))) or Crashed("unknown"))
-        return answer["result"]
+        return answer.get("result")
 
     def _release(self, *, may_serve: bool) -> None:
         """Keep the process for another match, or end it."""

@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[3]
 TERMS = ggp.MatchTerms(0.5, 0.5, seed=1, grace_seconds=0.2)
 
 AGENTS = """
-import os, sys, time
+import os, stat, sys, time
 
 import ggp
 
@@ -127,6 +127,28 @@ class Forks(First):
         return super().choose(state, deadline, joint_move)
 
 
+class ForksAndReturns(First):
+    def choose(self, state, deadline, joint_move):
+        os.fork()
+        return super().choose(state, deadline, joint_move)
+
+
+class AnswersOutOfTurn(First):
+    def choose(self, state, deadline, joint_move):
+        for number in range(3, 30):
+            try:
+                if stat.S_ISFIFO(os.fstat(number).st_mode):
+                    os.write(number, b'{"result": null}\\n{}\\n{"result": {"move": 3}}\\n')
+            except OSError:
+                pass
+        return super().choose(state, deadline, joint_move)
+
+
+class FailsAtLength(First):
+    def choose(self, state, deadline, joint_move):
+        raise ValueError("x" * 1_000_000)
+
+
 class Watches(First):
     def observe(self, observation, deadline):
         super().observe(observation, deadline)
@@ -192,7 +214,7 @@ def play(game, agent, terms=TERMS):
     return [fault_text(step.faults[0]) for step in record.steps]
 
 
-@pytest.mark.parametrize("agent", ["First", "Talks", "CrashesInStop", "Forks"])
+@pytest.mark.parametrize("agent", ["First", "Talks", "CrashesInStop", "Forks", "ForksAndReturns"])
 def test_seat_plays_as_its_class_does(folder, game, agent, capfd):
     record = ggp.play_match(game, [seat_player(f"agents.py:{agent}"), make_player("random")], TERMS)
     other = ggp.play_match(game, [make_player("agents.py:First"), make_player("random")], TERMS)
@@ -258,6 +280,17 @@ def test_memory_of_a_seat_is_limited(folder, game):
         with pytest.raises(PlayerFaultError, match="MemoryError"):
             seat.choose(game.initial_state(), time.monotonic() + 5, None)
     seat.stop(None)
+
+
+def test_answers_out_of_turn_are_faults_of_the_player(folder, game):
+    start, *moves = play(game, "AnswersOutOfTurn")
+    assert start == ""
+    assert any(fault == "CR its process answered out of turn" for fault in moves)
+
+
+def test_a_long_traceback_is_cut(folder, game, capfd):
+    assert any(fault.startswith("CR") for fault in play(game, "FailsAtLength"))
+    assert len(capfd.readouterr().err) < 100_000
 
 
 def test_seat_ends_what_its_player_has_started(folder, game):
