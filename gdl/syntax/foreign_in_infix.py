@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from gdl.syntax.foreign_in_kif import order_asked
 from gdl.syntax.foreign_text import Foreign
 
 _WORD = r"[A-Za-z_?'][\w?']*|\d+"
@@ -42,7 +43,7 @@ _IN_A_FACT = re.compile(r"(?:\A|[.)\w'])\s*\Z")
 _OPERATIONS = (
     "operations of Stanford's Gamemaster (2018 and later) are another language, which is not supported"
 )
-_ORDER = "GDL has no arithmetic: state the values as facts, for instance less(1,2), and ask for less({0},{1})"
+_ORDER = "GDL has no arithmetic: state the values as facts, for instance less(1,2), and ask for {0}"
 _NUMBERS = (
     "GDL has no arithmetic: state the values as facts, for instance succ(1,2), and ask for succ({0},{1})"
 )
@@ -64,7 +65,6 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "not": ("'not' is written '~' in infix form: ~{following}", ""),
     "naf": ("'{written}' is written '~' in infix form: ~{following}", ""),
     "unequal": ("'{written}' is written distinct({0},{1})", ""),
-    "compare": (_ORDER, ""),
     "equal": ("GDL has no '{written}': use one variable for both, or ~distinct({0},{1})", ""),
     "both": ("'{written}' is written '&' in infix form", "join {written}"),
     "either": ("'{written}' is written '|' in infix form", "join {written}"),
@@ -110,6 +110,11 @@ def _before(text: str, start: int) -> str:
     return re.sub(r"[%;][^\n]*", "", text[max(0, start - 500) : start])
 
 
+def _order(comparison: str, operands: list[str]) -> str:
+    left, right = operands
+    return _ORDER.format(order_asked(comparison, left, right, less="less({0},{1})", no="~{0}"))
+
+
 def _sentence(kind: str, text: str, token: re.Match[str], depth: int) -> tuple[str, str] | None:
     """What to write instead, and the kind of places that are reported once."""
     written = " ".join(token.group().split())
@@ -121,13 +126,15 @@ def _sentence(kind: str, text: str, token: re.Match[str], depth: int) -> tuple[s
     if kind == "comment":
         is_cut_off = depth > 0 and written[0] == ";" and written.count(")") > written.count("(")
         return _SENTENCES[kind] if is_cut_off else None
-    if kind == "compare" and written.startswith("is"):
+    if kind == "compare" and not written.startswith("is"):
+        return _order(written, operands), ""
+    if kind == "compare":
         value = _RIGHT.match(written, 2)
         return _NUMBERS.format(value.group(1) if value else "X", operands[0]), ""
     if kind == "arrow":
         are_values = all(word[:1].isupper() or word.isdigit() for word in operands)
         if left and right and are_values and written in ("<=", "≤", "=>"):
-            return _ORDER.format(*operands), ""
+            return _order(written, operands), ""
         kind = "implication" if written in ("=>", "->", "-->", "→", "⇒", "⟹") else kind
     name = written.removeprefix("role(").rstrip(")").strip()
     atom = _ATOM.match(text, token.end())

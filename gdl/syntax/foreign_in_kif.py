@@ -67,9 +67,7 @@ COMPARISONS = frozenset({"<", ">", ">=", "=<", "≤", "≥", "is"})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "mod", "**", "^", "%"})
 
 NO_EQUALITY = "GDL has no '=': use one variable for both, or (not (distinct {0} {1}))"
-NO_ORDER = (
-    "GDL has no arithmetic: state the values as facts, for instance (less 1 2), and ask for (less {0} {1})"
-)
+NO_ORDER = "GDL has no arithmetic: state the values as facts, for instance (less 1 2), and ask for {0}"
 NO_NUMBERS = (
     "GDL has no arithmetic: state the values as facts, for instance (succ 1 2), and ask for (succ {0} {1})"
 )
@@ -78,6 +76,22 @@ NO_QUANTIFIER = (
     "GDL has no '{0}': a body asks for some values of its variables; for all, let a relation conclude the"
     " exception, and negate it"
 )
+
+
+def order_asked(
+    comparison: str, left: str, right: str, less: str = "(less {0} {1})", no: str = "(not {0})"
+) -> str:
+    """The atom that asks what `left comparison right` asks, from a relation that holds smaller values first.
+
+    >>> order_asked("<", "?x", "3"), order_asked(">", "?x", "3"), order_asked(">=", "?x", "3")
+    ('(less ?x 3)', '(less 3 ?x)', '(not (less ?x 3))')
+    """
+    if comparison in (">=", "≥", "=>"):
+        return no.format(less.format(left, right))
+    if comparison in ("=<", "≤", "<="):
+        return no.format(less.format(right, left))
+    return less.format(right, left) if comparison == ">" else less.format(left, right)
+
 
 _CALL = "in KIF the name stands inside the parentheses"
 
@@ -304,7 +318,7 @@ class _Reader:
         elif name in EQUAL:
             self._add(place, NO_EQUALITY.format(left, right))
         elif name in COMPARISONS | {"<=", "=>"}:
-            self._add(place, NO_ORDER.format(left, right))
+            self._add(place, NO_ORDER.format(order_asked(name, left, right)))
         elif name in ARITHMETIC:
             self._add(place, NO_NUMBERS.format(left, "?next"))
         elif name in (*JOINS, "and", "or"):

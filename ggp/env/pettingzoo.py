@@ -188,6 +188,8 @@ class GgpAecEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         Numbers that are not a legal action are illegal. Raises TypeError for what is not an integer,
         ActionError for None while the agent is to act.
         """
+        if not hasattr(self, "agent_selection"):
+            raise RuntimeError("call reset first")
         agent = self.agent_selection
         number = None if action is None else to_integer(action, "action")
         if self.terminations[agent] or self.truncations[agent]:

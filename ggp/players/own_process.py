@@ -74,12 +74,16 @@ class _Agent:
             "needs_lanes": player.needs_lanes,
         }
 
-    def prepare(self, rules: str, name: str, engine: str, is_tried: bool) -> None:
-        """Load the game and compile what the player needs for it, if need be by a short match of another."""
+    def prepare(self, rules: str, name: str, engine: str) -> None:
+        """Load the game and compile what the player needs for it."""
         self.game = load_game(rules + "\n", engine, name=name)
         self.player.prepare(self.game)
+
+    def play_trial(self) -> None:
+        """Play a short match by another instance, which compiles what `prepare` did not."""
+        rules = self.game.program.source.text
         has_kernels = is_compiled(self.game) and not hides_information(self.game)
-        if is_tried and has_kernels and rules not in self._tried:
+        if has_kernels and rules not in self._tried:
             self._tried.add(rules)
             with contextlib.suppress(BaseException):  # the match will show it
                 play_trial(make_own_player(self._spec), self.game, _TRIAL_STEPS)

@@ -32,6 +32,8 @@ _MAKE_SECONDS = 60.0
 """How long importing and making a player may take."""
 _PREPARE_SECONDS = 60.0
 """How long a player may prepare for a game, compiling aside."""
+_TRIAL_SECONDS = 10.0
+"""For the three moves before the first clock, compiling aside."""
 _COMPILING_SECONDS = 600.0
 _STOP_SECONDS = 1.0
 _OUT_OF_TURN = "its process answered out of turn"
@@ -125,19 +127,17 @@ class OwnSeat(Player):
         assert game is not None
         engine, rules = engine_of(game), game.program.source.text
         given = {"rules": rules, "name": game.name, "engine": "auto" if engine == "other" else engine}
-        for is_tried in (True, False):
-            if is_tried and self._class in _untried:
-                continue
-            try:
-                if self._child is None:
-                    self._make()
-                limit = time.monotonic() + _PREPARE_SECONDS
-                self._ask("prepare", limit, **given, is_tried=is_tried)
-                return
-            except PlayerFaultError:
-                if self._child is not None or not is_tried:
-                    raise
-                _untried.add(self._class)
+        if self._child is None:
+            self._make()
+        self._ask("prepare", time.monotonic() + _PREPARE_SECONDS, **given)
+        if self._class in _untried:
+            return
+        try:
+            self._ask("play_trial", time.monotonic() + _TRIAL_SECONDS)
+        except PlayerFaultError:
+            _untried.add(self._class)
+            self._make()
+            self._ask("prepare", time.monotonic() + _PREPARE_SECONDS, **given)
 
     @contextlib.contextmanager
     def _hopeless_if_late(self) -> Any:
@@ -272,7 +272,7 @@ class OwnSeat(Player):
         self._require_no_fault()
         assert self._child is not None
         request = None if do is None else {"do": do, **arguments}
-        compiling = _COMPILING_SECONDS if do == "prepare" else 0.0
+        compiling = _COMPILING_SECONDS if do in ("prepare", "play_trial") else 0.0
         try:
             answer = self._child.ask(request, until, compiling_seconds=compiling)
         except ChildLateError:

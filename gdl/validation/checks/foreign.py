@@ -18,6 +18,7 @@ from gdl.syntax.foreign_in_kif import (
     NO_ORDER,
     NO_QUANTIFIER,
     UNEQUAL,
+    order_asked,
 )
 from gdl.terms import Compound, Variable, is_ground, variables
 from gdl.validation.sheet import Sheet, atoms_of, body_literals, terms_below
@@ -63,6 +64,10 @@ def _instead(atom: Compound) -> str:
     left, right = [*shown, "?x", "?y"][:2] if len(shown) > 1 else ("?x", "?y")
     if name in UNEQUAL:
         return f"GDL writes '{name}' as (distinct {left} {right})"
+    sums = [term for term in atom.arguments if isinstance(term, Compound) and term.name in ARITHMETIC]
+    if name in EQUAL and sums:
+        operand = next((str(each) for each in variables(sums[0])), "?x")
+        return NO_NUMBERS.format(operand, right if sums[0] is atom.arguments[0] else left)
     if name in EQUAL | EQUALITY_WORDS:
         return NO_EQUALITY.format(left, right).replace("'='", f"'{name}'")
     if name in NEGATIONS and len(shown) == 1:
@@ -70,7 +75,7 @@ def _instead(atom: Compound) -> str:
     if name in JOINS:
         return f"'{name}' has no meaning in GDL: write ({' '.join([JOINS[name], *shown])})"
     if name in COMPARISONS and name != "is":
-        return NO_ORDER.format(left, right)
+        return NO_ORDER.format(order_asked(name, left, right))
     if name in ARITHMETIC or name == "is":
         operand = next((str(each) for term in atom.arguments[1:] for each in variables(term)), "?x")
         return NO_NUMBERS.format(operand, left if name == "is" else "?next")
