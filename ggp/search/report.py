@@ -62,7 +62,7 @@ class SearchReport:
     seconds, playouts, descents    since the root was set
     carried                        playouts below the root from earlier searches, when the root was set
     mean_depth, deepest            in the tree, in joint moves
-    nodes, is_full                 of all trees; whether a memory limit stopped one from growing
+    nodes, is_full                 in memory, of all trees; whether a memory limit stopped one from growing
     moves                          of the searching role in the root state, most visited first
     best_line                      joint moves along the most visited edges of one tree
     goal                           proven goal of the searching role, or None

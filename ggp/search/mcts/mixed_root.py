@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from ggp.engines.compiled import PackedState
 from ggp.game import RANDOM_ROLE, Move
-from ggp.search.mcts.kernels.arrays import ROOT
 from ggp.search.mcts.search import LanesSearch
 from ggp.solver.kernels.matrix import make_stage, solve_matrix
 from ggp.solver.matrix_games import NoEquilibriumFoundError, solve_bimatrix
@@ -161,8 +160,8 @@ def _child_means(
     totals: dict[tuple[Move, Move], list[float]] = {}
     for engine in search.engines:
         tree = engine.tree
-        children = np.flatnonzero(tree.parent[1 : engine.node_count] == ROOT) + 1
-        first = tree.first_edge[ROOT, 0]
+        children = np.flatnonzero(tree.parent[: engine.node_count] == engine.root)
+        first = tree.first_edge[engine.root, 0]
         for child in children:
             pair = [int(tree.move[first + tree.came[child, r]]) for r in roles]
             moves = tuple(

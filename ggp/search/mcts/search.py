@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import logging
 import math
+import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
+from typing import TypeVar
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import GameError, IllegalMoveError, Move, Role
@@ -37,12 +40,16 @@ SLICE_SECONDS = 0.01
 STOP_SECONDS = 0.005
 """The same of a search that can be stopped, and how often it looks whether to interrupt a slice of proofs."""
 
+COMPACTION_SECONDS = 4e-7
+"""At most what compacting a tree takes for each of its nodes."""
+
 PROGRESS_SECONDS = 0.05
 
 LEARNING_SHARE = 0.5
 """Maximum share of the first search's time spent on learning."""
 
 _logger = logging.getLogger("ggp.search")
+_Found = TypeVar("_Found")
 
 
 class LanesSearch:
@@ -79,7 +86,7 @@ class LanesSearch:
         self._running_since: float | None = None
         self._fresh_report: SearchReport | None = None
         self._is_stopped: Callable[[], bool] = _never
-        self._is_counted = False
+        self._is_counted = True
         self._prover: Prover | None = None
         self._known_goals: list[Mapping[Move, int]] = []
         self._clock = clock
@@ -95,6 +102,7 @@ class LanesSearch:
             )
             self._play_stand_in()
         self.engines = self._make_engines(played, seed)
+        self._steady = [threading.Lock() for _ in self.engines]  # held while a tree is read or compacted
         self._seed = seed
         self._is_prepared = not policy.needs(Need.FEATURES)
         self._pool = ThreadPoolExecutor(self.options.threads) if self.options.threads > 1 else None
@@ -136,15 +144,16 @@ class LanesSearch:
             decay = self.options.decay if self._state is not None else 1.0
 
             def follow(engine: TreeEngine) -> None:
-                child = engine.child(0, indices) if indices is not None else None
+                child = engine.child(engine.root, indices) if indices is not None else None
                 if child is None:
                     engine.set_root(fluents)
                 else:
-                    engine.move_root(child, fluents)
+                    # Copying large trees takes tens of milliseconds. What a counted search finds may not
+                    # depend on when there is no more room.
+                    engine.move_root(child, fluents, is_late=not self._is_counted and not engine.lacks_room)
                 if decay < 1.0:
                     engine.decay(decay)
 
-            # Copying large trees takes tens of milliseconds: each in its thread.
             list((map if self._pool is None else self._pool.map)(follow, self.engines))
             self._state = state
         self._leader = None
@@ -217,8 +226,11 @@ class LanesSearch:
         self._prepare(math.inf if simulations is not None else LEARNING_SHARE * (deadline - self._clock()))
         before = self._finished()
         begin = self._running_since = self._reported_at = time.perf_counter()
+        self._is_counted = simulations is not None
         count = len(self.engines)
         for i, engine in enumerate(self.engines):
+            if self._is_counted and engine.is_loose:
+                engine.compact()
             share = ENDLESS if simulations is None else simulations // count + (i < simulations % count)
             engine.begin(share)
         if not self.engines[0].is_linked:
@@ -226,7 +238,6 @@ class LanesSearch:
                 self.engines[0].run(0)
         self._is_stopped = is_stopped or _never
         self._prover, self._known_goals = prover, [{}] * count
-        self._is_counted = simulations is not None
         # Lanes of a counted search are filled by visits alone: its result must not depend on the clock.
         filling = 0.0 if self._is_counted else self.options.fill * (deadline - self._clock())
         if self._is_counted and prover is not None:
@@ -282,6 +293,9 @@ class LanesSearch:
                 ticks = max(1, int(ticks * left / spent))
             if engine.is_constant_sum and not self._has_proofs():
                 engine.stop_proving()
+            if engine.is_loose and engine.lacks_room and left > COMPACTION_SECONDS * engine.node_count:
+                with self._steady[index]:
+                    engine.compact()
             share = (now - started) / filling if filling > 0 else 0.0
             engine.allow_in_flight(min(1.0, share))
             begin = time.perf_counter()
@@ -321,7 +335,7 @@ class LanesSearch:
     def _open_roots(self) -> None:
         """Expand the root of every tree, so that proofs enter a counted search at its beginning."""
         for engine in self.engines:
-            while not engine.edges_of(ROOT, self.role_index) and not engine.run(1):
+            while not engine.edges_of(engine.root, self.role_index) and not engine.run(1):
                 pass
 
     def _mean_length(self) -> float | None:
@@ -354,7 +368,7 @@ class LanesSearch:
         engines = self.engines
         playouts = self._finished() - self._first_playouts
         depth_sum = sum(engine.depth_sum for engine in engines) - self._first_depth_sum
-        proofs = [e.root_goal for e in engines if e.root_goal is not None]
+        proofs = [goal for goal in self._read(lambda engine: engine.root_goal) if goal is not None]
         root_goal = proofs[0] if proofs and self._has_proofs() else None
         if root_goal is not None and self.role_index == 1:
             root_goal = 100 - root_goal
@@ -413,17 +427,25 @@ class LanesSearch:
         totals: dict[int, float] = {}
         goals: dict[int, int] = {}
         has_proofs = self._has_proofs()
-        for engine in self.engines:
-            for edge in engine.root_edges(self.role_index):
-                visits[edge.move] = visits.get(edge.move, 0) + edge.visits
-                totals[edge.move] = totals.get(edge.move, 0.0) + edge.total
-                if edge.goal is not None and has_proofs:
-                    goals[edge.move] = edge.goal
+        edges = self._read(lambda engine: engine.root_edges(self.role_index))
+        for edge in chain.from_iterable(edges):
+            visits[edge.move] = visits.get(edge.move, 0) + edge.visits
+            totals[edge.move] = totals.get(edge.move, 0.0) + edge.total
+            if edge.goal is not None and has_proofs:
+                goals[edge.move] = edge.goal
         moves = self.game.moves[self.role_index]
         return [
             MoveReport(moves[i], n, totals[i] / n if n else 0.0, goals.get(i))
             for i, n in sorted(visits.items())
         ]
+
+    def _read(self, read: Callable[[TreeEngine], _Found]) -> list[_Found]:
+        """What `read` finds in each tree, at a time when it is not being compacted."""
+        found = []
+        for engine, steady in zip(self.engines, self._steady, strict=True):
+            with steady:
+                found.append(read(engine))
+        return found
 
     def _has_proofs(self) -> bool:
         """Whether proofs are sound: in every tree the goals of two roles have summed up to 100."""

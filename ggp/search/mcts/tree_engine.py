@@ -32,7 +32,6 @@ from ggp.search.mcts.kernels.arrays import (
     IN_DENOMINATOR,
     MISSING,
     NO_PARTS,
-    ROOT,
     SAME_AS,
     SEVERAL,
     UNPROVEN,
@@ -44,7 +43,7 @@ from ggp.search.mcts.kernels.arrays import (
     StatePlanes,
     Tree,
 )
-from ggp.search.mcts.kernels.compaction import abandon, clear_tree, make_root
+from ggp.search.mcts.kernels.compaction import abandon, clear_tree, make_root, move_root
 from ggp.search.mcts.kernels.look_ahead import LOOKS, NODES, WINS, LookAhead, find_win
 from ggp.search.mcts.kernels.search import search_tree
 from ggp.search.mcts.kernels.tree import BEST_GOAL
@@ -147,6 +146,7 @@ class TreeEngine:
         )
         self._winning = winning
         self._linked: _LinkedMemory | None = None
+        self._is_loose = False
         self.arrays.counter[c.REFRESH_IN] = self.memory.settings.refresh
         self.arrays.counter[c.IS_CONSTANT_SUM] = 1
 
@@ -250,9 +250,19 @@ class TreeEngine:
         return bool(self.arrays.counter[c.REFUSED] > 0)
 
     @property
+    def lacks_room(self) -> bool:
+        """Whether nodes, edges or tables of GRAVE have run out."""
+        return self.is_full or (len(self.tree.table) > 1 and self.arrays.counter[c.FREE_TABLES] == 0)
+
+    @property
+    def root(self) -> int:
+        """The node of the root state."""
+        return int(self.arrays.counter[c.ROOT_NODE])
+
+    @property
     def root_goal(self) -> int | None:
         """The proven goal of role 0 in the root state, or None."""
-        proof = int(self.tree.proof[ROOT])
+        proof = int(self.tree.proof[self.root])
         return None if proof == UNPROVEN else proof
 
     @property
@@ -272,7 +282,7 @@ class TreeEngine:
         Returns whether the tree takes them: not before its root is expanded, nor if nothing would be left to
         choose from.
         """
-        edges = self.edges_of(ROOT, role)
+        edges = self.edges_of(self.root, role)
         if not self.is_constant_sum or len(edges) <= len(goals):
             return False
         for edge in edges:
@@ -285,18 +295,38 @@ class TreeEngine:
         """Begin an empty tree at a state (bool[F])."""
         self._put_root(fluents)
         clear_tree(self.arrays, self.tree)
+        self._is_loose = False
 
-    def move_root(self, node: int, fluents: NDArray[np.bool_]) -> None:
-        """Keep what is below `node`, whose state is given."""
+    def move_root(self, node: int, fluents: NDArray[np.bool_], *, is_late: bool = False) -> None:
+        """Keep what is below `node`, whose state is given; `is_late`: the rest is dropped by `compact`."""
         self._put_root(fluents)
-        make_root(self.arrays, self.tree, node)
+        (move_root if is_late else make_root)(self.arrays, self.tree, node)
+        self._is_loose = is_late
 
     def _put_root(self, fluents: NDArray[np.bool_]) -> None:
-        abandon(self.arrays, self.tree, self.memory.walkers, self.usable_lanes)
         self.arrays.root[:] = np.where(fluents, ALL_ONES, np.uint64(0))
-        words_of(self.arrays.value)[1 : 1 + len(fluents)] = self.arrays.root[:, None]
+        self._free_lanes()
         self.arrays.counter[c.DEEPEST] = 0
-        self.arrays.counter[c.REFUSED] = 0
+
+    def _free_lanes(self) -> None:
+        """Drop what is in flight; all lanes are in the root state."""
+        arrays = self.arrays
+        abandon(arrays, self.tree, self.memory.walkers, self.usable_lanes)
+        words_of(arrays.value)[1 : 1 + len(arrays.root)] = arrays.root[:, None]
+        arrays.counter[c.REFUSED] = 0
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether the tree may hold nodes that are not below the root."""
+        return self._is_loose
+
+    def compact(self) -> None:
+        """Drop what is in flight and what is not below the root; the search may go on."""
+        launches = self.arrays.counter[c.LAUNCHES_LEFT]
+        self._free_lanes()
+        make_root(self.arrays, self.tree, self.root)
+        self.begin(launches)
+        self._is_loose = False
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the links: they hold addresses of this engine's memory, and a copy makes its own."""
@@ -368,9 +398,10 @@ class TreeEngine:
             return range(0)
         return range(first[role], first[role + 1])
 
-    def root_edges(self, role: int, node: int = ROOT) -> list[RootEdge]:
+    def root_edges(self, role: int, node: int | None = None) -> list[RootEdge]:
         """Statistics of the moves of `role` in the root state (or another node), by move."""
         tree = self.tree
+        node = self.root if node is None else node
         return [
             RootEdge(
                 int(tree.move[e] - self._first_move[role]),
@@ -421,7 +452,7 @@ class TreeEngine:
     def best_line(self, limit: int = 12) -> list[tuple[int, ...]]:
         """The joint moves along the most visited edges: the principal variation."""
         line: list[tuple[int, ...]] = []
-        node: int | None = ROOT
+        node: int | None = self.root
         while node is not None and len(line) < limit:
             moves = []
             for role in range(self.tables.role_count):

@@ -1,4 +1,4 @@
-"""Between two searches: drop what is in flight, and move what is kept below the new root to the front."""
+"""When the match goes on: drop what is in flight, move the root, and move what is below it to the front."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
     counter = arrays.counter
     _clear_buckets(arrays, tree)
     counter[c.NODES] = 1
-    counter[[c.EDGES, c.EXPANSIONS, c.ROOT_VISITS]] = 0
+    counter[[c.EDGES, c.EXPANSIONS, c.ROOT_VISITS, c.ROOT_NODE]] = 0
     counter[c.SLOTS] = min(LEAST_SLOTS, len(tree.slot))
     tree.slot[: counter[c.SLOTS]] = 0
     tree.first_edge[ROOT, 0] = MISSING
@@ -98,12 +98,22 @@ def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
         sibling=np.full(listed, MISSING, np.int32),
         path=np.zeros(roles, np.int32),
     )
+    _enter_root(arrays, tree, root, scratch)
+
+
+def move_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
+    """Begin at `root`, in constant time: `make_root` drops the rest later. Nothing may be in flight."""
+    nothing = np.zeros(0, np.int32)
+    _enter_root(arrays, tree, root, KeepScratch(nothing, nothing, nothing, nothing, nothing))
+
+
+def _enter_root(arrays: SearchArrays, tree: Tree, root: int, scratch: KeepScratch) -> None:
     # In words it is compiled once for all widths of a row.
-    _keep_subtree(in_words(arrays), tree, root, scratch)
+    _follow(in_words(arrays), tree, root, scratch)
 
 
 class KeepScratch(NamedTuple):
-    """Scratch of `make_root`.
+    """Scratch of `make_root`; all empty: nothing is dropped.
 
     number    int32[N]: new number of a node, or MISSING; before it is numbered, 0 if it is kept
     waiting   int32[N]: kept nodes whose children have not been looked at
@@ -252,8 +262,8 @@ def _move_node(tree: Tree, node: Index, number: Int32Array) -> None:
         tree.table[new] = tree.table[node]
 
 
-@kernel
-def _keep_subtree(arrays: SearchArrays, tree: Tree, root: int, scratch: KeepScratch) -> None:
+@inlined
+def _keep_subtree(arrays: SearchArrays, tree: Tree, root: Index, scratch: KeepScratch) -> None:
     """`make_root` after the hash table of children was emptied."""
     counter = arrays.counter
     nodes = counter[c.NODES]
@@ -266,8 +276,7 @@ def _keep_subtree(arrays: SearchArrays, tree: Tree, root: int, scratch: KeepScra
     kept = _number_kept_nodes(nodes, root, number)
     state_words = tree.key.shape[0] // tree.decider.shape[0] if is_graph else 0
     edges, expansions = _slide_edges(tree, counter[c.EXPANSIONS], number, state_words)
-    has_tables = tree.playouts.shape[0] > 1
-    if has_tables:
+    if tree.playouts.shape[0] > 1:
         free_lost_tables(arrays, tree, number)
     _move_node(tree, root, number)
     for node in range(1, nodes):
@@ -287,9 +296,20 @@ def _keep_subtree(arrays: SearchArrays, tree: Tree, root: int, scratch: KeepScra
         while counter[c.SLOTS] > LEAST_SLOTS and 4 * expansions <= counter[c.SLOTS]:
             counter[c.SLOTS] //= 2
         fill_slots(arrays, tree, state_words)
-    if has_tables and tree.table[ROOT] == MISSING:
-        give_table(arrays, tree, ROOT)
+
+
+@kernel
+def _follow(arrays: SearchArrays, tree: Tree, node: int, scratch: KeepScratch) -> None:
+    """Make `node` the root; drop what is not below it if there is scratch for that."""
+    counter = arrays.counter
+    root: Index = node
+    if scratch.number.shape[0] > 0:
+        _keep_subtree(arrays, tree, root, scratch)
+        root = ROOT
+    counter[c.ROOT_NODE] = root
+    if tree.playouts.shape[0] > 1 and tree.table[root] == MISSING:
+        give_table(arrays, tree, root)
     counter[c.ROOT_VISITS] = 0
-    if tree.first_edge[ROOT, 0] != MISSING:
-        for e in range(tree.first_edge[ROOT, 0], tree.first_edge[ROOT, 1]):
+    if tree.first_edge[root, 0] != MISSING:
+        for e in range(tree.first_edge[root, 0], tree.first_edge[root, 1]):
             counter[c.ROOT_VISITS] += tree.visits[e]

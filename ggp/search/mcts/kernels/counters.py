@@ -17,6 +17,7 @@ FREE_TABLES                    height of the stack of GRAVE's free tables
 HAS_OTHER_SUMS                 1 once goals of two roles did not sum up to 100, with `cutoff`
 LEAST_IN_FLIGHT                lanes that may be in flight however few visits the root has
 SLOTS                          slots of the hash table of states in use, a power of two
+ROOT_NODE                      the root: ROOT unless it moved and nothing was dropped since
 """
 
 (
@@ -43,5 +44,6 @@ SLOTS                          slots of the hash table of states in use, a power
     HAS_OTHER_SUMS,
     LEAST_IN_FLIGHT,
     SLOTS,
-) = range(23)
-COUNTERS = 23
+    ROOT_NODE,
+) = range(24)
+COUNTERS = 24

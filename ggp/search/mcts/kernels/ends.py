@@ -13,7 +13,6 @@ from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
     CUT,
     MISSING,
-    ROOT,
     UNPROVEN,
     Parts,
     SearchArrays,
@@ -100,7 +99,7 @@ def _open_node(search: SearchMemory, parts: Parts, walker: Index, node: Index, l
     if is_graph or search.known.goal.shape[0] > 0:
         read_key(search.planes, arrays.value, lane)
     is_solving = search.settings.is_solving != 0
-    if node != ROOT:  # which keeps its edges, to choose from
+    if node != arrays.counter[c.ROOT_NODE]:  # which keeps its edges, to choose from
         if is_solving and is_known(search, walker):
             return True
         other: Index = node_with_key(arrays, tree, search.planes) if is_graph else MISSING

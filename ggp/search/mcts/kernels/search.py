@@ -33,7 +33,6 @@ from ggp.search.mcts.kernels.arrays import (
     IN_TREE,
     MISSING,
     MOVED,
-    ROOT,
     UNPROVEN,
     Parts,
     SearchArrays,
@@ -164,10 +163,11 @@ def _most_in_flight(arrays: SearchArrays, tree: Tree, settings: Settings) -> Ind
     """
     counter = arrays.counter
     most: Index = max(1, counter[c.LEAST_IN_FLIGHT], counter[c.ROOT_VISITS] // settings.ramp)
-    if tree.first_edge[ROOT, 0] == MISSING:
+    root = counter[c.ROOT_NODE]
+    if tree.first_edge[root, 0] == MISSING:
         return most
     for role in range(tree.first_edge.shape[1] - 1):
-        edges = np.int64(tree.first_edge[ROOT, role + 1] - tree.first_edge[ROOT, role])
+        edges = np.int64(tree.first_edge[root, role + 1] - tree.first_edge[root, role])
         most = max(most, edges - counter[c.ROOT_VISITS])
     return most
 
@@ -202,7 +202,7 @@ def launch_walker(arrays: SearchArrays, walkers: Walkers, root: Index, size: Ind
 def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settings) -> None:
     """Make walkers of free lanes, as long as there are enough and playouts are left to start."""
     counter = arrays.counter
-    if settings.is_solving != 0 and tree.proof[ROOT] != UNPROVEN:
+    if settings.is_solving != 0 and tree.proof[counter[c.ROOT_NODE]] != UNPROVEN:
         return
     most = _most_in_flight(arrays, tree, settings) if settings.ramp > 0 else 0
     while counter[c.LAUNCHES_LEFT] > 0 and counter[c.FREE_LANES] > 0:
@@ -216,7 +216,7 @@ def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settin
         if counter[c.FREE_LANES] < size:
             return
         counter[c.LAUNCHES_LEFT] -= size
-        launch_walker(arrays, walkers, ROOT, size)
+        launch_walker(arrays, walkers, counter[c.ROOT_NODE], size)
 
 
 @kernel
