@@ -40,7 +40,7 @@ SLICE_SECONDS = 0.01
 STOP_SECONDS = 0.005
 """The same of a search that can be stopped, and how often it looks whether to interrupt a slice of proofs."""
 
-COMPACTION_SECONDS = 4e-7
+COMPACTION_SECONDS = 2e-7
 """At most what compacting a tree takes for each of its nodes."""
 
 PROGRESS_SECONDS = 0.05
