@@ -11,7 +11,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -148,13 +148,13 @@ class LanesSearch:
                 if child is None:
                     engine.set_root(fluents)
                 else:
-                    # Copying large trees takes tens of milliseconds. What a counted search finds may not
-                    # depend on when there is no more room.
-                    engine.move_root(child, fluents, is_late=not self._is_counted and not engine.lacks_room)
+                    # Copying takes up to tens of milliseconds. After pondering a move waits for them.
+                    is_late = self._is_stoppable and not self._is_counted and not engine.lacks_room
+                    engine.move_root(child, fluents, is_late=is_late)
                 if decay < 1.0:
                     engine.decay(decay)
 
-            list((map if self._pool is None else self._pool.map)(follow, self.engines))
+            self._in_threads(follow, self.engines)
             self._state = state
         self._leader = None
         self._begin_report()
@@ -227,16 +227,16 @@ class LanesSearch:
         before = self._finished()
         begin = self._running_since = self._reported_at = time.perf_counter()
         self._is_counted = simulations is not None
+        self._is_stopped = is_stopped or _never
+        if self._is_counted or self._is_stoppable:
+            self._in_threads(TreeEngine.compact, [engine for engine in self.engines if engine.is_loose])
         count = len(self.engines)
         for i, engine in enumerate(self.engines):
-            if self._is_counted and engine.is_loose:
-                engine.compact()
             share = ENDLESS if simulations is None else simulations // count + (i < simulations % count)
             engine.begin(share)
         if not self.engines[0].is_linked:
             with announced_compilation():
                 self.engines[0].run(0)
-        self._is_stopped = is_stopped or _never
         self._prover, self._known_goals = prover, [{}] * count
         # Lanes of a counted search are filled by visits alone: its result must not depend on the clock.
         filling = 0.0 if self._is_counted else self.options.fill * (deadline - self._clock())
@@ -253,6 +253,15 @@ class LanesSearch:
         self.simulation_count += done
         return done
 
+    @property
+    def _is_stoppable(self) -> bool:
+        """Whether the present or latest search ends when it is asked to: pondering."""
+        return self._is_stopped is not _never
+
+    def _in_threads(self, work: Callable[[TreeEngine], None], engines: Sequence[TreeEngine]) -> None:
+        """Do `work` on each tree, in its thread."""
+        list((map if self._pool is None else self._pool.map)(work, engines))
+
     def _run_threads(self, pool: ThreadPoolExecutor, deadline: float, filling: float) -> None:
         """Run all trees, each in its thread."""
         jobs = [
@@ -260,7 +269,7 @@ class LanesSearch:
         ]
         is_running = True
         noted = time.monotonic()
-        seconds = PROGRESS_SECONDS if self._is_stopped is _never else STOP_SECONDS
+        seconds = STOP_SECONDS if self._is_stoppable else PROGRESS_SECONDS
         while is_running:
             is_running = bool(wait(jobs, timeout=seconds).not_done)
             if self._prover is not None and self._is_stopped():
@@ -281,7 +290,7 @@ class LanesSearch:
         """Run one tree. `filling`: seconds until all lanes are allowed; 0: never by time."""
         engine = self.engines[index]
         ticks = self._slice_ticks[index]
-        most_seconds = SLICE_SECONDS if self._is_stopped is _never else STOP_SECONDS
+        most_seconds = STOP_SECONDS if self._is_stoppable else SLICE_SECONDS
         spent = 0.0
         started = self._clock()
         while (left := deadline - (now := self._clock())) > 0 and not self._is_stopped():

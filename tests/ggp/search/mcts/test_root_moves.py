@@ -1,4 +1,4 @@
-"""A timed search only moves its root when the match goes on; what is not below it is dropped later."""
+"""After pondering only the root moves when the match goes on; what is not below it is dropped later."""
 
 import itertools
 
@@ -93,20 +93,26 @@ def test_a_tree_that_grew_below_a_moved_root_keeps_its_statistics_when_it_is_com
 
 
 def timed_search(**options):
-    """A search with little memory that has run by the clock and followed one joint move."""
+    """A search with little memory that has pondered and followed one joint move; its state and its clock."""
     game = compiled("connectfour")
     ticking = itertools.count()
+
+    def clock():
+        return float(next(ticking))
+
     search = LanesSearch(
         game,
         game.roles[0],
         options=MctsOptions(memory_mebibytes=2, words=1, **options),
-        clock=lambda: float(next(ticking)),
+        clock=clock,
     )
     search.move_to(game.initial_state(), None)
-    search.run(deadline=1e9, is_stopped=lambda: search.engines[0].simulation_count >= 500)
+    search.run(
+        deadline=1e9, is_stopped=lambda: all(engine.simulation_count >= 500 for engine in search.engines)
+    )
     state = follow(search, game.initial_state())
     assert all(engine.is_loose for engine in search.engines)
-    return search, state
+    return search, state, clock
 
 
 def follow(search, state):
@@ -122,27 +128,28 @@ def visits_of(search):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_timed_search_compacts_its_trees_once_they_are_full(threads):
-    search, state = timed_search(threads=threads)
+    search, state, clock = timed_search(threads=threads)
     legal = set(search.game.legal_moves(state, search.game.roles[0]))
     carried = visits_of(search)
     assert set(carried) == legal
-    search.run(deadline=1e9, is_stopped=lambda: not any(engine.is_loose for engine in search.engines))
+    while any(engine.is_loose for engine in search.engines):
+        search.run(deadline=clock() + 50)
     assert [engine.root for engine in search.engines] == [0] * threads
     grown = visits_of(search)
     assert set(grown) == legal
     assert all(grown[move] >= visits for move, visits in carried.items())
     assert search.best_move() in legal
-    begun = search.simulation_count
-    search.run(deadline=1e9, is_stopped=lambda: search.engines[0].simulation_count > begun + 100)
+    search.run(deadline=clock() + 50)
     assert sum(visits_of(search).values()) > sum(grown.values())
     search.close()
 
 
-def test_without_time_for_it_a_full_tree_is_compacted_at_the_next_move(monkeypatch):
+def test_without_time_for_it_a_full_tree_stays_until_the_next_move(monkeypatch):
     monkeypatch.setattr(lanes_search, "COMPACTION_SECONDS", 1e9)
-    search, state = timed_search()
+    search, state, clock = timed_search()
     (engine,) = search.engines
-    search.run(deadline=1e9, is_stopped=lambda: engine.is_full)
+    while not engine.is_full:
+        search.run(deadline=clock() + 50)
     assert engine.is_loose
     nodes = engine.node_count
     follow(search, state)
@@ -150,8 +157,27 @@ def test_without_time_for_it_a_full_tree_is_compacted_at_the_next_move(monkeypat
     assert engine.node_count < nodes
 
 
+def test_a_tree_that_pondering_has_filled_is_compacted_at_once():
+    search, state, _ = timed_search()
+    (engine,) = search.engines
+    search.run(deadline=1e9, is_stopped=lambda: engine.is_full)
+    nodes = engine.node_count
+    follow(search, state)
+    assert not engine.is_loose
+    assert engine.node_count < nodes
+
+
+def test_pondering_begins_with_a_compacted_tree():
+    search, _, _ = timed_search()
+    (engine,) = search.engines
+    carried = visits_of(search)
+    search.run(deadline=1e9, is_stopped=lambda: True)
+    assert (engine.is_loose, engine.root) == (False, 0)
+    assert visits_of(search) == carried
+
+
 def test_a_counted_search_begins_with_a_compacted_tree():
-    search, _ = timed_search()
+    search, _, _ = timed_search()
     (engine,) = search.engines
     carried = visits_of(search)
     assert search.run(simulations=1) == 1
