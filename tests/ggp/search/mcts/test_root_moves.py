@@ -107,9 +107,8 @@ def timed_search(**options):
         clock=clock,
     )
     search.move_to(game.initial_state(), None)
-    search.run(
-        deadline=1e9, is_stopped=lambda: all(engine.simulation_count >= 500 for engine in search.engines)
-    )
+    search.run(simulations=2000)
+    search.run(deadline=1e9, is_stopped=lambda: True)
     state = follow(search, game.initial_state())
     assert all(engine.is_loose for engine in search.engines)
     return search, state, clock
