@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -102,7 +101,6 @@ class LanesSearch:
             )
             self._play_stand_in()
         self.engines = self._make_engines(played, seed)
-        self._steady = [threading.Lock() for _ in self.engines]  # held while a tree is read or compacted
         self._seed = seed
         self._is_prepared = not policy.needs(Need.FEATURES)
         self._pool = ThreadPoolExecutor(self.options.threads) if self.options.threads > 1 else None
@@ -303,7 +301,7 @@ class LanesSearch:
             if engine.is_constant_sum and not self._has_proofs():
                 engine.stop_proving()
             if engine.is_loose and engine.lacks_room and left > COMPACTION_SECONDS * engine.node_count:
-                with self._steady[index]:
+                with engine.steady:
                     engine.compact()
             share = (now - started) / filling if filling > 0 else 0.0
             engine.allow_in_flight(min(1.0, share))
@@ -451,8 +449,8 @@ class LanesSearch:
     def _read(self, read: Callable[[TreeEngine], _Found]) -> list[_Found]:
         """What `read` finds in each tree, at a time when it is not being compacted."""
         found = []
-        for engine, steady in zip(self.engines, self._steady, strict=True):
-            with steady:
+        for engine in self.engines:
+            with engine.steady:
                 found.append(read(engine))
         return found
 

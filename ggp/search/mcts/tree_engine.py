@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -93,6 +94,7 @@ class TreeEngine:
     seed, stream    with the options, all that the result of a counted search depends on
     code            for a graph and for known goals
     winning         of `ggp.search.decisive.winning_moves`, to look ahead
+    steady          lock held while another thread reads the tree, or while it is compacted
     """
 
     def __init__(
@@ -147,6 +149,7 @@ class TreeEngine:
         self._winning = winning
         self._linked: _LinkedMemory | None = None
         self._is_loose = False
+        self.steady = threading.Lock()
         self.arrays.counter[c.REFRESH_IN] = self.memory.settings.refresh
         self.arrays.counter[c.IS_CONSTANT_SUM] = 1
 
@@ -329,8 +332,11 @@ class TreeEngine:
         self._is_loose = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the links: they hold addresses of this engine's memory, and a copy makes its own."""
-        return {**self.__dict__, "_linked": None}
+        """All but the lock and the links, which hold addresses of this memory: a copy makes its own."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_linked", "steady")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _linked=None, steady=threading.Lock())
 
     def decay(self, factor: float) -> None:
         """Discount what was learned about moves: playouts of an earlier state say less about this one.
