@@ -14,7 +14,7 @@ board_svg        the board as a picture
 board_animation  the states of a match as one SVG that plays
 state_view       a state to look at: text, SVG, notebook
 sheet_comment    title, rules in prose and fields of a sheet's opening comment
-visibility       whether percepts tell every role everything
+visibility       whether percepts reveal everything to every role
 info             traits and sizes of a game, from the rules and random playouts
 graphs           predicate dependencies and small circuits as graphs
 graph_svg        a graph as a picture, in layers

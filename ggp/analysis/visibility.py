@@ -65,20 +65,20 @@ class _Circuit:
         tables = self.tables
         known = set(range(self.move0)) | set(self._moves_of(role))
         seen = tables.percept_literal[tables.percept_role == role].tolist()
-        told = {literal >> 1 for literal in seen}
-        known |= told
+        observed = {literal >> 1 for literal in seen}
+        known |= observed
         while True:
             before = len(known)
             for node, inputs in self.inputs.items():
                 if all(literal >> 1 in known for literal in inputs):
                     known.add(node)
-            for node in told & self.inputs.keys():
+            for node in observed & self.inputs.keys():
                 self._look_inside(node, known)
             for other in range(tables.role_count):
                 unknown = [move for move in self._moves_of(other) if move not in known]
                 if len(unknown) == 1:
                     known.add(unknown[0])
-            told = {node for node in known if node >= tables.gate0}
+            observed = {node for node in known if node >= tables.gate0}
             if len(known) == before:
                 return all(literal >> 1 in known for literal in tables.next.tolist())
 

@@ -19,7 +19,7 @@ _Progress = TypeVar("_Progress")
 def kept_progress(
     beginning: str, text: Callable[[_Progress], str], save: Callable[[], None]
 ) -> Iterator[Callable[[_Progress], None]]:
-    """A function to be told of progress: it saves now and then, if it can, and shows `text` on a terminal.
+    """A progress listener: it saves now and then, if it can, and shows `text` on a terminal.
 
     >>> with kept_progress("nim: preparing", lambda done: f"nim: {done} of 3", lambda: None) as report:
     ...     report(1)
