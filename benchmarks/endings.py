@@ -24,6 +24,7 @@ from ggp.features.endings import draw_endings, recognize_ending_measure
 from ggp.game import Move, Role
 from ggp.match.player import MatchSetup, Player
 from ggp.players.factory import make_player
+from ggp.search.budget import Budget
 from ggp.search.mcts.options import default_options
 from ggp.search.mcts.search import LanesSearch
 from ggp.solver.endings import EndingTable
@@ -85,7 +86,7 @@ def match_states(game: CompiledGame, simulations: int, rng: random.Random) -> li
         for role, search in searches.items():
             search.move_to(state, joint)
             if len(legal[role]) > 1 and len(states) > 2:
-                search.run(simulations=simulations)
+                search.run(Budget(simulations=simulations))
                 moves[role] = search.best_move()
         joint = tuple(moves[role] for role in game.roles)
         state = game.next_state(state, joint)

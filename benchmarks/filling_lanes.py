@@ -16,6 +16,7 @@ from rich.table import Table
 
 import ggp
 from ggp.engines.compiled import CompiledGame
+from ggp.search.budget import Budget
 from ggp.search.mcts.options import default_options
 from ggp.search.mcts.search import LanesSearch
 
@@ -43,7 +44,7 @@ def playouts_of(name: str, fill: float, seconds: float) -> tuple[int, float]:
     search.move_to(game.initial_state(), None)
     search.warm_up()
     began = time.process_time()
-    search.run(deadline=time.monotonic() + seconds)
+    search.run(Budget(time.monotonic() + seconds))
     return search.report().playouts, time.process_time() - began
 
 

@@ -20,6 +20,7 @@ import ggp
 from ggp.game import Game
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
+from ggp.search.budget import Budget
 from ggp.search.mcts.options import default_options
 from ggp.search.mcts.search import LanesSearch
 from ggp.search.report import SearchReport
@@ -45,7 +46,7 @@ def states_of_match(game: Any, seed: int) -> list[Hashable]:
         if len(states) >= RANDOM_MOVES:
             role = chooser(game, state)
             searches[role].move_to(state, None)
-            searches[role].run(simulations=SIMULATIONS)
+            searches[role].run(Budget(simulations=SIMULATIONS))
             moves[role] = searches[role].best_move()
         states.append(state)
         state = game.next_state(state, tuple(moves))

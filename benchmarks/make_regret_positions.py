@@ -25,6 +25,7 @@ from ggp.game import RANDOM_ROLE, Move
 from ggp.match.record import state_text
 from ggp.search.alphabeta.proof import NO_EVALUATION, PROVING, ProofSearch
 from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.budget import Budget
 from ggp.search.mcts.options import default_options
 from ggp.search.mcts.search import LanesSearch
 from ggp.solver import Solution, solve
@@ -102,7 +103,7 @@ def self_play(game: CompiledGame, seed: int, rng: random.Random) -> Iterator[Pac
             if len(moves) > 1 and role != RANDOM_ROLE and rng.random() >= RANDOM_SHARE:
                 search = LanesSearch(game, role, seed=seed, options=default_options(SELF_PLAY_SIMULATIONS))
                 search.move_to(state, None)
-                search.run(simulations=SELF_PLAY_SIMULATIONS)
+                search.run(Budget(simulations=SELF_PLAY_SIMULATIONS))
                 move = search.best_move()
                 search.close()
             joint_move.append(move)

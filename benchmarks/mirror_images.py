@@ -21,6 +21,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import encode_states, make_code
 from ggp.search.alphabeta.symmetry import fluent_symmetries
+from ggp.search.budget import Budget
 from ggp.search.mcts.kernels import counters
 from ggp.search.mcts.options import default_options
 from ggp.search.mcts.search import LanesSearch
@@ -77,7 +78,7 @@ def searched_keys(
     role = max(game.roles, key=lambda each: len(game.legal_moves(state, each)))
     search = LanesSearch(game, role, options=default_options())
     search.move_to(state, None)
-    search.run(deadline=time.monotonic() + seconds)
+    search.run(Budget(time.monotonic() + seconds))
     engine = search.engines[0]
     code = make_code(len(game.terms.fluents), game.exclusive)
     count = int(engine.arrays.counter[counters.EXPANSIONS])

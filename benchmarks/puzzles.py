@@ -27,6 +27,7 @@ from gdl.program import Predicate
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import read_program
 from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.budget import Budget
 from ggp.search.rollouts.single_role import NestedRollouts
 from ggp.solver import SolverError, SolverLimits, solve
 
@@ -69,7 +70,7 @@ def warm_up(game: CompiledGame) -> None:
     """Compile the kernels."""
     solve(game)
     AlphaBeta(game, mebibytes=1).search(game.initial_state())
-    NestedRollouts(game).run(playouts=1)
+    NestedRollouts(game).run(Budget(simulations=1))
 
 
 @dataclass
@@ -113,7 +114,7 @@ class Attempt:
 
     def roll_out(self) -> None:
         self.rollouts = NestedRollouts(self.game)
-        self.rollouts.run(is_stopped=self.is_over.is_set, enough=self.greatest)
+        self.rollouts.run(Budget(is_stopped=self.is_over.is_set), self.greatest)
         self.note_line()
 
     def enumerate(self) -> None:

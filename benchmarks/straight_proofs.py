@@ -21,6 +21,7 @@ from typing import Any
 import ggp
 from benchmarks.first_proof import states_of_match
 from ggp.engines.compiled import CompiledGame
+from ggp.proofs.proofs import MatchProofs
 from ggp.search.alphabeta.proof import (
     NO_EVALUATION,
     PROVING,
@@ -30,7 +31,6 @@ from ggp.search.alphabeta.proof import (
     straight_search,
 )
 from ggp.search.alphabeta.search import AlphaBeta
-from ggp.search.proving.proofs import MatchProofs
 
 MATCHES = 3
 PLACES = (0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)

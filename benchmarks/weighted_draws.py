@@ -21,6 +21,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.jit.rows import ALL_ONES, make_rows, words_of
 from ggp.lanes.roulette import roulette
 from ggp.lanes.settle import settle
+from ggp.search.budget import Budget
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
@@ -50,7 +51,7 @@ def costs(name: str, words: int) -> tuple[float, float, float]:
     assert isinstance(game, CompiledGame)
     search = LanesSearch(game, game.roles[0], options=MctsOptions(policy="mast", words=words))
     search.move_to(game.initial_state(), None)
-    search.run(simulations=PLAYOUTS)
+    search.run(Budget(simulations=PLAYOUTS))
     engine = search.engines[0]
     engine.arrays.counter[c.LAUNCHES_LEFT] = 10**9
     random = np.random.default_rng(0)

@@ -269,13 +269,14 @@ def draw_lanes() -> None:
 def draw_tree_search() -> None:
     """The tree of the plain search on connect four 4x4: the width of a node is its share of the visits."""
     import ggp
+    from ggp.search.budget import Budget
     from ggp.search.mcts.options import MctsOptions
     from ggp.search.mcts.reference.search import Search
 
     game = ggp.load("connectfour_4x4", engine="reasoner")
     search = Search(game, game.roles[0], seed=4, options=MctsOptions(is_solving=True))
     search.move_to(game.initial_state(), None)
-    search.run(simulations=2000)
+    search.run(Budget(simulations=2000))
     root = search.root
     assert root is not None
     picture = Svg(760, 300, "Visits in a search tree")

@@ -40,7 +40,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("ggp.engines",),
     ("ggp.features", "ggp.solver", "ggp.beliefs", "ggp.networks"),
     ("ggp.search", "ggp.match", "ggp.knowledge"),
-    ("ggp.validation", "ggp.protocol"),
+    ("ggp.validation", "ggp.protocol", "ggp.proofs"),
     ("ggp.players", "ggp.bench", "ggp.teaching"),
     ("ggp.player_server", "ggp.tournament", "ggp.assessment", "ggp.evaluation", "ggp.items", "ggp.env"),
     ("ggp.web",),

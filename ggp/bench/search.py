@@ -14,6 +14,7 @@ from dataclasses import replace
 from ggp.bench.calibration import calibrate
 from ggp.bench.measurement import SearchMeasurement, rate
 from ggp.engines.compiled import CompiledGame
+from ggp.search.budget import Budget
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
 
@@ -36,11 +37,11 @@ def measure_search(
     search = LanesSearch(game, game.roles[0], seed=seed, options=chosen)
     begin = time.perf_counter()
     search.move_to(game.initial_state(), None)
-    search.run(simulations=WARM_UP_PLAYOUTS)
+    search.run(Budget(simulations=WARM_UP_PLAYOUTS))
     warm_up_seconds = time.perf_counter() - begin
     search.move_to(game.initial_state(), None)
     cpu_begin = time.process_time()
-    search.run(deadline=time.monotonic() + seconds)
+    search.run(Budget(time.monotonic() + seconds))
     cpu_seconds = max(time.process_time() - cpu_begin, 1e-9)
     report = search.report()
     search.close()

@@ -21,13 +21,11 @@ from ggp.match.player import MatchSetup
 from ggp.players.kept_knowledge import open_endings
 from ggp.players.options import MctsPlayerOptions
 from ggp.players.tablebase import chosen_move, stage_report
+from ggp.proofs.prover import Prover
+from ggp.search.budget import Budget
 from ggp.search.mcts.mixed_root import root_matrix
 from ggp.search.mcts.search import LanesSearch
-from ggp.search.proving.prover import Prover
 from ggp.search.report import MoveReport, SearchReport
-
-SIMULATIONS_PER_NODE = 10
-"""Counted search: simulations for each position of alpha-beta, or each state of an enumeration."""
 
 
 class ExactPlay:
@@ -66,7 +64,7 @@ class ExactPlay:
     def solve(self, state: PackedState, deadline: float) -> None:
         """Solve the game in the start clock, if a forecast says that this can be done."""
         if self._prover is not None:
-            self._prover.solve(state, deadline, is_patient=True)
+            self._prover.solve(state, Budget(deadline), is_patient=True)
 
     def think(
         self,
@@ -76,26 +74,11 @@ class ExactPlay:
         is_stopped: Callable[[], bool] | None = None,
     ) -> None:
         """Search and prove from `state`, the root of the search, unless its solution is known."""
-        prover = self._prover
+        prover, budget = self._prover, Budget(deadline, simulations, is_stopped=is_stopped)
         if prover is None:
-            self._search.run(deadline=deadline, simulations=simulations, is_stopped=is_stopped)
-            return
-        if self._search.game.is_terminal(state):
-            return
-        if prover.solution is not None:
-            prover.move_to(state)
-            return
-        if prover.stage(state) is not None:
-            return
-        prover.move_to(state)
-        if simulations is not None:
-            prover.prove_counted(max(1, simulations // SIMULATIONS_PER_NODE))
-        elif prover.needs_enumeration:
-            prover.solve(state, deadline, is_patient=False, is_stopped=is_stopped)
-        else:
-            prover.seek_plan(deadline, is_stopped)
-        if prover.solution is None and not prover.has_decided:
-            self._search.run(deadline=deadline, simulations=simulations, is_stopped=is_stopped, prover=prover)
+            self._search.run(budget)
+        elif not self._search.game.is_terminal(state) and not prover.begin(state, budget):
+            self._search.run(budget, prover)
 
     def choice(self, state: PackedState) -> tuple[Move, SearchReport]:
         """The move to make in `state`, the root of the search, and the report that explains it."""

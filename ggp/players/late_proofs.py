@@ -58,7 +58,7 @@ def begin_late_proofs(load: Callable[[], None]) -> LateProofs | None:
     """
     global _late
     if _late is None:
-        process = begin_second_process("ggp.search.proving")
+        process = begin_second_process("ggp.proofs")
         _late = None if process is None else LateProofs(process, load)
     return _late if _late is not None and _late.is_compiling else None
 

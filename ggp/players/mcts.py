@@ -22,6 +22,7 @@ from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.players.kept_knowledge import book_move, open_book, tuned_options
 from ggp.players.kept_trials import POLICIES, may_play_trials, open_trials, tried_options
 from ggp.players.options import OFF, MctsPlayerOptions
+from ggp.search.budget import Budget
 from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
 
@@ -120,8 +121,8 @@ class MctsPlayer(Player):
             return
         from ggp.jit.compiling import announced_compilation
         from ggp.jit.second_process import compiled_beside
+        from ggp.proofs.prover import prepare_proving
         from ggp.search.mcts.mixed_root import prepare_mixing
-        from ggp.search.proving.prover import prepare_proving
         from ggp.solver.solution import prepare_valuation
 
         evaluations = ("evaluations",) if self._may_need_evaluations(game) else ()
@@ -133,7 +134,7 @@ class MctsPlayer(Player):
                 self._prepare_network(game)
             return
         with announced_compilation():
-            beside = compiled_beside("ggp.search.proving", *evaluations)
+            beside = compiled_beside("ggp.proofs", *evaluations)
             with beside if self.own.is_proving else nullcontext():
                 self._prepare_search(game)
                 prepare_mixing()
@@ -173,7 +174,7 @@ class MctsPlayer(Player):
         if not self.begins_early or self.is_counted or not self.own.is_proving or hides_information(game):
             return None
         from ggp.players.late_proofs import begin_late_proofs
-        from ggp.search.proving.prover import prepare_proving
+        from ggp.proofs.prover import prepare_proving
         from ggp.solver.solution import prepare_valuation
 
         def load() -> None:
@@ -190,7 +191,7 @@ class MctsPlayer(Player):
         try:
             # Following the match has kernels of its own, used where the tree has grown.
             joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
-            search.run(deadline=time.monotonic() + 1.0, simulations=500)
+            search.run(Budget(time.monotonic() + 1.0, 500))
             search.move_to(game.next_state(state, joint_move), joint_move)
         except (GameError, IndexError):  # no match to follow: over at once, or the rules are at fault
             pass
@@ -234,7 +235,7 @@ class MctsPlayer(Player):
             if self._alphabeta is None:
                 self._exact.think(cast("bytes", self._root), deadline - self.margin_seconds)
         else:
-            self.search.run(deadline=deadline - self.margin_seconds)
+            self.search.run(Budget(deadline - self.margin_seconds))
 
     def _may_use_alphabeta(self, game: Game[Any]) -> bool:
         """Whether alpha-beta may come to choose the moves; only where the user left the search open."""
@@ -456,7 +457,7 @@ class MctsPlayer(Player):
         if self._exact is not None:
             self._exact.think(cast("bytes", self._root), deadline, simulations, is_stopped)
         else:
-            self.search.run(deadline=deadline, simulations=simulations, is_stopped=is_stopped)
+            self.search.run(Budget(deadline, simulations, is_stopped=is_stopped))
 
     def _options_for(self, game: Game[Any]) -> MctsOptions:
         """The options of the search, with those that were tuned for the game; sets `_tuned`."""

@@ -30,6 +30,7 @@ from ggp.players.mcts import MctsPlayer
 from ggp.players.options import SOLVER_MEBIBYTES, SOLVING_MARGIN_SECONDS
 from ggp.players.tablebase import chosen_move, stage_report
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, SearchResult
+from ggp.search.budget import Budget
 from ggp.search.mcts.search import LanesSearch
 from ggp.search.report import SearchReport
 from ggp.search.rollouts.single_role import Line, NestedRollouts
@@ -86,7 +87,7 @@ class SolvingPlayer(Player):
                 solution.stage(game.initial_state())
             if len(game.roles) == 1:
                 # Twice all lanes: in between the policy is adapted.
-                NestedRollouts(game).run(playouts=64 * game.words + 1, enough=101)
+                NestedRollouts(game).run(Budget(simulations=64 * game.words + 1), 101)
         self.other.prepare(game)
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
@@ -326,4 +327,5 @@ class LinePlanner:
         return self.line
 
     def _run(self, state: PackedState) -> None:
-        self._rollouts.run(state, is_stopped=self._stop.is_set, enough=self._enough)
+        self._rollouts.move_to(state)
+        self._rollouts.run(Budget(is_stopped=self._stop.is_set), self._enough)

@@ -13,6 +13,7 @@ from ggp.game import Move, Role
 from ggp.knowledge.trial import Trial
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.alphabeta.self_play import LONGEST, random_opening
+from ggp.search.budget import Budget
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.policy import NO_MOVES
 from ggp.search.mcts.search import LanesSearch
@@ -71,7 +72,7 @@ class TreeContender:
         self._tree.move_to(state, joint)
 
     def choose(self, deadline: float) -> Move | None:
-        self._tree.run(deadline=deadline)
+        self._tree.run(Budget(deadline))
         return self._tree.best_move()
 
     def close(self) -> None:
@@ -93,7 +94,7 @@ def _trees(game: CompiledGame, options: MctsOptions, seed: int) -> dict[Role, La
         tree.move_to(initial, None)
         tree.warm_up(time.monotonic())
         if options.parsed_policy.playouts.learns != NO_MOVES:
-            tree.run(deadline=time.monotonic() + LEARNING_SECONDS)
+            tree.run(Budget(time.monotonic() + LEARNING_SECONDS))
             joint = tuple(game.legal_moves(initial, role)[0] for role in game.roles)
             tree.move_to(game.next_state(initial, joint), None)  # drops the tree, not what was learned
     return trees
@@ -172,7 +173,7 @@ class TrialMatches:
             if len(legal[own]) > 1:
                 moves[own] = self._contender.choose(self._clock() + self._move_seconds) or moves[own]
             if len(legal[other]) > 1:
-                tree.run(deadline=self._clock() + self._move_seconds)
+                tree.run(Budget(self._clock() + self._move_seconds))
                 moves[other] = tree.best_move()
             joint = tuple(moves[role] for role in game.roles)
             count += sum(len(moves) > 1 for moves in legal.values())

@@ -6,7 +6,8 @@ decisive      circuits that see wins in one, for the two above
 rollouts      nested rollouts for games of one role
 forest        hundreds of independent tree searches at once
 information_sets  UCT and regret matching by what each role observed, on lanes
-proving       exact values during a match, within the clock of a tree search
+budget        what a search may use: deadline, simulations, nodes, whether it is stopped
+protocol      what every search answers, and what may work next to a tree search
 root_value    the proven value of the initial state, by the two above
 stopping      when a search ends
 report        what a search found, as data for people

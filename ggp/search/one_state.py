@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ggp.game import RANDOM_ROLE, Game, GameError, Role, is_compiled
 from ggp.integers import to_integer
+from ggp.search.budget import Budget
 from ggp.search.mcts.options import MctsOptions, default_options, parse_options
 from ggp.search.report import SearchReport
 
@@ -68,14 +70,12 @@ def search_state(
     search = _make_search(game, role, seed, parse_options(texts, default_options(simulations)))
     try:
         search.move_to(state, None)
-        if simulations is None:
+        if simulations is None and seconds is None:
+            seconds = SECONDS
+        if seconds is not None:
             search.warm_up()
-            search.run(deadline=time.monotonic() + (SECONDS if seconds is None else seconds))
-        elif seconds is None:
-            search.run(simulations=simulations)
-        else:
-            search.warm_up()
-            search.run(simulations=simulations, deadline=time.monotonic() + seconds)
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        search.run(Budget(deadline, simulations))
         return search.report()
     finally:
         search.close()

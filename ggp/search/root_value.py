@@ -7,6 +7,7 @@ branch-and-bound   one role: the same with one side, next to nested rollouts, si
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Move, Role, hides_information
 from ggp.search.alphabeta.best_moves import BestMovesSearch
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, SearchResult
+from ggp.search.budget import Budget
 from ggp.search.rollouts.single_role import Line, NestedRollouts
 from ggp.solver import SolverLimitError, UnsolvableError
 
@@ -164,9 +166,8 @@ class _RootSearch:
 
     def _roll_out(self) -> None:
         assert self.rollouts is not None
-        self.rollouts.run(
-            deadline=self.deadline, is_stopped=self._is_over.is_set, enough=self.search.greatest_goal
-        )
+        deadline = math.inf if self.deadline is None else self.deadline
+        self.rollouts.run(Budget(deadline, is_stopped=self._is_over.is_set), self.search.greatest_goal)
         if self._has_enough():
             self._is_over.set()
 

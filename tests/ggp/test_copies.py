@@ -16,6 +16,7 @@ from ggp.networks.network import Network
 from ggp.processes.isolation import isolated_environment
 from ggp.search.alphabeta.refinements import Estimate
 from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.budget import Budget
 from ggp.search.forest.forest import Forest
 from ggp.search.forest.guided import GuidedForest
 from ggp.search.mcts.options import default_options
@@ -89,15 +90,15 @@ def test_searches_are_copied_and_go_on_alike(game, how):
     assert visits[0] == visits[1]
     search = LanesSearch(game, game.roles[0], options=default_options(100))
     search.move_to(game.initial_state(), None)
-    search.run(simulations=100)
+    search.run(Budget(simulations=100))
     copied = COPIES[how](search)
     searched = []
     for each in (copied, search):
-        each.run(simulations=300)
+        each.run(Budget(simulations=300))
         searched.append([(move.move, move.visits, move.mean) for move in each.report().moves])
     assert searched[0] == searched[1]
     del search
-    copied.run(simulations=300)
+    copied.run(Budget(simulations=300))
 
 
 def test_lanes_restored_at_any_address_are_played():

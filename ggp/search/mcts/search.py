@@ -21,6 +21,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.game import GameError, IllegalMoveError, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import make_code
+from ggp.search.budget import Budget
 from ggp.search.decisive.decisive_moves import decisive_game
 from ggp.search.decisive.winning_moves import winning_tables
 from ggp.search.mcts.kernels.arrays import ROOT
@@ -29,7 +30,7 @@ from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.mcts.policies.policy import Need
 from ggp.search.mcts.tree_engine import ENDLESS, TreeEngine
 from ggp.search.mcts.tree_memory import has_room_for_past
-from ggp.search.proving.prover import NO_SUM, Prover
+from ggp.search.protocol import NO_SUM, Companion
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
 from ggp.solver.kernels.known_goals import KnownGoals
 
@@ -84,9 +85,8 @@ class LanesSearch:
         self._on_report = on_report
         self._running_since: float | None = None
         self._fresh_report: SearchReport | None = None
-        self._is_stopped: Callable[[], bool] = _never
-        self._is_counted = True
-        self._prover: Prover | None = None
+        self._budget = Budget(simulations=0)
+        self._companion: Companion | None = None
         self._known_goals: list[Mapping[Move, int]] = []
         self._clock = clock
         self._state: bytes | None = None
@@ -147,7 +147,7 @@ class LanesSearch:
                     engine.set_root(fluents)
                 else:
                     # Copying takes up to tens of milliseconds. After pondering a move waits for them.
-                    is_late = self._is_stoppable and not self._is_counted and not engine.lacks_room
+                    is_late = self._is_stoppable and not self._budget.is_counted and not engine.lacks_room
                     engine.move_root(child, fluents, is_late=is_late)
                 if decay < 1.0:
                     engine.decay(decay)
@@ -200,22 +200,17 @@ class LanesSearch:
         self.options = self.options.with_stand_in()
         self._fallback = self.options.policy
 
-    def run(
-        self,
-        *,
-        deadline: float = math.inf,
-        simulations: int | None = None,
-        is_stopped: Callable[[], bool] | None = None,
-        prover: Prover | None = None,
-    ) -> int:
-        """Search until `deadline` (clock seconds) or for `simulations` playouts; returns the number finished.
+    def run(self, budget: Budget, companion: Companion | None = None) -> int:
+        """Search within the budget, its deadline in clock seconds; return the number of playouts finished.
 
-        Ends earlier if the root is proven or `is_stopped()`, which is called after every slice in several
-        threads. Overruns the deadline by at most one slice; a tick of a very large circuit may take longer.
+        Ends earlier if the root is proven. `is_stopped` is called after every slice in several threads.
+        Overruns the deadline by at most one slice; a tick of a very large circuit may take longer.
 
-        prover    at the same root: works between the slices of the first tree, or has worked before a counted
-                  search. What it proves about root moves holds in the trees; its decision ends the search
+        companion    at the same root: works between the slices of the first tree, or has worked before a
+                     counted search. What it proves about root moves holds in the trees; its decision ends
+                     the search
         """
+        deadline, simulations = budget.deadline, budget.simulations
         if simulations is None and deadline == math.inf:
             raise ValueError("a search needs a deadline or a number of simulations")
         assert self._state is not None, "move_to comes first"
@@ -224,9 +219,8 @@ class LanesSearch:
         self._prepare(math.inf if simulations is not None else LEARNING_SHARE * (deadline - self._clock()))
         before = self._finished()
         begin = self._running_since = self._reported_at = time.perf_counter()
-        self._is_counted = simulations is not None
-        self._is_stopped = is_stopped or _never
-        if self._is_counted or self._is_stoppable:
+        self._budget = budget
+        if budget.is_counted or self._is_stoppable:
             self._in_threads(TreeEngine.compact, [engine for engine in self.engines if engine.is_loose])
         count = len(self.engines)
         for i, engine in enumerate(self.engines):
@@ -235,15 +229,15 @@ class LanesSearch:
         if not self.engines[0].is_linked:
             with announced_compilation():
                 self.engines[0].run(0)
-        self._prover, self._known_goals = prover, [{}] * count
+        self._companion, self._known_goals = companion, [{}] * count
         # Lanes of a counted search are filled by visits alone: its result must not depend on the clock.
-        filling = 0.0 if self._is_counted else self.options.fill * (deadline - self._clock())
-        if self._is_counted and prover is not None:
+        filling = 0.0 if budget.is_counted else self.options.fill * (deadline - self._clock())
+        if budget.is_counted and companion is not None:
             self._open_roots()
         if self._pool is None:
-            self._run_engine(0, deadline, filling, self._notify)
+            self._run_engine(0, budget, filling, self._notify)
         else:
-            self._run_threads(self._pool, deadline, filling)
+            self._run_threads(self._pool, budget, filling)
         self._notify()
         self._seconds += time.perf_counter() - begin
         self._running_since = None
@@ -254,24 +248,22 @@ class LanesSearch:
     @property
     def _is_stoppable(self) -> bool:
         """Whether the present or latest search ends when it is asked to: pondering."""
-        return self._is_stopped is not _never
+        return self._budget.is_stopped is not None
 
     def _in_threads(self, work: Callable[[TreeEngine], None], engines: Sequence[TreeEngine]) -> None:
         """Do `work` on each tree, in its thread."""
         list((map if self._pool is None else self._pool.map)(work, engines))
 
-    def _run_threads(self, pool: ThreadPoolExecutor, deadline: float, filling: float) -> None:
+    def _run_threads(self, pool: ThreadPoolExecutor, budget: Budget, filling: float) -> None:
         """Run all trees, each in its thread."""
-        jobs = [
-            pool.submit(self._run_engine, i, deadline, filling, _nothing) for i in range(len(self.engines))
-        ]
+        jobs = [pool.submit(self._run_engine, i, budget, filling, _nothing) for i in range(len(self.engines))]
         is_running = True
         noted = time.monotonic()
         seconds = STOP_SECONDS if self._is_stoppable else PROGRESS_SECONDS
         while is_running:
             is_running = bool(wait(jobs, timeout=seconds).not_done)
-            if self._prover is not None and self._is_stopped():
-                self._prover.interrupt()
+            if self._companion is not None and budget.is_interrupted():
+                self._companion.interrupt()
             if is_running and time.monotonic() < noted + PROGRESS_SECONDS:
                 continue
             noted = time.monotonic()
@@ -280,19 +272,19 @@ class LanesSearch:
                 if jobs[i].done() and engine.is_constant_sum and not self._has_proofs():
                     engine.stop_proving()  # it may have ended on a proof that is none
                     is_running = True
-                    jobs[i] = pool.submit(self._run_engine, i, deadline, filling, _nothing)
+                    jobs[i] = pool.submit(self._run_engine, i, budget, filling, _nothing)
         for job in jobs:
             job.result()
 
-    def _run_engine(self, index: int, deadline: float, filling: float, notify: Callable[[], None]) -> None:
+    def _run_engine(self, index: int, budget: Budget, filling: float, notify: Callable[[], None]) -> None:
         """Run one tree. `filling`: seconds until all lanes are allowed; 0: never by time."""
         engine = self.engines[index]
         ticks = self._slice_ticks[index]
         most_seconds = STOP_SECONDS if self._is_stoppable else SLICE_SECONDS
         spent = 0.0
         started = self._clock()
-        while (left := deadline - (now := self._clock())) > 0 and not self._is_stopped():
-            if self._prove(index, started, deadline):
+        while (left := budget.deadline - (now := self._clock())) > 0 and not budget.is_interrupted():
+            if self._prove(index, started):
                 break
             if spent > left:
                 if ticks == 1:
@@ -318,26 +310,21 @@ class LanesSearch:
             notify()
         self._slice_ticks[index] = ticks
 
-    def _prove(self, index: int, started: float, deadline: float) -> bool:
-        """Let the prover keep pace, and take over its proofs into a tree; whether it has decided."""
-        prover = self._prover
-        if prover is None:
+    def _prove(self, index: int, started: float) -> bool:
+        """Let the companion keep pace, and enter its proofs in a tree; return whether it has decided."""
+        companion = self._companion
+        if companion is None:
             return False
-        if index == 0 and not self._is_counted:
-            prover.keep_pace(
-                started,
-                deadline,
-                length=self._mean_length(),
-                cores=len(self.engines),
-                is_stopped=self._is_stopped,
-            )
-        goals = prover.root_goals
-        is_usable = self.options.is_solving and prover.goal_sum in (NO_SUM, BEST_GOAL)
+        if index == 0 and not self._budget.is_counted:
+            length, cores = self._mean_length(), len(self.engines)
+            companion.keep_pace(started, self._budget, length=length, cores=cores)
+        goals = companion.root_goals
+        is_usable = self.options.is_solving and companion.goal_sum in (NO_SUM, BEST_GOAL)
         if goals and goals is not self._known_goals[index] and is_usable:
             of_moves = {self._move_index[self.role_index][move]: goal for move, goal in goals.items()}
             if self.engines[index].note_proofs(self.role_index, of_moves):
                 self._known_goals[index] = goals
-        return prover.has_decided
+        return companion.has_decided
 
     def _open_roots(self) -> None:
         """Expand the root of every tree, so that proofs enter a counted search at its beginning."""
@@ -497,7 +484,3 @@ def prepare_looking(game: CompiledGame) -> None:
     """Compile the kernel that looks one move ahead, or load it from the cache. The game is suitable."""
     options = replace(default_options(), memory_mebibytes=1)
     TreeEngine(game, options, seed=0, winning=winning_tables(game)).compile_parts()
-
-
-def _never() -> bool:
-    return False

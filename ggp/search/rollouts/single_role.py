@@ -8,8 +8,9 @@ Proofs are `ggp.search.alphabeta`'s: with one role, alpha-beta is branch and bou
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -17,10 +18,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.engines.compiled import CompiledGame
 from ggp.game import Move
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import ALL_ONES
+from ggp.search.budget import Budget
+from ggp.search.report import MoveReport, SearchReport
 from ggp.search.rollouts.kernels import adapt, make_rollouts, roll_out
 from ggp.solver.slices import Slices
 
@@ -45,8 +48,9 @@ class Line:
 class NestedRollouts:
     """Nested rollout policy adaptation in one game of one role.
 
-    best       the best line found so far, from the state that `run` was given
-    playouts   rollouts played so far
+    best       the best line found so far, from the state of `move_to`; at first the initial one
+    playouts   rollouts played from there
+    simulation_count   rollouts of all searches so far
     """
 
     def __init__(
@@ -64,47 +68,65 @@ class NestedRollouts:
         self.iterations = iterations
         self.step = step
         self.best: Line | None = None
-        self.playouts = 0
+        self.playouts = self.simulation_count = 0
+        self._seconds = 0.0
+        self._state = game.initial_state()
         self._index = {move: i for i, move in enumerate(game.moves[0])}
         self._arrays = make_rollouts(game.lane_tables, game.words, MOST_STEPS, seed)
         self._slices = Slices()
 
-    def run(
-        self,
-        state: PackedState | None = None,
-        *,
-        deadline: float | None = None,
-        playouts: int | None = None,
-        is_stopped: Callable[[], bool] | None = None,
-        enough: int = 100,
-    ) -> Line | None:
-        """Search until a line with the goal `enough` is found or a limit is met; return the best line.
-
-        deadline     time.monotonic() seconds; at least one of the limits must be given
-        is_stopped   asked every few milliseconds; the deadline is looked at after each batch of rollouts
-        """
+    def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None = None) -> None:
+        """Look for lines from `state` on, from now on; earlier ones are forgotten."""
+        assert isinstance(state, bytes)
         self.best, self.playouts = None, 0
-        root = self.game.initial_state() if state is None else state
-        self._arrays.root[:] = np.where(self.game.unpack(root), ALL_ONES, np.uint64(0))
-        self._deadline, self._most, self._is_stopped, self._enough = deadline, playouts, is_stopped, enough
+        self._state = state
+
+    def run(self, budget: Budget, enough: int = 100) -> int:
+        """Search until a line with the goal `enough` is found; return the number of rollouts.
+
+        `is_stopped` is asked every few milliseconds; the deadline is looked at after each batch of rollouts.
+        """
+        begin, before = time.perf_counter(), self.playouts
+        self._arrays.root[:] = np.where(self.game.unpack(self._state), ALL_ONES, np.uint64(0))
+        most = math.inf if budget.simulations is None else before + budget.simulations
+        self._budget, self._most, self._enough = budget, most, enough
         while not self._is_over():
             with suppress(_StoppedError):
                 self._nest(self.level, np.zeros(len(self._arrays.weight), np.float64))
-        return self.best
+        self._seconds = time.perf_counter() - begin
+        self.simulation_count += self.playouts - before
+        return self.playouts - before
+
+    def best_move(self) -> Move | None:
+        """The first move of the best line; None before any line with moves."""
+        return self.best.moves[0] if self.best is not None and self.best.moves else None
+
+    def report(self) -> SearchReport:
+        """The best line, with its goal as the mean of its first move."""
+        line = () if self.best is None else self.best.moves
+        goal = 0.0 if self.best is None else float(self.best.goal)
+        return SearchReport(
+            seconds=self._seconds,
+            playouts=self.playouts,
+            descents=self.playouts,
+            deepest=len(line),
+            moves=tuple(MoveReport(move, self.playouts, goal, None) for move in line[:1]),
+            best_line=tuple((move,) for move in line),
+            mode="rollouts",
+        )
 
     def _is_over(self) -> bool:
         return (
             (self.best is not None and self.best.goal >= self._enough)
-            or (self._deadline is not None and time.monotonic() >= self._deadline)
-            or (self._most is not None and self.playouts >= self._most)
-            or (self._is_stopped is not None and self._is_stopped())
+            or self.playouts >= self._most
+            or self._budget.is_over()
         )
 
     def _cut(self, end: int) -> Iterator[tuple[int, int]]:
         """Divide steps 0 .. end-1 into slices. Raises _StoppedError between two of them."""
         for first, until in self._slices.cut(0, end):
             yield first, until
-            if until < end and self._is_stopped is not None and self._is_stopped():
+            if until < end and self._budget.is_interrupted():
                 raise _StoppedError
 
     def _nest(self, level: int, policy: Policy) -> Line:

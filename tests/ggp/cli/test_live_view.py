@@ -18,6 +18,7 @@ from ggp.players.human import HumanPlayer
 from ggp.players.mcts import MctsPlayer
 from ggp.players.options import MctsPlayerOptions
 from ggp.players.simple import LegalPlayer, RandomPlayer
+from ggp.search.budget import Budget
 from ggp.search.mcts.reference.search import Search
 from tests.ggp.fakes import Nim
 
@@ -166,7 +167,7 @@ def test_live_panel_shows_the_search_while_it_runs():
     assert "thinks" not in printed(view.render(), width=160)
     search = Search(game, game.roles[1])
     search.move_to((5, 1), None)
-    search.run(simulations=25)
+    search.run(Budget(simulations=25))
     view.show_report(1, search.report())
     text = printed(view.render(), width=160)
     assert "right thinks" in text

@@ -18,8 +18,8 @@ from ggp.knowledge.folder import ENDINGS_FILE_NAME, kept_file
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.match.player import MatchSetup, PlayerSpecError
 from ggp.players.factory import make_player
+from ggp.proofs.prover import Prover
 from ggp.search.alphabeta.search import AlphaBeta
-from ggp.search.proving.prover import Prover
 from ggp.solver import SavedSolutionError, SolverLimitError, SolverLimits, UnsolvableError, solve
 from ggp.solver.endings import EndingTable
 from ggp.solver.reachable import closed_states

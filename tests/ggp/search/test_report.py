@@ -7,6 +7,7 @@ import time
 import pytest
 
 from gdl.terms import Symbol
+from ggp.search.budget import Budget
 from ggp.search.mcts import search as mcts
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.reference import search as reference
@@ -52,8 +53,8 @@ def test_search_reports_while_it_runs(index, monkeypatch):
     search = list(searches(on_report=heard.append))[index]
     game = search.game
     search.move_to(game.initial_state(), None)
-    search.run(simulations=10)
-    search.run(deadline=time.monotonic() + 0.8)
+    search.run(Budget(simulations=10))
+    search.run(Budget(time.monotonic() + 0.8))
     last = search.report()
     assert len(heard) >= 2
     for before, after in itertools.pairwise([*heard, last]):
@@ -72,9 +73,9 @@ def test_search_ends_when_it_is_told_to(index):
     search.move_to(search.game.initial_state(), None)
     calls = itertools.count()
     begin = time.monotonic()
-    search.run(deadline=begin + 60, is_stopped=lambda: next(calls) > 20)
+    search.run(Budget(begin + 60, is_stopped=lambda: next(calls) > 20))
     assert time.monotonic() - begin < 30
-    assert search.run(deadline=begin + 60, is_stopped=lambda: True) == 0
+    assert search.run(Budget(begin + 60, is_stopped=lambda: True)) == 0
     search.close()
 
 
@@ -84,7 +85,7 @@ def test_report_tells_what_was_kept_from_before(index):
     game = search.game
     state = game.initial_state()
     search.move_to(state, None)
-    search.run(simulations=600)
+    search.run(Budget(simulations=600))
     assert search.report().carried == 0
     joint_move = search.report().best_line[0]
     search.move_to(game.next_state(state, joint_move), joint_move)
@@ -99,7 +100,7 @@ def test_plain_search_reports_depth_and_proof():
     game = Nim(5)
     search = Search(game, game.roles[0], options=MctsOptions(is_solving=True))
     search.move_to(game.initial_state(), None)
-    search.run(simulations=3000)
+    search.run(Budget(simulations=3000))
     report = search.report()
     assert report.goal == 100
     assert report.expectation == 100.0

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ggp.engines.loading import load
-from ggp.search.proving.enumeration import MatchEnumeration
+from ggp.proofs.enumeration import MatchEnumeration
+from ggp.search.budget import Budget
 from ggp.solver import SolverLimitError, SolverLimits, reachable, reachable_states, solution, solve
 from ggp.solver.kernels.backup import EDGES_LEFT, SLICE_TRANSITIONS, STATES_LEFT
 from ggp.solver.kernels.expand import EDGES, PASSES
@@ -202,10 +203,10 @@ def test_an_attempt_to_solve_that_is_stopped_says_nothing_about_the_next(expansi
     match = MatchEnumeration(game, mebibytes=64)
     stop = Stop(last=6)
     until = time.monotonic() + 3600
-    assert match.solve(game.initial_state(), until, is_patient=True, is_stopped=stop.is_set) is None
+    assert match.solve(game.initial_state(), Budget(until, is_stopped=stop.is_set), is_patient=True) is None
     assert sum(passes for passes, _ in expansions) <= 2**6
     assert match.pause == 0
-    assert match.solve(game.initial_state(), until, is_patient=True).values() == (50.0, 50.0)
+    assert match.solve(game.initial_state(), Budget(until), is_patient=True).values() == (50.0, 50.0)
 
 
 def test_a_slice_is_at_most_twice_as_large_as_the_one_before():

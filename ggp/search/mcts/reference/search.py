@@ -24,6 +24,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from ggp.game import RANDOM_ROLE, Game, GoalError, Move, NoLegalMoveError, Role
+from ggp.search.budget import Budget
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.policy import GRAVE, RAVE
 from ggp.search.mcts.reference.amaf import amaf_mean, back_up_grave, back_up_rave, rave_weight, reference_at
@@ -124,18 +125,13 @@ class Search:
         """Prepare the policy; the search on lanes compiles its kernels too."""
         self.policy.prepare(deadline - self._clock())
 
-    def run(
-        self,
-        *,
-        deadline: float = math.inf,
-        simulations: int | None = None,
-        is_stopped: Callable[[], bool] | None = None,
-    ) -> int:
-        """Simulate until `deadline` (clock seconds) or `simulations` times; returns the number finished.
+    def run(self, budget: Budget) -> int:
+        """Search within the budget, its deadline in clock seconds; return the number of simulations finished.
 
-        Ends earlier if the root is proven or `is_stopped()`, which is called after every simulation.
-        Overruns the deadline by at most one state expansion.
+        Ends earlier if the root is proven. `is_stopped` is called after every simulation. Overruns the
+        deadline by at most one state expansion.
         """
+        deadline, simulations = budget.deadline, budget.simulations
         if simulations is None and deadline == math.inf:
             raise ValueError("a search needs a deadline or a number of simulations")
         root = self._require_root()
@@ -146,7 +142,7 @@ class Search:
         leader: Move | None = None
         begin = self._running_since = reported_at = time.perf_counter()
         while (simulations is None or done < simulations) and root.proof is None:
-            if is_stopped is not None and is_stopped():
+            if budget.is_interrupted():
                 break
             try:
                 self.simulate(deadline)

@@ -9,6 +9,7 @@ import ggp
 from ggp.circuit.tables import circuit_of, tabulate
 from ggp.engines.compilation import game_on
 from ggp.engines.compiled import CompiledGame
+from ggp.search.budget import Budget
 from ggp.search.decisive import decisive_moves as module
 from ggp.search.decisive.decisive_moves import decisive_circuit, decisive_game, watch_ends
 from ggp.search.mcts.options import MctsOptions
@@ -166,7 +167,7 @@ def test_search_on_lanes_builds_the_tree_of_the_narrowed_game(name, policy):
     twin = Search(narrowed, game.roles[0], seed=5, options=options)
     for search in (lanes, twin):
         search.move_to(game.initial_state(), None)
-        search.run(simulations=300)
+        search.run(Budget(simulations=300))
     assert assert_same_tree(lanes, twin) > 100
 
 
@@ -181,7 +182,7 @@ def test_search_wins_at_once_and_follows_an_opponent_who_does_not():
     joint_move = None
     for place, text in enumerate(line):
         search.move_to(state, joint_move)
-        search.run(simulations=100)
+        search.run(Budget(simulations=100))
         mover = place % 2
         joint_move = tuple(
             next(m for m in game.legal_moves(state, role) if r != mover or str(m) == text)
@@ -189,7 +190,7 @@ def test_search_wins_at_once_and_follows_an_opponent_who_does_not():
         )
         state = game.next_state(state, joint_move)
     search.move_to(state, joint_move)
-    search.run(simulations=50)
+    search.run(Budget(simulations=50))
     assert str(search.best_move()) == "(mark 3 3)"
     assert [move.visits for move in search.report().moves if str(move.move) != "(mark 3 3)"] == []
 

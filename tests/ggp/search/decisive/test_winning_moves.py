@@ -8,6 +8,7 @@ import pytest
 import ggp
 from ggp.circuit.tables import Phase
 from ggp.lanes.engine import Lanes
+from ggp.search.budget import Budget
 from ggp.search.decisive.decisive_moves import fluents_read
 from ggp.search.decisive.winning_moves import winning_tables
 from ggp.search.mcts.kernels.look_ahead import LEAST_LOOKS, SAMPLED
@@ -66,7 +67,7 @@ def test_few_nodes_are_looked_at_where_wins_are_rare():
         game, game.roles[0], options=MctsOptions(is_solving=True, is_looking=True, memory_mebibytes=64)
     )
     search.move_to(game.initial_state(), None)
-    search.run(simulations=60_000)
+    search.run(Budget(simulations=60_000))
     nodes, looks, wins = search.engines[0].looks
     assert nodes > 3 * LEAST_LOOKS
     assert LEAST_LOOKS <= looks < 2 * LEAST_LOOKS
@@ -96,7 +97,7 @@ def test_a_win_in_one_proves_the_root_at_once():
         game, game.roles[role], options=MctsOptions(is_solving=True, is_looking=True, memory_mebibytes=16)
     )
     search.move_to(state, None)
-    assert search.run(simulations=1000) < 100
+    assert search.run(Budget(simulations=1000)) < 100
     best = game.legal_moves(state, game.roles[role]).index(search.best_move())
     assert wins_at_once(game, state, role)[best]
 

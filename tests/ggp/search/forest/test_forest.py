@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from ggp.search.budget import Budget
 from ggp.search.forest.forest import Forest, RootMoves
 from ggp.search.forest.self_play import WORDS
 from ggp.search.mcts.kernels.arrays import UNPROVEN
@@ -49,7 +50,7 @@ def test_one_tree_is_that_of_the_plain_search(name, solving):
     forest = Forest(game, words=1, seed=7, options=options)
     twin = Search(game, game.roles[0], seed=7, options=options)
     twin.move_to(game.initial_state(), None)
-    twin.run(simulations=300)
+    twin.run(Budget(simulations=300))
     assert forest.search(unpacked(game, [game.initial_state()]), [300])
     assert assert_same_tree(Grown(forest), twin) > 5
 

@@ -5,6 +5,7 @@ from functools import cache
 
 import ggp
 from ggp.engines.compiled import CompiledGame
+from ggp.search.budget import Budget
 from ggp.search.decisive.winning_moves import winning_tables
 from ggp.search.mcts.kernels.arrays import MISSING
 from ggp.search.mcts.kernels.look_ahead import LEAST_LOOKS, RARE, SAMPLED
@@ -39,7 +40,7 @@ def search_both(
         twin.find_win = FindWin(game)
     for search in (lanes, twin):
         search.move_to(game.initial_state(), None)
-        search.run(simulations=simulations)
+        search.run(Budget(simulations=simulations))
     return lanes, twin
 
 

@@ -22,6 +22,7 @@ from ggp.lanes.sparse_roulette import make_roulette_scratch
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
 from ggp.search.alphabeta.learning import LearningOptions, learn_evaluation
+from ggp.search.budget import Budget
 from ggp.search.mcts.options import MctsOptions, OptionError, parse_options
 from ggp.search.mcts.policies import fast
 from ggp.search.mcts.policies.fast import MOST_LEVELS, NO_CAPTURE, feature_cases, learn_fast
@@ -196,7 +197,7 @@ def test_search_falls_back_to_mast_and_says_so_once(caplog, monkeypatch):
         for _ in range(2):
             search = LanesSearch(game, game.roles[0], options=options)
             search.move_to(game.initial_state(), None)
-            assert search.run(simulations=50) == 50
+            assert search.run(Budget(simulations=50)) == 50
             assert search.options.policy == "rave+mast"
             assert search.options.gibbs_temperature == 10.0
             assert search.report().fallback == "rave+mast"
@@ -219,7 +220,7 @@ def test_plain_search_of_a_game_that_is_not_compiled_says_that_it_plays_mast(cap
     search = Search(game, game.roles[0], options=MctsOptions(policy="rave+fast", words=1))
     search.move_to(game.initial_state(), None)
     with caplog.at_level(logging.WARNING, "ggp.search"):
-        assert search.run(simulations=20) == 20
+        assert search.run(Budget(simulations=20)) == 20
     assert search.policy.options.policy == "rave+mast"
     assert search.report().fallback == "rave+mast"
     assert "using MAST" in caplog.text
@@ -241,7 +242,7 @@ def test_learning_gets_its_share_of_the_clock(monkeypatch, is_searching, seconds
     search = LanesSearch(game, game.roles[0], options=options, clock=lambda: 100.0)
     search.move_to(game.initial_state(), None)
     if is_searching:
-        search.run(deadline=106.0, is_stopped=lambda: True)
+        search.run(Budget(106.0, is_stopped=lambda: True))
     else:
         search.warm_up(106.0)
     assert search.simulation_count == 0
@@ -257,7 +258,7 @@ def test_search_against_the_clock_learns_before_it_searches():
     )
     search.warm_up()
     search.move_to(game.initial_state(), None)
-    assert search.run(deadline=time.monotonic() + 2.0) > 0
+    assert search.run(Budget(time.monotonic() + 2.0)) > 0
     assert search.options.policy == "fast"
 
 
@@ -299,5 +300,5 @@ def test_weights_of_a_file_take_the_place_of_learning(tmp_path, caplog):
             other, other.roles[0], options=MctsOptions(policy="rave+fast", words=1, weights=str(path))
         )
         search.move_to(other.initial_state(), None)
-        assert search.run(simulations=20) == 20
+        assert search.run(Budget(simulations=20)) == 20
         assert search.report().fallback == "rave+mast"

@@ -7,6 +7,7 @@ import pytest
 import ggp
 from ggp.engines.compiled import CompiledGame
 from ggp.knowledge.endings import EndingTerms, solve_endings
+from ggp.search.budget import Budget
 from ggp.search.mcts.kernels.arrays import MISSING
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
@@ -108,7 +109,7 @@ def test_lanes_agree_with_the_reference_in_wins_seen_ahead(name, is_graph):
         state = game.next_state(state, joint_move)
         for search in (lanes, twin):
             search.move_to(state, joint_move)
-            search.run(simulations=300)
+            search.run(Budget(simulations=300))
         assert_same_tree(lanes, twin)
 
 
@@ -141,7 +142,7 @@ def test_lanes_agree_with_the_reference_on_a_graph(name, options):
             search.move_to(state, joint_move)
         assert_same_tree(lanes, twin)
         for search in (lanes, twin):
-            search.run(simulations=300)
+            search.run(Budget(simulations=300))
         assert_same_tree(lanes, twin)
     assert lanes.best_move() == twin.best_move()
 
@@ -178,7 +179,7 @@ def test_lanes_agree_with_the_reference_where_states_recur(options):
             search.move_to(state, moves)
         assert_same_tree(lanes, twin)
         for search in (lanes, twin):
-            search.run(simulations=60)
+            search.run(Budget(simulations=60))
         assert_same_tree(lanes, twin)
 
 
@@ -316,5 +317,5 @@ def test_lanes_agree_with_the_reference_after_moves(name, options):
             search.move_to(state, joint_move)
         before = assert_same_tree(lanes, twin)
         for search in (lanes, twin):
-            search.run(simulations=200)
+            search.run(Budget(simulations=200))
         assert assert_same_tree(lanes, twin) >= before

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ggp.search.budget import Budget
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
     MISSING,
@@ -40,7 +41,7 @@ def test_nodes_have_a_table_after_so_many_playouts(group):
     search = search_of(
         "connectfour_4x4", grave_reference=20, lanes_per_leaf=group, leaf_growth=0, memory_mebibytes=32
     )
-    search.run(simulations=3000)
+    search.run(Budget(simulations=3000))
     engine = search.engines[0]
     assert assert_tables_have_one_owner_each(engine) > 5
     tree = engine.tree
@@ -56,12 +57,12 @@ def test_nodes_have_a_table_after_so_many_playouts(group):
 
 def test_tables_run_out_and_come_back_with_the_next_move():
     search = search_of("breakthrough_small", grave_reference=4, memory_mebibytes=1)
-    search.run(simulations=5000)
+    search.run(Budget(simulations=5000))
     engine = search.engines[0]
     assert engine.arrays.counter[c.FREE_TABLES] == 0
     assert_tables_have_one_owner_each(engine)
     move_on(search)
     kept = assert_tables_have_one_owner_each(engine)
     assert 0 < kept < len(engine.tree.free_table)
-    search.run(simulations=5000)
+    search.run(Budget(simulations=5000))
     assert assert_tables_have_one_owner_each(engine) > kept

@@ -12,6 +12,7 @@ from gdl.syntax.parser import parse_term
 from ggp.bench.search import measure_search
 from ggp.cli.bench import command
 from ggp.engines.loading import load
+from ggp.search.budget import UNLIMITED, Budget
 from ggp.search.mcts.options import MctsOptions, OptionError, default_options, parse_options
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch
@@ -43,7 +44,7 @@ def moves_after(game, state, *texts):
 @pytest.mark.parametrize("words", mostly_slow([1, 2, 8], 3))
 def test_search_plays_exactly_as_many_simulations_as_asked(policy, group, words):
     search = search_of("connectfour_4x4", policy=policy, lanes_per_leaf=group, leaf_growth=0, words=words)
-    assert search.run(simulations=1003) == 1003
+    assert search.run(Budget(simulations=1003)) == 1003
     assert sum(visits for _, visits, _ in statistics(search)[0]) == 1003
     assert search.report().playouts == 1003
 
@@ -53,7 +54,7 @@ def test_search_plays_exactly_as_many_simulations_as_asked(policy, group, words)
 )
 def test_search_keeps_consistent_statistics(options):
     search = search_of("tictactoe", **options)
-    search.run(simulations=3000)
+    search.run(Budget(simulations=3000))
     engine = search.engines[0]
     tree = engine.tree
     assert not tree.flight[: engine.edge_count].any()
@@ -69,7 +70,7 @@ def test_search_keeps_consistent_statistics(options):
 def test_search_is_reproducible(policy):
     def run(seed):
         search = search_of("connectfour_4x4", seed=seed, policy=policy)
-        search.run(simulations=2000)
+        search.run(Budget(simulations=2000))
         return statistics(search)
 
     assert run(7) == run(7)
@@ -78,7 +79,7 @@ def test_search_is_reproducible(policy):
 
 def test_search_does_not_depend_on_how_it_is_sliced():
     whole, parts = search_of("connectfour_4x4"), search_of("connectfour_4x4")
-    whole.run(simulations=1500)
+    whole.run(Budget(simulations=1500))
     parts.engines[0].begin(1500)
     for ticks in itertools.cycle((1, 2, 7)):
         if parts.engines[0].run(ticks):
@@ -120,7 +121,7 @@ def test_share_of_lanes_in_flight_grows_with_the_time_that_passes(fill, last):
     search.move_to(game.initial_state(), None)
     engine, shares = search.engines[0], []
     engine.allow_in_flight = shares.append
-    search.run(deadline=100.0)
+    search.run(Budget(100.0))
     assert shares[0] < 0.2
     assert shares == sorted(shares)
     assert shares[-1] == last
@@ -144,12 +145,12 @@ def test_search_finds_a_win_in_one_and_a_forced_defense():
         state, joint_move = moves_after(game, state, *texts)
     search = search_of("tictactoe", role=1)
     search.move_to(state, joint_move)
-    search.run(simulations=2000)
+    search.run(Budget(simulations=2000))
     assert str(search.best_move()) == "(mark 1 3)"
     state, joint_move = moves_after(game, state, "noop", "(mark 3 3)")
     search = search_of("tictactoe")
     search.move_to(state, joint_move)
-    search.run(simulations=2000)
+    search.run(Budget(simulations=2000))
     assert str(search.best_move()) == "(mark 1 3)"
 
 
@@ -185,7 +186,7 @@ def test_solver_proves_what_it_can_and_stops(marks, role, goal):
         state, joint_move = moves_after(game, state, *texts)
     search = search_of("tictactoe", role=role, is_solving=True)
     search.move_to(state, joint_move)
-    assert search.run(simulations=50_000) < 50_000
+    assert search.run(Budget(simulations=50_000)) < 50_000
     assert search.report().goal == goal
     best = next(move for move in search.report().moves if move.move == search.best_move())
     assert best.goal == goal
@@ -193,7 +194,7 @@ def test_solver_proves_what_it_can_and_stops(marks, role, goal):
 
 def test_solver_proves_nothing_where_both_move_at_once():
     search = search_of("rockpaperscissors", is_solving=True)
-    search.run(simulations=3000)
+    search.run(Budget(simulations=3000))
     assert search.report().goal is None
 
 
@@ -207,7 +208,7 @@ def test_search_without_reuse_begins_an_empty_tree(kind):
             game = compiled("tictactoe")
             search = Search(game, game.roles[0], options=options)
             search.move_to(game.initial_state(), None)
-        search.run(simulations=500)
+        search.run(Budget(simulations=500))
         game = search.game
         state, joint_move = moves_after(game, game.initial_state(), "(mark 2 2)", "noop")
         search.move_to(state, joint_move)
@@ -220,7 +221,7 @@ def test_search_without_reuse_begins_an_empty_tree(kind):
 def test_search_keeps_the_tree_below_the_move_made():
     game = compiled("connectfour_4x4")
     search = search_of("connectfour_4x4")
-    search.run(simulations=4000)
+    search.run(Budget(simulations=4000))
     engine = search.engines[0]
     moves = tuple(edge.move for edge in (engine.root_edges(0)[1], engine.root_edges(1)[0]))
     joint_move = tuple(game.moves[role][move] for role, move in enumerate(moves))
@@ -230,14 +231,14 @@ def test_search_keeps_the_tree_below_the_move_made():
     search.move_to(game.next_state(game.initial_state(), joint_move), joint_move)
     assert [engine.root_edges(role) for role in (0, 1)] == before
     assert 1 < engine.node_count < nodes
-    search.run(simulations=1000)
+    search.run(Budget(simulations=1000))
     assert not engine.tree.flight[: engine.edge_count].any()
 
 
 def test_search_starts_afresh_where_it_was_left_behind():
     game = compiled("connectfour_4x4")
     search = search_of("connectfour_4x4")
-    search.run(simulations=500)
+    search.run(Budget(simulations=500))
     state = game.initial_state()
     for _ in range(2):
         joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
@@ -256,7 +257,7 @@ def test_search_abandons_what_is_in_flight_when_the_match_goes_on(options):
     game = compiled("connectfour_4x4")
     search = search_of("connectfour_4x4", **options)
     engine = search.engines[0]
-    search.run(simulations=2000)
+    search.run(Budget(simulations=2000))
     engine.begin(5000)
     engine.run(3)
     assert engine.tree.flight[: engine.edge_count].any()
@@ -265,7 +266,7 @@ def test_search_abandons_what_is_in_flight_when_the_match_goes_on(options):
     assert engine.node_count > 1
     assert not engine.tree.flight[: engine.edge_count].any()
     before = sum(visits for _, visits, _ in statistics(search)[0])
-    assert search.run(simulations=200) == 200
+    assert search.run(Budget(simulations=200)) == 200
     assert not engine.tree.flight[: engine.edge_count].any()
     assert sum(visits for _, visits, _ in statistics(search)[0]) == before + 200
 
@@ -307,7 +308,7 @@ def test_counted_searches_do_not_depend_on_the_clock():
             game, game.roles[0], options=replace(SMALL, fill=0.2), clock=lambda t=ticking: next(t)
         )
         search.move_to(game.initial_state(), None)
-        assert search.run(deadline=1e9, simulations=3000) == 3000
+        assert search.run(Budget(1e9, simulations=3000)) == 3000
         found.append(statistics(search))
     assert found[0] == found[1]
 
@@ -315,21 +316,21 @@ def test_counted_searches_do_not_depend_on_the_clock():
 @pytest.mark.parametrize("lanes", [1, 4])
 def test_a_descent_takes_no_more_lanes_than_there_are(lanes):
     search = search_of("connectfour_4x4", words=1, lanes=lanes, lanes_per_leaf=8, leaf_growth=0, ramp=0)
-    assert search.run(simulations=500) == 500
+    assert search.run(Budget(simulations=500)) == 500
 
 
 def test_past_without_room_gives_way_to_mast(caplog):
     search = search_of("breakthrough_small", policy="past+rave", memory_mebibytes=1)
     assert search.report().fallback == "mast+rave"
     assert "PAST does not fit into memory" in caplog.text
-    assert search.run(simulations=50) == 50
+    assert search.run(Budget(simulations=50)) == 50
     assert search_of("breakthrough_small", policy="past+rave").report().fallback == ""
 
 
 @pytest.mark.parametrize("decay", [1.0, 0.7, 0.0])
 def test_past_keeps_the_mean_of_every_pair_that_counts(decay):
     search = search_of("connectfour_4x4", policy="past", words=1, past_visits=5)
-    search.run(simulations=40)
+    search.run(Budget(simulations=40))
     engine = search.engines[0]
     learned = engine.memory.contexts
     engine.decay(decay)
@@ -344,12 +345,12 @@ def test_past_keeps_the_mean_of_every_pair_that_counts(decay):
 
 def test_past_counts_on_beyond_what_small_floats_can():
     search = search_of("connectfour_4x4", policy="past", words=1)
-    search.run(simulations=100)
+    search.run(Budget(simulations=100))
     pair = search.engines[0].memory.contexts.pair
     visits, total = pair[:, ::2], pair[:, 1::2]
     many = 2.0**24
     visits[:], total[:] = many, 50 * many
-    search.run(simulations=100)
+    search.run(Budget(simulations=100))
     assert (visits - many).max() > 20
     assert (np.abs(total / visits - 50) < 0.01).all()
 
@@ -405,7 +406,7 @@ def test_an_end_with_another_sum_ends_proving_wherever_it_is_seen(seed):
         search.move_to(game.initial_state(), None)
     for _ in range(40):
         for search in (lanes, twin):
-            search.run(simulations=1)
+            search.run(Budget(simulations=1))
         root = twin.root
         has_seen = has_seen or sum(map(sum, root.totals)) != 100 * root.visit_count
         assert lanes.report().goal == twin.report().goal
@@ -420,7 +421,7 @@ def test_a_tree_goes_on_once_another_one_has_refuted_its_proof(seed):
     options = replace(MctsOptions(memory_mebibytes=16, is_solving=True).with_one_lane(), threads=2)
     search = LanesSearch(game, game.roles[1], seed=seed, options=options)
     search.move_to(game.initial_state(), None)
-    search.run(simulations=2000)
+    search.run(Budget(simulations=2000))
     goals = {engine.root_goal for engine in search.engines}
     counts = {engine.simulation_count for engine in search.engines}
     assert (goals, counts) == ({None}, {1000}) or (None not in goals and max(counts) < 1000)
@@ -438,18 +439,18 @@ def test_an_end_with_another_sum_that_one_tree_has_seen_counts_for_all():
         )
         state = game.next_state(state, joint_move)
     search.move_to(state, None)
-    search.run(simulations=2000)
+    search.run(Budget(simulations=2000))
     assert search.report().goal == 100
     search.engines[1].stop_proving()
     assert search.report().goal is None
     assert all(move.goal is None for move in search.report().moves)
-    search.run(simulations=100)
+    search.run(Budget(simulations=100))
     assert all(engine.root_goal is None for engine in search.engines)
 
 
 def test_full_tree_stops_growing_and_search_goes_on():
     search = search_of("connectfour", memory_mebibytes=1, lanes_per_leaf=2)
-    search.run(simulations=60_000)
+    search.run(Budget(simulations=60_000))
     report = search.report()
     engine = search.engines[0]
     assert report.is_full
@@ -461,7 +462,7 @@ def test_full_tree_stops_growing_and_search_goes_on():
     search.move_to(game.next_state(game.initial_state(), joint_move), joint_move)
     nodes = engine.node_count
     assert not engine.is_full
-    search.run(simulations=2000)
+    search.run(Budget(simulations=2000))
     assert engine.node_count > nodes
 
 
@@ -473,12 +474,12 @@ def test_search_in_a_terminal_state_does_nothing():
         joint_move = tuple(game.legal_moves(state, role)[-1] for role in game.roles)
         state = game.next_state(state, joint_move)
     search.move_to(state, joint_move)
-    assert search.run(simulations=10) == 0
+    assert search.run(Budget(simulations=10)) == 0
 
 
 def test_threads_share_the_work_and_are_merged():
     search = search_of("connectfour_4x4", threads=2)
-    assert search.run(simulations=1001) == 1001
+    assert search.run(Budget(simulations=1001)) == 1001
     first, second = statistics(search)
     assert sum(n for _, n, _ in first) == 501
     assert sum(n for _, n, _ in second) == 500
@@ -492,14 +493,14 @@ def test_search_tells_of_its_progress():
     game = compiled("tictactoe")
     search = LanesSearch(game, game.roles[0], options=SMALL, on_progress=heard.append)
     search.move_to(game.initial_state(), None)
-    search.run(simulations=2000)
+    search.run(Budget(simulations=2000))
     assert heard[-1] == search.best_move()
     assert all(first != second for first, second in itertools.pairwise(heard))
 
 
 def test_report_tells_the_best_line():
     search = search_of("tictactoe")
-    search.run(simulations=3000)
+    search.run(Budget(simulations=3000))
     report = search.report()
     game, state = compiled("tictactoe"), compiled("tictactoe").initial_state()
     assert report.best_line[0][0] == search.best_move() == report.moves[0].move
@@ -512,13 +513,13 @@ def test_report_tells_the_best_line():
 
 def test_search_needs_a_limit():
     with pytest.raises(ValueError, match="deadline"):
-        search_of("tictactoe").run()
+        search_of("tictactoe").run(UNLIMITED)
 
 
 def test_chance_moves_are_tried_alike():
     game = compiled("dicerace")
     search = search_of("dicerace", role=game.roles.index(parse_term("random")))
-    search.run(simulations=6000)
+    search.run(Budget(simulations=6000))
     counts = np.array([edge.visits for edge in search.engines[0].root_edges(search.role_index)])
     if len(counts) > 1:
         expected = counts.sum() / len(counts)

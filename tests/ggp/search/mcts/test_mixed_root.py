@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ggp.engines.loading import load
+from ggp.search.budget import Budget
 from ggp.search.mcts.mixed_root import RootMatrix, doubts, root_matrix
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
@@ -15,7 +16,7 @@ def searched(name, role=0, simulations=2000):
     game = load(name, "lanes")
     search = LanesSearch(game, game.roles[role], seed=1, options=MctsOptions(words=1))
     search.move_to(game.initial_state(), None)
-    search.run(simulations=simulations)
+    search.run(Budget(simulations=simulations))
     return root_matrix(search, game.initial_state())
 
 

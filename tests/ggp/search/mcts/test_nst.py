@@ -2,6 +2,7 @@
 
 import pytest
 
+from ggp.search.budget import Budget
 from ggp.search.mcts import tree_memory
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
@@ -19,7 +20,7 @@ def search_of(name, **options):
 def test_search_with_ngrams_is_counted_and_reproducible(policy):
     def run():
         search = search_of("connectfour_4x4", policy=policy)
-        assert search.run(simulations=1003) == 1003
+        assert search.run(Budget(simulations=1003)) == 1003
         return search.report().moves
 
     assert run() == run()
@@ -30,12 +31,12 @@ def test_full_table_keeps_the_ngrams_with_many_visits(monkeypatch):
     search = search_of("connectfour_4x4", policy="nst")
     grams = search.engines[0].memory.contexts
     assert len(grams.gram_key) == 64
-    search.run(simulations=2000)
+    search.run(Budget(simulations=2000))
     keys, visits = grams.gram_key.copy(), grams.gram[::2].copy()
     assert (keys != 0).sum() > 32
     known = visits >= 7
     assert known.sum() > 10
-    search.run(simulations=2000)
+    search.run(Budget(simulations=2000))
     assert (grams.gram_key[known] == keys[known]).all()
     assert (grams.gram[::2][known] >= visits[known]).all()
     assert (grams.gram[1::2] <= 100 * grams.gram[::2]).all()

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from ggp.search.budget import Budget
 from ggp.search.mcts import search as lanes_search
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
@@ -107,8 +108,8 @@ def timed_search(**options):
         clock=clock,
     )
     search.move_to(game.initial_state(), None)
-    search.run(simulations=2000)
-    search.run(deadline=1e9, is_stopped=lambda: True)
+    search.run(Budget(simulations=2000))
+    search.run(Budget(1e9, is_stopped=lambda: True))
     state = follow(search, game.initial_state())
     assert all(engine.is_loose for engine in search.engines)
     return search, state, clock
@@ -132,13 +133,13 @@ def test_a_timed_search_compacts_its_trees_once_they_are_full(threads):
     carried = visits_of(search)
     assert set(carried) == legal
     while any(engine.is_loose for engine in search.engines):
-        search.run(deadline=clock() + 50)
+        search.run(Budget(clock() + 50))
     assert [engine.root for engine in search.engines] == [0] * threads
     grown = visits_of(search)
     assert set(grown) == legal
     assert all(grown[move] >= visits for move, visits in carried.items())
     assert search.best_move() in legal
-    search.run(deadline=clock() + 50)
+    search.run(Budget(clock() + 50))
     assert sum(visits_of(search).values()) > sum(grown.values())
     search.close()
 
@@ -148,7 +149,7 @@ def test_without_time_for_it_a_full_tree_stays_until_the_next_move(monkeypatch):
     search, state, clock = timed_search()
     (engine,) = search.engines
     while not engine.is_full:
-        search.run(deadline=clock() + 50)
+        search.run(Budget(clock() + 50))
     assert engine.is_loose
     nodes = engine.node_count
     follow(search, state)
@@ -159,7 +160,7 @@ def test_without_time_for_it_a_full_tree_stays_until_the_next_move(monkeypatch):
 def test_a_tree_that_pondering_has_filled_is_compacted_at_once():
     search, state, _ = timed_search()
     (engine,) = search.engines
-    search.run(deadline=1e9, is_stopped=lambda: engine.is_full)
+    search.run(Budget(1e9, is_stopped=lambda: engine.is_full))
     nodes = engine.node_count
     follow(search, state)
     assert not engine.is_loose
@@ -170,7 +171,7 @@ def test_pondering_begins_with_a_compacted_tree():
     search, _, _ = timed_search()
     (engine,) = search.engines
     carried = visits_of(search)
-    search.run(deadline=1e9, is_stopped=lambda: True)
+    search.run(Budget(1e9, is_stopped=lambda: True))
     assert (engine.is_loose, engine.root) == (False, 0)
     assert visits_of(search) == carried
 
@@ -179,6 +180,6 @@ def test_a_counted_search_begins_with_a_compacted_tree():
     search, _, _ = timed_search()
     (engine,) = search.engines
     carried = visits_of(search)
-    assert search.run(simulations=1) == 1
+    assert search.run(Budget(simulations=1)) == 1
     assert (engine.is_loose, engine.root) == (False, 0)
     assert sum(visits_of(search).values()) == sum(carried.values()) + 1

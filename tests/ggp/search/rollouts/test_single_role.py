@@ -8,6 +8,7 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.budget import Budget
 from ggp.search.rollouts import single_role
 from ggp.search.rollouts.single_role import NestedRollouts
 from ggp.solver import solve
@@ -84,14 +85,16 @@ def test_nested_rollouts_refuse_more_roles():
 def test_lanes_find_lines_that_earn_what_they_say(name):
     game = load(name, "lanes")
     search = NestedRollouts(game, seed=2, iterations=3)
-    line = search.run(playouts=4000, enough=101)
-    assert search.playouts >= 4000
-    assert line is search.best
+    assert search.run(Budget(simulations=4000), 101) == search.playouts >= 4000
+    line = search.best
+    assert search.best_move() == line.moves[0] == search.report().moves[0].move
     assert goal_after(game, line.moves) == line.goal
 
 
 def test_lanes_learn_what_random_play_does_not_find():
-    assert NestedRollouts(load(GUESSING, "lanes"), seed=1, iterations=10).run(playouts=60_000).goal == 100
+    search = NestedRollouts(load(GUESSING, "lanes"), seed=1, iterations=10)
+    search.run(Budget(simulations=60_000))
+    assert search.best.goal == 100
 
 
 def test_lanes_search_from_the_state_they_are_given():
@@ -100,8 +103,10 @@ def test_lanes_search_from_the_state_they_are_given():
     rng = random.Random(4)
     for _ in range(5):
         state = game.next_state(state, (rng.choice(game.legal_moves(state, game.roles[0])),))
-    line = NestedRollouts(game, seed=0, iterations=3).run(state, playouts=1000)
-    for move in line.moves:
+    search = NestedRollouts(game, seed=0, iterations=3)
+    search.move_to(state)
+    search.run(Budget(simulations=1000))
+    for move in search.best.moves:
         assert move in game.legal_moves(state, game.roles[0])
         state = game.next_state(state, (move,))
     assert game.is_terminal(state)
@@ -110,7 +115,8 @@ def test_lanes_search_from_the_state_they_are_given():
 def test_lanes_adapt_like_plain_rollouts():
     game = load("sudoku_4x4", "lanes")
     lanes, plain = NestedRollouts(game, seed=3, step=0.7), PlainRollouts(game, seed=3, step=0.7)
-    line = lanes.run(playouts=1)
+    lanes.run(Budget(simulations=1))
+    line = lanes.best
     by_index, by_move = np.zeros(len(game.moves[0])), {}
     for _ in range(3):
         lanes._adapt(by_index, line)
@@ -123,7 +129,7 @@ def test_lanes_adapt_like_plain_rollouts():
 def test_lanes_choose_by_the_weights():
     game = load(GUESSING, "lanes")
     lanes = NestedRollouts(game, seed=5)
-    lanes.run(playouts=1)
+    lanes.run(Budget(simulations=1))
     policy = np.zeros(len(game.moves[0]))
     (first,) = {i for i, move in enumerate(game.moves[0]) if str(move) == "(go 0 2)"}
     policy[first] = np.log(9)
@@ -154,7 +160,7 @@ def test_rollouts_stop_within_a_batch(monkeypatch):
     monkeypatch.setattr(single_role, "roll_out", counting)
     asked = itertools.count(1)
     search = NestedRollouts(load(COUNTDOWN, "lanes"))
-    assert search.run(is_stopped=lambda: next(asked) > 5) is None
+    assert search.run(Budget(is_stopped=lambda: next(asked) > 5)) == 0
     assert len(steps) == 5
     assert sum(steps) < 2**5
 
@@ -164,7 +170,7 @@ def test_slices_of_a_batch_change_no_line(monkeypatch):
 
     def found():
         search = NestedRollouts(game, seed=5)
-        return search.run(playouts=40 * 64 * game.words, enough=101), search.playouts
+        return search.run(Budget(simulations=40 * 64 * game.words), 101), search.best
 
     expected = found()
     monkeypatch.setattr(Slices, "note", lambda slices, seconds: None)  # one step at a time

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move
+from ggp.proofs.forecast import positions_to_proof
 from ggp.search.alphabeta.proof import (
     NO_EVALUATION,
     PROVING,
@@ -23,7 +24,6 @@ from ggp.search.alphabeta.proof import (
     straight_search,
 )
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
-from ggp.search.proving.forecast import positions_to_proof
 from ggp.solver.endings import EndingTable
 
 Proof: TypeAlias = ProofSearch | StraightProof

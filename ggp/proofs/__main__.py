@@ -1,4 +1,4 @@
-"""`python -m ggp.search.proving [evaluations]`: compile the kernels of proofs into the cache, while another
+"""`python -m ggp.proofs [evaluations]`: compile the kernels of proofs into the cache, while another
 process compiles those of the search. With `evaluations` those too that find an evaluation for alpha-beta, and
 those of trial matches.
 
@@ -10,11 +10,11 @@ import sys
 
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import find_own_rules, load
+from ggp.proofs.prover import prepare_proving
 from ggp.search.alphabeta.evaluation import prepare_evaluations
 from ggp.search.mcts.mixed_root import prepare_mixing
 from ggp.search.mcts.options import default_options
 from ggp.search.mcts.search import prepare_following, prepare_looking, prepare_parts, prepare_policy
-from ggp.search.proving.prover import prepare_proving
 from ggp.solver.solution import prepare_valuation
 
 if __name__ == "__main__":

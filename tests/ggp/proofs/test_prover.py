@@ -7,10 +7,11 @@ from math import inf
 import pytest
 
 from ggp.engines.loading import load
+from ggp.proofs.proofs import MatchProofs
+from ggp.proofs.prover import FIRST_SHARE, HOPELESS_SHARE, Prover, prepare_proving
+from ggp.search.budget import Budget
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
-from ggp.search.proving.proofs import MatchProofs
-from ggp.search.proving.prover import FIRST_SHARE, HOPELESS_SHARE, Prover, prepare_proving
 from ggp.solver import solve
 
 SMALL = MctsOptions(is_solving=True, words=1, memory_mebibytes=16)
@@ -26,7 +27,7 @@ def prover_of(name, role=0, **changes):
 
 def test_keeping_pace_ends_with_a_proof_of_a_small_game():
     prover = prover_of("tictactoe", clock=lambda: 5.0)
-    prover.keep_pace(0.0, 100.0, length=7.0)
+    prover.keep_pace(0.0, Budget(100.0), length=7.0)
     assert prover.proven.goal == 50
     assert prover.has_decided
 
@@ -34,11 +35,11 @@ def test_keeping_pace_ends_with_a_proof_of_a_small_game():
 def test_keeping_pace_stops_at_its_share_and_at_the_deadline():
     ticks = itertools.count()
     prover = prover_of("connectfour", clock=lambda: 1e-4 * next(ticks))
-    prover.keep_pace(0.0, 1.0, length=None)
+    prover.keep_pace(0.0, Budget(1.0), length=None)
     spent = prover.spent_seconds
     assert 0.0 < spent < 0.2
     late = prover_of("connectfour", clock=lambda: 2.0)
-    late.keep_pace(0.0, 1.0, length=None)
+    late.keep_pace(0.0, Budget(1.0), length=None)
     assert late.spent_seconds == 0.0
 
 
@@ -133,7 +134,7 @@ def test_games_that_alphabeta_cannot_search_are_enumerated():
 def test_hidden_information_is_left_alone():
     prover = prover_of("kuhn_poker", role=1)
     prover.prove_counted(1000)
-    prover.solve(prover.game.initial_state(), 1e9, is_patient=True)
+    prover.solve(prover.game.initial_state(), Budget(1e9), is_patient=True)
     assert (prover.proven, prover.solution, prover.root_goals) == (None, None, {})
 
 
@@ -155,7 +156,7 @@ def threatened():
 def search_with(prover, state, simulations):
     search = LanesSearch(prover.game, prover.game.roles[prover.role_index], seed=1, options=SMALL)
     search.move_to(state, None)
-    search.run(simulations=simulations, prover=prover)
+    search.run(Budget(simulations=simulations), prover)
     return search
 
 
@@ -185,7 +186,7 @@ def test_decision_of_the_prover_ends_the_search():
     assert prover.has_decided
     search = LanesSearch(prover.game, prover.game.roles[0], seed=1, options=SMALL)
     search.move_to(prover.game.initial_state(), None)
-    assert search.run(simulations=1000, prover=prover) == 0
+    assert search.run(Budget(simulations=1000), prover) == 0
 
 
 def test_plans_are_kept_while_the_match_follows_them():
@@ -194,7 +195,7 @@ def test_plans_are_kept_while_the_match_follows_them():
     state = game.initial_state()
     prover.move_to(state)
     assert not prover.has_decided
-    prover.seek_plan(time.monotonic() + 600.0)
+    prover.plans.seek(prover.state, Budget(time.monotonic() + 600.0))
     plan = prover.plans.plan
     assert (plan.goal, prover.has_decided) == (100, True)
     for move in plan.moves[:3]:
@@ -202,7 +203,7 @@ def test_plans_are_kept_while_the_match_follows_them():
         state = game.next_state(state, (move,))
     prover.move_to(state)
     assert prover.has_decided
-    prover.seek_plan(time.monotonic() + 600.0)
+    prover.plans.seek(prover.state, Budget(time.monotonic() + 600.0))
     assert prover.plans.plan is plan
     off_the_way = next(m for m in game.legal_moves(state, game.roles[0]) if m != plan.moves[3])
     state = game.next_state(state, (off_the_way,))
@@ -216,14 +217,14 @@ def test_a_search_for_a_plan_ends_when_it_is_stopped():
     prover = Prover(game, 0, mebibytes=64)
     prover.move_to(game.initial_state())
     begin = time.monotonic()
-    prover.seek_plan(begin + 600.0, is_stopped=lambda: True)
+    prover.plans.seek(prover.state, Budget(begin + 600.0, is_stopped=lambda: True))
     assert prover.plans.plan is None
     assert time.monotonic() - begin < 60.0
     # Pondering that is cut short is no search: the next clock still looks for a plan.
     puzzle = prover_of("eightpuzzle")
-    puzzle.seek_plan(begin + 600.0, is_stopped=lambda: True)
+    puzzle.plans.seek(puzzle.state, Budget(begin + 600.0, is_stopped=lambda: True))
     assert not puzzle.has_decided
-    puzzle.seek_plan(time.monotonic() + 600.0)
+    puzzle.plans.seek(puzzle.state, Budget(time.monotonic() + 600.0))
     assert puzzle.has_decided
 
 
@@ -249,5 +250,5 @@ def test_keeping_pace_ends_between_two_slices_when_it_is_told(monkeypatch):
         take(proofs, **given)
 
     monkeypatch.setattr(MatchProofs, "slice", counting)
-    prover.keep_pace(0.0, 1000.0, length=None, is_stopped=lambda: next(asked) > 3)
+    prover.keep_pace(0.0, Budget(1000.0, is_stopped=lambda: next(asked) > 3), length=None)
     assert len(slices) == 3

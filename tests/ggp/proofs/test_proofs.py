@@ -3,7 +3,7 @@
 import pytest
 
 from ggp.engines.loading import load
-from ggp.search.proving.proofs import BETTER_WEIGHT, FAR_WEIGHT, MatchProofs
+from ggp.proofs.proofs import BETTER_WEIGHT, FAR_WEIGHT, MatchProofs
 from ggp.solver import solve
 
 

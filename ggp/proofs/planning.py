@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from dataclasses import replace
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move
-from ggp.search.proving.enumeration import Stopping
+from ggp.proofs.enumeration import Stopping
+from ggp.search.budget import Budget
 from ggp.search.rollouts.single_role import NestedRollouts
 from ggp.solver import SolverError, SolverLimits
 from ggp.solver.plans import Plan, Planner, plan_of_line
@@ -51,30 +52,24 @@ class MatchPlans:
         found = self.move(state)
         return found is not None and found[1].is_best
 
-    def seek(
-        self,
-        state: PackedState,
-        deadline: float,
-        is_stopped: Callable[[], bool] | None = None,
-    ) -> None:
-        """Look for a plan from `state`, once unless stopped, for a share of the time until `deadline`."""
-        seconds = deadline - time.monotonic()
+    def seek(self, state: PackedState, budget: Budget) -> None:
+        """Look for a plan from `state`, once unless stopped, for a share of the time of the budget."""
+        seconds = budget.seconds_left()
         if seconds <= 0 or state == self._sought or self.has_best(state):
             return
-        until = time.monotonic() + self._share * seconds
-
+        part = budget.part(self._share)
         limits = SolverLimits(
             mebibytes=self._mebibytes,
-            deadline=until,
-            stop=Stopping(is_stopped),
+            deadline=part.deadline,
+            stop=Stopping(budget),
             chunk_seconds=min(MOST_CHUNK_SECONDS, self._share * seconds / 10),
             may_use_disk=False,
         )
         self._search_breadth_first(state, limits)
         if not self.has_best(state):
             end = time.monotonic() + ROLLOUT_SHARE * self._share * seconds
-            self._roll_out(state, deadline=min(end, deadline), is_stopped=is_stopped)
-        if is_stopped is None or not is_stopped():
+            self._roll_out(state, replace(budget, deadline=min(end, budget.deadline)))
+        if not budget.is_interrupted():
             self._sought, self._share = state, LATER_SHARE
 
     def seek_counted(self, state: PackedState, states: int) -> None:
@@ -90,7 +85,7 @@ class MatchPlans:
         )
         self._search_breadth_first(state, limits)
         if not self.has_best(state):
-            self._roll_out(state, playouts=states)
+            self._roll_out(state, Budget(simulations=states))
 
     def _search_breadth_first(self, state: PackedState, limits: SolverLimits) -> None:
         try:
@@ -100,20 +95,13 @@ class MatchPlans:
             return
         self._take(state, found)
 
-    def _roll_out(
-        self,
-        state: PackedState,
-        *,
-        deadline: float | None = None,
-        playouts: int | None = None,
-        is_stopped: Callable[[], bool] | None = None,
-    ) -> None:
+    def _roll_out(self, state: PackedState, budget: Budget) -> None:
         highest = self._planner.highest_goal
         if self._rollouts is None:
             self._rollouts = NestedRollouts(self._game)
-        line = self._rollouts.run(
-            state, deadline=deadline, playouts=playouts, is_stopped=is_stopped, enough=highest
-        )
+        self._rollouts.move_to(state)
+        self._rollouts.run(budget, highest)
+        line = self._rollouts.best
         self._take(state, None if line is None else plan_of_line(self._game, state, line.moves, highest))
 
     def _take(self, state: PackedState, found: Plan | None) -> None:

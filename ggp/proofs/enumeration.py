@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.search.budget import Budget
 from ggp.solver import Progress, Solution, SolverError, SolverLimits, solve
 from ggp.solver.estimate import estimate_states
 
@@ -40,7 +41,7 @@ class MatchEnumeration:
     >>> import ggp
     >>> game = ggp.load("tictactoe")
     >>> enumeration = MatchEnumeration(game, mebibytes=64)
-    >>> solution = enumeration.solve(game.initial_state(), time.monotonic() + 60, is_patient=True)
+    >>> solution = enumeration.solve(game.initial_state(), Budget(time.monotonic() + 60), is_patient=True)
     >>> solution.values(), enumeration.pause
     ((50.0, 50.0), 0)
     """
@@ -53,29 +54,23 @@ class MatchEnumeration:
         self._is_vague = False
         self.pause = 0
 
-    def solve(
-        self,
-        state: PackedState,
-        deadline: float,
-        *,
-        is_patient: bool,
-        is_stopped: Callable[[], bool] | None = None,
-    ) -> Solution | None:
+    def solve(self, state: PackedState, budget: Budget, *, is_patient: bool) -> Solution | None:
         """The solution of all states reachable from `state`, or None if they are too many.
 
-        deadline     time.monotonic() seconds; without hope it ends after PROBE_SHARE of the time left ...
-        is_patient   ... or after PATIENT_SHARE if the forecast is vague
-        is_stopped   asked every few milliseconds; an attempt that it ends says nothing about later ones
+        Without hope it ends after PROBE_SHARE of the time left; an attempt that was stopped says nothing
+        about later ones.
+
+        is_patient   it ends after PATIENT_SHARE if the forecast is vague
         """
         begin = time.monotonic()
-        seconds = deadline - begin
+        seconds = budget.deadline - begin
         is_new, self._state = state != self._state, state
         if self.pause > 0:
             self.pause -= is_new
             return None
         if seconds <= 0:
             return None
-        stop = Stopping(is_stopped)
+        stop = Stopping(budget)
         most_states = (self._mebibytes << 20) // BYTES_PER_STATE
         watch = _Watch(seconds, most_states, PATIENT_SHARE if is_patient else PROBE_SHARE)
 
@@ -114,13 +109,13 @@ def solve_counted(game: CompiledGame, state: PackedState, states: int, *, mebiby
 class Stopping:
     """The `stop` of an attempt that its caller can stop, or give up for good."""
 
-    def __init__(self, is_stopped: Callable[[], bool] | None) -> None:
-        self._is_stopped = is_stopped or (lambda: False)
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
         self.is_given_up = False
 
     def is_set(self) -> bool:
         """Whether to stop."""
-        return self.is_given_up or self._is_stopped()
+        return self.is_given_up or self._budget.is_interrupted()
 
 
 class _Watch:

@@ -26,11 +26,13 @@ import numpy as np
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import GameError, Move, hides_information
+from ggp.proofs.enumeration import MatchEnumeration, solve_counted
+from ggp.proofs.planning import MatchPlans
+from ggp.proofs.proofs import FIRST_MEBIBYTES, IN_REACH, SLICE_SECONDS, MatchProofs
 from ggp.search.alphabeta.proof import Proven
 from ggp.search.alphabeta.search import AlphaBetaError
-from ggp.search.proving.enumeration import MatchEnumeration, solve_counted
-from ggp.search.proving.planning import MatchPlans
-from ggp.search.proving.proofs import FIRST_MEBIBYTES, IN_REACH, SLICE_SECONDS, MatchProofs
+from ggp.search.budget import Budget
+from ggp.search.protocol import NO_SUM
 from ggp.search.rollouts.single_role import NestedRollouts
 from ggp.solver import Solution, SolverError
 from ggp.solver.endings import EndingTable
@@ -38,7 +40,8 @@ from ggp.solver.stages import Stage
 
 _logger = logging.getLogger("ggp.search")
 
-NO_SUM = -1
+SIMULATIONS_PER_NODE = 10
+"""Counted search: simulations for each position of alpha-beta, or each state of an enumeration."""
 FIRST_SHARE = 0.1
 """Least share of the time at first, whatever the forecast; how long that is: UNKNOWN_SHARE."""
 HOPELESS_SHARE = 0.01
@@ -156,27 +159,35 @@ class Prover:
         except (AlphaBetaError, GameError, MemoryError) as error:
             self._give_up(error)
 
-    def solve(
-        self,
-        state: PackedState,
-        deadline: float,
-        *,
-        is_patient: bool,
-        is_stopped: Callable[[], bool] | None = None,
-    ) -> None:
-        """Enumerate the states from `state` on if a forecast says that `deadline` suffices.
+    def solve(self, state: PackedState, budget: Budget, *, is_patient: bool) -> None:
+        """Enumerate the states from `state` on if a forecast says that the time suffices.
 
         is_patient   whether a tenth of the time may pass on a vague forecast
-        is_stopped   asked every few milliseconds
         """
         if self.plans is not None and self.solution is None:
-            self.plans.seek(state, deadline, is_stopped)
+            self.plans.seek(state, budget)
             if self.plans.has_best(state):
                 return
         if not self._is_blind and self.solution is None:
-            self.solution = self._enumeration.solve(
-                state, deadline, is_patient=is_patient, is_stopped=is_stopped
-            )
+            self.solution = self._enumeration.solve(state, budget, is_patient=is_patient)
+
+    def begin(self, state: PackedState, budget: Budget) -> bool:
+        """Work on `state`, which is not terminal: what comes before the tree; return whether that decides.
+
+        A counted search has all its proofs here, a position for every SIMULATIONS_PER_NODE simulations.
+        """
+        if self.solution is None and self.stage(state) is not None:
+            return True
+        self.move_to(state)
+        if self.solution is not None:
+            return True
+        if budget.simulations is not None:
+            self.prove_counted(max(1, budget.simulations // SIMULATIONS_PER_NODE))
+        elif self.needs_enumeration:
+            self.solve(state, budget, is_patient=False)
+        elif self.plans is not None:
+            self.plans.seek(state, budget)
+        return self.solution is not None or self.has_decided
 
     def move_to(self, state: PackedState) -> None:
         """Work on `state`, which is not terminal, from now on."""
@@ -188,11 +199,6 @@ class Prover:
             self._try(lambda proofs: proofs.move_to(state))
         else:
             self._try(MatchProofs.leave)
-
-    def seek_plan(self, deadline: float, is_stopped: Callable[[], bool] | None = None) -> None:
-        """Look for a way to the best end from the current state, in a game of one role."""
-        if self.plans is not None and self.state is not None and self.solution is None:
-            self.plans.seek(self.state, deadline, is_stopped)
 
     @property
     def needs_enumeration(self) -> bool:
@@ -218,23 +224,11 @@ class Prover:
         if proofs is not None:
             proofs.interrupt()
 
-    def keep_pace(
-        self,
-        begin: float,
-        deadline: float,
-        *,
-        length: float | None,
-        cores: int = 1,
-        is_stopped: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Prove on until the share of the time since `begin` is used up, or `is_stopped()` between slices.
-
-        begin, deadline   of the whole search, in seconds of the clock
-        length            mean number of joint moves of the search's playouts; None before the first one
-        cores             threads of the search, from whose time the share is taken
-        """
+    def keep_pace(self, begin: float, budget: Budget, *, length: float | None, cores: int = 1) -> None:
+        """Prove on until the share of the time since `begin` is used up; see `Companion`."""
         if self.state is None or self.solution is not None:
             return
+        deadline, is_stopped = budget.deadline, budget.is_interrupted
         while self.proofs is not None and not self.proofs.is_over and not is_stopped():
             now = self._clock()
             total, left = max(0.0, deadline - begin), deadline - now
@@ -304,7 +298,7 @@ def prepare_proving(game: CompiledGame) -> None:
     state = game.initial_state()
     if prover.plans is not None:
         # Twice all lanes: in between the policy is adapted.
-        NestedRollouts(game).run(playouts=64 * game.words + 1, enough=101)
+        NestedRollouts(game).run(Budget(simulations=64 * game.words + 1), enough=101)
     if not game.is_terminal(state):
         with suppress(GameError):
             prover.move_to(state)

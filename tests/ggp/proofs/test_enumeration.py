@@ -5,8 +5,9 @@ import time
 import pytest
 
 from ggp.engines.loading import load
-from ggp.search.proving import enumeration
-from ggp.search.proving.enumeration import MOST_PAUSE, MatchEnumeration, _Watch, solve_counted
+from ggp.proofs import enumeration
+from ggp.proofs.enumeration import MOST_PAUSE, MatchEnumeration, _Watch, solve_counted
+from ggp.search.budget import Budget
 from ggp.solver import Progress, SolverLimitError, SolverLimits, solve
 
 HOUR = 3600.0
@@ -15,7 +16,7 @@ HOUR = 3600.0
 def solution_of(name, seconds):
     game = load(name, "lanes")
     match = MatchEnumeration(game, mebibytes=64)
-    return match.solve(game.initial_state(), time.monotonic() + seconds, is_patient=True)
+    return match.solve(game.initial_state(), Budget(time.monotonic() + seconds), is_patient=True)
 
 
 def test_small_games_are_solved_and_large_ones_given_up():
@@ -80,7 +81,7 @@ def attempts(monkeypatch, forecasts):
 
 
 def attempt(match, state):
-    assert match.solve(state, time.monotonic() + HOUR, is_patient=False) is None
+    assert match.solve(state, Budget(time.monotonic() + HOUR), is_patient=False) is None
 
 
 def test_hopeless_forecasts_spare_the_next_moves_an_attempt(monkeypatch):

@@ -1,0 +1,101 @@
+"""What every search answers, and what may work next to a tree search.
+
+Search      a search of one role: how it runs, the best move and a report
+Companion   proves something about the root of a tree search, between its slices
+Advice      a move, and the report that explains it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ggp.game import Move
+from ggp.search.budget import Budget
+from ggp.search.report import SearchReport
+
+NO_SUM = -1
+"""Goals of two roles whose sum is not known, or of one role."""
+
+
+class Search(Protocol):
+    """A search of one role. Where it begins is set before, by a method of each kind: a state or a belief."""
+
+    @property
+    def simulation_count(self) -> int:
+        """Playouts, or positions expanded, in all searches so far."""
+        ...
+
+    def run(self, budget: Budget) -> int:
+        """Search on; return the number of playouts, or of positions expanded.
+
+        Overruns the deadline by at most one slice of some milliseconds.
+        """
+        ...
+
+    def best_move(self) -> Move | None:
+        """The move to make; None if nothing was found."""
+        ...
+
+    def report(self) -> SearchReport:
+        """What is known about the moves, and the effort so far."""
+        ...
+
+
+class StateSearch(Search, Protocol):
+    """A search of states that all roles know."""
+
+    def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
+        """Begin at `state`, to which `joint_move` led, if that is known."""
+        ...
+
+
+class Companion(Protocol):
+    """What proves something about the root of a tree search, out of its time."""
+
+    @property
+    def root_goals(self) -> Mapping[Move, int]:
+        """Proven goals of the searching role by its move; another object after news."""
+        ...
+
+    @property
+    def goal_sum(self) -> int:
+        """The sum of two roles' goals at the ends; NO_SUM with one role, or as long as it is not known."""
+        ...
+
+    @property
+    def has_decided(self) -> bool:
+        """Whether a move is known that no search can better."""
+        ...
+
+    def keep_pace(self, begin: float, budget: Budget, *, length: float | None, cores: int = 1) -> None:
+        """Work until the share of the time since `begin` is used up.
+
+        begin    of the whole search, in seconds of the clock of `budget`, which is the whole search's
+        length   mean number of joint moves of its playouts; None before the first one
+        cores    threads of the search, from whose time the share is taken
+        """
+        ...
+
+    def interrupt(self) -> None:
+        """End what `keep_pace` does in another thread; called again until it has ended."""
+        ...
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A move with the report that explains it.
+
+    is_final   whether nothing that others could find would change it
+    """
+
+    move: Move
+    report: SearchReport | None = None
+    is_final: bool = False
+
+    @property
+    def expectation(self) -> float:
+        """The goal that the role expects; 0 if that is not known."""
+        expected = None if self.report is None else self.report.expectation
+        return expected or 0.0
