@@ -121,10 +121,8 @@ def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | Non
 
 def _kept_lines(game: Game[Any]) -> list[str]:
     """What is kept for the game and used by players: its book, endings, tuned options and trial matches."""
-    from ggp.knowledge.trial import Trial
     from ggp.knowledge.tuned import TunedOptions
-    from ggp.players.kept_knowledge import open_book, open_endings, tuned_options
-    from ggp.players.kept_trials import load_trial, option_trials
+    from ggp.players.kept_knowledge import kept_trial, open_book, open_endings, tuned_options
     from ggp.players.options import AUTO
     from ggp.validation.properties import counted
 
@@ -135,15 +133,9 @@ def _kept_lines(game: Game[Any]) -> list[str]:
         lines.append(f"table of {endings.state_count:,} endings: {endings.tablebase.header.get('part')}")
     if tuned not in (None, TunedOptions()):
         lines.append(f"mcts is tuned to {tuned}")
-    of_alphabeta = load_trial(game, Trial.empty(game))
-    if of_alphabeta is not None:
-        lines.append(f"trial matches of alpha-beta against {of_alphabeta.rival}: {of_alphabeta}")
-    best, trials = option_trials(game)
-    lines += [
-        f"trial matches of {each.challenger} against {each.rival}: {each}" for each in trials if each.is_begun
-    ]
-    if tuned is None and best != TunedOptions():
-        lines.append(f"the tree of mcts plays with {best}")
+    trial = kept_trial(game)
+    if trial is not None:
+        lines.append(f"trial matches of alpha-beta against {trial.rival}: {trial}")
     return lines
 
 

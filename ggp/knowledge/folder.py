@@ -6,18 +6,12 @@ KnowledgeFileError    the file holds something else, is damaged, or belongs to o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gdl.program import Program
 from ggp.files import make_private_folder, user_data_folder, write_text
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 ENDINGS_FILE_NAME = "endings.solution"
 """A table of endings, in the format of saved solutions: see `ggp.solver.endings`."""
@@ -75,21 +69,6 @@ def read_knowledge(path: str | Path, file_format: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != file_format:
         raise KnowledgeFileError(f"{path}: not {file_format!r}")
     return content
-
-
-@contextmanager
-def alone_with(path: Path) -> Iterator[None]:
-    """Wait until no other process or thread is within this, for the same path. Raises OSError.
-
-    Does nothing on systems without `flock`.
-    """
-    make_private_folder(path.parent)
-    if fcntl is None:
-        yield
-        return
-    with path.with_name(f".{path.name}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def write_knowledge(path: Path, content: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Options of `mcts` that won in self-play of one game, and the comparisons that chose them.
+"""Options of `mcts` that won in self-play of one game: the comparisons of `ggp tune`, and the shipped table.
 
 Options are checked when they are read: only those of `TunedOptions` are taken over, within their ranges.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from ggp.knowledge.folder import KnowledgeFileError, read_knowledge, write_knowl
 
 FORMAT = "ggp-tuned 1"
 FILE_NAME = "tuned.json"
+SHIPPED = Path(__file__).with_name("shipped_options.json")
+"""Options of bundled games by the digest of their rules; `benchmarks/shipped_options.py` writes it."""
+SHIPPED_FORMAT = "ggp-shipped-options 1"
 MOST_COMPARISONS = 1000
 MOST_SCORES = 100_000
 POLICIES = ("uniform", "mast", "fast", "rave", "grave", "past")
@@ -50,6 +54,26 @@ def read_options(content: Mapping[str, Any]) -> TunedOptions:
     (policy,) = _policies([content["policy"]])
     exploration = _number(content["exploration"], MOST_EXPLORATION)
     return TunedOptions(policy, exploration, content.get("has_alphabeta") is True)
+
+
+@cache
+def shipped_table(place: Path = SHIPPED) -> Mapping[str, TunedOptions]:
+    """Digest of the rules → options. Raises OSError, KnowledgeFileError."""
+    games = read_knowledge(place, SHIPPED_FORMAT)["games"]
+    return {digest: read_options(entry) for digest, entry in games.items()}
+
+
+def shipped_options(program: Program) -> TunedOptions | None:
+    """The options that were found for these rules before the release; None without any."""
+    from ggp.solver.work_folder import rules_digest
+
+    table = shipped_table()
+    return table.get(rules_digest(program)) if table else None
+
+
+def shipped_policies() -> list[str]:
+    """The policies of the shipped table, the default apart."""
+    return sorted({options.policy for options in shipped_table().values()} - {TunedOptions().policy})
 
 
 @dataclass

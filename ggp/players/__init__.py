@@ -9,13 +9,11 @@ simple       the first legal move; a random one
 mcts         Monte-Carlo tree search
 uct          plain UCT, counted, from scratch; tournaments play it side by side
 alphabeta    alpha-beta search
-kept_knowledge  the opening book and the tuned options of a match
-kept_trials     trial matches of earlier start clocks, and which come next
+kept_knowledge  the opening book, the tuned options and the trial matches of a game
 book_building   makes one
 exact_play   proofs and mixed strategies next to the tree of mcts
 late_proofs  proofs that come once their kernels are compiled
-alphabeta_play  whether alpha-beta chooses the moves of mcts
-option_play     by which policy and C the tree of mcts plays; trial_matches decide both
+alphabeta_play  whether alpha-beta chooses the moves of mcts; trial_matches decide
 network_play    moves of mcts by a tree search that a network guides
 equilibrium_play, set_play, possible_states   mcts where not everything is seen
 tablebase    a saved solution

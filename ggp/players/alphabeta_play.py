@@ -12,15 +12,15 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ggp.engines.compiled import CompiledGame
-from ggp.game import Game, GameError
-from ggp.knowledge.trial import Trial
+from ggp.game import RANDOM_ROLE, Game, GameError, hides_information, is_compiled
+from ggp.knowledge.folder import prepare_kept_file
+from ggp.knowledge.trial import FILE_NAME, MOST_MATCHES, MOST_MOVES, Trial
 from ggp.knowledge.tuned import TunedOptions
 from ggp.match.player import MatchSetup
 from ggp.players.alphabeta import AlphaBetaPlayer
-from ggp.players.kept_knowledge import taught_network
-from ggp.players.kept_trials import keep_trial, kept_trial, may_play_trials
+from ggp.players.kept_knowledge import kept_trial, taught_network
 from ggp.players.options import OFF, AlphaBetaOptions
-from ggp.players.trial_matches import AlphaBetaContender, TrialMatches
+from ggp.players.trial_matches import TrialMatches
 from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.fast import can_learn
@@ -34,8 +34,20 @@ LEARNING_SHARE, TRIAL_SHARE = 0.4, 0.9
 """By when the evaluation is found, and by when trial matches end, in parts of what is left."""
 
 DEFAULT_RIVAL = TunedOptions()
+_COUNTS = {"won": MOST_MATCHES, "lost": MOST_MATCHES, "drawn": MOST_MATCHES, "moves": MOST_MOVES}
 
 _logger = logging.getLogger("ggp.players")
+
+
+def may_play_trials(game: Game[Any]) -> bool:
+    """Whether the game is of a kind that trial matches decide: two roles, no chance, and nothing hidden.
+
+    >>> import ggp
+    >>> may_play_trials(ggp.load("tictactoe", engine="reasoner"))
+    False
+    """
+    has_two = len(game.roles) == 2 and RANDOM_ROLE not in game.roles
+    return has_two and is_compiled(game) and not hides_information(game)
 
 
 def is_chosen(game: Game[Any], network: str = OFF, rival: TunedOptions = DEFAULT_RIVAL) -> bool:
@@ -87,21 +99,44 @@ def begin_alphabeta(
     if player.search is None:
         return None
     game = cast("CompiledGame", setup.game)
-    contender, before = AlphaBetaContender(player.search), replace(trial)
+    before = replace(trial)
     if rival.parsed_policy.needs(Need.FEATURES):
         can_learn(game, rival, setup.seed, now + TRIAL_SHARE * left)  # else another policy stands in
     try:
-        TrialMatches(game, contender, rival, seed=setup.seed).play(trial, now + TRIAL_SHARE * left)
+        TrialMatches(game, player.search, rival, seed=setup.seed).play(trial, now + TRIAL_SHARE * left)
     except (AlphaBetaError, GameError, IndexError) as error:  # IndexError: a role without a legal move
         _logger.info("%s: alpha-beta does not apply: %r", game.name, error)
         return None
     _logger.info("%s: alpha-beta (%s) against the tree: %s", game.name, player.evaluation, trial)
-    trial = keep_trial(game, trial, before)
-    return player if trial.is_won else None
+    return player if _keep_trial(game, trial, before).is_won else None
 
 
 def _trial_of(game: Game[Any], network: str, rival: TunedOptions = DEFAULT_RIVAL) -> Trial:
     """The trial matches so far with the network that alpha-beta may use now, against the tree's options."""
     taught = taught_network(cast("CompiledGame", game), network, may_use_kept=True)
     generation = 0 if taught is None else taught.generation
-    return kept_trial(game, Trial.empty(game, generation, str(rival)))
+    empty = Trial.empty(game, generation, str(rival))
+    kept = kept_trial(game)
+    return kept if kept is not None and kept.has_same_sides(empty) else empty
+
+
+def _keep_trial(game: Game[Any], trial: Trial, before: Trial) -> Trial:
+    """Keep trial matches for later start clocks, and return all that are known.
+
+    before   what was kept when they began: matches that other players have added since then stay
+    """
+    kept = kept_trial(game)
+    if kept is None or not kept.has_same_sides(trial):
+        kept = before
+    counts = {
+        name: min(most, getattr(kept, name) + getattr(trial, name) - getattr(before, name))
+        for name, most in _COUNTS.items()
+    }
+    merged = replace(trial, **counts)
+    try:
+        place = prepare_kept_file(game.program, FILE_NAME)
+        if place is not None:
+            merged.save(place)
+    except OSError as error:
+        _logger.warning("%s: trial matches are not kept: %s", game.name, error)
+    return merged

@@ -1,4 +1,4 @@
-"""What is kept about a game, as a match uses it: its opening book, endings, network and tuned options.
+"""What is kept about a game, as a match uses it: book, endings, network, tuned options, trial matches.
 
 A file that cannot be used is worth a warning, never a match.
 """
@@ -21,8 +21,10 @@ from ggp.knowledge.folder import (
     find_kept_file,
     read_knowledge,
 )
+from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
+from ggp.knowledge.trial import Trial
 from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
-from ggp.knowledge.tuned import TunedOptions, Tuning
+from ggp.knowledge.tuned import TunedOptions, Tuning, shipped_options
 from ggp.match.player import MatchSetup
 from ggp.players.options import AUTO, OFF
 from ggp.search.option_table import OptionError
@@ -134,7 +136,10 @@ def _read_endings(path: str, stamp: tuple[int, int], game: Any) -> EndingTable:
 
 
 def tuned_options(game: Game[Any]) -> TunedOptions | None:
-    """The best options that `ggp tune` has found for this game, maybe the default; None without it."""
+    """The best options that `ggp tune` has found for this game, on this machine or before the release.
+
+    They may be the default; None if the game was never tuned.
+    """
 
     def load(path: str | Path) -> Tuning:
         tuning = Tuning.load(path)
@@ -142,7 +147,18 @@ def tuned_options(game: Game[Any]) -> TunedOptions | None:
         return tuning
 
     tuning = open_kept(game, AUTO, TUNED_FILE_NAME, load, "playing with default options")
-    return None if tuning is None else tuning.best
+    return shipped_options(game.program) if tuning is None else tuning.best
+
+
+def kept_trial(game: Game[Any]) -> Trial | None:
+    """The trial matches kept for the game, whatever network or tree took part."""
+
+    def load(path: str | Path) -> Trial:
+        trial = Trial.load(path)
+        trial.require_rules(game.program)
+        return trial
+
+    return open_kept(game, AUTO, TRIAL_FILE_NAME, load, "trial matches begin again")
 
 
 def taught_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> TaughtNetwork | None:

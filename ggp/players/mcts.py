@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gdl.terms import Term
 from ggp.game import Game, GameError, Move, hides_information, is_compiled
-from ggp.knowledge.tuned import TunedOptions
+from ggp.knowledge.tuned import TunedOptions, shipped_policies
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.players.kept_knowledge import book_move, open_book, tuned_options
-from ggp.players.kept_trials import POLICIES, may_play_trials, open_trials, tried_options
 from ggp.players.options import OFF, MctsPlayerOptions
 from ggp.search.budget import Budget
 from ggp.search.mcts.options import MctsOptions, default_options
@@ -46,9 +45,6 @@ if TYPE_CHECKING:
     AnySearch: TypeAlias = Search | LanesSearch
 
 _logger = logging.getLogger("ggp.search")
-
-MOST_PREPARED = 2
-"""Open trials whose kernels are prepared: the first may need a longer start clock."""
 
 Progress = Callable[[Move], None]
 Reporting = Callable[[SearchReport], None]
@@ -109,7 +105,6 @@ class MctsPlayer(Player):
         self._network: NetworkPlay | None = None
         self._late: LateProofs | None = None
         self._tuned = ""
-        self._tried: TunedOptions | None = None
         self._root: Hashable = None
 
     def prepare(self, game: Game[Any]) -> None:
@@ -134,7 +129,9 @@ class MctsPlayer(Player):
                 self._prepare_network(game)
             return
         with announced_compilation():
-            beside = compiled_beside("ggp.proofs", *evaluations)
+            # A player that waits for a START does not know the game yet.
+            policies = shipped_policies() if isinf(self.start_clock_seconds) else []
+            beside = compiled_beside("ggp.proofs", *evaluations, *policies)
             with beside if self.own.is_proving else nullcontext():
                 self._prepare_search(game)
                 prepare_mixing()
@@ -145,23 +142,11 @@ class MctsPlayer(Player):
                 from ggp.search.alphabeta.evaluation import prepare_evaluations
 
                 prepare_evaluations()
-            self._prepare_trial(game)
             self._prepare_network(game)
             if self.own.is_proving and hides_information(game):
                 from ggp.players.equilibrium_play import prepare_equilibria
 
                 prepare_equilibria()
-
-    def _prepare_trial(self, game: Game[Any]) -> None:
-        """The kernels of trial matches, if the start clock may have time for these."""
-        from ggp.players.option_play import LEAST_SECONDS, prepare_options
-
-        if self.start_clock_seconds < LEAST_SECONDS or not self._may_try_options(game):
-            return
-        policies = list(POLICIES)  # for a player that waits for a START and knows neither clock nor game
-        if not isinf(self.start_clock_seconds):
-            policies = [trial.challenger.policy for trial in open_trials(game)][:MOST_PREPARED]
-        prepare_options(cast("CompiledGame", game), policies)
 
     def _prepare_network(self, game: Game[Any]) -> None:
         if self._may_use_network(game):
@@ -202,7 +187,7 @@ class MctsPlayer(Player):
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
-        self.best_move = self.last_report = self._made = self._tried = None
+        self.best_move = self.last_report = self._made = None
         self._earlier_simulations = 0
         self._answer = None
         if self.own.belief == "trees" and self._may_search_possible(setup.game):
@@ -231,7 +216,6 @@ class MctsPlayer(Player):
             self._exact.solve(cast("bytes", self._root), deadline - self.margin_seconds)
             if self._network is None:
                 self._begin_alphabeta(setup, deadline - self.margin_seconds)
-                self._try_options(setup, deadline - self.margin_seconds)
             if self._alphabeta is None:
                 self._exact.think(cast("bytes", self._root), deadline - self.margin_seconds)
         else:
@@ -281,7 +265,7 @@ class MctsPlayer(Player):
         """Let alpha-beta choose the moves, if that is asked for, tuned, or found out in the start clock."""
         if not self._may_use_alphabeta(setup.game) or (self._exact is not None and self._exact.is_solved):
             return
-        from ggp.players.alphabeta_play import begin_alphabeta
+        from ggp.players.alphabeta_play import begin_alphabeta, may_play_trials
 
         if may_play_trials(setup.game):
             tuned = self._tuned_options(setup.game)
@@ -295,29 +279,6 @@ class MctsPlayer(Player):
                 endings=self.own.endings,
                 network=self._network_option,
             )
-
-    def _try_options(self, setup: MatchSetup, deadline: float) -> None:
-        """Play trial matches, and begin again with the options that have won."""
-        is_solved = self._exact is not None and self._exact.is_solved
-        if self._alphabeta is not None or is_solved or self._late is not None:
-            return
-        if not self._may_try_options(setup.game):
-            return
-        from ggp.players.option_play import try_options
-
-        found = try_options(setup, self._options_for(setup.game), deadline)
-        if found is not None:
-            self._tried = found
-            self.search.close()
-            self._search = self._exact = None  # before there is another one: both would need their memory
-            self._begin_search(setup)
-            self._move_to(setup.game.initial_state(), None)
-
-    def _may_try_options(self, game: Game[Any]) -> bool:
-        """Whether options may play trial matches: the choice is open, and `ggp tune` made none."""
-        if not (self._may_tune and self.own.is_proving and self.has_head_start and self.kind != "reference"):
-            return False
-        return may_play_trials(game) and tuned_options(game) is None
 
     def _find_equilibrium(self, deadline: float) -> EquilibriumPlay | None:
         """The equilibrium of a game with hidden information, if a part of the start clock suffices.
@@ -472,10 +433,8 @@ class MctsPlayer(Player):
         return options if self._late is None else replace(options, threads=max(1, options.threads - 1))
 
     def _tuned_options(self, game: Game[Any]) -> TunedOptions | None:
-        """What `ggp tune` or trial matches found for the game, if these options leave the choice open."""
-        if not self._may_tune:
-            return None
-        found = tuned_options(game) or self._tried or tried_options(game)
+        """What `ggp tune` found for the game, if these options leave the choice open."""
+        found = tuned_options(game) if self._may_tune else None
         return None if found == TunedOptions() else found
 
     @property

@@ -111,8 +111,8 @@ class MctsPlayerOptions:
     is_tuned: bool = switch(
         "tuned",
         True,
-        "Use what `ggp tune` or trial matches found for the game, and play these; not with a given policy "
-        "or C, nor in counted searches.",
+        "Use the options that `ggp tune` found for the game, on this machine or before the release, and let"
+        " alpha-beta play trial matches; not with a given policy or C, nor in counted searches.",
     )
 
 

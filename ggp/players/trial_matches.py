@@ -1,4 +1,4 @@
-"""Short matches of a contender against the tree search, in the start clock of a match."""
+"""Short matches of alpha-beta against the tree search, in the start clock of a match."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move, Role
@@ -25,70 +24,11 @@ LEARNING_SECONDS = 0.3
 """Search for each role before the first match, if its policy learns about moves."""
 
 
-class Contender(Protocol):
-    """A player on trial, which may replace the tree search as it is."""
-
-    def follow(self, role: Role, state: PackedState, joint: tuple[Move, ...] | None) -> None:
-        """Take `role` in `state`, to which `joint` led; None at the beginning of a match."""
-
-    def choose(self, deadline: float) -> Move | None:
-        """A move, by about `deadline` (time.monotonic() seconds)."""
-
-    def close(self) -> None:
-        """Release the search."""
-
-
-class AlphaBetaContender:
-    """Alpha-beta with the evaluation that it would play with."""
-
-    def __init__(self, search: AlphaBeta) -> None:
-        self._search = search
-        self._state: PackedState = b""
-
-    def follow(self, role: Role, state: PackedState, joint: tuple[Move, ...] | None) -> None:
-        self._state = state
-
-    def choose(self, deadline: float) -> Move | None:
-        return self._search.search(self._state, deadline=deadline).move
-
-    def close(self) -> None:
-        """Do nothing: the caller owns the search."""
-
-
-class TreeContender:
-    """The tree with other options.
-
-    What its policy has learned about moves stays from one match to the next: in 16 ms a move it would never
-    know what a search of a second knows at the first move of a match. Without that MAST wins half of the
-    trial matches on othello, and four fifths of the matches at 1 s a move.
-    """
-
-    def __init__(self, game: CompiledGame, options: MctsOptions, *, seed: int) -> None:
-        self._trees = _trees(game, options, seed)
-        self._tree = self._trees[game.roles[0]]
-
-    def follow(self, role: Role, state: PackedState, joint: tuple[Move, ...] | None) -> None:
-        self._tree = self._trees[role]
-        self._tree.move_to(state, joint)
-
-    def choose(self, deadline: float) -> Move | None:
-        self._tree.run(Budget(deadline))
-        return self._tree.best_move()
-
-    def close(self) -> None:
-        for tree in self._trees.values():
-            tree.close()
-
-
-def small_trees(options: MctsOptions) -> MctsOptions:
-    """`options` with the memory of trees in trial matches."""
-    most = TREE_MEBIBYTES * options.threads
-    return replace(options, memory_mebibytes=min(options.memory_mebibytes, most))
-
-
 def _trees(game: CompiledGame, options: MctsOptions, seed: int) -> dict[Role, LanesSearch]:
     """The search of each role, its kernels loaded, without a tree yet."""
-    trees = {role: LanesSearch(game, role, seed=seed, options=small_trees(options)) for role in game.roles}
+    small = min(options.memory_mebibytes, TREE_MEBIBYTES * options.threads)
+    options = replace(options, memory_mebibytes=small)
+    trees = {role: LanesSearch(game, role, seed=seed, options=options) for role in game.roles}
     initial = game.initial_state()
     for tree in trees.values():
         tree.move_to(initial, None)
@@ -106,7 +46,7 @@ class TrialMatches:
     def __init__(
         self,
         game: CompiledGame,
-        contender: Contender,
+        alphabeta: AlphaBeta,
         options: MctsOptions,
         *,
         seed: int,
@@ -115,13 +55,13 @@ class TrialMatches:
     ) -> None:
         """Set up the searches.
 
-        contender      closed at the end
+        alphabeta      with the evaluation that it would play with
         options        of the tree
         move_seconds   for each move with a choice
         clock          seconds
         """
         self._game = game
-        self._contender = contender
+        self._alphabeta = alphabeta
         self._move_seconds = move_seconds
         self._clock = clock
         self._rng = random.Random(seed)
@@ -143,7 +83,6 @@ class TrialMatches:
                     return
                 trial.add(*played)
         finally:
-            self._contender.close()
             for tree in self._trees.values():
                 tree.close()
 
@@ -152,9 +91,9 @@ class TrialMatches:
         return self._clock() + self._move_seconds * max(1.0, trial.mean_moves) < deadline
 
     def _play_match(self, own: Role, state: PackedState, deadline: float) -> tuple[int, int] | None:
-        """By how much the goal of the contender is better, and the moves; None if there was no time.
+        """By how much the goal of alpha-beta is better, and the moves; None if there was no time.
 
-        own   the role of the contender
+        own   the role of alpha-beta
         """
         game = self._game
         (other,) = (role for role in game.roles if role != own)
@@ -169,9 +108,9 @@ class TrialMatches:
             legal = {role: game.legal_moves(state, role) for role in game.roles}
             moves = {role: legal[role][0] for role in game.roles}
             tree.move_to(state, joint)
-            self._contender.follow(own, state, joint)
             if len(legal[own]) > 1:
-                moves[own] = self._contender.choose(self._clock() + self._move_seconds) or moves[own]
+                found = self._alphabeta.search(state, deadline=self._clock() + self._move_seconds)
+                moves[own] = found.move or moves[own]
             if len(legal[other]) > 1:
                 tree.run(Budget(self._clock() + self._move_seconds))
                 moves[other] = tree.best_move()

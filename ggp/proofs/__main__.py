@@ -1,6 +1,8 @@
-"""`python -m ggp.proofs [evaluations]`: compile the kernels of proofs into the cache, while another
-process compiles those of the search. With `evaluations` those too that find an evaluation for alpha-beta, and
-those of trial matches.
+"""`python -m ggp.proofs [evaluations] [POLICY...]`: compile the kernels of proofs into the cache,
+while another process compiles those of the search.
+
+evaluations   compile also those that find an evaluation for alpha-beta
+POLICY        compile also those of a policy
 
 The small kernels that a match needs besides the search come first, because that process may wait for them;
 those of counted searches come last, for the next command.
@@ -23,9 +25,11 @@ if __name__ == "__main__":
     prepare_following(game, default_options())
     prepare_mixing()
     prepare_proving(game)
-    if sys.argv[1:] == ["evaluations"]:
-        prepare_policy(game, "mast")
-        prepare_evaluations()
+    for wanted in sys.argv[1:]:
+        if wanted == "evaluations":
+            prepare_evaluations()
+        else:
+            prepare_policy(game, wanted)
     prepare_valuation()
     prepare_looking(game)
     prepare_parts(game, default_options(simulations=1))

@@ -3,6 +3,7 @@
 import json
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 
@@ -11,13 +12,13 @@ from ggp.cli.main import app
 from ggp.engines.loading import load
 from ggp.jit import second_process
 from ggp.knowledge.folder import KnowledgeFileError, kept_file
-from ggp.knowledge.trial import MOST_MATCHES, Trial
+from ggp.knowledge.trial import FILE_NAME, MOST_MATCHES, Trial
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
 from ggp.players import alphabeta_play, trial_matches
 from ggp.players.alphabeta import AlphaBetaPlayer
 from ggp.players.factory import make_player
-from ggp.players.trial_matches import AlphaBetaContender, TrialMatches
+from ggp.players.trial_matches import TrialMatches
 from ggp.search.alphabeta import evaluation
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.mcts.options import MctsOptions
@@ -40,10 +41,7 @@ def mode_of_first_move(spec, game, *, start_seconds=0.3):
 
 
 def keep_trial(game, **counts):
-    trial = Trial.empty(game)
-    for name, count in counts.items():
-        setattr(trial, name, count)
-    trial.save(kept_file(game.program, Trial.empty(game).file_name))
+    replace(Trial.empty(game), **counts).save(kept_file(game.program, FILE_NAME))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +168,7 @@ def test_trial_matches_are_played_until_the_trial_is_over(monkeypatch):
     monkeypatch.setattr(trial_matches, "random_opening", lambda game, rng: game.initial_state())
     game = load("tictactoe", "lanes")
     trial = Trial("tictactoe", "digest")
-    matches = TrialMatches(game, AlphaBetaContender(AlphaBeta(game, mebibytes=1)), MctsOptions(), seed=1)
+    matches = TrialMatches(game, AlphaBeta(game, mebibytes=1), MctsOptions(), seed=1)
     matches.play(trial, time.monotonic() + 600)
     assert (trial.won, trial.lost, trial.is_won) == (6, 0, True)
 
@@ -179,8 +177,7 @@ def test_trial_matches_are_played_by_the_tree():
     game = load("tictactoe", "lanes")
     trial = Trial("tictactoe", "digest", drawn=MOST_MATCHES - 3)
     options = MctsOptions(threads=1)
-    contender = AlphaBetaContender(AlphaBeta(game, mebibytes=1))
-    matches = TrialMatches(game, contender, options, seed=1, move_seconds=0.003)
+    matches = TrialMatches(game, AlphaBeta(game, mebibytes=1), options, seed=1, move_seconds=0.003)
     matches.play(trial, time.monotonic() + 600)
     assert trial.won + trial.lost + trial.drawn == MOST_MATCHES
 
@@ -188,10 +185,18 @@ def test_trial_matches_are_played_by_the_tree():
 def test_a_trial_match_that_the_deadline_cuts_short_is_not_counted():
     game = load("tictactoe", "lanes")
     trial, now = Trial("tictactoe", "digest"), iter(range(100))
-    contender = AlphaBetaContender(AlphaBeta(game, mebibytes=1))
-    matches = TrialMatches(game, contender, MctsOptions(threads=1), seed=1, clock=lambda: next(now))
+    alphabeta = AlphaBeta(game, mebibytes=1)
+    matches = TrialMatches(game, alphabeta, MctsOptions(threads=1), seed=1, clock=lambda: next(now))
     matches.play(trial, 3.0)
     assert (trial.won, trial.lost, trial.drawn) == (0, 0, 0)
+
+
+def test_matches_that_other_players_have_added_meanwhile_are_kept(game):
+    before = Trial.empty(game)
+    keep_trial(game, won=2, lost=1, drawn=MOST_MATCHES, moves=90)
+    merged = alphabeta_play._keep_trial(game, replace(before, won=4, drawn=1, moves=150), before)
+    assert Trial.load(kept_file(game.program, FILE_NAME)) == merged
+    assert (merged.won, merged.lost, merged.drawn, merged.moves) == (6, 1, MOST_MATCHES, 240)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +225,7 @@ def test_the_sequential_test_decides(won, lost, drawn, is_over, is_won):
 )
 def test_damaged_trials_begin_again(change, game, caplog):
     keep_trial(game, won=6)
-    place = kept_file(game.program, Trial.empty(game).file_name)
+    place = kept_file(game.program, FILE_NAME)
     content = json.loads(place.read_text())
     assert Trial.load(place) == Trial(content["game"], content["rules"], won=6)
     place.write_text(json.dumps(content | change))

@@ -7,6 +7,7 @@ import pytest
 from ggp.engines.loading import load
 from ggp.knowledge.folder import kept_file
 from ggp.knowledge.taught import FILE_NAME, TaughtNetwork
+from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
 from ggp.knowledge.trial import Trial
 from ggp.match.player import MatchSetup, PlayerSpecError
 from ggp.networks.network import Network
@@ -101,7 +102,7 @@ def test_alphabeta_evaluates_by_a_network(game, tmp_path):
 def test_trial_matches_begin_again_with_another_network(game):
     trial = Trial.empty(game)
     trial.won = 6
-    trial.save(kept_file(game.program, trial.file_name))
+    trial.save(kept_file(game.program, TRIAL_FILE_NAME))
     assert _trial_of(game, "auto").is_won
     taught(game).save(kept_file(game.program, FILE_NAME), game)
     assert _trial_of(game, "auto") == Trial.empty(game, generation=1)

@@ -2,16 +2,20 @@
 
 import json
 import math
+import sys
 import time
 
 import pytest
 
+from benchmarks import shipped_options
 from ggp.cli.main import app
-from ggp.engines.loading import load
-from ggp.knowledge.folder import KnowledgeFileError, kept_file
+from ggp.engines.loading import load, read_program
+from ggp.knowledge import tuned
+from ggp.knowledge.folder import KnowledgeFileError, kept_file, read_knowledge
 from ggp.knowledge.tuned import Comparison, TunedOptions, Tuning
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
+from ggp.solver.work_folder import rules_digest
 from ggp.tournament import tuning as tuning_module
 from ggp.tournament.tuning import TuningProgress, tune
 
@@ -151,6 +155,38 @@ def test_mcts_plays_with_what_was_found_unless_told_otherwise(tmp_path, monkeypa
     app.main(["info", "tictactoe", "--engine", "reasoner", "--seconds", "0.1"], standalone_mode=False)
     assert "mcts is tuned to policy=mast,c=20" in capsys.readouterr().out
     assert played_with("mcts", load("nim", "reasoner"))[1].tuned == ""
+
+
+def test_the_shipped_table_names_bundled_games_and_their_rules():
+    entries = read_knowledge(tuned.SHIPPED, tuned.SHIPPED_FORMAT)["games"]
+    digests = {rules_digest(read_program(entry["game"])[0]) for entry in entries.values()}
+    assert digests == entries.keys() == tuned.shipped_table().keys()
+
+
+def test_mcts_plays_with_shipped_options_unless_it_has_tuned_the_game_itself(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    table = tmp_path / "shipped.json"
+    table.write_text(json.dumps({"format": tuned.SHIPPED_FORMAT, "games": {}}))
+    monkeypatch.setattr(shipped_options, "SHIPPED", table)
+    game = load("tictactoe", "reasoner")
+    tuning, place = Tuning.empty(game, 900, 5), kept_file(game.program, "tuned.json")
+    for best, is_finished, is_shipped in (
+        ("mast", False, False),
+        ("mast", True, True),
+        ("uniform", True, False),
+    ):
+        tuning.best, tuning.is_finished = TunedOptions(best), is_finished
+        tuning.save(place)
+        monkeypatch.setattr(sys, "argv", ["shipped_options", "tictactoe"])
+        shipped_options.main()
+        tuned.shipped_table.cache_clear()
+        found = tuned.shipped_table(table)
+        assert found == ({tuning.rules: TunedOptions("mast")} if is_shipped else {})
+    monkeypatch.setattr(tuned, "shipped_table", lambda: {tuning.rules: TunedOptions("mast")})
+    assert played_with("mcts:proof=off", game)[0].policy == "uniform"
+    place.unlink()
+    assert played_with("mcts:proof=off", game)[1].tuned == "policy=mast,c=40"
+    assert played_with("mcts:simulations=20", game)[0].policy == "uniform"
 
 
 @pytest.mark.parametrize(
