@@ -71,16 +71,16 @@ def command(
     until --states, --memory, --seconds or Ctrl-C ends it. What was complete until then is kept, in place of
     an earlier table.
 
-    mcts and alphabeta play perfectly in the positions of the table, and search no further where they reach
-    one; endings=off switches that off.
+    alphabeta plays perfectly in the positions of the table, and searches no further where it reaches one;
+    endings=off switches that off.
     """
     game = load_visibly(file, "lanes")
 
     from ggp.cli.solve_output import progress_line, show_progress
     from ggp.engines.compiled import CompiledGame
-    from ggp.knowledge.endings import EndingTerms, solve_endings
     from ggp.knowledge.folder import ENDINGS_FILE_NAME, prepare_kept_file
     from ggp.solver import SolverError, SolverLimits
+    from ggp.solver.endings import EndingTerms, solve_endings
     from ggp.validation.properties import counted
 
     assert isinstance(game, CompiledGame)

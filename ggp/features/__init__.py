@@ -6,7 +6,6 @@ recorded_playouts      random playouts with all their states
 board_features         pieces, cells and move families: what is recognized
 recognition            recognizes them from the rules
 cases                  what each move does on the board, case by case
-endings                positions near the end of a game: few pieces or few empty cells
 temporal_differences   lambda-returns and gradients
 learning               weights of features from playouts and games
 evaluation             a linear evaluation of states, and its file

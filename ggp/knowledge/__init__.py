@@ -3,10 +3,9 @@
 folder    where it is kept, and JSON files that are checked when they are read
 book      an opening book: moves found by long searches of the first plies
 tuned     options of `mcts` that won in self-play; shipped_options.json has those of bundled games
-endings   exact values of positions with few pieces or few empty cells, in the format of `ggp.solver.saved`
 taught    networks taught to play one game
 trial     how trial matches of alpha-beta against the tree ended
 
-`ggp book`, `ggp tune`, `ggp endings` and `ggp teach` write them; `mcts` reads all,
-`alphabeta` not the options.
+`ggp book`, `ggp tune` and `ggp teach` write them; `mcts` reads all, `alphabeta` not the options. Tables of
+`ggp endings` are kept here too, for `alphabeta` (`ggp.solver.endings`).
 """

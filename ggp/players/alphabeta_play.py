@@ -59,12 +59,10 @@ def is_chosen(game: Game[Any], network: str = OFF, rival: TunedOptions = DEFAULT
     return may_play_trials(game) and _trial_of(game, network, rival).is_won
 
 
-def make_alphabeta(margin_seconds: float, endings: str, network: str = OFF) -> AlphaBetaPlayer:
-    """The player, without a book: its owner has read that. endings, network: its options `endings`, `net`."""
+def make_alphabeta(margin_seconds: float, network: str = OFF) -> AlphaBetaPlayer:
+    """The player, without a book: its owner has read that. network: its option `net`."""
     margin = max(margin_seconds, MARGIN_SECONDS)
-    return AlphaBetaPlayer(
-        AlphaBetaOptions(margin_seconds=margin, book=OFF, endings=endings, network=network)
-    )
+    return AlphaBetaPlayer(AlphaBetaOptions(margin_seconds=margin, book=OFF, network=network))
 
 
 def begin_alphabeta(
@@ -73,18 +71,16 @@ def begin_alphabeta(
     deadline: float,
     rival: MctsOptions | None,
     *,
-    endings: str,
     network: str = OFF,
 ) -> AlphaBetaPlayer | None:
     """Alpha-beta, ready to choose the moves of the match; None if the tree is to do that.
 
     deadline   time.monotonic() seconds of the start clock; trial matches leave a part of it
     rival      options of the tree to win trial matches against; None: there is no question
-    endings    option of the player: its table of endings
     network    option of the player: a network that its evaluation may use. With another one than in the
                matches that were counted, or other options of the rival, counting begins again
     """
-    player = make_alphabeta(margin_seconds, endings, network)
+    player = make_alphabeta(margin_seconds, network)
     trial = None
     if rival is not None:
         trial = _trial_of(setup.game, network, TunedOptions(rival.policy, rival.exploration))

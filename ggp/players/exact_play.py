@@ -18,7 +18,6 @@ from dataclasses import replace
 from ggp.engines.compiled import PackedState
 from ggp.game import Move, hides_information
 from ggp.match.player import MatchSetup
-from ggp.players.kept_knowledge import open_endings
 from ggp.players.options import MctsPlayerOptions
 from ggp.players.tablebase import chosen_move, stage_report
 from ggp.proofs.prover import Prover
@@ -40,10 +39,7 @@ class ExactPlay:
         self._prover: Prover | None = None
         if own.is_proving:
             role_index = search.game.roles.index(setup.role)
-            endings = open_endings(search.game, own.endings, is_counted=own.simulations is not None)
-            if endings is not None and endings.known is not None:
-                search.use_known_goals(endings.known, endings.goal_sum)
-            self._prover = Prover(search.game, role_index, mebibytes=own.proof_mebibytes, endings=endings)
+            self._prover = Prover(search.game, role_index, mebibytes=own.proof_mebibytes)
             self._prover.prepare()
 
     @property

@@ -256,7 +256,6 @@ def _make_mcts(given: dict[str, str], links: Links, kind: str = "mcts") -> MctsP
     if options.weights is not None:
         check_weights(options.weights)
     check_book(own.book)
-    check_endings(own.endings)
     check_network(own.network)
     return MctsPlayer(own, options, on_progress=links.on_progress, on_report=links.on_report)
 

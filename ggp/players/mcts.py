@@ -276,7 +276,6 @@ class MctsPlayer(Player):
                 self.margin_seconds,
                 deadline,
                 rival,
-                endings=self.own.endings,
                 network=self._network_option,
             )
 

@@ -107,7 +107,6 @@ class MctsPlayerOptions:
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
     book: str = file_path("book", AUTO, BOOK_HELP)
-    endings: str = file_path("endings", AUTO, ENDINGS_HELP)
     is_tuned: bool = switch(
         "tuned",
         True,

@@ -24,7 +24,6 @@ from ggp.search.alphabeta.proof import (
     straight_search,
 )
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
-from ggp.solver.endings import EndingTable
 
 Proof: TypeAlias = ProofSearch | StraightProof
 
@@ -185,7 +184,7 @@ class MatchProofs:
     root_goals   those of both lines; another object after news, so that other threads may read it
     """
 
-    def __init__(self, game: CompiledGame, *, mebibytes: int, endings: EndingTable | None = None) -> None:
+    def __init__(self, game: CompiledGame, *, mebibytes: int) -> None:
         """Set up both searches.
 
         mebibytes   of all that is proved in the match
@@ -201,8 +200,6 @@ class MatchProofs:
         self.root_goals: dict[Move, int] = {}
         for line in self.lines:
             line.search.forget()
-            if endings is not None and endings.known is not None:
-                line.search.use_known_goals(endings.known, endings.goal_sum)
 
     @property
     def lines(self) -> tuple[ProofLine, ProofLine]:

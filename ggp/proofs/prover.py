@@ -35,7 +35,6 @@ from ggp.search.budget import Budget
 from ggp.search.protocol import NO_SUM
 from ggp.search.rollouts.single_role import NestedRollouts
 from ggp.solver import Solution, SolverError
-from ggp.solver.endings import EndingTable
 from ggp.solver.stages import Stage
 
 _logger = logging.getLogger("ggp.search")
@@ -84,18 +83,12 @@ class Prover:
         role_index: int,
         *,
         mebibytes: int,
-        endings: EndingTable | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Set up proofs of `game`.
-
-        role_index   the role whose moves `root_goals` and `stage` are about
-        endings      states whose values are known; alpha-beta searches no further there
-        """
+        """Set up proofs of `game`; `role_index`: the role whose moves `root_goals` and `stage` are about."""
         self.game = game
         self.role_index = role_index
         self.mebibytes = mebibytes
-        self._endings = endings
         self._enumeration = MatchEnumeration(game, mebibytes)
         self.solution: Solution | None = None
         self._clock = clock
@@ -131,9 +124,9 @@ class Prover:
         return proofs is not None and proofs.is_over and proven is not None and proven.move is not None
 
     def stage(self, state: PackedState) -> Stage | None:
-        """The optimal moves in `state` by the solution or the endings, or None."""
+        """The optimal moves in `state` by the solution, or None."""
         if self.solution is None:
-            return None if self._endings is None else self._endings.stage(self.game, state)
+            return None
         try:
             return self.solution.stage(self._state_of_solution(self.solution, state))
         except (KeyError, SolverError):
@@ -151,7 +144,7 @@ class Prover:
         if not self._has_alphabeta or self.proofs is not None:
             return
         try:
-            self.proofs = MatchProofs(self.game, mebibytes=self.mebibytes, endings=self._endings)
+            self.proofs = MatchProofs(self.game, mebibytes=self.mebibytes)
             initial = self.game.initial_state()
             if not self.game.is_terminal(initial):
                 self.proofs.move_to(initial)

@@ -19,7 +19,7 @@ members        how a coalition of roles is written
 coalitions     what a coalition of roles can be sure of
 saved_header   how a file with a solution begins
 saved          solutions in files: `Tablebase`
-endings        saved solutions of a part of a game, as players use them
+endings        exact values of positions with few pieces or few empty cells
 
 Names are imported when they are first used, so that a mistake in a coalition or in a file is told before
 numba is imported.

@@ -1,25 +1,245 @@
-"""EndingTable: the saved values of a part of a game that no move leaves, as players use them.
+"""Tables of endings: exact values of positions with few pieces or few empty cells.
 
-The part is closed under legal moves (`ggp.solver.reachable.closed_states`), so that its values are exact
-although the game as a whole was not solved: what "endgame tables" are in chess and checkers. A state that is
-not in the table is just unknown.
+What is counted follows from the board (`ggp.analysis.board_finder`) and from what playouts do with it: in
+some games pieces only disappear, in others cells only fill up. Either number can only fall, so that all
+that follows a position with few of them has few as well, which is what makes tables of endings small
+(Thompson, "Retrograde Analysis of Certain Endgames", 1986; Schaeffer et al., "Building the Checkers 10-Piece
+Endgame Databases", 2003).
+
+Random playouts give the positions to begin with; the solver finds all that legal play reaches from them and
+values that set, which no move leaves: so the values are exact although the game as a whole was not solved.
+It is saved as a solution of a part of the game (`ggp.solver.saved`). Other states are unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import math
+import time
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.analysis.board_finder import find_board
 from ggp.engines.compiled import CompiledGame
+from ggp.features.recorded_playouts import RecordedPlayouts, record_playouts
 from ggp.game import Game
-from ggp.solver.limits import SolverError
-from ggp.solver.saved import Tablebase
+from ggp.lanes.engine import BoolArray, Lanes
+from ggp.lanes.keys.state_code import decode_keys
+from ggp.solver.limits import Progress, SolverError, SolverLimits, UnsolvableError
+from ggp.solver.reachable import closed_states
+from ggp.solver.saved import Tablebase, save_solution
+from ggp.solver.solution import Solution, require_perfect_information, value_states
+from ggp.solver.space import StateSpace
 from ggp.solver.stages import Stage
+
+PIECES, EMPTY_CELLS = "pieces", "empty cells"
+FIRST_BATCH = 1
+"""A single position may lead to millions of others."""
+MOST_BATCH = 1 << 14
+_DECODED = 1 << 16
+
+
+@dataclass(frozen=True)
+class EndingMeasure:
+    """How near the end a position is: the number of PIECES or EMPTY_CELLS, which no move raises.
+
+    counted   PIECES or EMPTY_CELLS
+    pieces    int64[P]: the facts that put something on a cell
+    cells     of the board
+    """
+
+    counted: str
+    pieces: NDArray[np.int64]
+    cells: int
+
+    def of(self, states: BoolArray) -> NDArray[np.int64]:
+        """int64[...] of states bool[..., F]."""
+        count: NDArray[np.int64] = states[..., self.pieces].sum(axis=-1, dtype=np.int64)
+        return count if self.counted == PIECES else self.cells - count
+
+
+def recognize_ending_measure(game: CompiledGame) -> EndingMeasure | None:
+    """What runs out on the board of `game`; None without a board, or if nothing does in random playouts.
+
+    >>> import ggp
+    >>> recognize_ending_measure(ggp.load("tictactoe")).counted
+    'empty cells'
+    >>> recognize_ending_measure(ggp.load("breakthrough_small")).counted
+    'pieces'
+    >>> recognize_ending_measure(ggp.load("nim"))
+    """
+    board = find_board(game.program, game.facts(game.initial_state()))
+    if board is None:
+        return None
+    placed = [board.place(fluent) for fluent in game.terms.fluents]
+    pieces = [
+        fluent
+        for fluent, place in enumerate(placed)
+        if place is not None and place[2] != board.blanks[place[0]]
+    ]
+    cells = {place[1] for place in placed if place is not None}
+    facts = np.array(pieces, np.int64)
+    watched = record_playouts(game, facts)
+    has_risen = has_fallen = False
+    for word in range(watched.words.shape[2]):
+        count = watched.states(word).sum(axis=2, dtype=np.int64)
+        change = np.diff(count, axis=0)[_is_before_the_end(watched, word)[1:]]
+        has_risen |= bool((change > 0).any())
+        has_fallen |= bool((change < 0).any())
+    if has_risen == has_fallen:
+        return None
+    return EndingMeasure(EMPTY_CELLS if has_risen else PIECES, facts, len(cells))
+
+
+def draw_endings(
+    game: CompiledGame,
+    measure: EndingMeasure,
+    *,
+    most: int,
+    playouts: int,
+    seed: int = 0,
+    deadline: float = math.inf,
+) -> dict[int, BoolArray]:
+    """For each number up to `most` the states bool[N, F] in which random playouts first had so few.
+
+    States that are met twice are listed once; a number that no playout had is left out.
+
+    playouts   as many, rounded up to full lanes
+    deadline   time.monotonic() seconds
+    """
+    lanes = Lanes(game.lane_tables, seed=seed)
+    facts = np.arange(len(game.terms.fluents))
+    found: dict[int, list[BoolArray]] = {}
+    for _ in range(math.ceil(playouts / lanes.lane_count)):
+        watched = record_playouts(game, facts, lanes=lanes, deadline=deadline)
+        for word in range(watched.words.shape[2]):
+            states = watched.states(word)
+            for number, entered in _entries(measure.of(states), _is_before_the_end(watched, word), most):
+                found.setdefault(number, []).append(states[entered])
+        if time.monotonic() > deadline:
+            break
+    return {number: np.unique(np.concatenate(found[number]), axis=0) for number in sorted(found)}
+
+
+def in_batches(endings: dict[int, BoolArray]) -> Iterator[BoolArray]:
+    """The states by ascending number, in batches that grow, so that little is lost if one is too much."""
+    size = FIRST_BATCH
+    for number in sorted(endings):
+        states = endings[number]
+        first = 0
+        while first < len(states):
+            yield states[first : first + size]
+            first += size
+            size = min(2 * size, MOST_BATCH)
+
+
+def _is_before_the_end(watched: RecordedPlayouts, word: int) -> BoolArray:
+    """bool[T, 64]: the states up to the terminal one; all of a playout that did not end."""
+    length = watched.length[64 * word : 64 * word + 64]
+    step = np.arange(watched.words.shape[0])[:, None]
+    return (step <= length) | (length < 0)
+
+
+def _entries(
+    numbers: NDArray[np.int64], is_played: BoolArray, most: int
+) -> Iterator[tuple[int, tuple[NDArray[np.int64], NDArray[np.int64]]]]:
+    """Number → (steps, lanes) of the states that are the first with this number in their playouts."""
+    before = np.vstack([np.full((1, numbers.shape[1]), most + 1), numbers[:-1]])
+    is_entry = is_played & (numbers <= most) & (numbers < before)
+    for number in np.unique(numbers[is_entry]).tolist():
+        steps, lanes = np.nonzero(is_entry & (numbers == number))
+        yield number, (steps, lanes)
+
+
+@dataclass(frozen=True)
+class EndingTerms:
+    """Where endings begin: positions of `playouts` random ones with at most `most` pieces or empty cells."""
+
+    most: int = 6
+    playouts: int = 10_000
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class SolvedEndings:
+    """Endings and their values.
+
+    counted   what their number is of: "pieces" or "empty cells"
+    counts    number of pieces or empty cells → number of positions
+    """
+
+    solution: Solution
+    counted: str
+    counts: dict[int, int]
+
+    @property
+    def part(self) -> str:
+        """The positions in words."""
+        most = max(self.counts)
+        return f"positions with at most {most} {self.counted}, as far as they were found, and all that follow"
+
+    def save(self, path: Path) -> None:
+        """Write what `EndingTable` reads. Raises OSError."""
+        save_solution(self.solution, path, part=self.part)
+
+
+def solve_endings(
+    game: CompiledGame,
+    terms: EndingTerms | None = None,
+    limits: SolverLimits | None = None,
+    *,
+    report: Callable[[Progress], None] | None = None,
+) -> SolvedEndings:
+    """Find endings of `game`, those nearest to the end first, and the goal of each role in each of them.
+
+    limits   where they end the search for positions, those are valued that were found and closed until then
+    Raises UnsolvableError if no endings are recognized or met, or the solver has no method for the game;
+    SolverLimitError if a limit leaves nothing.
+
+    >>> import ggp
+    >>> found = solve_endings(ggp.load("tictactoe"), EndingTerms(most=2))
+    >>> found.part.partition(",")[0], found.solution.concept
+    ('positions with at most 2 empty cells', 'minimax')
+    """
+    require_perfect_information(game)
+    terms, limits = terms or EndingTerms(), limits or SolverLimits()
+    measure = recognize_ending_measure(game)
+    if measure is None:
+        raise UnsolvableError("no board was recognized on which pieces disappear or cells fill up")
+    endings = draw_endings(
+        game,
+        measure,
+        most=terms.most,
+        playouts=terms.playouts,
+        seed=terms.seed,
+        deadline=limits.deadline if limits.deadline is not None else math.inf,
+    )
+    if not endings:
+        raise UnsolvableError(
+            f"none of {terms.playouts:,} random playouts came to {terms.most} {measure.counted} or fewer"
+        )
+    space = closed_states(game, in_batches(endings), limits, report=report)
+    solution = value_states(space, replace(limits, deadline=None, stop=None))
+    return SolvedEndings(solution, measure.counted, _counts(space, measure))
+
+
+def _counts(space: StateSpace, measure: EndingMeasure) -> dict[int, int]:
+    """How many states have each number, in ascending order."""
+    keys = space.keys.reshape(-1, space.code.word_count)
+    counts = np.zeros(1, np.int64)
+    for first in range(0, len(keys), _DECODED):
+        numbers = measure.of(decode_keys(space.code, keys[first : first + _DECODED]))
+        found = np.bincount(numbers, minlength=len(counts))
+        counts = found + np.pad(counts, (0, len(found) - len(counts)))
+    return {number: int(count) for number, count in enumerate(counts) if count}
 
 
 class EndingTable:
-    """The values kept for one game. Safe to share between threads.
+    """A saved table, as players use it. Safe to share between threads.
 
     known   for searches on lanes; None if they cannot use the values, as those of three roles or of chance
     """

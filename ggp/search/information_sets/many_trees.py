@@ -148,7 +148,6 @@ class SetForest:
             seed=seed,
             stream=stream,
             has_states=False,
-            has_grams=False,
         )
         is_matching = selection == "regrets"
         paths = _make_lanes(tables.role_count, tables.fluent_count, words, is_matching=is_matching)

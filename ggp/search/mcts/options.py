@@ -27,7 +27,6 @@ from ggp.search.option_table import (
 )
 
 FEATURE_KINDS = ("auto", "pieces", "cells")
-IN_FLIGHT = ("ignored", "losses", "denominator")
 WIDTHS = (1, 2, 4, 8, 16, 32)
 MOST_LANES = 64 * WIDTHS[-1]
 MOST_THREADS = 256
@@ -45,9 +44,9 @@ class MctsOptions:
 
     >>> parse_options({"policy": "rave+mast", "tau": "5"}, MctsOptions()).gibbs_temperature
     5.0
-    >>> parse_options({"epsilon": "2"}, MctsOptions())
+    >>> parse_options({"fill": "2"}, MctsOptions())
     Traceback (most recent call last):
-    ggp.search.option_table.OptionError: epsilon must be from 0 to 1, not 2
+    ggp.search.option_table.OptionError: fill must be from 0 to 1, not 2
     """
 
     policy: str = text("policy", "uniform", f"Parts joined by +: {', '.join(POLICY_PARTS)}.")
@@ -59,13 +58,6 @@ class MctsOptions:
         least=0.01,
         default_text="10; 1 for fast",
     )
-    epsilon: float = number(
-        "epsilon",
-        0.2,
-        "Probability of a uniform move in greedy playouts, in steps of 1/1024.",
-        least=0.0,
-        most=1.0,
-    )
     rave_k: float = number(
         "k", 1000.0, "k in the weight sqrt(k / (3 N + k)) of all-moves-as-first values.", least=0.0
     )
@@ -75,13 +67,6 @@ class MctsOptions:
         "GRAVE: playouts from which the values of a node serve the nodes below it.",
         least=1,
         most=MOST_COUNTED,
-    )
-    decay: float = number(
-        "decay",
-        1.0,
-        "Factor for learned move statistics each time the match goes on.",
-        least=0.0,
-        most=1.0,
     )
     past_visits: int = number(
         "past_visits",
@@ -97,24 +82,6 @@ class MctsOptions:
     )
     weights: str | None = file_path(
         "weights", None, "FAST: file of `ggp learn` with weights to use instead of learning them."
-    )
-    fast_scale: float = number(
-        "fast_scale", 1.0, "FAST: c in games in which cells count.", least=0.0, group=TUNING
-    )
-    nst_visits: int = number(
-        "nst_visits",
-        7,
-        "NST: visits below which an N-gram does not count.",
-        least=1,
-        most=MOST_COUNTED,
-        group=TUNING,
-    )
-    cutoff: int = number(
-        "cutoff",
-        0,
-        "Joint moves outside the tree after which a playout is cut and scored; 0: never.",
-        least=0,
-        most=MOST_COUNTED,
     )
     refresh: int | None = number(
         "refresh",
@@ -184,13 +151,6 @@ class MctsOptions:
         most=1.0,
         group=TUNING,
     )
-    in_flight: str = choice(
-        "in_flight",
-        "denominator",
-        "How unfinished playouts count in UCT (denominator: Liu et al. 2020).",
-        IN_FLIGHT,
-        group=TUNING,
-    )
     threads: int = number(
         "threads",
         1,
@@ -220,10 +180,6 @@ class MctsOptions:
     def gibbs_temperature(self) -> float:
         """tau: as chosen, or the default of the policy."""
         return self.parsed_policy.temperature if self.temperature is None else self.temperature
-
-    @property
-    def epsilon_in_1024ths(self) -> int:
-        return round(1024 * self.epsilon)
 
     def with_stand_in(self) -> MctsOptions:
         """The same search with MAST, for games in which FAST has no features, or PAST no room."""
@@ -295,7 +251,6 @@ def check_weights(path: str) -> None:
 
 __all__ = [
     "FEATURE_KINDS",
-    "IN_FLIGHT",
     "MctsOptions",
     "OptionError",
     "available_cores",

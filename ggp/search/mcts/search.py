@@ -32,7 +32,6 @@ from ggp.search.mcts.tree_engine import ENDLESS, TreeEngine
 from ggp.search.mcts.tree_memory import has_room_for_past
 from ggp.search.protocol import NO_SUM, Companion
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
-from ggp.solver.kernels.known_goals import KnownGoals
 
 SLICE_SECONDS = 0.01
 """Target duration of one kernel call, during which nothing can stop the search."""
@@ -123,23 +122,12 @@ class LanesSearch:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def use_known_goals(self, known: KnownGoals, goal_sum: int | None) -> None:
-        """Treat states whose goals are known as proven, from now on.
-
-        goal_sum   of the two roles in those states, None with one role; proofs in the tree need 100
-        The keys are those of `ggp.lanes.keys.state_code.make_code` for the game.
-        """
-        if goal_sum in (None, BEST_GOAL):
-            for engine in self.engines:
-                engine.use_known_goals(known)
-
     def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
         """Make `state`, to which `joint_move` led, the root, keeping the trees below it."""
         assert isinstance(state, bytes)
         if state != self._state:
             indices = self._followed(state, joint_move)
             fluents = self.game.unpack(state)
-            decay = self.options.decay if self._state is not None else 1.0
 
             def follow(engine: TreeEngine) -> None:
                 child = engine.child(engine.root, indices) if indices is not None else None
@@ -149,8 +137,6 @@ class LanesSearch:
                     # Copying takes up to tens of milliseconds. After pondering a move waits for them.
                     is_late = self._is_stoppable and not self._budget.is_counted and not engine.lacks_room
                     engine.move_root(child, fluents, is_late=is_late)
-                if decay < 1.0:
-                    engine.decay(decay)
 
             self._in_threads(follow, self.engines)
             self._state = state

@@ -28,9 +28,6 @@ from ggp.search.mcts.kernels.allocation import (
     make_walkers,
 )
 from ggp.search.mcts.kernels.arrays import (
-    AS_LOSSES,
-    IGNORED,
-    IN_DENOMINATOR,
     MISSING,
     NO_PARTS,
     SAME_AS,
@@ -50,17 +47,12 @@ from ggp.search.mcts.kernels.search import search_tree
 from ggp.search.mcts.kernels.tree import BEST_GOAL
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.fast_kernels import FeatureCases
-from ggp.search.mcts.policies.nst import fill_gibbs
 from ggp.search.mcts.policies.parts import link_parts
-from ggp.search.mcts.policies.past import refresh_means
 from ggp.search.mcts.policies.policy import GRAVE, RAVE, Need
 from ggp.search.mcts.tree_memory import room_of_a_tree
-from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
 
 ENDLESS = 2**60
 """More playouts than any search makes."""
-
-_IN_FLIGHT = {"ignored": IGNORED, "losses": AS_LOSSES, "denominator": IN_DENOMINATOR}
 
 
 class _LinkedMemory(NamedTuple):
@@ -92,7 +84,7 @@ class TreeEngine:
 
     game            as it is searched: perhaps with decisive moves
     seed, stream    with the options, all that the result of a counted search depends on
-    code            for a graph and for known goals
+    code            for a graph
     winning         of `ggp.search.decisive.winning_moves`, to look ahead
     steady          lock held while another thread reads the tree, or while it is compacted
     """
@@ -128,7 +120,6 @@ class TreeEngine:
                 seed=seed,
                 stream=stream,
                 has_states=policy.needs(Need.STATES),
-                has_grams=policy.needs(Need.GRAMS),
             ),
             tree=make_tree(
                 lane_tables.role_count,
@@ -141,9 +132,8 @@ class TreeEngine:
             ),
             walkers=make_walkers(lane_tables.role_count, lanes, options.lanes_per_leaf, options.depth_limit),
             statistics=make_statistics(lane_tables.role_count, lane_tables.move_count, policy.has_statistics),
-            contexts=self._make_contexts(room.grams),
+            contexts=self._make_contexts(),
             planes=_planes_of(code),
-            known=no_known_goals(),
             settings=self._make_settings(),
         )
         self._winning = winning
@@ -161,12 +151,10 @@ class TreeEngine:
     def tree(self) -> Tree:
         return self.memory.tree
 
-    def _make_contexts(self, grams: int) -> ContextStatistics:
+    def _make_contexts(self) -> ContextStatistics:
         has_pairs = self.options.parsed_policy.needs(Need.STATES)
         fluents = self.tables.fluent_count if has_pairs else 0
-        contexts = make_contexts(self.tables.move_count, fluents, self.options.words, grams)
-        fill_gibbs(contexts, self.options.gibbs_temperature)
-        return contexts
+        return make_contexts(self.tables.move_count, fluents, self.options.words)
 
     def _make_settings(self) -> Settings:
         options = self.options
@@ -177,20 +165,16 @@ class TreeEngine:
             lanes_per_leaf=min(options.lanes_per_leaf, self.usable_lanes),
             leaf_growth=options.leaf_growth,
             ramp=options.ramp,
-            in_flight=_IN_FLIGHT[options.in_flight],
             step_limit=options.step_limit,
-            cutoff=options.cutoff,
             rave_k=float(options.rave_k) if policy.mixes_in else 0.0,
             grave_reference=options.grave_reference if policy.mixes_in == GRAVE else 0,
             playout=policy.draws,
             learning=policy.playouts.learns,
             temperature=float(options.gibbs_temperature),
-            epsilon=options.epsilon_in_1024ths,
             refresh=options.refresh or max(1, self.tables.move_count // 4),
             chance=self._chance,
             is_solving=int(options.is_solving and self._players <= 2 and self._chance < 0),
             past_visits=options.past_visits,
-            gram_visits=options.nst_visits,
             choice_planes=choice_planes(self.tables),
         )
 
@@ -201,12 +185,6 @@ class TreeEngine:
         if cases is not None:
             contexts = contexts._replace(cases=cases)
         self.memory = self.memory._replace(settings=self._make_settings(), contexts=contexts)
-        self._linked = None
-
-    def use_known_goals(self, known: KnownGoals) -> None:
-        """Prove nodes whose states are known, from now on. The tree was made with the code of states."""
-        assert len(self.memory.planes.first_source) > 1
-        self.memory = self.memory._replace(known=known)
         self._linked = None
 
     @property
@@ -337,17 +315,6 @@ class TreeEngine:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _linked=None, steady=threading.Lock())
-
-    def decay(self, factor: float) -> None:
-        """Discount what was learned about moves: playouts of an earlier state say less about this one.
-
-        Source: Tak, Winands & Björnsson, "Decaying Simulation Strategies" (2014), their move decay. Weights
-        change with the next refresh.
-        """
-        statistics, contexts = self.memory.statistics, self.memory.contexts
-        for array in (statistics.visits, statistics.total, contexts.pair, contexts.gram):
-            array *= factor
-        refresh_means(contexts, self.memory.settings.past_visits)
 
     def begin(self, simulations: int) -> None:
         """Set how many playouts to start, besides those in flight."""

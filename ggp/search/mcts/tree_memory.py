@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from ggp.lanes.layout import LaneTables
 from ggp.search.mcts.kernels.allocation import (
-    BYTES_PER_GRAM,
     BYTES_PER_PAIR,
     BYTES_PER_WEIGHED_MOVE,
     HISTORY_TICKS,
@@ -24,17 +23,13 @@ NODE_SHARE, NODE_SHARE_OF_GRAPH = 0.3, 0.45
 TABLE_SHARE = 0.4
 """Share of the memory for the tables of GRAVE, with that policy."""
 
-MOST_GRAMS = 2**17
-"""Room for N-grams of NST at most, and never over a quarter of the memory. Caches are fast."""
-
 
 class TreeRoom(NamedTuple):
-    """Capacity of one tree; tables of GRAVE and N-grams are 0 if the policy has no use for them."""
+    """Capacity of one tree; `tables`: those of GRAVE, 0 with other policies."""
 
     nodes: int
     edges: int
     tables: int
-    grams: int
 
 
 def memory_of_a_tree(options: MctsOptions) -> int:
@@ -63,12 +58,8 @@ def room_of_a_tree(tables: LaneTables, options: MctsOptions, state_words: int = 
     moves = tables.move_count
     policy = options.parsed_policy
     has_grave = policy.mixes_in == GRAVE
-    grams = 0
     if policy.needs(Need.STATES):
         memory -= past_bytes(tables, options.words)
-    if policy.needs(Need.GRAMS):
-        grams = min(MOST_GRAMS, 1 << (memory // 4 // BYTES_PER_GRAM).bit_length() - 1)
-        memory -= grams * BYTES_PER_GRAM
     table_share = TABLE_SHARE if has_grave else 0.0
     node_share = NODE_SHARE_OF_GRAPH if state_words else NODE_SHARE
     edges = int((1 - node_share - table_share) * memory) // bytes_per_edge(policy.mixes_in == RAVE)
@@ -77,5 +68,4 @@ def room_of_a_tree(tables: LaneTables, options: MctsOptions, state_words: int = 
         nodes=max(64, int(node_share * memory) // of_a_node),
         edges=max(edges, 4 * moves + 64),
         tables=max(1, int(table_share * memory) // bytes_per_table(moves)) if has_grave else 0,
-        grams=grams,
     )

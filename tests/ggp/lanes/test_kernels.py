@@ -28,8 +28,6 @@ from ggp.lanes.roulette import (
 )
 from ggp.lanes.settle import settle
 from ggp.lanes.sparse_roulette import make_roulette_scratch
-from ggp.search.mcts.kernels.allocation import make_statistics
-from ggp.search.mcts.policies.mast import sort_by_key
 from ggp.search.mcts.reference.policies import gibbs_weight as twin_weight
 from tests.conftest import ROOT, mostly_slow
 from tests.ggp.lanes.kernel_script import OPERATIONS, apply_operations
@@ -278,25 +276,6 @@ def test_roulette_selects_the_same_lane_by_lane(moves, density, words):
         assert not (chosen & ~legal).any()
         assert is_stuck.any()
         np.testing.assert_array_equal(stuck, is_stuck)
-
-
-@kernel
-def sort_moves(statistics, first, end):
-    sort_by_key(statistics, first, end)
-
-
-@pytest.mark.parametrize("moves", [1, 2, 300, 5000])
-def test_moves_are_sorted_by_their_means(moves):
-    """From any order, near to the right one or far; moves of other roles stay in place."""
-    rng = np.random.default_rng(moves)
-    others = 7
-    statistics = make_statistics(2, others + moves, is_learning=True)
-    for changed in (moves, 1, moves // 2, moves):
-        keys = rng.integers(0, max(2, moves // 3), changed)  # many are equal
-        statistics.key[others + rng.permutation(moves)[:changed]] = keys
-        sort_moves(statistics, others, others + moves)
-        expected = sorted(range(others, others + moves), key=lambda m: (-statistics.key[m], m))
-        assert statistics.order.tolist() == [*range(others), *expected]
 
 
 def test_weights_of_reach_the_top_for_every_role():

@@ -37,11 +37,11 @@ def test_player_that_must_search_on_lanes_says_where_it_cannot():
 
 
 def test_player_reads_the_options_of_the_search():
-    player = make_player("mcts:policy=rave+mast,tau=5,threads=3,solver=off,in_flight=losses,memory=64")
+    player = make_player("mcts:policy=rave+mast,tau=5,threads=3,solver=off,ramp=16,memory=64")
     assert isinstance(player, MctsPlayer)
     options = player.options
     assert (options.policy, options.temperature, options.threads) == ("rave+mast", 5.0, 3)
-    assert (options.is_solving, options.in_flight, options.memory_mebibytes) == (False, "losses", 64)
+    assert (options.is_solving, options.ramp, options.memory_mebibytes) == (False, 16, 64)
 
 
 @pytest.mark.parametrize("spec", ["mcts:policy=best", "mcts:search=deep", "mcts:solver=1", "mcts:words=5"])

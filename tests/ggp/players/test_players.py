@@ -66,7 +66,7 @@ def test_make_player_reads_options():
         ("mcts:simulations=many", "simulations must be a whole number"),
         ("mcts:simulations=0", "simulations must be at least 1, not 0"),
         ("mcts:c=nan", "c must be at least 0, not nan"),
-        ("mcts:epsilon=2", "epsilon must be from 0 to 1, not 2"),
+        ("mcts:fill=2", "fill must be from 0 to 1, not 2"),
         ("mcts:threads=100000", "threads must be from 1 to 256, not 100000"),
         ("mcts:c=1,threads=2,c=3", "option 'c' is given twice"),
         ("solving:wings=1", "known options: solver_memory, simulations"),

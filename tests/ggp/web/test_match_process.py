@@ -9,6 +9,8 @@ import pytest
 import ggp
 from gdl.syntax.parser import parse_term
 from ggp.match.player import PlayerError
+from ggp.players.options import option_tables
+from ggp.search.option_table import rows_of
 from ggp.web import match_process
 from ggp.web.agent_thread import Finding, Task
 from ggp.web.match_process import BrowserMatch, check_seat
@@ -275,8 +277,16 @@ def test_seat_takes_no_player_that_runs_code_or_reads_files(spec):
         open_match("tictactoe", ["person", spec])
 
 
-@pytest.mark.parametrize("name", ["book", "endings", "net", "weights"])
-@pytest.mark.parametrize("kind", ["mcts", "alphabeta", "solving"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (kind, row.name)
+        for kind in ("mcts", "alphabeta", "solving")
+        for table in option_tables(kind)
+        for row in rows_of(table)
+        if row.names_file
+    ],
+)
 def test_every_option_that_names_a_file_is_refused_unread(kind, name):
     for path in ("/etc/passwd", "/nowhere", "a\0b", "\ud800", "off/", " x"):
         with pytest.raises((RequestError, PlayerError), match=r"read files|written option=value"):

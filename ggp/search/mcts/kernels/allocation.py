@@ -14,7 +14,6 @@ from ggp.lanes.random_rows import seeded_random
 from ggp.lanes.sparse_roulette import make_roulette_scratch
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
-    GIBBS_STEPS,
     MISSING,
     ContextStatistics,
     Float64Array,
@@ -30,7 +29,6 @@ from ggp.search.mcts.policies.fast_kernels import no_cases
 HISTORY_TICKS = 1024
 """A power of two. Playouts that are longer teach by their last moves only."""
 
-BYTES_PER_GRAM = 20
 BYTES_PER_PAIR = 24
 BYTES_PER_WEIGHED_MOVE = 12
 
@@ -124,7 +122,6 @@ def make_statistics(roles: int, moves: int, is_learning: bool) -> MoveStatistics
         visits=np.zeros(learned, np.float64),
         total=np.zeros(learned, np.float64),
         weight=np.ones(moves, np.int32),
-        order=np.arange(learned, dtype=np.int32),
         key=np.zeros(learned, np.float64),
         best=np.full(roles, -1.0),
         stamp=np.zeros(learned, np.int64),
@@ -132,19 +129,13 @@ def make_statistics(roles: int, moves: int, is_learning: bool) -> MoveStatistics
     )
 
 
-def make_contexts(moves: int, fluents: int, words: int, grams: int) -> ContextStatistics:
-    """Nothing learned yet; `nst.fill_gibbs` fills `gibbs`.
-
-    `fluents` 0: no room for PAST's pairs. `grams`, a power of two: room for N-grams, 0: none.
-    """
+def make_contexts(moves: int, fluents: int, words: int) -> ContextStatistics:
+    """Nothing learned yet. `fluents` 0: no room for PAST's pairs."""
     pairs = (moves, fluents) if fluents else (1, 1)
     return ContextStatistics(
         pair=np.zeros((pairs[0], 2 * pairs[1]), np.float64),
         pair_mean=np.full(pairs, -1.0),
         cases=no_cases(words),
-        gram_key=np.zeros(max(1, grams), np.uint32),
-        gram=np.zeros(2 * max(1, grams), np.float64),
-        gibbs=np.ones(GIBBS_STEPS + 1, np.int32),
     )
 
 
@@ -176,7 +167,6 @@ def make_search_arrays(
     seed: int,
     stream: int,
     has_states: bool,
-    has_grams: bool,
 ) -> SearchArrays:
     """Rows of `words` words; a history of HISTORY_TICKS ticks."""
     history = HISTORY_TICKS
@@ -196,15 +186,12 @@ def make_search_arrays(
         block=np.zeros(64, np.uint64),
         history=np.zeros((history, tables.role_count, lanes), np.int32),
         states=np.zeros((history if has_states else 1, state_words, lanes if has_states else 1), np.uint64),
-        choosing=make_rows(history * tables.role_count if has_grams else 1, words),
         counter=np.zeros(c.COUNTERS, np.int64),
         seed=_seeded_tree_random(seed, stream),
         goal=np.zeros(tables.role_count, np.float64),
         goal_value=goal_value,
         score=np.zeros(tables.move_count, np.float64),
         option=np.zeros(tables.move_count, np.int32),
-        option_first=np.zeros(tables.role_count + 1, np.int64),
-        legal=np.zeros((len(tables.slot_literal) // 64 + 1, 64), np.uint64),
         weighed=_make_weighed_moves(tables, has_states),
         first_move=first_move.astype(np.int64),
     )

@@ -22,7 +22,6 @@ from ggp.lanes.keys.hashing import Words
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.sparse_roulette import RouletteScratch
 from ggp.search.mcts.policies.fast_kernels import FeatureCases
-from ggp.solver.kernels.known_goals import KnownGoals
 
 Float64Array = NDArray[np.float64]
 
@@ -39,12 +38,6 @@ UNPROVEN = -1
 SAME_AS = -2
 """Tree.first_edge of a node that another one stands for: SAME_AS minus its number."""
 
-# Settings.in_flight: how visits that have not ended yet count when an edge is chosen.
-IGNORED, AS_LOSSES, IN_DENOMINATOR = range(3)
-
-GIBBS_STEPS = 800
-"""NGRAMS look weights up: means differ by at most 100 goals, in steps of 1/8."""
-
 # Indices of SearchArrays.mask.
 BUSY, IN_TREE, CUT, MOVED = range(4)
 
@@ -57,20 +50,16 @@ class Settings(NamedTuple):
     leaf_growth      ... and one for every leaf_growth visits of the root, at least one; 0: always the most
     ramp             lanes in flight are at most (root visits) // ramp, and at least 1, what
                      counter[LEAST_IN_FLIGHT] allows, or untried moves of the root; 0: no such limit
-    in_flight        IGNORED, AS_LOSSES or IN_DENOMINATOR
     step_limit       joint moves of a playout, then it is cut
-    cutoff           the same, but it is scored as `read_goals_of_cut` says; 0: never
     rave_k           k of RAVE or GRAVE; 0: neither
     grave_reference  playouts from which a table of GRAVE serves; 0: no GRAVE
-    playout          UNIFORM, GIBBS, GREEDY, PAST, FAST, NGRAMS or GREEDY_NGRAMS
+    playout          UNIFORM, GIBBS, PAST or FAST
     learning         NO_MOVES, ALL_MOVES or TREE_MOVES
-    temperature      tau of GIBBS, PAST and NGRAMS
-    epsilon          GREEDY: a uniform move with probability epsilon / 1024
+    temperature      tau of GIBBS and PAST
     refresh          playouts after which the weights of the moves are recomputed
     chance           index of the role `random`, or -1
     is_solving       1: prove nodes
     past_visits      PAST: visits of a fact-move pair below which it does not count
-    gram_visits      NGRAMS: the same of an N-gram
     choice_planes    `ggp.lanes.choose.choice_planes` of the game
     """
 
@@ -78,20 +67,16 @@ class Settings(NamedTuple):
     lanes_per_leaf: int
     leaf_growth: int
     ramp: int
-    in_flight: int
     step_limit: int
-    cutoff: int
     rave_k: float
     grave_reference: int
     playout: int
     learning: int
     temperature: float
-    epsilon: int
     refresh: int
     chance: int
     is_solving: int
     past_visits: int
-    gram_visits: int
     choice_planes: int
 
 
@@ -195,7 +180,6 @@ class MoveStatistics(NamedTuple):
 
     visits, total  float64[M]
     weight         int32[M]: what the roulette reads; 1 everywhere before anything is learned
-    order          int32[M]: the moves of each role, best mean first
     key            float64[M]: the means as of the last refresh; the best of the role where there is none
     best           float64[R]: the best of these means, -1 before the first refresh
     stamp          int64[M], epoch int64[1]: scratch of RAVE
@@ -204,7 +188,6 @@ class MoveStatistics(NamedTuple):
     visits: Float64Array
     total: Float64Array
     weight: Int32Array
-    order: Int32Array
     key: Float64Array
     best: Float64Array
     stamp: NDArray[np.int64]
@@ -212,22 +195,16 @@ class MoveStatistics(NamedTuple):
 
 
 class ContextStatistics(NamedTuple):
-    """What playouts teach about moves in their context: facts, features, or the moves before.
+    """What playouts teach about moves in their context: facts or features.
 
     pair           float64[M, 2F]: PAST, visits and total of each fluent in turn, by move
     pair_mean      float64[M, F]: the mean goal, -1 below `past_visits` visits; read more than written
     cases          FAST: what moves are worth
-    gram_key       uint32[power of two]: NGRAMS, hash table; 0: nothing there
-    gram           float64[twice as many]: visits and total of each N-gram in turn
-    gibbs          int32[GIBBS_STEPS+1]: weight by the distance to the best mean, in steps of 1/8 goal
     """
 
     pair: Float64Array
     pair_mean: Float64Array
     cases: FeatureCases
-    gram_key: NDArray[np.uint32]
-    gram: Float64Array
-    gibbs: Int32Array
 
 
 class WeighedMoves(NamedTuple):
@@ -261,13 +238,12 @@ class SearchArrays(NamedTuple):
     planes     INDEX_PLANES rows, block uint64[64]: scratch
     history    int32[H, R, L]: the move made at a tick (modulo H), counted over all roles
     states     uint64[H, F words, L]: PAST: the state before the move of a tick; else empty
-    choosing   H*R rows: NGRAMS: where the role had a choice at a tick (row tick modulo H, times R, plus role)
     counter    int64[COUNTERS]
     seed       uint64[1]: state of the generator that decides in the tree
     goal       float64[R]: scratch
     goal_value float64[*]: goal of each goal literal
-    score      float64[M]: scratch of PAST, FAST, NGRAMS and GRAVE; option int32[M]: of NGRAMS and GRAVE
-    option_first int64[R+1], legal uint64[slots / 64, 64]: scratch of NGRAMS, the legal moves lane by lane
+    score      float64[M]: scratch of the values that UCT compares, of PAST, FAST and GRAVE
+    option     int32[M]: scratch of GRAVE
     weighed    scratch of PAST
     first_move int64[R+1]
     """
@@ -283,15 +259,12 @@ class SearchArrays(NamedTuple):
     block: NDArray[np.uint64]
     history: NDArray[np.int32]
     states: NDArray[np.uint64]
-    choosing: Rows
     counter: NDArray[np.int64]
     seed: NDArray[np.uint64]
     goal: Float64Array
     goal_value: Float64Array
     score: Float64Array
     option: Int32Array
-    option_first: NDArray[np.int64]
-    legal: NDArray[np.uint64]
     weighed: WeighedMoves
     first_move: NDArray[np.int64]
 
@@ -323,7 +296,6 @@ class SearchMemory(NamedTuple):
     statistics: MoveStatistics
     contexts: ContextStatistics
     planes: StatePlanes
-    known: KnownGoals
     settings: Settings
 
 

@@ -14,7 +14,6 @@ NEXT_CUT                       tick before which no playout can reach its limit
 IS_CONSTANT_SUM                1 as long as the goals of two roles summed up to 100 at every end
 REFUSED                        nodes and expansions for which there was no room
 FREE_TABLES                    height of the stack of GRAVE's free tables
-HAS_OTHER_SUMS                 1 once goals of two roles did not sum up to 100, with `cutoff`
 LEAST_IN_FLIGHT                lanes that may be in flight however few visits the root has
 SLOTS                          slots of the hash table of states in use, a power of two
 ROOT_NODE                      the root: ROOT unless it moved and nothing was dropped since
@@ -41,9 +40,8 @@ ROOT_NODE                      the root: ROOT unless it moved and nothing was dr
     IS_CONSTANT_SUM,
     REFUSED,
     FREE_TABLES,
-    HAS_OTHER_SUMS,
     LEAST_IN_FLIGHT,
     SLOTS,
     ROOT_NODE,
-) = range(24)
-COUNTERS = 24
+) = range(23)
+COUNTERS = 23

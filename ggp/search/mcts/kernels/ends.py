@@ -19,11 +19,10 @@ from ggp.search.mcts.kernels.arrays import (
     SearchMemory,
     Settings,
     Tree,
-    Walkers,
 )
 from ggp.search.mcts.kernels.backup import end_lane
 from ggp.search.mcts.kernels.graph import enter_key, has_graph, join, node_with_key, read_key, shared_node
-from ggp.search.mcts.kernels.proofs import is_known, note_end, pass_up, stop_proving
+from ggp.search.mcts.kernels.proofs import note_end, pass_up, stop_proving
 from ggp.search.mcts.kernels.tree import (
     BEST_GOAL,
     EXPANDED,
@@ -31,24 +30,7 @@ from ggp.search.mcts.kernels.tree import (
     expand,
     has_other_sum,
     read_goals,
-    read_goals_of_cut,
 )
-
-
-@inlined
-def _read_goals_of_end(
-    tables: LaneTables, arrays: SearchArrays, walkers: Walkers, settings: Settings, walker: Index, lane: Index
-) -> None:
-    """arrays.goal = the goals of the playout that ends in `lane`, over or cut."""
-    counter = arrays.counter
-    steps = counter[c.TICK] - walkers.out[lane] if walkers.node[walker] == MISSING else 0
-    is_cut = 0 < settings.cutoff <= steps and not literal_in_lane(arrays.value, tables.terminal, lane)
-    if is_cut:
-        read_goals_of_cut(tables, arrays, settings, lane)
-    else:
-        read_goals(tables, arrays, settings, lane)
-    if settings.cutoff > 0 and has_other_sum(arrays, settings):
-        counter[c.HAS_OTHER_SUMS] = 1
 
 
 @inlined
@@ -80,7 +62,7 @@ def end_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
                 if tables.role_count > 1:
                     arrays.goal[1] = BEST_GOAL - arrays.goal[0]
             else:
-                _read_goals_of_end(tables, arrays, walkers, settings, walker, lane)
+                read_goals(tables, arrays, settings, lane)
                 watch_sum(tables, arrays, tree, settings, lane)
                 is_leaf = arrays.counter[c.TICK] == walkers.start[lane] + walkers.depth[walker]
                 if settings.is_solving != 0 and is_leaf:
@@ -96,13 +78,10 @@ def _open_node(search: SearchMemory, parts: Parts, walker: Index, node: Index, l
     """
     arrays, tree = search.arrays, search.tree
     is_graph = has_graph(tree)
-    if is_graph or search.known.goal.shape[0] > 0:
+    if is_graph:
         read_key(search.planes, arrays.value, lane)
-    is_solving = search.settings.is_solving != 0
-    if node != arrays.counter[c.ROOT_NODE]:  # which keeps its edges, to choose from
-        if is_solving and is_known(search, walker):
-            return True
-        other: Index = node_with_key(arrays, tree, search.planes) if is_graph else MISSING
+    if is_graph and node != arrays.counter[c.ROOT_NODE]:  # which keeps its edges, to choose from
+        other = node_with_key(arrays, tree, search.planes)
         if other != MISSING:
             join(tree, node, other)
             return _is_proven(search, walker, _go_to(search, walker, other))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.jit.compiling import inlined, kernel, stage
-from ggp.jit.rows import Index, Row, fill, literal, load, store
+from ggp.jit.rows import Row, fill, literal, load, store
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.bits import set_lane
 from ggp.lanes.playout import step_lanes
@@ -28,16 +28,10 @@ from ggp.search.mcts.kernels.arrays import (
 
 
 @inlined
-def _playout_limit(settings: Settings) -> Index:
-    """Joint moves of a playout at most."""
-    return min(settings.step_limit, settings.cutoff) if settings.cutoff > 0 else settings.step_limit
-
-
-@inlined
 def lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> Row:
     """Lanes whose playout has reached its limit of joint moves; checked only when the oldest may have."""
     counter = arrays.counter
-    limit = _playout_limit(settings)
+    limit = settings.step_limit
     store(arrays.mask, CUT, fill(arrays.value, np.uint64(0)))
     if counter[c.TICK] < counter[c.NEXT_CUT]:
         return load(arrays.mask, CUT)

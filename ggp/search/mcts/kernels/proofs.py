@@ -12,19 +12,16 @@ import numpy as np
 
 from ggp.jit.compiling import inlined, piece, stage
 from ggp.jit.rows import Index
-from ggp.lanes.keys.hashing import hash_of
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
     MISSING,
     SEVERAL,
     UNPROVEN,
     SearchArrays,
-    SearchMemory,
     Tree,
     Walkers,
 )
 from ggp.search.mcts.kernels.tree import BEST_GOAL
-from ggp.solver.kernels.known_goals import UNKNOWN_GOAL, known_goal
 
 
 @piece
@@ -54,31 +51,9 @@ def _prove_node(tree: Tree, node: Index, role: Index) -> bool:
     return False
 
 
-@inlined
-def is_known(search: SearchMemory, walker: Index) -> bool:
-    """Prove the node of a walker if the goals of its state are known; whether it is proven now.
-
-    The key of the state has been read.
-    """
-    known, key = search.known, search.planes.key
-    if known.goal.shape[0] == 0:
-        return False
-    words = np.int64(key.shape[0])
-    goal = known_goal(known, words, key, np.int64(0), hash_of(key, np.int64(0), words))
-    if goal == UNKNOWN_GOAL:
-        return False
-    arrays = search.arrays
-    arrays.goal[0] = float(goal)
-    if arrays.goal.shape[0] > 1:
-        arrays.goal[1] = float(BEST_GOAL - goal)
-    node = np.int64(search.walkers.node[walker])
-    note_end(arrays, search.tree, search.walkers, walker, node)
-    return bool(search.tree.proof[node] != UNPROVEN)
-
-
 @stage
 def note_end(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: Index, leaf: Index) -> None:
-    """`leaf`, at the end of the walker's path, is terminal or known, with the goals in arrays.goal."""
+    """`leaf`, at the end of the walker's path, is terminal, with the goals in arrays.goal."""
     counter = arrays.counter
     if leaf == MISSING or tree.proof[leaf] != UNPROVEN or counter[c.IS_CONSTANT_SUM] == 0:
         return

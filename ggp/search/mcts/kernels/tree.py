@@ -18,7 +18,6 @@ from ggp.lanes.bits import literal_in_lane
 from ggp.lanes.layout import LaneTables
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
-    IGNORED,
     MISSING,
     NOBODY,
     SEVERAL,
@@ -31,7 +30,6 @@ from ggp.search.mcts.kernels.arrays import (
 )
 from ggp.search.mcts.kernels.graph import shared_node
 from ggp.search.mcts.kernels.values import (
-    NEUTRAL_GOAL,
     add_bonus,
     count_visits,
     first_highest,
@@ -55,12 +53,8 @@ def random_below(seed: NDArray[np.uint64], bound: Index) -> Index:
 
 
 @inlined
-def read_goals(tables: LaneTables, arrays: SearchArrays, settings: Settings, lane: Index) -> bool:
-    """arrays.goal[r] = goal of role r in the lane's state; 0 for chance, and unless there is exactly one.
-
-    Returns whether every role but chance has exactly one.
-    """
-    has_all = True
+def read_goals(tables: LaneTables, arrays: SearchArrays, settings: Settings, lane: Index) -> None:
+    """arrays.goal[r] = goal of role r in the lane's state; 0 for chance, and unless there is exactly one."""
     for role in range(tables.role_count):
         found = 0
         goal = 0.0
@@ -69,23 +63,6 @@ def read_goals(tables: LaneTables, arrays: SearchArrays, settings: Settings, lan
                 found += 1
                 goal = arrays.goal_value[q]
         arrays.goal[role] = goal if found == 1 and role != settings.chance else 0.0
-        has_all = has_all and (found == 1 or role == settings.chance)
-    return has_all
-
-
-@inlined
-def read_goals_of_cut(tables: LaneTables, arrays: SearchArrays, settings: Settings, lane: Index) -> None:
-    """arrays.goal[r] of a playout that was cut: the goals of its state, or NEUTRAL_GOAL for all.
-
-    Neutral if a role does not have exactly one goal, or if the goals of two roles do not sum up to 100
-    although those of all ends so far did: such goals are mere placeholders.
-    """
-    is_verdict = read_goals(tables, arrays, settings, lane)
-    if arrays.counter[c.HAS_OTHER_SUMS] == 0 and has_other_sum(arrays, settings):
-        is_verdict = False
-    if not is_verdict:
-        for role in range(tables.role_count):
-            arrays.goal[role] = NEUTRAL_GOAL if role != settings.chance else 0.0
 
 
 @inlined
@@ -151,13 +128,13 @@ def select_edge(
         return first
     if role == settings.chance:
         return first + random_below(arrays.seed, end - first)
-    all_visits, has_untried = count_visits(tree, settings, first, end)
+    all_visits, has_untried = count_visits(tree, first, end)
     if has_untried:
         if parts.draw != NO_ENTRY:
             return np.int64(call_entry(parts.draw, memory, first, end, role, lane))
-        return _draw_untried(tree, search.statistics.weight, arrays, settings, first, end)
+        return _draw_untried(tree, search.statistics.weight, arrays, first, end)
     value = arrays.score[: end - first]
-    put_means(tree, settings, first, end, value)
+    put_means(tree, first, end, value)
     if parts.mix != NO_ENTRY and (settings.grave_reference == 0 or reference != MISSING):
         call_entry(parts.mix, memory, first, end, all_visits, reference)
     add_bonus(tree, settings, first, end, all_visits, value)
@@ -167,17 +144,15 @@ def select_edge(
 
 
 @stage
-def _draw_untried(
-    tree: Tree, weight: Int32Array, arrays: SearchArrays, settings: Settings, first: Index, end: Index
-) -> Index:
+def _draw_untried(tree: Tree, weight: Int32Array, arrays: SearchArrays, first: Index, end: Index) -> Index:
     """An untried edge, by the weights of the moves, which are all 1 where nothing is learned."""
     total: Index = 0
     for e in range(first, end):
-        if is_untried(tree, settings, e):
+        if is_untried(tree, e):
             total += weight[tree.move[e]]
     k = random_below(arrays.seed, total)
     for e in range(first, end):
-        if is_untried(tree, settings, e):
+        if is_untried(tree, e):
             k -= weight[tree.move[e]]
             if k < 0:
                 return e
@@ -185,8 +160,8 @@ def _draw_untried(
 
 
 @inlined
-def is_untried(tree: Tree, settings: Settings, e: Index) -> bool:
-    return bool(tree.visits[e] == 0 and (settings.in_flight == IGNORED or tree.flight[e] == 0))
+def is_untried(tree: Tree, e: Index) -> bool:
+    return bool(tree.visits[e] == 0 and tree.flight[e] == 0)
 
 
 @inlined

@@ -16,35 +16,30 @@ import math
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined
 from ggp.jit.rows import Index
-from ggp.search.mcts.kernels.arrays import AS_LOSSES, IGNORED, UNPROVEN, Float64Array, Settings, Tree
+from ggp.search.mcts.kernels.arrays import UNPROVEN, Float64Array, Settings, Tree
 
 NEUTRAL_GOAL = 50.0
 
 
 @inlined
-def count_visits(tree: Tree, settings: Settings, first: Index, end: Index) -> tuple[Index, bool]:
-    """Total visits of the edges, those in flight included if they count; and whether an edge has none."""
+def count_visits(tree: Tree, first: Index, end: Index) -> tuple[Index, bool]:
+    """Total visits of the edges, those in flight included; and whether an edge has none."""
     visits = tree.visits[first:end]
     flight = tree.flight[first:end]
     all_visits: Index = 0
     untried = 0
     for i in range(end - first):
-        n = visits[i] + (flight[i] if settings.in_flight != IGNORED else 0)
+        n = visits[i] + flight[i]
         all_visits += n
         untried += n == 0
     return all_visits, untried > 0
 
 
 @inlined
-def put_means(tree: Tree, settings: Settings, first: Index, end: Index, value: Float64Array) -> None:
-    """Mean goals; that of the node if all visits of an edge are in flight and do not count as losses."""
+def put_means(tree: Tree, first: Index, end: Index, value: Float64Array) -> None:
+    """Mean goals; that of the node if all visits of an edge are in flight."""
     visits = tree.visits[first:end]
-    flight = tree.flight[first:end]
     total = tree.total[first:end]
-    if settings.in_flight == AS_LOSSES:
-        for i in range(end - first):
-            value[i] = total[i] / (visits[i] + flight[i])
-        return
     unknown = 0
     for i in range(end - first):
         value[i] = total[i] / max(visits[i], 1)
@@ -70,13 +65,12 @@ def _mean_of_all(visits: Int32Array, total: Float64Array) -> float:
 def add_bonus(
     tree: Tree, settings: Settings, first: Index, end: Index, all_visits: Index, value: Float64Array
 ) -> None:
-    """C · sqrt(ln N / n)."""
+    """C · sqrt(ln N / n), where visits in flight count in N and n (WU-UCT: Liu et al. 2020)."""
     visits = tree.visits[first:end]
     flight = tree.flight[first:end]
     bonus = settings.exploration * math.sqrt(math.log(all_visits))
     for i in range(end - first):
-        n = visits[i] + (flight[i] if settings.in_flight != IGNORED else 0)
-        value[i] += bonus / math.sqrt(n)
+        value[i] += bonus / math.sqrt(visits[i] + flight[i])
 
 
 @inlined

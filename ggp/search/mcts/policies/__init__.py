@@ -3,9 +3,7 @@
 policy         the registry: every policy, its needs and defaults
 parts          the kernels of each policy that the search calls
 mast           MAST and TO-MAST: means of moves
-greedy         the best mean, with probability epsilon a uniform move
 past           PAST: means per fact and move
-nst            NST: means of N-grams of moves
 fast           FAST: values of features; fast_kernels: choosing by them
 rave           RAVE and GRAVE: all-moves-as-first values, their schedule and back-up
 """

@@ -4,7 +4,7 @@ Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Play
 Playouts choose by Gibbs sampling, weight exp(Q / tau), with
 
     capture form     Q = -(2 w(captured) + w(moving piece)) for a move that captures, else -100
-    placement form   Q = c · w(cell): the role's weight of having a piece on the cell that the move leads to
+    placement form   Q = w(cell): the role's weight of having a piece on the cell that the move leads to
 
 where w are weights in the eyes of the role that moves (pieces of others usually have negative ones, so that
 captures are good, of strong pieces by weak ones best). The capture form is for games in which some role has
@@ -170,7 +170,7 @@ def value_moves(
     tables: list[NDArray[np.int32]] = []
     for role in range(len(game.roles)):
         of_role = [
-            [_value(features, weights, role, case, options.fast_scale) for case in cases[m]]
+            [_value(features, weights, role, case) for case in cases[m]]
             for m in range(first[role], first[role + 1])
         ]
         levels = _levels([value for of_move in of_role for value in of_move], options.gibbs_temperature)
@@ -182,7 +182,7 @@ def value_moves(
     return FastModel(features, weights, tuple(map(tuple, cases)), tuple(level), tuple(values), tuple(tables))
 
 
-def _value(features: Features, weights: FeatureWeights, role: int, case: Case, scale: float) -> float:
+def _value(features: Features, weights: FeatureWeights, role: int, case: Case) -> float:
     """Q of a move of `role` in a case."""
     if weights.kind == PIECES:
         if not case.pieces:
@@ -193,7 +193,7 @@ def _value(features: Features, weights: FeatureWeights, role: int, case: Case, s
         return 0.0
     cells = len(features.board.across.values) * len(features.board.down.values)
     feature = role * cells + case.target
-    return scale * float(weights.weight[feature, role]) if feature < len(weights.weight) else 0.0
+    return float(weights.weight[feature, role]) if feature < len(weights.weight) else 0.0
 
 
 def _levels(values: Sequence[float], temperature: float) -> dict[float, float]:

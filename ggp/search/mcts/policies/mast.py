@@ -1,31 +1,25 @@
-"""MAST and TO-MAST: mean goals per move, and the weights or the order of the moves that follow from them.
+"""MAST and TO-MAST: mean goals per move, and the weights of the moves that follow from them.
 
 Playouts choose by Gibbs sampling, weight exp(mean goal of the move / tau); moves not made yet count like the
-best one made. TO-MAST learns from the moves in the tree only. `greedy` playouts read the order instead. PAST
-and NST use these means for moves of which they know nothing else.
+best one made. TO-MAST learns from the moves in the tree only. PAST uses these means for moves of which it
+knows nothing else.
 Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Playing Agents" (AAAI 2010).
 """
 
 from __future__ import annotations
 
-from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import inlined, piece, stage
+from ggp.jit.compiling import inlined, stage
 from ggp.jit.rows import Index, Row, word_count
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.roulette import FEWEST, SPARSE, gibbs_weight, roulette_moves
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
-    Float64Array,
     MoveStatistics,
     SearchArrays,
     Settings,
     Tree,
     Walkers,
 )
-from ggp.search.mcts.policies.policy import GREEDY
-
-FEW_STEPS = 8
-"""Places by which moves go up on average if their order is nearly right."""
 
 
 @stage
@@ -68,7 +62,7 @@ def learn_tree_moves(
 
 @inlined
 def refresh_weights(arrays: SearchArrays, statistics: MoveStatistics, settings: Settings) -> None:
-    """After every `settings.refresh` playouts, recompute the weights (or the order) of the moves."""
+    """After every `settings.refresh` playouts, recompute the weights of the moves."""
     arrays.counter[c.REFRESH_IN] -= 1
     if arrays.counter[c.REFRESH_IN] > 0:
         return
@@ -92,43 +86,3 @@ def refresh_weights(arrays: SearchArrays, statistics: MoveStatistics, settings: 
                 continue  # a playout makes few of the moves, and computing weights takes longest here
             statistics.key[move] = key
             statistics.weight[move] = gibbs_weight(key, best, settings.temperature, end - first)
-        if settings.playout == GREEDY:
-            sort_by_key(statistics, first, end)
-
-
-@inlined
-def sort_by_key(statistics: MoveStatistics, first: Index, end: Index) -> None:
-    """Best first, of equals the lower move. The order hardly changes between refreshes: insertion sort.
-
-    Where it does, in the first ones, that takes seconds for tens of thousands of moves: Shell's sort then.
-    """
-    order = statistics.order[first:end]
-    moves = end - first
-    if _insert_by_key(order, statistics.key, 1, FEW_STEPS * moves):
-        return
-    gap = 1
-    while gap < moves // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        _insert_by_key(order, statistics.key, gap, moves * moves)
-        gap //= 3
-
-
-@piece
-def _insert_by_key(order: Int32Array, key: Float64Array, gap: Index, most_steps: Index) -> bool:
-    """Sort moves `gap` places apart among themselves; whether it was done in about `most_steps` steps.
-
-    Where it takes more, what is left stays unsorted.
-    """
-    steps = 0
-    for i in range(gap, order.shape[0]):
-        move = order[i]
-        j = i - gap
-        while j >= 0 and (key[order[j]] < key[move] or (key[order[j]] == key[move] and order[j] > move)):
-            order[j + gap] = order[j]
-            j -= gap
-            steps += 1
-        order[j + gap] = move
-        if steps > most_steps:
-            return False
-    return True

@@ -10,7 +10,7 @@ import numpy as np
 
 from ggp.jit.compiling import kernel
 from ggp.jit.entry_points import NO_ENTRY, entry_point
-from ggp.jit.rows import Index, any_lane, store
+from ggp.jit.rows import Index, store
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.indices import numbers_of_planes, planes_of_indices
@@ -19,17 +19,12 @@ from ggp.search.mcts.kernels.arrays import CUT, Parts, SearchMemory
 from ggp.search.mcts.kernels.lane_half import finish_tick, lanes_in_playouts, settle_and_end
 from ggp.search.mcts.kernels.tree import is_untried, random_below
 from ggp.search.mcts.policies.fast_kernels import choose_by_cases, level_in_lane, weight_of_level
-from ggp.search.mcts.policies.greedy import choose_best, draw_with_probability
 from ggp.search.mcts.policies.mast import choose_by_weights, learn_moves, learn_tree_moves, refresh_weights
-from ggp.search.mcts.policies.nst import choose_by_ngrams, learn_ngrams, record_choices
 from ggp.search.mcts.policies.past import choose_by_facts, learn_pairs, record_states
 from ggp.search.mcts.policies.policy import (
     ALL_MOVES,
     FAST,
     GIBBS,
-    GREEDY,
-    GREEDY_NGRAMS,
-    NGRAMS,
     NO_MOVES,
     PAST,
     TREE_MOVES,
@@ -62,24 +57,6 @@ def choose_with_mast(memory: Unboxed[SearchMemory]) -> None:
 
 
 @kernel
-def choose_greedily(memory: Unboxed[SearchMemory]) -> None:
-    """The same by the order of the moves, but some lanes uniformly."""
-    search = unboxed(memory)
-    tables = search.tables
-    arrays = search.arrays
-    settings = search.settings
-    over = settle_and_end(search)
-    playing = lanes_in_playouts(arrays, over)
-    greedy = playing & ~playing
-    if any_lane(playing):
-        greedy = playing & ~draw_with_probability(arrays, settings.epsilon)
-    planes = settings.choice_planes
-    stuck = choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, playing)
-    choose_best(tables, arrays, search.statistics, settings, greedy & ~stuck)
-    store(arrays.mask, CUT, over | stuck)
-
-
-@kernel
 def choose_with_past(memory: Unboxed[SearchMemory]) -> None:
     """The same by the facts that hold, which are recorded."""
     search = unboxed(memory)
@@ -102,22 +79,6 @@ def choose_with_fast(memory: Unboxed[SearchMemory]) -> None:
     cases = search.contexts.cases
     stuck = choose_by_cases(
         search.tables, arrays.value, cases, arrays.roulette.planes, arrays.random, playing
-    )
-    store(arrays.mask, CUT, over | stuck)
-
-
-@kernel
-def choose_with_nst(memory: Unboxed[SearchMemory]) -> None:
-    """The same by the moves before; which roles have a choice is recorded."""
-    search = unboxed(memory)
-    tables = search.tables
-    arrays = search.arrays
-    over = settle_and_end(search)
-    playing = lanes_in_playouts(arrays, over)
-    record_choices(tables, arrays)
-    start = search.walkers.start
-    stuck = choose_by_ngrams(
-        tables, arrays, search.statistics, search.contexts, search.settings, start, playing
     )
     store(arrays.mask, CUT, over | stuck)
 
@@ -176,15 +137,6 @@ def learn_pairs_of_playout(memory: Unboxed[SearchMemory], walker: int, lane: int
 
 
 @kernel
-def learn_ngrams_of_playout(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
-    """Enter the same playout into the N-grams (NST)."""
-    search = unboxed(memory)
-    arrays = search.arrays
-    start = search.walkers.start[lane]
-    learn_ngrams(arrays, search.contexts, search.settings, lane, start, arrays.counter[c.TICK])
-
-
-@kernel
 def mix_in(memory: Unboxed[SearchMemory], first: int, end: int, all_visits: int, reference: int) -> None:
     """Mix all-moves-as-first means into arrays.score, the means of the edges `first` .. `end` - 1."""
     search = unboxed(memory)
@@ -198,21 +150,20 @@ def draw_with_fast(memory: Unboxed[SearchMemory], first: int, end: int, role: in
     search = unboxed(memory)
     tree = search.tree
     arrays = search.arrays
-    settings = search.settings
     cases = search.contexts.cases
     top: Index = cases.weight.shape[1]
     for e in range(first, end):
-        if is_untried(tree, settings, e):
+        if is_untried(tree, e):
             level = level_in_lane(arrays.value, cases, np.int64(tree.move[e]), lane)
             arrays.score[e - first] = level
             top = level if level < top else top
     total: Index = 0
     for e in range(first, end):
-        if is_untried(tree, settings, e):
+        if is_untried(tree, e):
             total += weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
     k = random_below(arrays.seed, total)
     for e in range(first, end):
-        if is_untried(tree, settings, e):
+        if is_untried(tree, e):
             k -= weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
             if k < 0:
                 return e
@@ -222,16 +173,8 @@ def draw_with_fast(memory: Unboxed[SearchMemory], first: int, end: int, role: in
 _CHOOSE = {
     UNIFORM: choose_uniformly,
     GIBBS: choose_with_mast,
-    GREEDY: choose_greedily,
     PAST: choose_with_past,
     FAST: choose_with_fast,
-    NGRAMS: choose_with_nst,
-    GREEDY_NGRAMS: choose_with_nst,
-}
-_LEARN_CONTEXT = {
-    PAST: learn_pairs_of_playout,
-    NGRAMS: learn_ngrams_of_playout,
-    GREEDY_NGRAMS: learn_ngrams_of_playout,
 }
 
 
@@ -239,7 +182,6 @@ def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
     """The parts of a search by its settings, compiled or loaded from the cache."""
     settings = memory.value.settings
     has_amaf = settings.rave_k > 0.0
-    learn_context = _LEARN_CONTEXT.get(settings.playout)
     return Parts(
         choose=entry_point(_CHOOSE[settings.playout], memory),
         finish=entry_point(finish_tick, memory),
@@ -248,7 +190,9 @@ def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
         if settings.learning != NO_MOVES
         else NO_ENTRY,
         learn_amaf=entry_point(learn_amaf_of_playout, memory, 0, 0) if has_amaf else NO_ENTRY,
-        learn_context=NO_ENTRY if learn_context is None else entry_point(learn_context, memory, 0, 0),
+        learn_context=entry_point(learn_pairs_of_playout, memory, 0, 0)
+        if settings.playout == PAST
+        else NO_ENTRY,
         draw=entry_point(draw_with_fast, memory, 0, 0, 0, 0) if settings.playout == FAST else NO_ENTRY,
         mix=entry_point(mix_in, memory, 0, 0, 0, 0) if has_amaf else NO_ENTRY,
     )

@@ -255,10 +255,3 @@ def learn_pairs(
                 contexts.pair[move, 2 * f + 1] = total
                 if visits >= settings.past_visits:
                     contexts.pair_mean[move, f] = total / visits
-
-
-def refresh_means(contexts: ContextStatistics, past_visits: float) -> None:
-    """Recompute the means after visits and totals were changed from outside."""
-    visits, total = contexts.pair[:, ::2], contexts.pair[:, 1::2]
-    contexts.pair_mean[:] = -1.0
-    np.divide(total, visits, out=contexts.pair_mean, where=visits >= past_visits)

@@ -1,7 +1,6 @@
 """Policy: how playouts choose, what they teach, and what the tree mixes in; each is registered here.
 
-A policy is written as parts joined by `+`: one of PLAYOUT_POLICIES, `greedy` with some of these, and one of
-TREE_POLICIES.
+A policy is written as parts joined by `+`: one of PLAYOUT_POLICIES and one of TREE_POLICIES.
 
     >>> policy = parse_policy("rave+mast")
     >>> policy.playouts.name, policy.mixes_in
@@ -21,7 +20,7 @@ from enum import Flag, auto
 from functools import cache
 
 # Settings.playout: how playouts draw.
-UNIFORM, GIBBS, GREEDY, PAST, FAST, NGRAMS, GREEDY_NGRAMS = range(7)
+UNIFORM, GIBBS, PAST, FAST = range(4)
 
 # Settings.learning: whose moves enter the move statistics.
 NO_MOVES, ALL_MOVES, TREE_MOVES = range(3)
@@ -35,9 +34,8 @@ class Need(Flag):
     """Memory, beside the tree, and preparation that a playout policy needs.
 
     STATISTICS   means per move
-    CONTEXTS     choices by the state or by earlier moves, not by the moves alone
+    CONTEXTS     choices by the state, not by the moves alone
     STATES       the states of the lanes for some ticks, and pairs of facts and moves
-    GRAMS        a table of N-grams, and which roles had a choice for some ticks
     FEATURES     features of the game, learned before the first search
     """
 
@@ -45,7 +43,6 @@ class Need(Flag):
     STATISTICS = auto()
     CONTEXTS = auto()
     STATES = auto()
-    GRAMS = auto()
     FEATURES = auto()
 
 
@@ -53,7 +50,7 @@ class Need(Flag):
 class PlayoutPolicy:
     """One way to choose moves in playouts.
 
-    draws                 Settings.playout; `draws_greedily` with `greedy`, None if that does not go together
+    draws                 Settings.playout
     learns                Settings.learning
     temperature           default tau of the Gibbs distribution
     has_stand_in          whether MAST plays if its needs cannot be met
@@ -63,7 +60,6 @@ class PlayoutPolicy:
     name: str
     help: str
     draws: int
-    draws_greedily: int | None = None
     learns: int = NO_MOVES
     needs: Need = Need.NOTHING
     temperature: float = 10.0
@@ -77,7 +73,6 @@ PLAYOUT_POLICIES = (
         "mast",
         "Gibbs sampling over the mean goal of each move (MAST)",
         GIBBS,
-        draws_greedily=GREEDY,
         learns=ALL_MOVES,
         needs=Need.STATISTICS,
     ),
@@ -85,7 +80,6 @@ PLAYOUT_POLICIES = (
         "to-mast",
         "MAST that learns from moves in the tree only (TO-MAST)",
         GIBBS,
-        draws_greedily=GREEDY,
         learns=TREE_MOVES,
         needs=Need.STATISTICS,
     ),
@@ -96,14 +90,6 @@ PLAYOUT_POLICIES = (
         learns=ALL_MOVES,
         needs=Need.STATISTICS | Need.CONTEXTS | Need.STATES,
         has_stand_in=True,
-    ),
-    PlayoutPolicy(
-        "nst",
-        "means of moves together with the one or two joint moves before them (N-grams, NST)",
-        NGRAMS,
-        draws_greedily=GREEDY_NGRAMS,
-        learns=ALL_MOVES,
-        needs=Need.STATISTICS | Need.CONTEXTS | Need.GRAMS,
     ),
     PlayoutPolicy(
         "fast",
@@ -124,11 +110,8 @@ TREE_POLICIES = {
 }
 """What is mixed into the means of the tree; see `ggp.search.mcts.policies.rave`."""
 
-GREEDILY = "greedy"
-GREEDY_HELP = "the best mean, but a uniform move with probability epsilon"
-
 _BY_NAME = {each.name: each for each in PLAYOUT_POLICIES}
-POLICY_PARTS = (*_BY_NAME, *TREE_POLICIES, GREEDILY)
+POLICY_PARTS = (*_BY_NAME, *TREE_POLICIES)
 
 
 @dataclass(frozen=True)
@@ -141,16 +124,12 @@ class Policy:
 
     name: str
     playouts: PlayoutPolicy
-    is_greedy: bool = False
     mixes_in: str = ""
 
     @property
     def draws(self) -> int:
         """Settings.playout."""
-        if not self.is_greedy:
-            return self.playouts.draws
-        assert self.playouts.draws_greedily is not None
-        return self.playouts.draws_greedily
+        return self.playouts.draws
 
     @property
     def temperature(self) -> float:
@@ -175,7 +154,7 @@ class Policy:
 
 @cache
 def parse_policy(text: str) -> Policy:
-    """The policy written as `text`, such as `mast+greedy`. Raises PolicyError."""
+    """The policy written as `text`, such as `mast+rave`. Raises PolicyError."""
     parts = set(text.split("+"))
     if unknown := parts - set(POLICY_PARTS):
         raise PolicyError(
@@ -185,13 +164,10 @@ def parse_policy(text: str) -> Policy:
     learning = [each.name for each in named if each.draws != UNIFORM]
     if len(learning) > 1:
         raise PolicyError(f"{' and '.join(learning)} cannot be combined")
-    if len(named) > 1 or (named and named[0].draws == UNIFORM and GREEDILY in parts):
+    if len(named) > 1:
         raise PolicyError("uniform playouts learn nothing")
     playouts = named[0] if named else PLAYOUT_POLICIES[0]
-    if GREEDILY in parts and playouts.draws_greedily is None:
-        greedy = [each.name for each in PLAYOUT_POLICIES if each.draws_greedily is not None]
-        raise PolicyError(f"greedy needs {', '.join(greedy[:-1])} or {greedy[-1]}")
     if parts.issuperset(TREE_POLICIES):
         raise PolicyError("rave and grave cannot be combined")
     mixed = next((part for part in TREE_POLICIES if part in parts), "")
-    return Policy(text, playouts, GREEDILY in parts, mixed)
+    return Policy(text, playouts, mixed)

@@ -3,12 +3,10 @@
 
     UniformPolicy    every legal move alike
     MastPolicy       MAST and TO-MAST: Gibbs sampling, weight exp(mean goal of the move / tau)
-    GreedyPolicy     the best mean, but uniform moves with probability epsilon
-    NstPolicy        NST: means of moves together with the joint moves before them, N-grams
     PastPolicy       PAST: the mean per fact that holds and move, the largest of them
     FastPolicy       FAST: values learned beforehand for features of states
 
-Source: Finnsson & Björnsson (2010); greedy playouts and NST: Tak, Winands & Björnsson (2012). Weights are
+Source: Finnsson & Björnsson (2010). Weights are
 integers 1 .. LARGEST_WEIGHT, relative to the best move of the role, because lanes add weights bit by bit.
 A move that was never made counts like the best one of its role.
 """
@@ -18,7 +16,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -29,9 +27,6 @@ from ggp.game import RANDOM_ROLE, Fact, Game, Move, is_compiled
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.policy import (
     GIBBS,
-    GREEDY,
-    GREEDY_NGRAMS,
-    NGRAMS,
     PAST,
     TREE_MOVES,
     UNIFORM,
@@ -74,11 +69,6 @@ class UniformPolicy:
         self.game, self.options, self.lane, self.tree = game, options, lane, tree
         roles = game.roles
         self.chance_index = roles.index(RANDOM_ROLE) if RANDOM_ROLE in roles else -1
-        self.made: Sequence[Step] = ()
-
-    def follow(self, steps: Sequence[Step]) -> None:
-        """Begin a playout; `steps` grows with the joint moves of this simulation."""
-        self.made = steps
 
     def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
         """Per role the index of the move to make; 0 for a role without any (then the playout is over)."""
@@ -98,15 +88,12 @@ class UniformPolicy:
     def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
         """Learn from one simulation, of which `tree_depth` steps were in the tree."""
 
-    def decay(self, factor: float) -> None:
-        """Discount the visits and totals learned, when the match goes on."""
-
 
 @dataclass
 class Mean:
-    """A running mean goal; decay makes fractions of visits."""
+    """A running mean goal."""
 
-    visits: float = 0
+    visits: int = 0
     total: float = 0.0
 
     def add(self, goal: float) -> None:
@@ -116,16 +103,6 @@ class Mean:
     @property
     def value(self) -> float:
         return self.total / self.visits
-
-    def decay(self, factor: float) -> None:
-        self.visits *= factor
-        self.total *= factor
-
-
-def _decay_all(tables: Iterable[Mapping[Any, Mean]], factor: float) -> None:
-    for table in tables:
-        for mean in table.values():
-            mean.decay(factor)
 
 
 class MastPolicy(UniformPolicy):
@@ -164,30 +141,8 @@ class MastPolicy(UniformPolicy):
             self._refresh_in = self.options.refresh or 1
             self._is_fresh = True
             for role, means in enumerate(self.means):
-                self._keys[role] = {move: mean.value for move, mean in means.items() if mean.visits > 0}
+                self._keys[role] = {move: mean.value for move, mean in means.items()}
                 self.best[role] = max(self._keys[role].values(), default=0.0)
-
-    def decay(self, factor: float) -> None:
-        _decay_all(self.means, factor)
-
-
-class GreedyPolicy(MastPolicy):
-    """The move with the best mean, the first of equals; with probability epsilon all roles move uniformly.
-
-    Untried edges in the tree are drawn by MAST.
-    """
-
-    def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
-        is_uniform = self.lane.chance(self.options.epsilon_in_1024ths)
-        uniform = UniformPolicy.choose(self, state, moves)
-        if is_uniform:
-            return uniform
-        return tuple(
-            uniform[role]
-            if role == self.chance_index or not options
-            else max(range(len(options)), key=lambda i: (self.key(role, options[i]), -i))
-            for role, options in enumerate(moves)
-        )
 
 
 class PastPolicy(MastPolicy):
@@ -231,75 +186,6 @@ class PastPolicy(MastPolicy):
             for role, move in enumerate(step.joint_move):
                 for fact in facts:
                     self.pairs[role].setdefault((fact, move), Mean()).add(goals[role])
-
-    def decay(self, factor: float) -> None:
-        super().decay(factor)
-        _decay_all(self.pairs, factor)
-
-
-class NstPolicy(MastPolicy):
-    """The average of a move's mean and its means after the last one and two joint moves; greedy or Gibbs.
-
-    N-grams with fewer than `nst_visits` visits do not count. Moves without an alternative teach nothing, and
-    untried edges in the tree are drawn by MAST.
-    """
-
-    def __init__(self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> None:
-        super().__init__(game, options, lane, tree)
-        self.grams: list[dict[tuple[Moves, ...], Mean]] = [{} for _ in game.roles]
-        self._is_greedy = options.parsed_policy.is_greedy
-
-    def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
-        if not all(moves):
-            return tuple(0 for _ in moves)
-        is_uniform = self._is_greedy and self.tree.below(1024) < self.options.epsilon_in_1024ths
-        return tuple(self._choose(role, options, is_uniform) for role, options in enumerate(moves))
-
-    def _choose(self, role: int, options: Moves, is_uniform: bool) -> int:
-        if len(options) == 1:
-            return 0
-        if role == self.chance_index or is_uniform:
-            return self.tree.below(len(options))
-        values = [self.value(role, move) for move in options]
-        best = max(values)
-        if self._is_greedy:
-            return values.index(best)
-        return self.tree.choose(
-            [gibbs_weight(-int(8 * (best - v)) / 8, 0.0, self.options.gibbs_temperature) for v in values]
-        )
-
-    def value(self, role: int, move: Move) -> float:
-        """The average of the means of the N-grams that end with `move`."""
-        total, count = self.key(role, move), 1
-        for length in (1, 2):
-            gram = self._gram(self.made, len(self.made), length, move)
-            mean = self.grams[role].get(gram) if gram else None
-            if mean is None or mean.visits < self.options.nst_visits:
-                break
-            total, count = total + mean.value, count + 1
-        return total / count
-
-    @staticmethod
-    def _gram(steps: Sequence[Step], end: int, length: int, move: Move) -> tuple[Moves, ...] | None:
-        """`move` after the `length` joint moves before steps[end], if there are that many."""
-        if end < length:
-            return None
-        return (*(step.joint_move for step in steps[end - length : end]), (move,))
-
-    def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
-        super().learn(steps, tree_depth, goals)
-        for end, step in enumerate(steps):
-            for role, move in enumerate(step.joint_move):
-                options = self.game.legal_moves(step.state, self.game.roles[role])
-                if role == self.chance_index or len(options) == 1:
-                    continue
-                for length in (1, 2):
-                    if gram := self._gram(steps, end, length, move):
-                        self.grams[role].setdefault(gram, Mean()).add(goals[role])
-
-    def decay(self, factor: float) -> None:
-        super().decay(factor)
-        _decay_all(self.grams, factor)
 
 
 class FastPolicy(MastPolicy):
@@ -388,8 +274,5 @@ def make_policy(
 _TWINS: Mapping[int, type[UniformPolicy]] = {
     UNIFORM: UniformPolicy,
     GIBBS: MastPolicy,
-    GREEDY: GreedyPolicy,
     PAST: PastPolicy,
-    NGRAMS: NstPolicy,
-    GREEDY_NGRAMS: NstPolicy,
 }

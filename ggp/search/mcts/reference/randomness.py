@@ -64,13 +64,6 @@ class LaneRandom:
             if number <= limit:
                 return number
 
-    def chance(self, numerator: int, bits: int = 10) -> bool:
-        """True with probability numerator / 2**bits; draws `bits` bits."""
-        drawn = 0
-        for b in range(bits):
-            drawn = drawn | self.bit() if (numerator >> b) & 1 else drawn & self.bit()
-        return bool(drawn) or numerator >= 1 << bits
-
     def choose(self, weights: Sequence[int]) -> int:
         """An index with probability proportional to its weight."""
         k = self.at_most(sum(weights) - 1)

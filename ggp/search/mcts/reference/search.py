@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from ggp.game import RANDOM_ROLE, Game, GoalError, Move, NoLegalMoveError, Role
@@ -56,7 +56,6 @@ class OutOfTimeError(Exception):
 class Search:
     """The search of one role in one match; keeps its tree from move to move.
 
-    known_goals   goals of states that count as proven although they are not terminal; None where unknown
     find_win      first move, by index, by which the role with that index, the only one with a choice in a
                   state, wins at once; None if there is none. Nodes at which there is one are proven
     `best_move()` may be called, also from another thread, at any time after `move_to`.
@@ -90,10 +89,8 @@ class Search:
         self._opened: dict[Hashable, Node] = {}  # by state, those that a simulation has gone on from
         self.node_count = 0
         self.simulation_count = 0
-        self.known_goals: Callable[[Hashable], Goals | None] | None = None
         self.find_win: Callable[[Hashable, int], int | None] | None = None
         self.is_solving = self.options.is_solving and len(game.roles) <= 2 and self.chance_index < 0
-        self._has_other_sums = False
         self._on_progress = on_progress
         self._on_report = on_report
         self._clock = clock
@@ -107,7 +104,6 @@ class Search:
         """Make `state`, to which `joint_move` led, the root, keeping the tree below it where there is one."""
         root = before = self.root
         if root is not None and root.state != state:
-            self.policy.decay(self.options.decay)
             known = root.children.values() if self.options.is_reusing else ()
             root = next((child for child in known if child.state == state), None)
         self.root = root or make_node(self.game, state)
@@ -220,7 +216,6 @@ class Search:
         goals = node.proof or node.goals or self.playout(node, steps, deadline)
         if is_new and node.goals is not None and self.is_solving:
             self.prove(path, node, node.goals)
-        self._has_other_sums |= self._has_other_sum(goals)
         back_up(path, goals)
         self._playouts += 1
         self._depth_sum += tree_depth
@@ -245,7 +240,8 @@ class Search:
                     break
             if self._has_grave:
                 amaf = reference_at(node, amaf, self.options.grave_reference)
-            indices = self.select_moves(node, amaf)
+            under_way = [taken for passed, taken in path if passed is node]
+            indices = self.select_moves(node, amaf, under_way)
             path.append((node, indices))
             child = node.children.get(indices)
             if child is None or len(path) == self.options.depth_limit:
@@ -256,14 +252,8 @@ class Search:
     def _open(self, path: Path, node: Node) -> Node:
         """The node to go on from, at one that is to be left for the first time.
 
-        Another one with the same state stands for it in a graph. It is proven if the goals of its state are
-        known, or if a move wins at once.
+        Another one with the same state stands for it in a graph. It is proven if a move wins at once.
         """
-        if path and self.known_goals is not None and self.is_solving:
-            goals = self.known_goals(node.state)
-            if goals is not None:
-                self.prove(path, node, goals)
-                return node
         if path and self.options.is_graph:
             opened = self._opened.setdefault(node.state, node)
             if opened is not node:
@@ -285,33 +275,36 @@ class Search:
             node.proof = tuple(BEST_GOAL if r == role else 0.0 for r in range(len(node.moves)))
             pass_up(path, node.proof)
 
-    def select_moves(self, node: Node, amaf: AmafTable | None = None) -> MoveIndices:
+    def select_moves(
+        self, node: Node, amaf: AmafTable | None = None, under_way: Sequence[MoveIndices] = ()
+    ) -> MoveIndices:
         """Per role an untried move, drawn by the policy's weights, else the first with the highest value.
 
-        `amaf` is the table that GRAVE reads.
+        amaf        the table that GRAVE reads
+        under_way   the moves by which this descent has left `node` before, where states recur: they count
+                    as visits
         """
-        return tuple(self._select(node, role, len(moves), amaf) for role, moves in enumerate(node.moves))
+        indices = []
+        for role, moves in enumerate(node.moves):
+            counts = node.visits[role]
+            if under_way:
+                counts = [n + sum(taken[role] == m for taken in under_way) for m, n in enumerate(counts)]
+            indices.append(0 if len(moves) == 1 else self._select(node, role, counts, amaf))
+        return tuple(indices)
 
-    def _select(self, node: Node, role: int, count: int, amaf: AmafTable | None) -> int:
-        if count == 1:
-            return 0
+    def _select(self, node: Node, role: int, counts: Sequence[int], amaf: AmafTable | None) -> int:
         if role == self.chance_index:
-            return self.rng.below(count)
-        visits = node.visits[role]
-        untried = [m for m, n in enumerate(visits) if n == 0]
+            return self.rng.below(len(counts))
+        untried = [m for m, n in enumerate(counts) if n == 0]
         if untried:
             weights = self.policy.weights(role, [node.moves[role][m] for m in untried], node.state)
             return untried[self.rng.choose(weights)]
-        bonus = self.options.exploration * math.sqrt(math.log(node.visit_count))
-        beta = self._beta(node)
-        values = [self._value(node, role, m, bonus, beta, amaf) for m in range(count)]
-        return max(range(count), key=values.__getitem__)
-
-    def _beta(self, node: Node) -> float:
-        """The weight of all-moves-as-first means at `node`; 0 without RAVE and GRAVE."""
-        if not self._has_rave and not self._has_grave:
-            return 0.0
-        return rave_weight(self.options.rave_k, node.visit_count)
+        all_visits = sum(counts)
+        bonus = self.options.exploration * math.sqrt(math.log(all_visits))
+        has_amaf = self._has_rave or self._has_grave
+        beta = rave_weight(self.options.rave_k, all_visits) if has_amaf else 0.0
+        values = [self._value(node, role, m, bonus / math.sqrt(n), beta, amaf) for m, n in enumerate(counts)]
+        return values.index(max(values))
 
     def _value(
         self, node: Node, role: int, m: int, bonus: float, beta: float, amaf: AmafTable | None
@@ -319,11 +312,14 @@ class Search:
         """UCB1 of one move, mixed with its all-moves-as-first mean; or its proven goal."""
         if self.is_solving and (goal := proven_goal(node, role, m)) is not None:
             return goal
-        visits = node.visits[role][m]
-        mean = node.totals[role][m] / visits
+        visits, totals = node.visits[role], node.totals[role]
+        if visits[m] > 0:
+            mean = totals[m] / visits[m]
+        else:
+            mean = sum(totals) / sum(visits) if any(visits) else NEUTRAL_GOAL
         if beta > 0.0 and (seen := amaf_mean(node, role, m, amaf)) is not None:
             mean = beta * seen + (1.0 - beta) * mean
-        return mean + bonus / math.sqrt(visits)
+        return mean + bonus
 
     def expand(self, path: Path) -> Node:
         """The node behind the last step of `path`, made now, and added to the tree while there is room."""
@@ -341,9 +337,7 @@ class Search:
         Raises OutOfTimeError.
         """
         game, state, moves = self.game, node.state, node.moves
-        self.policy.follow(steps)
-        limit, cutoff = self.options.step_limit, self.options.cutoff
-        for _ in range(min(limit, cutoff) if cutoff else limit):
+        for _ in range(self.options.step_limit):
             if self._clock() >= deadline:
                 raise OutOfTimeError
             indices = self.policy.choose(state, moves)
@@ -355,22 +349,7 @@ class Search:
             if game.is_terminal(state):
                 return self._watched(goals_of(game, state))
             moves = tuple(legal_or_none(game, state, role) for role in game.roles)
-        else:
-            if 0 < cutoff <= limit:
-                return self.goals_of_cut(state)
         return goals_of(game, state)
-
-    def goals_of_cut(self, state: Hashable) -> Goals:
-        """The goals of a playout that was cut in `state`, or NEUTRAL_GOAL for all.
-
-        Neutral if a role does not have exactly one goal, or if the goals of two roles do not sum up to 100
-        although those of all ends so far did: such goals are mere placeholders.
-        """
-        goals = tuple(_goal_of(self.game, state, role) for role in self.game.roles)
-        known = tuple(goal for goal in goals if goal is not None)
-        if len(known) == len(goals) and (self._has_other_sums or not self._has_other_sum(known)):
-            return known
-        return tuple(0.0 if role == RANDOM_ROLE else NEUTRAL_GOAL for role in self.game.roles)
 
     def _watched(self, goals: Goals) -> Goals:
         """The goals of an end; proofs are sound while those of two roles sum up to 100 at each."""
@@ -384,7 +363,7 @@ class Search:
         return len(goals) == 2 and self.chance_index < 0 and sum(goals) != BEST_GOAL
 
     def prove(self, path: Path, leaf: Node, goals: Goals) -> None:
-        """`leaf` is an end or known: pass its goals up as far as they prove anything (MCTS-Solver)."""
+        """`leaf` is an end: pass its goals up as far as they prove anything (MCTS-Solver)."""
         parent, indices = path[-1]
         self._watched(goals)
         if not self.is_solving or parent.children.get(indices) is not leaf:
@@ -423,17 +402,16 @@ def legal_or_none(game: Game[Any], state: Hashable, role: Role) -> Moves:
 
 def goals_of(game: Game[Any], state: Hashable) -> Goals:
     """Each role's goal in `state`; 0 for `random`, and if the rules do not give exactly one."""
-    return tuple(_goal_of(game, state, role) or 0.0 for role in game.roles)
+    return tuple(_goal_of(game, state, role) for role in game.roles)
 
 
-def _goal_of(game: Game[Any], state: Hashable, role: Role) -> float | None:
-    """The goal of `role`, 0 for `random`, None if the rules do not give exactly one."""
+def _goal_of(game: Game[Any], state: Hashable, role: Role) -> float:
     if role == RANDOM_ROLE:
         return 0.0
     try:
         return float(game.goal(state, role))
     except GoalError:
-        return None
+        return 0.0
 
 
 def back_up(path: Path, goals: Goals) -> None:

@@ -12,7 +12,6 @@ from ggp.search.mcts.kernels.look_ahead import LEAST_LOOKS, RARE, SAMPLED
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch
-from ggp.solver.endings import EndingTable
 
 
 @cache
@@ -26,15 +25,10 @@ def one_lane(**options) -> MctsOptions:
     return replace(MctsOptions(memory_mebibytes=16, **options).with_one_lane(), ramp=0)
 
 
-def search_both(
-    game: CompiledGame, options: MctsOptions, seed: int, simulations: int, endings: EndingTable | None = None
-):
+def search_both(game: CompiledGame, options: MctsOptions, seed: int, simulations: int):
     """The same search twice, from the initial state: on lanes, and in plain Python."""
     lanes = LanesSearch(game, game.roles[0], seed=seed, options=options)
     twin = Search(game, game.roles[0], seed=seed, options=options)
-    if endings is not None:
-        lanes.use_known_goals(endings.known, endings.goal_sum)
-        twin.known_goals = lambda state: goals_of(endings, game, state)
     if options.is_looking:
         assert winning_tables(game) is not None
         twin.find_win = FindWin(game)
@@ -83,13 +77,6 @@ def wins_at_once(game: CompiledGame, state: bytes, role: int) -> list[bool]:
         expected = [100 if r == role else 0 for r in range(len(game.roles))]
         found.append(game.is_terminal(after) and [game.goal(after, name) for name in game.roles] == expected)
     return found
-
-
-def goals_of(endings: EndingTable, game: CompiledGame, state: bytes) -> tuple[float, ...] | None:
-    try:
-        return endings.tablebase.worth(game.facts(state)).values
-    except KeyError:
-        return None
 
 
 def lanes_node(engine, node):
@@ -175,9 +162,3 @@ def assert_same_tree(lanes: LanesSearch, twin: Search) -> int:
     joined = int((engine.tree.first_edge[: engine.node_count, 0] < MISSING).sum())
     assert len(numbers) == engine.node_count - joined
     return len(numbers)
-
-
-def nodes_proven(lanes: LanesSearch) -> int:
-    """How many nodes of the tree are proven."""
-    engine = lanes.engines[0]
-    return int((engine.tree.proof[: engine.node_count] >= 0).sum())

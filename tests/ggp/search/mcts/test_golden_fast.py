@@ -34,11 +34,8 @@ def test_lanes_agree_with_the_reference_in_the_capture_form(name, simulations):
     assert all(min(values) == NO_CAPTURE < max(values) for values in model.values)
 
 
-@pytest.mark.parametrize(
-    "options", [{"fast_scale": 0.1}, {"temperature": 5.0}, {"in_flight": "ignored"}], ids=str
-)
-def test_lanes_agree_with_the_reference_for_options_of_fast(options):
-    lanes, twin = search_both(compiled("connectfour_4x4"), fast(**options), 3, 200)
+def test_lanes_agree_with_the_reference_in_the_temperature_of_fast():
+    lanes, twin = search_both(compiled("connectfour_4x4"), fast(temperature=5.0), 3, 200)
     assert assert_same_tree(lanes, twin) > 100
 
 

@@ -10,9 +10,10 @@ from ggp.search.mcts.search import LanesSearch
 
 COUNTS = (1, 100, 10_000, 32_000, 60_000, 120_000, 10**6)
 POLICIES = [
-    *(part if part not in TREE_POLICIES else f"uniform+{part}" for part in POLICY_PARTS if part != "greedy"),
-    "mast+greedy", "nst+greedy", "rave+past", "grave+fast",
-]  # fmt: skip
+    *(part if part not in TREE_POLICIES else f"uniform+{part}" for part in POLICY_PARTS),
+    "rave+past",
+    "grave+fast",
+]
 
 
 def types_of_memory(spec, name="tictactoe"):

@@ -175,31 +175,3 @@ def test_search_in_a_terminal_state_does_nothing():
     search = Search(Nim(), Symbol("left"), seed=0)
     search.move_to((0, 0), None)
     assert search.run(Budget(simulations=10)) == 0
-
-
-def goals_of_cut(has_other_sums, goals):
-    class Open(Nim):
-        def goals(self, state):
-            return goals
-
-    search = search_of(Open(9))
-    search._has_other_sums = has_other_sums
-    return search.goals_of_cut(search.root.state)
-
-
-def test_playout_that_was_cut_counts_the_goals_of_its_state():
-    assert goals_of_cut(False, (30, 70)) == (30.0, 70.0)
-    assert goals_of_cut(True, (30, 20)) == (30.0, 20.0)
-
-
-def test_playout_that_was_cut_is_neutral_where_goals_are_no_verdict():
-    assert goals_of_cut(False, (0, 0)) == (50.0, 50.0)
-    assert goals_of_cut(True, (None, 100)) == (50.0, 50.0)
-
-
-def test_cutoff_leaves_playouts_that_end_in_time_alone():
-    search = search_of(Nim(2), options=MctsOptions(cutoff=2))
-    search.run(Budget(simulations=50))
-    root = search.root
-    means = [total / n for total, n in zip(root.totals[0], root.visits[0], strict=True)]
-    assert means == [0.0, 100.0]

@@ -13,7 +13,6 @@ from ggp.search.mcts.kernels.tree import select_edge
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.parts import link_parts
 from ggp.search.mcts.tree_engine import TreeEngine
-from tests.conftest import mostly_slow
 
 EXPLORATION = 40.0
 RAVE_K = 50.0
@@ -31,15 +30,13 @@ def _selected(search, first, end):
     return _select_in(search, link_parts(memory), memory.address, first, end)
 
 
-def _value(edge, in_flight, has_rave, everything):
+def _value(edge, has_rave, everything):
     """UCB1 of one edge (visits, flight, total, goal, RAVE visits and total) among those of `everything`."""
     visits, flight, total, goal, rave_visits, rave_total = edge
     if goal != UNPROVEN:
         return goal
-    all_visits = sum(_counted(e, in_flight) for e in everything)
-    if in_flight == "losses":
-        mean = total / (visits + flight)
-    elif visits > 0:
+    all_visits = sum(e[0] + e[1] for e in everything)
+    if visits > 0:
         mean = total / visits
     else:
         ended = sum(e[0] for e in everything)
@@ -47,18 +44,14 @@ def _value(edge, in_flight, has_rave, everything):
     if has_rave and rave_visits > 0:
         beta = math.sqrt(RAVE_K / (3 * all_visits + RAVE_K))
         mean = beta * rave_total / rave_visits + (1 - beta) * mean
-    return mean + EXPLORATION * math.sqrt(math.log(all_visits) / _counted(edge, in_flight))
+    return mean + EXPLORATION * math.sqrt(math.log(all_visits) / (visits + flight))
 
 
-def _counted(edge, in_flight):
-    return edge[0] if in_flight == "ignored" else edge[0] + edge[1]
-
-
-def _random_edges(rng, in_flight, count):
-    """Edges that were all tried: with a visit, or one in flight where such count."""
+def _random_edges(rng, count):
+    """Edges that were all tried: with a visit, or one in flight."""
     flight = rng.integers(0, 4, count)
     visits = rng.integers(0, 6, count)
-    visits[(visits == 0) & ((flight == 0) | (in_flight == "ignored"))] = 1
+    visits[(visits == 0) & (flight == 0)] = 1
     goal = np.where(rng.random(count) < 0.1, rng.integers(0, 101, count), UNPROVEN)
     rave_visits = rng.integers(0, 9, count)
     columns = (
@@ -68,11 +61,9 @@ def _random_edges(rng, in_flight, count):
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _engine(policy, in_flight):
+def _engine(policy):
     game = ggp.load("connectfour")
-    options = MctsOptions(
-        policy=policy, in_flight=in_flight, exploration=EXPLORATION, rave_k=RAVE_K, is_solving=True, words=1
-    )
+    options = MctsOptions(policy=policy, exploration=EXPLORATION, rave_k=RAVE_K, is_solving=True, words=1)
     return TreeEngine(game, options, seed=1)
 
 
@@ -90,28 +81,26 @@ def _select(engine, count):
 
 
 @pytest.mark.parametrize("policy", ["uniform", "rave"])
-@pytest.mark.parametrize("in_flight", mostly_slow(["denominator", "losses", "ignored"], 3))
-def test_tried_edge_with_the_highest_value_is_selected(in_flight, policy):
+def test_tried_edge_with_the_highest_value_is_selected(policy):
     rng = np.random.default_rng(7)
-    engine = _engine(policy, in_flight)
+    engine = _engine(policy)
     for count in [*range(2, 9)] * 30:
-        edges = _random_edges(rng, in_flight, count)
+        edges = _random_edges(rng, count)
         _put(engine, edges)
-        values = [_value(edge, in_flight, policy == "rave", edges) for edge in edges]
+        values = [_value(edge, policy == "rave", edges) for edge in edges]
         assert values[_select(engine, count)] == pytest.approx(max(values), abs=1e-9)
 
 
 def test_of_equal_edges_the_first_is_selected():
-    engine = _engine("uniform", "denominator")
+    engine = _engine("uniform")
     _put(engine, [(3, 0, 90, UNPROVEN, 0, 0), *[(3, 0, 150, UNPROVEN, 0, 0)] * 5])
     assert _select(engine, 6) == 1
 
 
-@pytest.mark.parametrize(("in_flight", "free"), [("denominator", {4}), ("losses", {4}), ("ignored", {2, 4})])
-def test_untried_edges_come_first(in_flight, free):
-    engine = _engine("uniform", in_flight)
+def test_untried_edges_come_first():
+    engine = _engine("uniform")
     edges = [(2, 0, 200, UNPROVEN, 0, 0)] * 6
     edges[2] = (0, 1, 0, UNPROVEN, 0, 0)
     edges[4] = (0, 0, 0, UNPROVEN, 0, 0)
     _put(engine, edges)
-    assert {_select(engine, 6) for _ in range(40)} == free
+    assert {_select(engine, 6) for _ in range(40)} == {4}

@@ -12,8 +12,6 @@ import pytest
 
 from ggp.cli.main import app
 from ggp.engines.loading import load
-from ggp.features.endings import draw_endings, in_batches, recognize_ending_measure
-from ggp.knowledge.endings import EndingTerms, solve_endings
 from ggp.knowledge.folder import ENDINGS_FILE_NAME, kept_file
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.match.player import MatchSetup, PlayerSpecError
@@ -21,7 +19,14 @@ from ggp.players.factory import make_player
 from ggp.proofs.prover import Prover
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.solver import SavedSolutionError, SolverLimitError, SolverLimits, UnsolvableError, solve
-from ggp.solver.endings import EndingTable
+from ggp.solver.endings import (
+    EndingTable,
+    EndingTerms,
+    draw_endings,
+    in_batches,
+    recognize_ending_measure,
+    solve_endings,
+)
 from ggp.solver.reachable import closed_states
 
 
@@ -135,17 +140,6 @@ def test_alphabeta_proves_by_the_table_what_lies_beyond_its_depth(tictactoe, ful
     assert known > 40
 
 
-def test_a_prover_decides_one_move_ahead_of_the_table(tictactoe, full, choices, table_file):
-    table = EndingTable(table_file, tictactoe)
-    before = next(state for state in choices[5] if full.worth(state).values[0] == 50)
-    with_table, without = (Prover(tictactoe, 0, mebibytes=16, endings=each) for each in (table, None))
-    for prover in (with_table, without):
-        prover.move_to(before)
-        prover.prove_counted(1)
-    assert without.proven is None
-    assert with_table.proven.goal == full.worth(before).values[0]
-
-
 def goals_kept(spec, game, full, states):
     """How many of the states the player plays without giving away a goal, and the modes of its reports."""
     kept, modes = 0, set()
@@ -161,10 +155,8 @@ def goals_kept(spec, game, full, states):
     return kept, modes
 
 
-@pytest.mark.parametrize("spec", ["mcts:simulations=1,threads=1", "alphabeta:depth=1,evaluation=mobility"])
-def test_players_are_exact_with_the_table_where_they_are_not_without(
-    spec, tictactoe, full, choices, table_file
-):
+def test_alphabeta_is_exact_with_the_table_where_it_is_not_without(tictactoe, full, choices, table_file):
+    spec = "alphabeta:depth=1,evaluation=mobility"
     states = choices[4][:8]
     assert goals_kept(f"{spec},endings={table_file}", tictactoe, full, states) == (8, {"solution"})
     assert goals_kept(spec, tictactoe, full, states)[0] < 8
@@ -203,9 +195,8 @@ def test_files_that_are_no_table_are_refused_or_played_without(
     assert "playing without a table of endings" in caplog.text
     assert "impossible values" in caplog.text
     (data_folder / "text").write_text("no table")
-    for kind in ("mcts", "alphabeta"):
-        with pytest.raises(PlayerSpecError, match="not a saved solution"):
-            make_player(f"{kind}:endings={data_folder / 'text'}")
+    with pytest.raises(PlayerSpecError, match="not a saved solution"):
+        make_player(f"alphabeta:endings={data_folder / 'text'}")
     for damage in ({"part": 7}, {"states": "x"}, {"roles": []}):
         bad.write_bytes(b"\n".join([first, json.dumps(header | damage).encode(), b""]))
         with pytest.raises(SavedSolutionError):
