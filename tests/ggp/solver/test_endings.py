@@ -16,7 +16,6 @@ from ggp.knowledge.folder import ENDINGS_FILE_NAME, kept_file
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.match.player import MatchSetup, PlayerSpecError
 from ggp.players.factory import make_player
-from ggp.proofs.prover import Prover
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.solver import SavedSolutionError, SolverLimitError, SolverLimits, UnsolvableError, solve
 from ggp.solver.endings import (
