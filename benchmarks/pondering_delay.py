@@ -56,8 +56,6 @@ SEARCHES = (
     ("ggp.search.mcts.tree_engine", "TreeEngine", "run"),
     ("ggp.search.mcts.reference.search", "Search", "run"),
     ("ggp.search.information_sets.many_trees", "ManyTreeSearch", "run"),
-    ("ggp.search.forest.determinized", "DeterminizedSearch", "run"),
-    ("ggp.search.information_sets.search", "InformationSetSearch", "run"),
     ("ggp.players.network_play", "NetworkPlay", "choose"),
     ("ggp.search.alphabeta.search", "AlphaBeta", "search"),
 )

@@ -2,14 +2,13 @@
 
 After every step each state held is advanced by all joint moves that the other roles may have made; only
 successors survive in which this role would have observed what it did. Chance moves uniformly, by the rules;
-the other roles are assumed to do so too, or to move as a model of them says. While all possible states fit
-the belief is *exact*; beyond that it is a sample, whose states are advanced in the same way, one step ahead.
+the other roles are assumed to do so too. While all possible states fit the belief is *exact*; beyond that it
+is a sample, whose states are advanced in the same way, one step ahead.
 If no state survives, histories are sampled again from the start; if that fails too, the percepts are ignored
 for one step.
 
 Source: the look-ahead of the proposals follows Schofield, Cerexhe & Thielscher, HyperPlay (AAAI 2012).
-Limits: an improbable history may be missing from a sample, and in states or histories that are drawn one by
-one all roles move uniformly.
+Limits: an improbable history may be missing from a sample.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from ggp.beliefs.tracking import Position
 from ggp.game import Fact, Game, Move, Role, is_compiled, legal_or_none
 
 if TYPE_CHECKING:
-    from ggp.beliefs.lanes_expansion import LanesExpansion, MoveModel
+    from ggp.beliefs.lanes_expansion import LanesExpansion
     from ggp.beliefs.observation_keys import UInt64Array
     from ggp.engines.compiled import CompiledGame
 
@@ -82,16 +81,14 @@ class Belief:
         """The states held with their probabilities, which add up to 1."""
         return dict(self._weights)
 
-    def keep_keys(self, model: MoveModel | None = None, *, is_ordered: bool = False) -> None:
+    def keep_keys(self) -> None:
         """Keep what each role has observed, from the first step on.
 
-        model        says how the other roles move; None: uniformly at random
-        is_ordered   whether the order of observations counts, see `ObservationKeys`
         The game must be compiled, and the expansion this belief's own.
         """
         assert self._on_lanes is not None
         assert not self._history
-        self._on_lanes.keep_keys(model, is_ordered=is_ordered)
+        self._on_lanes.keep_keys()
 
     def keys(self) -> UInt64Array:
         """uint64[N, R]: for each of `states` the keys of what each role has observed, see `ObservationKeys`.

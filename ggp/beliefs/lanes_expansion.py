@@ -7,12 +7,11 @@ disagree die. The work is done by `ggp.beliefs.step_kernels`.
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,7 @@ from ggp.beliefs.step_kernels import (
     read_states,
 )
 from ggp.engines.compiled import CompiledGame
-from ggp.game import RANDOM_ROLE, Fact, Move, Role
+from ggp.game import Fact, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import Lanes
 from ggp.lanes.keys.key_table import KeyTable, fill_table
@@ -41,27 +40,11 @@ BoolArray = NDArray[np.bool_]
 _MOST_CELLS = 1 << 25
 """Bytes that the legal moves of all states, or all successors, may take: games of strangers may be wide."""
 
-_MODELLED_CELLS = 1 << 20
-"""States times moves for which a model of the other roles is asked at once."""
-
 _NOWHERE = np.zeros(0, np.int64)
 _MOST_BLOCKS = 64
 """Ticks made between two looks at the clock at most."""
 _BLOCK_SECONDS = 0.002
 """What they should take at most."""
-
-
-class MoveModel(Protocol):
-    """How the other roles are thought to move, each knowing what it has observed."""
-
-    def __call__(self, role: int, keys: UInt64Array, is_legal: BoolArray) -> NDArray[np.float64]:
-        """float64[N, M]: how probable the moves of a role are; rows add up to 1, illegal moves have 0.
-
-        role       its index
-        keys       uint64[N]: of what it has observed, see `ObservationKeys`
-        is_legal   bool[N, M]: its legal moves; a row may have none, and is then not read
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -114,9 +97,7 @@ class LanesExpansion:
         self._percepts = {game.terms.percepts[i]: i for i in range(first, end)}
         own = game.moves[self._index]
         self._own_moves = {move: int(self._first_move[self._index]) + i for i, move in enumerate(own)}
-        self._chance = game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else -1
-        self._observers: list[ObservationKeys] = []
-        self._model: MoveModel | None = None
+        self._own_keys = ObservationKeys(game, self._index)
         self._key_place: dict[Hashable, int] = {}
         self._keys = np.zeros((0, len(game.roles)), np.uint64)
         self._known: _Known | None = None
@@ -126,22 +107,13 @@ class LanesExpansion:
         """Compile the kernels, or load them from the cache, by a step of no state."""
         with announced_compilation():
             nothing = self._know_joined(b"", 0)
-            origins = self._origins(nothing, slice(0, 0), np.zeros(0), nothing.is_legal, None)
+            origins = self._origins(nothing, np.zeros(0), nothing.is_legal, None)
             found = _Found(self._words, len(self._game.roles), is_keyed=False)
             found.with_room(1)
             self._make(origins, self._percept_tables, found, _NOWHERE)
 
-    def keep_keys(self, model: MoveModel | None = None, *, is_ordered: bool = False) -> None:
-        """From now on, the initial state, keep what each role has observed on the way to the states.
-
-        model        says how the other roles move; None: uniformly at random
-        is_ordered   see `ObservationKeys`
-        """
-        self._model = model
-        self._observers = [
-            ObservationKeys(self._game, i, is_ordered=is_ordered) for i in range(len(self._game.roles))
-        ]
-        self._percept_tables = self._percept_tables._replace(is_ordered=is_ordered)
+    def keep_keys(self) -> None:
+        """From now on, the initial state, keep what each role has observed on the way to the states."""
         self._key_place = {self._game.initial_state(): 0}
         self._keys = np.zeros((1, len(self._game.roles)), np.uint64)
 
@@ -152,7 +124,7 @@ class LanesExpansion:
         Of several ways to a state the likeliest counts. A state reached by a detour has keys of its own.
         """
         keys = self._kept_keys(states)
-        own = self._observers[self._index].of(history)
+        own = self._own_keys.of(history)
         if own is not None:
             keys[:, self._index] = own
         return keys
@@ -175,14 +147,14 @@ class LanesExpansion:
         wanted = self._wanted(observation)
         if wanted is None or not weights:
             return {}, True
-        keys = self._kept_keys(list(weights)) if self._observers else None
+        keys = self._kept_keys(list(weights)) if self._key_place else None
 
         def is_over(made: int) -> bool:
             return time.monotonic() > deadline + (0.0 if made else PATIENCE_SECONDS)
 
         weight = np.fromiter(weights.values(), float, len(weights))
         found = self._successors(list(weights), weight, keys, observation.own_move, wanted, is_over)
-        if self._observers and found.weights:  # without successors the states held are tried again
+        if keys is not None and found.weights:  # without successors the states held are tried again
             self._keys = found.keys
             self._key_place = {state: i for i, state in enumerate(found.weights)}
         return found.weights, found.is_complete
@@ -228,41 +200,30 @@ class LanesExpansion:
             percepts = percepts._replace(wanted=wanted, role=self._index)
         found = _Found(self._words, len(self._game.roles), is_keyed=keys is not None)
         rng, made = np.random.default_rng(len(states)), 0
-        for part in self._parts(len(states), rng):
-            origins = self._origins(known, part, weight, is_legal, keys)
-            for blocks in self._blocks(origins, rng):
-                if is_over(made):
-                    return self._going_on(found, is_complete=False)
-                made += self._make(origins, percepts, found, blocks)
+        origins = self._origins(known, weight, is_legal, keys)
+        for blocks in self._blocks(origins, rng):
+            if is_over(made):
+                return self._going_on(found, is_complete=False)
+            made += self._make(origins, percepts, found, blocks)
         return self._going_on(found, is_complete=True)
 
     def _origins(
         self,
         known: _Known,
-        part: slice,
         weight: NDArray[np.float64],
         is_legal: BoolArray,
         keys: UInt64Array | None,
     ) -> Origins:
-        """A part of the states, with their weights, the moves to make there and keys."""
-        of_part = None if keys is None else keys[part]
-        first_choice, choice, count = self._choices(is_legal[part])
+        """The states, with their weights, the moves to make there and keys."""
+        first_choice, choice, count = self._choices(is_legal)
         return Origins(
-            states=known.states[part].reshape(-1),
-            weight=weight[part],
-            key=np.zeros((0, len(self._game.roles)), np.uint64) if of_part is None else of_part,
+            states=known.states.reshape(-1),
+            weight=weight,
+            key=np.zeros((0, len(self._game.roles)), np.uint64) if keys is None else keys,
             first_joint=np.concatenate([[0], np.cumsum(count)]),
             first_choice=first_choice,
             choice=choice,
-            chance=self._chances(is_legal[part], of_part),
         )
-
-    def _parts(self, count: int, rng: np.random.Generator) -> Iterator[slice]:
-        """The states in parts for which the model of the other roles is asked at once, in random order."""
-        size = count if self._model is None else max(1, _MODELLED_CELLS // int(self._first_move[-1]))
-        places = -(-count // size)
-        for place in rng.permutation(places).tolist() if places > 1 else range(places):
-            yield slice(place * size, (place + 1) * size)
 
     def _blocks(self, origins: Origins, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
         """Where the joint moves of each tick begin, in random order, in batches that take a short time."""
@@ -285,23 +246,6 @@ class LanesExpansion:
         return make_joint_moves(
             lanes.tables, lanes.arrays.value, self._step, origins, percepts, reached, blocks
         )
-
-    def _chances(self, is_legal: BoolArray, keys: UInt64Array | None) -> NDArray[np.float64]:
-        """float64[N, M]: how probable moves are; float64[0, M] if all moves of a role equally.
-
-        is_legal   bool[N, M], of the own role only the move made if that is known
-        """
-        moves = int(self._first_move[-1])
-        if self._model is None or keys is None:
-            return np.zeros((0, moves))
-        chance = np.zeros((len(is_legal), moves))
-        for role, (a, b) in enumerate(self._role_ranges()):
-            legal = is_legal[:, a:b]
-            if role in (self._index, self._chance):
-                chance[:, a:b] = legal / np.maximum(1, legal.sum(axis=1))[:, None]
-            else:
-                chance[:, a:b] = self._model(role, np.ascontiguousarray(keys[:, role]), legal)
-        return chance
 
     def _going_on(self, found: _Found, *, is_complete: bool) -> _Successors:
         """What was found, without terminal states."""
@@ -389,11 +333,6 @@ class LanesExpansion:
         count_joint_moves(first_choice, count)
         return first_choice, choice, count
 
-    def _role_ranges(self) -> list[tuple[int, int]]:
-        """By role the range of its moves within M."""
-        first = self._first_move.tolist()
-        return list(itertools.pairwise(first))
-
 
 class _Found:
     """Successors, with their weights and keys, in arrays that grow."""
@@ -440,7 +379,7 @@ class _Found:
 
 
 def _percepts_of(game: CompiledGame) -> PerceptTables:
-    """The percepts of a game; nothing is compared, and the order of observations is ignored."""
+    """The percepts of a game; nothing is compared."""
     numbers = observation_numbers(game)
     return PerceptTables(
         first=numbers.first,
@@ -449,5 +388,4 @@ def _percepts_of(game: CompiledGame) -> PerceptTables:
         role=-1,
         of_percept=numbers.of_percept,
         of_move=numbers.of_move,
-        is_ordered=False,
     )

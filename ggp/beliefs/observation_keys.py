@@ -1,8 +1,8 @@
 """Keys of observation histories: 64 bits for all that a role has observed, extended step by step.
 
 The mixing function is the finalizer of splitmix64 (Steele, Lea and Flood 2014).
-Two histories of one role have the same key if and only if its observations agree, but for collisions:
-among a million sets one is expected once in 37 million searches.
+Two histories of one role have the same key if and only if its observations agree, in whatever order, but for
+collisions: among a million sets one is expected once in 37 million searches.
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ def mixed(numbers: UInt64Array) -> UInt64Array:
 
 
 class ObservationKeys:
-    """Keys of one role. Shapes: N histories, M moves and P percepts of the role.
+    """Keys of one role: the sum of the mixed numbers of its steps. M moves and P percepts of the role.
 
-    of_move, of_percept   uint64[M], uint64[P]: the numbers that keys are made of
-    is_ordered            whether histories of the same steps in another order have another key
+    of_move, of_percept   uint64[M], uint64[P]; a step has the sum of their numbers
 
     >>> import ggp
     >>> game = ggp.load("kuhn_poker")
@@ -47,44 +46,24 @@ class ObservationKeys:
     False
     """
 
-    def __init__(self, game: CompiledGame, role: int, *, is_ordered: bool = True) -> None:
-        self.is_ordered = is_ordered
+    def __init__(self, game: CompiledGame, role: int) -> None:
         of_role = np.flatnonzero(game.tables.percept_role == role)
-        moves, percepts = len(game.moves[role]), len(of_role)
-        numbers = mixed(np.arange(moves + percepts, dtype=np.uint64))
+        moves = len(game.moves[role])
+        numbers = mixed(np.arange(moves + len(of_role), dtype=np.uint64))
         self.of_move, self.of_percept = numbers[:moves], numbers[moves:]
-        self._move_index = {move: i for i, move in enumerate(game.moves[role])}
-        self._percept_index = {game.terms.percepts[i]: place for place, i in enumerate(of_role.tolist())}
-        self.percept_literals = game.lane_tables.percept_literal[of_role]
-
-    def first(self, count: int) -> UInt64Array:
-        """The key before the first step, `count` times."""
-        return np.zeros(count, np.uint64)
-
-    def extended(self, key: UInt64Array, move: NDArray[np.int64], seen: NDArray[np.bool_]) -> UInt64Array:
-        """The keys after one more step: uint64[N].
-
-        key    uint64[N]: of the histories so far
-        move   int64[N]: the number of the role's own move
-        seen   bool[P, N]: which percepts it receives
-        """
-        with np.errstate(over="ignore"):
-            told = np.where(seen, self.of_percept[:, None], np.uint64(0)).sum(axis=0, dtype=np.uint64)
-            step = self.of_move[move] + told
-            return mixed(mixed(key) + step) if self.is_ordered else key + mixed(step)
+        self._number_of_move = dict(zip(game.moves[role], self.of_move, strict=True))
+        terms = [game.terms.percepts[i] for i in of_role.tolist()]
+        self._number_of_percept = dict(zip(terms, self.of_percept, strict=True))
 
     def of(self, observations: Iterable[Observation]) -> int | None:
         """The key of a whole history; None if a move or percept in it is unknown or not one of the rules."""
-        key = self.first(1)
+        key = np.zeros(1, np.uint64)
         for observation in observations:
-            seen = np.zeros((len(self._percept_index), 1), np.bool_)
-            if observation.own_move is None or observation.own_move not in self._move_index:
+            own_move, percepts = observation.own_move, set(observation.percepts)
+            if own_move not in self._number_of_move or not percepts <= self._number_of_percept.keys():
                 return None
-            for percept in observation.percepts:
-                if percept not in self._percept_index:
-                    return None
-                seen[self._percept_index[percept]] = True
-            key = self.extended(key, np.array([self._move_index[observation.own_move]]), seen)
+            numbers = [self._number_of_move[own_move], *map(self._number_of_percept.__getitem__, percepts)]
+            key += mixed(np.array(numbers, np.uint64).sum(keepdims=True))
         return int(key[0])
 
 

@@ -87,7 +87,6 @@ class Origins(NamedTuple):
     first_joint    int64[N+1]: the joint moves of state n are first_joint[n] .. first_joint[n+1] - 1
     first_choice   int64[N*R+1]: those of role r are choice[first_choice[n*R+r] : first_choice[n*R+r+1]]
     choice         int32[*], legal moves by their number among M
-    chance         float64[N, M]: how probable moves are; float64[0, M] if they all are equally
     """
 
     states: Words
@@ -96,7 +95,6 @@ class Origins(NamedTuple):
     first_joint: Int64Array
     first_choice: Int64Array
     choice: Int32Array
-    chance: Float64Array
 
 
 class PerceptTables(NamedTuple):
@@ -107,7 +105,6 @@ class PerceptTables(NamedTuple):
     wanted       bool[P]: what the role observes; of the percepts of other roles not read
     role         whose observation is compared, or -1: all successors agree
     of_percept   uint64[P], of_move uint64[M]: see `ObservationKeys`
-    is_ordered   whether the order of the observations counts for keys
     """
 
     first: Int64Array
@@ -116,7 +113,6 @@ class PerceptTables(NamedTuple):
     role: int
     of_percept: Words
     of_move: Words
-    is_ordered: bool
 
 
 class Reached(NamedTuple):
@@ -164,9 +160,9 @@ def mixed_number(number: np.uint64) -> np.uint64:
 
 
 @inlined
-def extended_key(key: np.uint64, step: np.uint64, is_ordered: bool) -> np.uint64:
-    """The key after one more step; the twin of `ggp.beliefs.observation_keys.ObservationKeys.extended`."""
-    return mixed_number(mixed_number(key) + step) if is_ordered else key + mixed_number(step)
+def extended_key(key: np.uint64, step: np.uint64) -> np.uint64:
+    """The key after one more step; see `ggp.beliefs.observation_keys.ObservationKeys`."""
+    return key + mixed_number(step)
 
 
 @inlined
@@ -283,7 +279,7 @@ def _put_joint_moves(
             rest //= choices
             lanes.made[role, lane] = move
             set_lane(value, np.int64(tables.move0 + move), np.int64(lane))
-            share *= origins.chance[state, move] if origins.chance.shape[0] > 0 else 1.0 / choices
+            share *= 1.0 / choices
         lanes.origin[lane] = state
         lanes.share[lane] = share
     _put_states(tables, value, lanes, origins.states, count)
@@ -307,7 +303,7 @@ def _find_agreeing(
 def _extend_keys(
     tables: LaneTables, value: Rows, lanes: StepLanes, origins: Origins, percepts: PerceptTables, count: Index
 ) -> None:
-    """Set the keys of all roles after the step in the lanes that agree; see `ObservationKeys.extended`."""
+    """Set the keys of all roles after the step in the lanes that agree; see `ObservationKeys`."""
     for role in range(tables.role_count):
         for lane in range(count):
             lanes.observed[lane] = np.uint64(0)
@@ -323,7 +319,7 @@ def _extend_keys(
                 agreeing &= agreeing - np.uint64(1)
                 before = origins.key[lanes.origin[lane], role]
                 step = percepts.of_move[lanes.made[role, lane]] + lanes.observed[lane]
-                lanes.key[role, lane] = extended_key(before, step, percepts.is_ordered)
+                lanes.key[role, lane] = extended_key(before, step)
 
 
 @inlined

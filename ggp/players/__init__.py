@@ -15,7 +15,7 @@ exact_play   proofs and mixed strategies next to the tree of mcts
 late_proofs  proofs that come once their kernels are compiled
 alphabeta_play  whether alpha-beta chooses the moves of mcts; trial_matches decide
 network_play    moves of mcts by a tree search that a network guides
-equilibrium_play, set_play, possible_states   mcts where not everything is seen
+equilibrium_play, possible_states   mcts where not everything is seen
 tablebase    a saved solution
 solving      mcts, and a solver that takes over once it has a proof
 text_player  any command that is told the match as text

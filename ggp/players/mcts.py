@@ -26,9 +26,7 @@ from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
 
 if TYPE_CHECKING:
-    from ggp.beliefs.lanes_expansion import BoolArray
     from ggp.beliefs.observation import Observation
-    from ggp.beliefs.observation_keys import UInt64Array
     from ggp.engines.compiled import CompiledGame
     from ggp.knowledge.book import Book
     from ggp.players.alphabeta import AlphaBetaPlayer
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
     from ggp.players.late_proofs import LateProofs
     from ggp.players.network_play import NetworkPlay
     from ggp.players.possible_states import PossibleStates
-    from ggp.players.set_play import SetPlay
-    from ggp.search.mcts.kernels.arrays import Float64Array
     from ggp.search.mcts.reference.search import Search
     from ggp.search.mcts.search import LanesSearch
 
@@ -81,7 +77,7 @@ class MctsPlayer(Player):
         self.kind = own.search
         self.options = options or default_options(own.simulations)
         self.ponders = own.ponders
-        self.ponders_on_observations = own.belief == "trees" and own.search != "reference"
+        self.ponders_on_observations = own.search != "reference"
         self.needs_lanes = own.search == "lanes"
         self.is_counted = own.simulations is not None
         self.takes_quick_games = not self.is_counted
@@ -99,7 +95,6 @@ class MctsPlayer(Player):
         self._exact: ExactPlay | None = None
         self._equilibrium: EquilibriumPlay | None = None
         self._possible: PossibleStates | None = None
-        self._sets: SetPlay | None = None
         self._book: Book | None = None
         self._alphabeta: AlphaBetaPlayer | None = None
         self._network: NetworkPlay | None = None
@@ -190,9 +185,8 @@ class MctsPlayer(Player):
         self.best_move = self.last_report = self._made = None
         self._earlier_simulations = 0
         self._answer = None
-        if self.own.belief == "trees" and self._may_search_possible(setup.game):
-            model = self._move_model if self.own.opponents == "search" else None
-            self.belief.keep_keys(model, is_ordered=self.own.selection == "regrets")
+        if self._may_search_possible(setup.game):
+            self.belief.keep_keys()
         self._equilibrium = self._find_equilibrium(deadline)
         self._book = self._alphabeta = self._network = None
         if not hides_information(setup.game):
@@ -201,16 +195,12 @@ class MctsPlayer(Player):
             return
         self._begin_search(setup)
         self._move_to(setup.game.initial_state(), None)
-        self._sets = self._make_sets(setup)
         self._begin_network(setup)
-        if self._sets is not None:
-            if self.has_head_start:
-                self._search_sets(self._sets, deadline)
-        elif self.is_counted:
+        if self.is_counted:
             self.search.warm_up()
         elif not self.has_head_start:
             self.search.warm_up(deadline - self.margin_seconds)
-        elif self._possible is not None and self.own.belief == "trees":
+        elif self._possible is not None:
             self._possible.search_ahead(self.belief, None, deadline - self.margin_seconds)
         elif self._exact is not None:
             self._exact.solve(cast("bytes", self._root), deadline - self.margin_seconds)
@@ -303,8 +293,6 @@ class MctsPlayer(Player):
         self._answer = None
         if self._equilibrium is not None:
             self._equilibrium.observe(observation)
-        if self._sets is not None:
-            self._sets.observe(observation)
 
     def choose_by_observations(self, deadline: float) -> Move:
         self._answer = self._chosen_by_observations(deadline)
@@ -320,28 +308,7 @@ class MctsPlayer(Player):
             # The match left the tree of the rules: over HTTP messages are lost.
             self._equilibrium = None
             self._begin_search(self.setup)
-        return (
-            self._choose_in_sets(deadline)
-            or self._choose_by_possible_states(deadline)
-            or super().choose_by_observations(deadline)
-        )
-
-    def _choose_in_sets(self, deadline: float) -> Move | None:
-        """A move by the search over information sets; None where that has hardly been."""
-        if self._sets is None or len(self.belief.position.legal) < 2 or not self._sets.is_known:
-            return None
-        self._search_sets(self._sets, deadline)
-        drawn = self._sets.draw()
-        if drawn is None:
-            return None
-        self._made = None
-        move, self.last_report = drawn
-        self._note(move)
-        return move
-
-    def _search_sets(self, play: SetPlay, deadline: float) -> None:
-        until = None if self.is_counted else deadline - self.margin_seconds
-        play.run(simulations=self.simulations, deadline=until)
+        return self._choose_by_possible_states(deadline) or super().choose_by_observations(deadline)
 
     def _choose_by_possible_states(self, deadline: float) -> Move | None:
         """The best move over the possible states; None if another search is to choose."""
@@ -351,10 +318,8 @@ class MctsPlayer(Player):
         self._made = None
         self._note(legal[0])
         until = None if self.is_counted else deadline - self.margin_seconds
-        found = self._possible.search(self.belief, deadline=until, simulations=self.simulations)
-        if found is None:
-            return None
-        move, report = found
+        report = self._possible.search(self.belief, deadline=until, simulations=self.simulations)
+        move = report.best_move
         if move is None or move not in legal:
             move = next((each.move for each in report.moves if each.move in legal), legal[0])
         self.last_report = report
@@ -376,17 +341,8 @@ class MctsPlayer(Player):
             self._exact = ExactPlay(setup, self._search, own)
             self._possible = self._make_possible(setup)
 
-    def _make_sets(self, setup: MatchSetup) -> SetPlay | None:
-        """The search over information sets, for games with `sees`."""
-        if self.own.belief != "sets" or self._possible is None:
-            return None
-        from ggp.players.set_play import SetPlay
-
-        return SetPlay(setup, mebibytes=self.options.memory_mebibytes)
-
     def _may_search_possible(self, game: Game[Any]) -> bool:
-        is_wanted = self.own.belief != "one" and self.kind != "reference"
-        return is_wanted and is_compiled(game) and hides_information(game)
+        return self.kind != "reference" and is_compiled(game) and hides_information(game)
 
     def _make_possible(self, setup: MatchSetup) -> PossibleStates | None:
         """The search of possible states, for games with `sees`."""
@@ -394,18 +350,7 @@ class MctsPlayer(Player):
             return None
         from ggp.players.possible_states import PossibleStates
 
-        kind = "trees" if self.own.belief == "trees" else "many"
-        return PossibleStates(setup, self.options, kind, self.own.selection)
-
-    def _move_model(self, role: int, keys: UInt64Array, is_legal: BoolArray) -> Float64Array:
-        """How the belief takes another role to move; see `MoveModel`. Evenly while no search knows more."""
-        if self._possible is None:
-            import numpy as np
-
-            from ggp.search.information_sets.set_table import shares
-
-            return shares(np.zeros(is_legal.shape), is_legal)
-        return self._possible.move_model(role, keys, is_legal)
+        return PossibleStates(setup, self.options)
 
     def _move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
         self.search.move_to(state, joint_move)
@@ -558,7 +503,7 @@ class MctsPlayer(Player):
         """Search on until `is_over()` or `deadline`.
 
         From the state after the own last move if no other role has a choice. Where roles do not see
-        everything (`belief=trees` only) from all states that may follow it.
+        everything, from all states that may follow it.
 
         The next `choose` finds the tree. Ends at most one slice of the search after `is_over()`.
         """
@@ -599,11 +544,9 @@ class MctsPlayer(Player):
         super().stop(told)
         if self._search is not None:
             self.simulation_count = self._earlier_simulations + self._count_simulations()
-            if self._sets is not None:
-                self.simulation_count += self._sets.simulation_count
             self._search.close()
         self._search = self._exact = self._equilibrium = self._possible = self._book = None
-        self._sets = self._alphabeta = self._network = None
+        self._alphabeta = self._network = None
 
     def _pass_on(self, report: SearchReport) -> None:
         if self.on_report is not None and not self._is_pondering:

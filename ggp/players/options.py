@@ -21,9 +21,6 @@ SOLVING_MARGIN_SECONDS = 0.3
 SOLVER_MEBIBYTES = 3072
 PROOF_MEBIBYTES = 512
 ALPHABETA_USES = ("auto", "on", "off")
-SELECTIONS = ("uct", "regrets")
-OPPONENT_MODELS = ("search", "uniform")
-BELIEFS = ("trees", "many", "sets", "one")
 SEARCHES = ("auto", "lanes", "reference")
 OWN_COALITION, NO_COALITION = "own", "none"
 AUTO, OFF = "auto", "off"
@@ -70,27 +67,6 @@ class MctsPlayerOptions:
         "Mebibytes for proofs, besides those of the tree.",
         least=16,
         most=MOST_MEBIBYTES,
-    )
-    belief: str = choice(
-        "belief",
-        "trees",
-        "Where roles do not see everything: trees: search by what each role has observed; many: many possible"
-        " states, as if all roles knew them; one: a single one; sets: regrets of information sets while the"
-        " match is in those that were searched, then many.",
-        BELIEFS,
-    )
-    selection: str = choice(
-        "selection",
-        "uct",
-        "How belief=trees selects moves in information sets: uct, or regrets, which plays a mixed strategy.",
-        SELECTIONS,
-    )
-    opponents: str = choice(
-        "opponents",
-        "search",
-        "How beliefs take the other roles to move where belief=trees: uniform, or half the time as the search"
-        " has chosen for them by what they have observed.",
-        OPPONENT_MODELS,
     )
     alphabeta: str = choice(
         "alphabeta",

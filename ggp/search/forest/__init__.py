@@ -6,5 +6,5 @@ self_play   whole matches side by side, a search for every decision
 guided      GuidedForest: trees that a network guides, by guided_kernel; guided_plain is its readable twin
 inner_nodes nodes below the roots that were visited often, with their states
 blind_play  matches of games with hidden information, by what each role saw
-determinized   many states that a role takes for possible, a tree for each
+sampling    states to search, drawn by weight, and shares of playouts
 """

@@ -1,15 +1,18 @@
 """Matches side by side of games with hidden information, by searches that know what their role observed.
 
 For every role of every match a belief follows what it saw. A decision searches states drawn from that belief,
-a tree each, and makes the move whose mean over the trees is best: many small `DeterminizedSearch`es in one
-kernel call. Their limits are the same: the others are taken to know the state and, in beliefs, to have moved
-uniformly at random; no search bluffs or pays for information.
+a tree each, and makes the move whose mean over the trees is best, all decisions in one kernel call. The
+others are taken to know the state and, in beliefs, to have moved uniformly at random; no search bluffs or
+pays for information (strategy fusion: Frank and Basin 1998).
+
+Source: Ginsberg, GIB: Imperfect information in a computationally challenging game (JAIR 2001), with UCT in
+place of alpha-beta, as determinized UCT in Cowling, Powley and Whitehouse (2012), section III.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +24,8 @@ from ggp.circuit.tables import Int32Array, Phase
 from ggp.engines.batches import require_compiled
 from ggp.game import RANDOM_ROLE, Game
 from ggp.integers import to_integer
-from ggp.search.forest.determinized import PLAYOUTS_PER_TREE, draw_by_weight, even_shares, mean_over_trees
 from ggp.search.forest.forest import Forest, RootMoves
+from ggp.search.forest.sampling import draw_by_weight, even_shares
 from ggp.search.forest.self_play import (
     STEP_LIMIT,
     EndedMatches,
@@ -33,9 +36,10 @@ from ggp.search.forest.self_play import (
     play_batches,
     playouts_of,
 )
-from ggp.search.mcts.kernels.arrays import Float64Array
+from ggp.search.mcts.kernels.arrays import UNPROVEN, Float64Array
 from ggp.search.mcts.options import MctsOptions
 
+PLAYOUTS_PER_TREE = 32
 STATES_HELD = 256
 """Of a belief; more are replaced by a sample of half as many."""
 STATES_ADVANCED = 4096
@@ -164,3 +168,25 @@ class BlindBatch(MatchBatch):
             counts.append(even_shares(total, [trees])[0])
             decision.append(np.full(trees, number))
         return np.array(states), np.concatenate(counts), np.concatenate(decision)
+
+
+def mean_over_trees(
+    parts: Sequence[tuple[Int64Array, RootMoves]], decisions: int, moves: int
+) -> Float64Array:
+    """float64[D, M]: the mean goal of each move over the trees of each decision.
+
+    A move has -inf if fewer than half of the trees know it that know some other move of the decision.
+
+    parts   int64[T] decisions to which trees belong, and what the trees found
+    """
+    total, trees = np.zeros((decisions, moves)), np.zeros((decisions, moves), np.int64)
+    for of_tree, found in parts:
+        decision = np.repeat(of_tree, np.diff(found.first))
+        is_proven = found.goal != UNPROVEN
+        mean = np.where(is_proven, found.goal, found.total / np.maximum(found.visits, 1))
+        is_known = is_proven | (found.visits > 0)
+        place = decision[is_known], found.move[is_known]
+        np.add.at(total, place, mean[is_known])
+        np.add.at(trees, place, 1)
+    enough = (trees > 0) & (2 * trees >= trees.max(axis=1, initial=0)[:, None])
+    return np.where(enough, total / np.maximum(trees, 1), -np.inf)

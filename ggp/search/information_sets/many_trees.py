@@ -1,30 +1,24 @@
 """Many-tree search over information sets: UCT by what each role has observed, from many possible states.
 
 Every lane plays a match from a state that the searching role takes for possible. In it each role chooses by
-the statistics of *its own information set*, so nobody acts on what he cannot know: a move is worth what it
+the statistics of *its own information set*, so no role acts on what it cannot know: a move is worth what it
 brings on average over all matches that look alike to who makes it, and information is worth what it changes.
 Roles that move at once choose each for itself, as in the search of known states (decoupled UCT).
 
 Sets are known by the key of the role's observations since the start of the match, so all that was found
-serves for the rest of it. Their order does not count for UCT, which makes fewer sets of about the same worth;
-regrets are those of information sets proper. `tests/oracles/naive_many_trees.py` is the plain-Python twin.
+serves for the rest of it. Their order does not count, which makes fewer sets of about the same worth.
+`tests/oracles/naive_many_trees.py` is the plain-Python twin.
 
 Source: Cowling, Powley and Whitehouse, Information Set Monte Carlo Tree Search (2012), section IV-C
-(MO-ISMCTS); playouts under way count in the denominators, as in `ggp.search.mcts`. With `selection` "regrets"
-every set is regret matching+ (Tammelin 2014) as in Lisý, Kovařík, Lanctot and Bošanský, Convergence of Monte
-Carlo tree search in simultaneous move games (2013), section 3.2, with baselines (Schmid and others 2019), and
-a move is drawn by the average strategy. Part of the playouts then begin in the initial state, so that the
-sets of the others also meet what only the searching role knows to be false, and count the more, the rarer
-they come by themselves to where the match is (Lisý, Lanctot and Bowling, Online Monte Carlo counterfactual
-regret minimization, 2015, section 4.1).
+(MO-ISMCTS); playouts under way count in the denominators, as in `ggp.search.mcts`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
@@ -37,7 +31,7 @@ from ggp.game import RANDOM_ROLE, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import choice_planes
-from ggp.search.forest.determinized import draw_by_weight, even_shares
+from ggp.search.forest.sampling import draw_by_weight, even_shares
 from ggp.search.information_sets.many_trees_kernel import (
     COUNTERS,
     EDGES,
@@ -48,17 +42,12 @@ from ggp.search.information_sets.many_trees_kernel import (
     REFUSED,
     ROOT_VISITS,
     SETS,
-    UNAIMED,
-    UNAIMED_HITS,
-    SearchedSet,
     SetLanes,
     SetMemory,
     SetRules,
     SetTrees,
-    add_choices,
     search_sets,
 )
-from ggp.search.information_sets.set_table import shares
 from ggp.search.mcts.kernels.allocation import make_search_arrays
 from ggp.search.mcts.kernels.arrays import BUSY, IN_TREE, Float64Array
 from ggp.search.mcts.options import WIDTHS, MctsOptions
@@ -76,13 +65,7 @@ DEEPEST = 512
 """Edges of a path at most; beyond, playouts begin."""
 FILL, FILL_AHEAD = 0.5, 0.4
 """Share of the memory from which trees are cleared before a search, and up to which they grow ahead of it."""
-MODEL_VISITS, MODEL_ERROR = 1.0, 0.5
-"""Of the model of the other roles, see `move_model` (measured: `results/hidden_information.md`)."""
-TREMBLING, UNAIMED_SHARE = 0.1, 0.2
-"""Of regret matching: share of even choices, and of playouts that begin in the initial state. All do as long
-as `ENOUGH_HITS` of them come to the searched set, which is found out by `FIRST_UNAIMED`."""
-FIRST_UNAIMED, ENOUGH_HITS = 200, 0.05
-_SET_BYTES, _EDGE_BYTES, _REGRET_BYTES = 24, 20, 16
+_SET_BYTES, _EDGE_BYTES = 24, 20
 _EDGES_PER_SET = 4
 _ENDLESS = 2**60
 
@@ -91,16 +74,11 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class SetEdge:
-    """One move in a set: its slot, its playouts and the sum of the role's goals in them.
-
-    regret, weight   of regret matching, else 0; see `SetTrees`
-    """
+    """One move in a set: its slot, its playouts and the sum of the role's goals in them."""
 
     slot: int
     visits: int
     total: float
-    regret: float = 0.0
-    weight: float = 0.0
 
 
 class SetForest:
@@ -124,14 +102,12 @@ class SetForest:
         stream: int = 0,
         lanes: int = MOST_LANES,
         options: MctsOptions | None = None,
-        selection: str = "uct",
         mebibytes: float = 64,
     ) -> None:
         """Set up the lanes.
 
         lanes      how many playouts are in flight at most, up to `MOST_LANES`
         options    those of UCT count, and the step limit
-        selection  uct or regrets
         mebibytes  for the trees and what each lane keeps; half of it at least is for the trees
         """
         options = options or MctsOptions()
@@ -149,18 +125,16 @@ class SetForest:
             stream=stream,
             has_states=False,
         )
-        is_matching = selection == "regrets"
-        paths = _make_lanes(tables.role_count, tables.fluent_count, words, is_matching=is_matching)
+        paths = _make_lanes(tables.role_count, tables.fluent_count, words)
         of_lanes = sum(np.asarray(each).nbytes for each in paths) / 2**20
         room = max(mebibytes - of_lanes, mebibytes / 2)
         self._slices = Slices()
         self._memory = SetMemory(
             tables=tables,
             arrays=arrays,
-            trees=_make_trees(room, len(tables.slot_literal), is_matching=is_matching),
+            trees=_make_trees(room, len(tables.slot_literal)),
             lanes=paths,
-            rules=_rules_of(game, options, is_matching=is_matching),
-            searched=SearchedSet(np.zeros(1, np.int64), np.zeros(1, np.uint64)),
+            rules=_rules_of(game, options),
             counter=np.zeros(COUNTERS, np.int64),
         )
         self.clear()
@@ -207,23 +181,11 @@ class SetForest:
         memory.counter[[LANES_BUSY, LEFT, ROOT_VISITS]] = 0
         memory.counter[FREE_LANES] = self._used
 
-    @property
-    def unaimed_share(self) -> float:
-        """The share of lanes that should begin in the initial state: all, while enough come from there."""
-        count, hits = self._memory.counter[[UNAIMED, UNAIMED_HITS]].tolist()
-        return 1.0 if count < FIRST_UNAIMED or hits >= ENOUGH_HITS * count else UNAIMED_SHARE
-
-    def aim(self, role: int, key: int) -> None:
-        """Search the move of this role in its set with this key from now on."""
-        searched = self._memory.searched
-        searched.role[0], searched.key[0] = role, key
-
-    def put_roots(self, states: BoolArray, keys: UInt64Array, is_unaimed: BoolArray | None = None) -> None:
+    def put_roots(self, states: BoolArray, keys: UInt64Array) -> None:
         """Let playouts begin in these states, in turn over the lanes.
 
-        states       bool[N, F], N at most the number of lanes
-        keys         uint64[N, R]
-        is_unaimed   bool[N]: which of them are the initial state, wherever the match is; None: none
+        states   bool[N, F], N at most the number of lanes
+        keys     uint64[N, R]
         """
         lanes = self._memory.lanes
         place = np.arange(len(lanes.start)) % len(states)
@@ -231,7 +193,6 @@ class SetForest:
         rows = np.ascontiguousarray(packed).view(np.uint64)
         words_of(lanes.root)[:] = rows
         lanes.root_key[:] = keys[place].T
-        lanes.is_unaimed[1] = False if is_unaimed is None else is_unaimed[place]
 
     def grow(
         self,
@@ -245,7 +206,7 @@ class SetForest:
         draw_roots   called before the first playout and now and then; calls `put_roots`
         """
         self._memory.counter[LEFT] = simulations
-        self._memory.counter[[ROOT_VISITS, UNAIMED, UNAIMED_HITS]] = 0
+        self._memory.counter[ROOT_VISITS] = 0
         if draw_roots is not None:
             draw_roots()
         with announced_compilation():
@@ -272,23 +233,7 @@ class SetForest:
             return []
         first = int(trees.first_edge[found[0]])
         places = range(first, first + int(trees.edge_count[found[0]]))
-        edges = [SetEdge(int(trees.slot[e]), int(trees.visits[e]), float(trees.total[e])) for e in places]
-        if not self._memory.rules.is_matching:
-            return edges
-        return [
-            replace(edge, regret=float(trees.regret[e]), weight=float(trees.weight[e]))
-            for edge, e in zip(edges, places, strict=True)
-        ]
-
-    def add_choices(self, role: int, keys: UInt64Array, count: Float64Array) -> None:
-        """Add how often a role has made each move in its sets; never in those not seen.
-
-        keys    uint64[N]
-        count   float64[N, M]
-        """
-        first_row = self._tables.move0 + int(self.game.tables.first_move[role])
-        with announced_compilation():
-            add_choices(self._memory, role, first_row, keys, count)
+        return [SetEdge(int(trees.slot[e]), int(trees.visits[e]), float(trees.total[e])) for e in places]
 
     def moves(self, role: int, key: int) -> dict[Move, SetEdge]:
         """`edges` by move."""
@@ -300,9 +245,8 @@ class SetForest:
         }
 
 
-def _make_trees(mebibytes: float, slots: int, *, is_matching: bool) -> SetTrees:
-    per_edge = _EDGE_BYTES + (_REGRET_BYTES if is_matching else 0)
-    per_set = _SET_BYTES + per_edge * min(slots, _EDGES_PER_SET)
+def _make_trees(mebibytes: float, slots: int) -> SetTrees:
+    per_set = _SET_BYTES + _EDGE_BYTES * min(slots, _EDGES_PER_SET)
     sets = max(16, int(mebibytes * 2**20 / per_set))
     edges = max(slots, min(slots, _EDGES_PER_SET) * sets)
     return SetTrees(
@@ -314,29 +258,19 @@ def _make_trees(mebibytes: float, slots: int, *, is_matching: bool) -> SetTrees:
         visits=np.zeros(edges, np.int32),
         flight=np.zeros(edges, np.int32),
         total=np.zeros(edges, np.float64),
-        regret=np.zeros(edges if is_matching else 1, np.float64),
-        weight=np.zeros(edges if is_matching else 1, np.float64),
     )
 
 
-def _make_lanes(roles: int, fluents: int, words: int, *, is_matching: bool) -> SetLanes:
+def _make_lanes(roles: int, fluents: int, words: int) -> SetLanes:
     lanes = 64 * words
-    matched = (lanes, DEEPEST) if is_matching else (1, 1)
     return SetLanes(
         key=np.zeros((roles, lanes), np.uint64),
         root_key=np.zeros((roles, lanes), np.uint64),
         root=make_rows(fluents, words),
-        is_unaimed=np.zeros((2, lanes), np.bool_),
-        is_hit=np.zeros(lanes, np.bool_),
         start=np.zeros(lanes, np.int64),
         depth=np.zeros(lanes, np.int32),
         path_edge=np.zeros((lanes, DEEPEST), np.int32),
         path_role=np.zeros((lanes, DEEPEST), np.int32),
-        path_set=np.zeros(matched, np.int32),
-        path_chance=np.zeros(matched, np.float64),
-        path_ratio=np.zeros(matched, np.float64),
-        path_later=np.zeros(matched, np.float64),
-        ratio=np.zeros(roles, np.float64),
         at=np.zeros((roles, lanes), np.int32),
         made=np.zeros((roles, lanes), np.int32),
         observed=np.zeros(lanes, np.uint64),
@@ -344,12 +278,10 @@ def _make_lanes(roles: int, fluents: int, words: int, *, is_matching: bool) -> S
     )
 
 
-def _rules_of(game: CompiledGame, options: MctsOptions, *, is_matching: bool) -> SetRules:
+def _rules_of(game: CompiledGame, options: MctsOptions) -> SetRules:
     numbers = observation_numbers(game)
     return SetRules(
         exploration=float(options.exploration),
-        is_matching=is_matching,
-        trembling=TREMBLING,
         ramp=RAMP,
         step_limit=options.step_limit,
         chance=game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else -1,
@@ -382,17 +314,10 @@ class ManyTreeSearch:
         *,
         seed: int = 0,
         options: MctsOptions | None = None,
-        selection: str = "uct",
     ) -> None:
-        """Set up the lanes.
-
-        options     those of UCT count, and threads and memory
-        selection   uct or regrets
-        """
+        """Set up the lanes. options: those of UCT count, and threads and memory."""
         options = options or MctsOptions()
         self._game = game
-        self._is_matching = selection == "regrets"
-        self._initial = game.unpack(game.initial_state())
         self._role = game.roles.index(role)
         self._rng = np.random.default_rng(seed & (2**64 - 1))
         self._forests = [
@@ -401,7 +326,6 @@ class ManyTreeSearch:
                 seed=seed,
                 stream=stream,
                 options=options,
-                selection=selection,
                 mebibytes=max(1, options.memory_mebibytes / options.threads),
             )
             for stream in range(options.threads)
@@ -429,7 +353,7 @@ class ManyTreeSearch:
         probabilities   of N states that are not terminal, from which playouts begin
         keys            uint64[N, R]: what the roles have observed in them, the searching one the same in all
         """
-        self._grow(probabilities, keys, simulations, stops_at(deadline, is_stopped), is_ahead=False)
+        self._grow(probabilities, keys, simulations, stops_at(deadline, is_stopped))
 
     def run_ahead(
         self,
@@ -448,7 +372,7 @@ class ManyTreeSearch:
             return is_over() or max(forest.fill for forest in self._forests) > FILL_AHEAD
 
         if not has_ended():
-            self._grow(probabilities, keys, None, has_ended, is_ahead=True)
+            self._grow(probabilities, keys, None, has_ended)
 
     def _grow(
         self,
@@ -456,8 +380,6 @@ class ManyTreeSearch:
         keys: UInt64Array,
         simulations: int | None,
         is_over: Callable[[], bool],
-        *,
-        is_ahead: bool,
     ) -> None:
         begun, before = time.monotonic(), self.simulation_count
         self._own_key = int(keys[0, self._role])
@@ -472,7 +394,7 @@ class ManyTreeSearch:
             for forest, count, rng in zip(self._forests, counts.tolist(), generators, strict=True):
                 if forest.fill > FILL:
                     forest.clear()
-                draw = partial(self._draw_roots, forest, packed, keys, weights, rng, is_ahead=is_ahead)
+                draw = partial(self._draw_roots, forest, packed, keys, weights, rng)
                 tasks.append(pool.submit(forest.grow, count, is_over, draw))
             for task in tasks:
                 task.result()
@@ -482,9 +404,6 @@ class ManyTreeSearch:
     def prepare(self, state: Hashable) -> None:
         """Compile the kernels, or load them from the cache, by a playout from `state`."""
         self.run({state: 1.0}, np.zeros((1, len(self._game.roles)), np.uint64), simulations=1)
-        self.move_model(
-            self._role, np.zeros(1, np.uint64), np.ones((1, len(self._game.moves[self._role])), np.bool_)
-        )
 
     def _draw_roots(
         self,
@@ -493,29 +412,21 @@ class ManyTreeSearch:
         keys: UInt64Array,
         weights: Float64Array,
         rng: np.random.Generator,
-        *,
-        is_ahead: bool,
     ) -> None:
         """Give each lane a state to begin in, by systematic sampling, in random order."""
         drawn = rng.permutation(draw_by_weight(weights, forest.lane_count, rng.random()))
         fluents = len(self._game.terms.fluents)
         states = np.unpackbits(packed[drawn], axis=1, count=fluents, bitorder="little").astype(np.bool_)
-        root_keys = keys[drawn]
-        unaimed = 0.0
-        if self._is_matching:  # there is no set to aim at yet when searching ahead
-            unaimed = 1.0 if is_ahead else forest.unaimed_share
-        forest.aim(self._role, self._own_key)
-        is_unaimed = rng.random(len(drawn)) < unaimed
-        states[is_unaimed], root_keys[is_unaimed] = self._initial, 0
-        forest.put_roots(states, root_keys, is_unaimed)
+        forest.put_roots(states, keys[drawn])
 
     def report(self) -> SearchReport:
         """What the search knows of the current set; the moves by their visits."""
         visits: dict[Move, int] = {}
         total: dict[Move, float] = {}
-        for move, edge in self._edges(self._role, self._own_key):
-            visits[move] = visits.get(move, 0) + edge.visits
-            total[move] = total.get(move, 0.0) + edge.total
+        for forest in self._forests:
+            for move, edge in forest.moves(self._role, self._own_key).items():
+                visits[move] = visits.get(move, 0) + edge.visits
+                total[move] = total.get(move, 0.0) + edge.total
         order = sorted(visits, key=lambda move: (-visits[move], -total[move], str(move)))
         return SearchReport(
             seconds=self._seconds,
@@ -528,39 +439,3 @@ class ManyTreeSearch:
             ),
             mode="trees",
         )
-
-    def move_model(
-        self, role: int, keys: UInt64Array, is_legal: BoolArray, error: float = MODEL_ERROR
-    ) -> Float64Array:
-        """How a role moves that chooses as this search has chosen for it; see `MoveModel`.
-
-        By the visits of its set, or with regrets by their average strategy, drawn towards even shares as if
-        each move had been made `MODEL_VISITS` times more; and `error` of the time evenly, because the
-        sets of the others were searched from states that only the searching role knows to be possible.
-        """
-        made = np.zeros(is_legal.shape)
-        for forest in self._forests:
-            forest.add_choices(role, np.ascontiguousarray(keys), made)
-        even = shares(np.zeros(is_legal.shape), is_legal)
-        return error * even + (1 - error) * shares(made + MODEL_VISITS * is_legal, is_legal)
-
-    def _edges(self, role: int, key: int) -> Iterator[tuple[Move, SetEdge]]:
-        """The moves of a set in the trees of each thread."""
-        for forest in self._forests:
-            yield from forest.moves(role, key).items()
-
-    def average_strategy(self, role: int, key: int) -> dict[Move, float]:
-        """The average strategy of regret matching in a set of a role; empty if it has not been seen."""
-        weight: dict[Move, float] = {}
-        for move, edge in self._edges(role, key):
-            weight[move] = weight.get(move, 0.0) + edge.weight
-        total = sum(weight.values())
-        return {move: each / total if total > 0 else 1 / len(weight) for move, each in weight.items()}
-
-    def draw(self) -> Move | None:
-        """A move drawn by the average strategy of regrets; None for UCT, or before any search."""
-        strategy = self.average_strategy(self._role, self._own_key) if self._is_matching else {}
-        if not strategy:
-            return None
-        drawn = draw_by_weight(np.array(list(strategy.values())), 1, self._rng.random())
-        return list(strategy)[int(drawn[0])]

@@ -14,7 +14,6 @@ from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.factory import make_player
 from ggp.search.information_sets.many_trees import FILL, ManyTreeSearch
-from ggp.search.information_sets.many_trees_kernel import EDGES
 from ggp.search.mcts.options import MctsOptions
 
 
@@ -30,20 +29,29 @@ def answer(options):
     return move, player.last_report, player
 
 
-@pytest.mark.parametrize(("options", "mode"), [("", "trees"), (",belief=many", "determinized")])
-def test_possible_states_are_searched_unless_told_otherwise(options, mode):
-    move, report, player = answer(options)
-    assert report.mode == mode
+def test_possible_states_are_searched_by_what_was_observed():
+    move, report, player = answer("")
+    assert report.mode == "trees"
     assert report.playouts == 400
     assert move == report.moves[0].move
     player.stop(None)
     assert player.simulation_count == 400
 
 
-def test_one_state_is_searched_if_that_is_asked_for():
-    _, report, _ = answer(",belief=one")
-    assert report.mode == "lanes"
+def test_one_state_is_searched_in_plain_python():
+    _, report, player = answer(",search=reference")
+    assert report.mode == "reference"
     assert report.playouts == 400
+    assert not player.ponders_on_observations
+
+
+def test_the_player_of_one_state_makes_legal_moves():
+    game = load("krieg_tictactoe", "lanes")
+    one = make_player("tests/oracles/one_state_player.py:OneState:simulations=50")
+    players = [one, make_player("mcts:simulations=50,memory=16,proof=off")]
+    record = play_match(game, players, MatchTerms(seed=3, start_clock_seconds=60, play_clock_seconds=60))
+    assert record.is_completed
+    assert not record.fault_count(0) + record.fault_count(1)
 
 
 @pytest.mark.parametrize("name", ["battleship", "phantom_tictactoe"])
@@ -57,24 +65,6 @@ def test_counted_matches_repeat(name):
     assert first.is_completed
     assert not any(first.fault_count(seat) for seat in range(len(game.roles)))
     assert first.moves == second.moves
-
-
-def test_sets_are_played_where_they_were_searched():
-    game = load("wire_cutting", "lanes")
-    player = make_player("mcts:simulations=2000,memory=16,proof=off,belief=sets")
-    player.start(MatchSetup("test", game, game.roles[0], 60.0, 60.0, seed=1), time.monotonic() + 60)
-    player.observe(Observation(parse_term("noop"), ()), time.monotonic() + 60)
-    assert player.choose_by_observations(time.monotonic() + 60) == parse_term("ask")
-    assert player.last_report.mode == "sets"
-    player.stop(None)
-    assert player.simulation_count == 4000
-
-
-def test_many_states_are_searched_where_sets_are_hardly_known():
-    _, report, player = answer(",belief=sets")  # without a start clock
-    assert report.mode == "determinized"
-    assert report.playouts == 400
-    player.stop(None)
 
 
 def sets_of(player):
@@ -116,29 +106,6 @@ def test_player_searches_what_may_follow_its_move_while_others_think():
     player.stop(None)
 
 
-@pytest.mark.parametrize(
-    ("options", "ponders"),
-    [("", True), ("belief=one", False), ("belief=many", False), ("belief=sets", False)],
-)
-def test_only_searches_by_observations_ponder_where_something_is_hidden(options, ponders):
-    assert make_player(f"mcts:{options}").ponders_on_observations == ponders
-    assert make_player(f"solving:{options}").ponders_on_observations == ponders
-
-
-def test_regrets_draw_a_move_by_the_average_strategy():
-    game, drawn = load("kuhn_poker", "lanes"), set()
-    for seed in range(12):
-        player = make_player("mcts:simulations=3000,memory=16,proof=off,selection=regrets")
-        player.start(MatchSetup("test", game, game.roles[1], 0.0, 1.0, seed=seed), time.monotonic())
-        for seen in ("(card jack)", "(move first check)"):
-            observation = Observation(parse_term("noop"), (parse_term(seen),))
-            player.observe(observation, time.monotonic() + 60)
-        drawn.add(str(player.choose_by_observations(time.monotonic() + 60)))
-        assert player.last_report.mode == "trees"
-        player.stop(None)
-    assert drawn == {"bet", "check"}  # a third of the jacks bet
-
-
 def pondered(options):
     """Playouts while others think, right after the start of a match."""
     game = load("dark_hex_3x3", "lanes")
@@ -155,25 +122,6 @@ def pondered(options):
 def test_nothing_is_searched_before_the_first_move_without_a_head_start():
     assert pondered("") > 0
     assert pondered(",head_start=off") == 0
-
-
-def test_regrets_that_were_found_ahead_do_not_outweigh_the_search_of_a_move():
-    game = load("battleship", "lanes")
-    player = make_player("mcts:simulations=2000,memory=16,proof=off,threads=1,selection=regrets")
-    player.start(MatchSetup("test", game, game.roles[0], 0.0, 1.0, seed=1), time.monotonic())
-    state = game.initial_state()
-    for _ in range(3):
-        move = player.choose_by_observations(time.monotonic() + 60)
-        until = player._possible.simulation_count + 3000
-        player.ponder(lambda until=until: player._possible.simulation_count > until, time.monotonic() + 60)
-        joint = (move, game.legal_moves(state, game.roles[1])[0])
-        player.observe(observe_step(game, state, joint, game.roles[0]), time.monotonic() + 60)
-        state = game.next_state(state, joint)
-    forest = player._possible._search._forests[0]
-    weight = forest._memory.trees.weight[: forest._memory.counter[EDGES]].sum()
-    # About one for each set that a playout came through, if all playouts count the same.
-    assert 0 < weight < 50 * forest.simulation_count
-    player.stop(None)
 
 
 def test_searching_ahead_leaves_room_for_the_moves():
