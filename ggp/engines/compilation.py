@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from time import thread_time
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,9 +16,11 @@ from ggp.circuit.cache import GameCache, cache_folder
 from ggp.circuit.circuit import Circuit
 from ggp.circuit.construction import build, prepare_kernels
 from ggp.circuit.file import CompilationReport, CompiledCircuit
+from ggp.circuit.packed_gates import packed
 from ggp.circuit.simplify.plan import LARGE_LITERALS, STAGES, StageReport, simplify
 from ggp.circuit.tables import tabulate
 from ggp.integers import check_integers
+from ggp.processes.called_process import result_of_process
 
 Progress: TypeAlias = Callable[[str], None]
 
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 LEAST_SIMPLIFY_SECONDS = 0.5
 BACKGROUND_SECONDS_PER_LITERAL = 1.2e-5
 """CPU time to simplify a large circuit in the background: amazons shrinks by 40 % instead of 2 %."""
+LEAST_LITERALS_OF_PROCESS = 30_000
+"""Gate inputs, as built, from which a thread that simplifies would hold up a search noticeably."""
 MOST_ROUNDS = 2
 """How often a circuit is simplified at most: again when it is loaded after its time had run out."""
 RESUMED_BUDGETS, RESUMED_SECONDS = 4.0, 10.0
@@ -197,7 +202,10 @@ def compile_game(
     start = known or build_circuit(program, limits, progress=progress)
 
     def simplified() -> Circuit:
-        return simplify_circuit(program, start, limits, cache=cache, in_background=True).circuit
+        compact = replace(start, circuit=replace(start.circuit, gates=packed(start.circuit.gates)))
+        call = partial(simplify_circuit, program, compact, limits, cache=cache, in_background=True)
+        is_large = start.circuit.literal_count >= LEAST_LITERALS_OF_PROCESS
+        return (result_of_process(call) if is_large else call()).circuit
 
     return QuickGame(program, start.circuit, name, simplified)
 

@@ -61,7 +61,7 @@ class QuickGame(CompiledGame):
             finished = CompiledGame(
                 self.program, tabulate(circuit), circuit.terms, self.name, exclusive=circuit.exclusive
             )
-        except MemoryError:
+        except (MemoryError, OSError):
             _logger.warning("%s: not enough memory to simplify its circuit", self.name)
             return
         number = {fluent: f for f, fluent in enumerate(self.terms.fluents)}

@@ -213,6 +213,9 @@ class Player:
         self._setup = setup
         self._belief = None
 
+    def prepare_change(self, game: Game[Any]) -> None:
+        """Build what `change_game(game)` needs; called in another thread while the player plays."""
+
     def change_game(self, game: Game[Any]) -> None:
         """Continue the match on another game of the same rules, whose states `choose` gets from now on."""
         self._setup = replace(self.setup, game=game)

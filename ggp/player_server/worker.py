@@ -67,8 +67,8 @@ PONDERING_PATIENCE_SECONDS = 5.0
 """How much longer than the longer clock the player ponders without a request; then the manager is gone."""
 LONGEST_PONDERING_SECONDS = 600.0
 """Limit for long clocks: a stranger's START with clocks of a week must not keep a core busy that long."""
-_THREADS_SECONDS = 0.5
-"""CPU time for which the threads of a match may run on after its end; the server ends one that hangs."""
+_THREADS_SECONDS, _THREADS_WALL_SECONDS = 0.5, 1.0
+"""How long the threads of a match may run on after its end: CPU time, and wall time of one that waits."""
 
 
 class Inbox:
@@ -116,6 +116,7 @@ class AgentMatch:
     may_ponder  False while another match of the server is to move
     is_own      the player is one of one's own: what it raises is its fault
     fault       why it makes no move at all
+    finished    the game on the simplified circuit, once the player is prepared for it
     """
 
     player: Player
@@ -127,6 +128,7 @@ class AgentMatch:
     may_ponder: bool = True
     is_own: bool = False
     fault: Fault | None = None
+    finished: Game[Any] | None = None
     _ponder_until: float = -math.inf
 
     def play(self, requests: Sequence[PlayRequest]) -> None:
@@ -181,14 +183,24 @@ class AgentMatch:
 
     def _state_for_player(self, state: Any) -> Any:
         """`state` of the tracker's game as a state of the player's, which becomes the finished game here."""
-        finished = finished_game(self.game, seconds=0.0)
-        if finished is None or finished is self.game:
+        if self.finished is None:
             return state
         if self.player.setup.game is self.game:
-            self.player.change_game(finished)
+            self.player.change_game(self.finished)
             log.info("%s: playing on with the simplified circuit", self.player.setup.match_id)
         translate: Callable[[Any], Any] = self.game.translate  # type: ignore[attr-defined]
         return translate(state)
+
+    def prepare_change(self) -> None:
+        """Wait for the simplified circuit and let the player build its search, so that no PLAY waits."""
+        finished = finished_game(self.game)
+        if finished is not None and finished is not self.game:
+            try:
+                self.player.prepare_change(finished)
+            except Exception as error:
+                log.error("no change to the simplified circuit", exc_info=error)
+            else:
+                self.finished = finished
 
     def begin_pondering(self) -> None:
         """Set until when the player may ponder: it has just answered."""
@@ -297,6 +309,8 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
             raise
         log.error("%s failed at START", player.name, exc_info=error)
         match.fault = error.fault if isinstance(error, PlayerFaultError) else Crashed(error_text(error))
+    if finished_game(game, seconds=0.0) is not game:
+        threading.Thread(target=match.prepare_change, daemon=True).start()
     match.begin_pondering()
     outbox.send(Ready())
     return match
@@ -304,8 +318,10 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
 
 def _have_ended(threads: set[threading.Thread]) -> bool:
     """Whether `threads` have ended, or do so soon."""
-    until = time.process_time() + _THREADS_SECONDS
-    while any(thread.is_alive() for thread in threads) and time.process_time() < until:
+    until, wall_until = time.process_time() + _THREADS_SECONDS, time.monotonic() + _THREADS_WALL_SECONDS
+    while any(thread.is_alive() for thread in threads) and (
+        time.process_time() < until and time.monotonic() < wall_until
+    ):
         next(iter(thread for thread in threads if thread.is_alive())).join(0.05)
     return not any(thread.is_alive() for thread in threads)
 

@@ -101,6 +101,7 @@ class MctsPlayer(Player):
         self._late: LateProofs | None = None
         self._tuned = ""
         self._root: Hashable = None
+        self._next: tuple[Game[Any], AnySearch, ExactPlay | None] | None = None
 
     def prepare(self, game: Game[Any]) -> None:
         """Compile the kernels of the search or load them from the cache, before any clock starts."""
@@ -328,18 +329,23 @@ class MctsPlayer(Player):
 
     def _begin_search(self, setup: MatchSetup) -> None:
         """Set up the search, and on lanes what proves next to it."""
+        self._search, self._exact = self._built(setup)
+        if self._exact is not None:
+            self._possible = self._make_possible(setup)
+
+    def _built(self, setup: MatchSetup) -> tuple[AnySearch, ExactPlay | None]:
+        """A search, and what proves next to it: None if it is not on lanes."""
         from ggp.search.mcts.reference.search import Search
 
-        self._search = self._make_search(setup)
-        self._exact = None
-        if not isinstance(self._search, Search):
-            from ggp.players.exact_play import ExactPlay
+        search = self._make_search(setup)
+        if isinstance(search, Search):
+            return search, None
+        from ggp.players.exact_play import ExactPlay
 
-            has_proofs = self._late is None or self._late.are_ready
-            self._late = None if has_proofs else self._late
-            own = self.own if has_proofs else replace(self.own, is_proving=False)
-            self._exact = ExactPlay(setup, self._search, own)
-            self._possible = self._make_possible(setup)
+        has_proofs = self._late is None or self._late.are_ready
+        self._late = None if has_proofs else self._late
+        own = self.own if has_proofs else replace(self.own, is_proving=False)
+        return search, ExactPlay(setup, search, own)
 
     def _may_search_possible(self, game: Game[Any]) -> bool:
         return self.kind != "reference" and is_compiled(game) and hides_information(game)
@@ -487,17 +493,25 @@ class MctsPlayer(Player):
             return None
         return book_move(self._book, self.setup, state, deadline - self.margin_seconds)
 
+    def prepare_change(self, game: Game[Any]) -> None:
+        if self._search is not None:
+            self._next = (game, *self._built(replace(self.setup, game=game)))
+
     def change_game(self, game: Game[Any]) -> None:
         super().change_game(game)
         self._made = self._alphabeta = self._network = None
-        if self._search is not None:
-            self._earlier_simulations += self._count_simulations()
-            self._search.close()
-            earlier = self._exact
+        if self._search is None:
+            return
+        self._earlier_simulations += self._count_simulations()
+        self._search.close()
+        earlier, built, self._next = self._exact, self._next, None
+        if built is not None and built[0] is game:
+            self._search, self._exact = built[1:]
+        else:
             self._begin_search(self.setup)
-            self._begin_network(self.setup)
-            if self._exact is not None and earlier is not None:
-                self._exact.take_over(earlier)
+        self._begin_network(self.setup)
+        if self._exact is not None and earlier is not None:
+            self._exact.take_over(earlier)
 
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
         """Search on until `is_over()` or `deadline`.
@@ -546,7 +560,7 @@ class MctsPlayer(Player):
             self.simulation_count = self._earlier_simulations + self._count_simulations()
             self._search.close()
         self._search = self._exact = self._equilibrium = self._possible = self._book = None
-        self._alphabeta = self._network = None
+        self._alphabeta = self._network = self._next = None
 
     def _pass_on(self, report: SearchReport) -> None:
         if self.on_report is not None and not self._is_pondering:

@@ -14,6 +14,8 @@ from ggp.engines.loading import find_rules, finished_game, load
 from ggp.engines.quick import QuickGame
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
+from ggp.processes import called_process
+from ggp.search.mcts.search import LanesSearch
 from ggp.solver import solve
 
 
@@ -113,7 +115,7 @@ def test_budget_of_simplification_is_cpu_time_of_grounding(monkeypatch):
     assert budgets[0] == pytest.approx(0.9 * (2.0 + 1.0), abs=0.2)
 
 
-def test_tree_search_changes_between_moves():
+def test_tree_search_changes_between_moves(monkeypatch):
     game = quick("tictactoe")
     player = make_player("mcts:threads=1,proof=off")  # a proof would end the search
     assert player.takes_quick_games
@@ -128,6 +130,8 @@ def test_tree_search_changes_between_moves():
         game.legal_moves(state, game.roles[1])[0],
     )
     finished = game.finish()
+    player.prepare_change(finished)
+    monkeypatch.setattr(LanesSearch, "__init__", None)  # a search that is built now would delay the move
     player.change_game(finished)
     state = game.translate(game.next_state(state, joint_move))
     joint_move = (finished.legal_moves(state, role)[0], finished.legal_moves(state, game.roles[1])[0])
@@ -230,3 +234,26 @@ def test_large_circuits_are_simplified_further_in_the_background_only(tmp_path, 
     assert compilation.compile_circuit(program, cache=cache) == cut
     monkeypatch.setenv("GGP_CACHE", str(tmp_path))
     assert isinstance(load("tictactoe", quick=True), QuickGame)
+
+
+def test_a_large_circuit_is_simplified_in_a_process_of_its_own(monkeypatch):
+    program = parse(find_rules("tictactoe").read_text())
+    built = build_circuit(program)
+    monkeypatch.setattr(compilation, "LEAST_LITERALS_OF_PROCESS", 0)
+    monkeypatch.setattr(compilation, "simplify", None)  # only the child may call it
+    game = compilation.compile_game(program, use_cache=False, quick=True)
+    finished = game.finish()
+    monkeypatch.undo()
+    expected = simplify_circuit(program, built).circuit
+    assert finished is not game
+    assert len(finished.tables.first_input) == len(expected.gates) + 1
+    assert finished.terms == expected.terms
+
+
+def test_a_game_plays_on_as_built_if_the_process_fails(monkeypatch, caplog):
+    program = parse(find_rules("tictactoe").read_text())
+    monkeypatch.setattr(compilation, "LEAST_LITERALS_OF_PROCESS", 0)
+    monkeypatch.setattr(called_process, "isolated_command", lambda module: ["false"])
+    game = compilation.compile_game(program, use_cache=False, quick=True)
+    assert game.finish() is game
+    assert "not enough memory to simplify" in caplog.text

@@ -123,6 +123,10 @@ class Watching(LegalPlayer):
 
     def __init__(self):
         self.games = []
+        self.may_prepare = threading.Event()
+
+    def prepare_change(self, game):
+        self.may_prepare.wait(60)
 
     def choose(self, state, deadline, joint_move):
         self.games.append(self.setup.game)
@@ -130,7 +134,7 @@ class Watching(LegalPlayer):
         return super().choose(state, deadline, joint_move)
 
 
-def test_worker_changes_to_the_simplified_circuit_between_moves(monkeypatch):
+def test_worker_changes_to_the_simplified_circuit_when_the_player_is_prepared_for_it(monkeypatch):
     go_on = threading.Event()
     simplify = compilation.simplify
     monkeypatch.setattr(
@@ -147,11 +151,14 @@ def test_worker_changes_to_the_simplified_circuit_between_moves(monkeypatch):
     match = worker._start(request, Outbox(io.BytesIO()))
     match.play([PlayRequest(1, None, None, deadline)])
     go_on.set()
-    match.game.finish()
-    match.play([PlayRequest(2, ("(mark 1 1)", "noop"), "(mark 1 1)", deadline)])
-    match.play([PlayRequest(3, ("noop", "(mark 2 2)"), "noop", deadline)])
     finished = match.game.finish()
-    assert player.games == [match.game, finished, finished]
+    match.play([PlayRequest(2, ("(mark 1 1)", "noop"), "(mark 1 1)", deadline)])
+    player.may_prepare.set()
+    while match.finished is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    match.play([PlayRequest(3, ("noop", "(mark 2 2)"), "noop", deadline)])
+    match.play([PlayRequest(4, ("(mark 3 3)", "noop"), "(mark 3 3)", deadline)])
+    assert player.games == [match.game, match.game, finished, finished]
 
 
 @pytest.mark.parametrize(
