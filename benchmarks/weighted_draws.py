@@ -17,12 +17,16 @@ from rich.console import Console
 from rich.table import Table
 
 import ggp
+from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
-from ggp.jit.rows import ALL_ONES, make_rows, words_of
-from ggp.lanes.roulette import roulette
-from ggp.lanes.settle import settle
+from ggp.jit.compiling import kernel
+from ggp.jit.rows import ALL_ONES, Rows, fill, make_rows, store, words_of
+from ggp.lanes.layout import LaneTables
+from ggp.lanes.roulette import roulette_moves
+from ggp.lanes.step import settle_phases
 from ggp.search.budget import Budget
 from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.kernels.arrays import SearchArrays
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
 from ggp.search.mcts.tree_engine import TreeEngine
@@ -71,17 +75,25 @@ def costs_now(engine: TreeEngine) -> tuple[float, ...]:
     tables, arrays, statistics = engine.tables, engine.arrays, engine.memory.statistics
     before = arrays.value.copy(), arrays.random.copy()
     stuck = make_rows(1, arrays.value.dtype.itemsize // 8)
-    settle(tables, arrays.value, 0, 2)
+    settle_phases(tables, arrays.value, 0, 2)
     signs = np.where(tables.slot_literal & 1, ALL_ONES, np.uint64(0))
     legal = words_of(arrays.value)[tables.slot_literal >> 1] ^ signs[:, None]
 
     def draw(sparse: int) -> None:
-        value, roulette_scratch, random = arrays.value, arrays.roulette, arrays.random
-        roulette(tables, value, statistics.weight, roulette_scratch, random, stuck, sparse, 0)
+        draw_moves(tables, arrays, statistics.weight, stuck, sparse)
 
     times = [microseconds(draw, sparse) for sparse in (IN_ALL_LANES, LANE_BY_LANE)]
     arrays.value[:], arrays.random[:] = before
     return float(np.bitwise_count(legal).sum()), float(legal.any(axis=1).sum()), *times
+
+
+@kernel
+def draw_moves(
+    tables: LaneTables, arrays: SearchArrays, weight: Int32Array, stuck: Rows, sparse: int
+) -> None:
+    lanes = fill(arrays.value, ALL_ONES)
+    drawn = roulette_moves(tables, arrays.value, weight, arrays.roulette, arrays.random, lanes, sparse, 0)
+    store(stuck, 0, drawn)
 
 
 def microseconds(draw: Callable[[int], None], sparse: int) -> float:

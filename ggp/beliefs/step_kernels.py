@@ -33,13 +33,12 @@ from ggp.jit.rows import (
     store,
     word_count,
 )
-from ggp.lanes.bits import literal_word, set_lane
+from ggp.lanes.bits import literal_word
 from ggp.lanes.keys.hashing import Words
 from ggp.lanes.keys.key_table import KeyTable, number_states
 from ggp.lanes.keys.packing import load_keys, store_keys
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.row_loops import clear_moves
-from ggp.lanes.settle import settle_apart
+from ggp.lanes.step import clear_moves, put_move, settle_states, settle_successors
 
 UNAFFORDABLE = 1e12
 """Joint moves of one state are counted no further, so that sums cannot overflow."""
@@ -207,7 +206,7 @@ def read_states(
         for i in range(count):
             lanes.origin[i] = first + i
         _put_states(tables, value, lanes, states, count)
-        settle_apart(tables, value, 0, 2)
+        settle_states(tables, value)
         for w in range((count + 63) >> 6):
             within = _lanes_below(np.int64(count), np.int64(w))
             for m in range(legal.shape[0]):
@@ -278,7 +277,7 @@ def _put_joint_moves(
             move = origins.choice[begin + rest % choices]
             rest //= choices
             lanes.made[role, lane] = move
-            set_lane(value, np.int64(tables.move0 + move), np.int64(lane))
+            put_move(tables, value, move, np.int64(lane))
             share *= 1.0 / choices
         lanes.origin[lane] = state
         lanes.share[lane] = share
@@ -390,7 +389,8 @@ def make_joint_moves(
     for b in range(blocks.shape[0]):
         count = min(np.int64(lanes.origin.shape[0]), total - blocks[b])
         _put_joint_moves(tables, value, lanes, origins, blocks[b], count)
-        settle_apart(tables, value, 0, 4)
+        settle_states(tables, value)
+        settle_successors(tables, value, True)
         _find_agreeing(tables, value, lanes, percepts, count)
         if any_lane(load(lanes.agreeing, 0)):
             for f in range(tables.fluent_count):

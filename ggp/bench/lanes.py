@@ -8,15 +8,18 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from ggp.bench.calibration import calibrate
 from ggp.bench.measurement import LanesMeasurement, rate
 from ggp.engines.compiled import CompiledGame
-from ggp.jit.compiling import announced_compilation
+from ggp.jit.compiling import announced_compilation, kernel
+from ggp.jit.rows import ALL_ONES, fill
+from ggp.lanes.choose import choice_planes, choose_moves
 from ggp.lanes.engine import STEP_LIMIT, BoolArray, Lanes, calibrate_words
+from ggp.lanes.layout import LaneTables
+from ggp.lanes.playout import PlayoutArrays
+from ggp.lanes.step import settle_states, settle_successors
 
 _CHUNK_SECONDS = 0.02
 
@@ -81,7 +84,7 @@ def _measurement(
     total = _Tally(*(sum(column) for column in zip(*tallies, strict=True)))
     tick_seconds = total.cpu_seconds / total.ticks
     settle_seconds, choose_seconds = _parts(engines[0], tick_seconds)
-    literals = len(game.lane_tables.source)
+    literals = len(game.lane_tables.schedule.source)
     return LanesMeasurement(
         game=game.name,
         engine="lanes",
@@ -89,7 +92,7 @@ def _measurement(
         words=engines[0].words,
         lanes=engines[0].lane_count,
         literals=literals,
-        gates=game.lane_tables.gate_count,
+        gates=len(game.lane_tables.schedule.target),
         setup_seconds=round(setup_seconds, 4),
         compile_seconds=round(compile_seconds, 4),
         cpu_seconds=round(total.cpu_seconds, 4),
@@ -147,11 +150,36 @@ def _measure(
 
 def _parts(lanes: Lanes, tick_seconds: float) -> tuple[float, float]:
     """CPU seconds per tick of settle and of choose: the minimum of three measurements each."""
-    with announced_compilation():
-        lanes.time_parts(1)
     repeats = max(1, int(0.03 / tick_seconds))
-    parts = np.array([lanes.time_parts(repeats) for _ in range(3)]).min(axis=0)
-    return float(parts[0]), float(parts[1])
+    planes = choice_planes(lanes.tables)
+
+    def seconds_of(*work: Any) -> float:
+        part, *arguments = work
+        begin = time.thread_time()
+        part(lanes.tables, lanes.arrays, *arguments, repeats)
+        return (time.thread_time() - begin) / repeats
+
+    with announced_compilation():
+        _settle_ticks(lanes.tables, lanes.arrays, 1)
+        _choose_ticks(lanes.tables, lanes.arrays, planes, 1)
+    settle = min(seconds_of(_settle_ticks) for _ in range(3))
+    return settle, min(seconds_of(_choose_ticks, planes) for _ in range(3))
+
+
+@kernel
+def _settle_ticks(tables: LaneTables, arrays: PlayoutArrays, repeats: int) -> None:
+    """Settle what one tick settles, `repeats` times."""
+    for _ in range(repeats):
+        settle_states(tables, arrays.value)
+        settle_successors(tables, arrays.value, False)
+
+
+@kernel
+def _choose_ticks(tables: LaneTables, arrays: PlayoutArrays, planes: int, repeats: int) -> None:
+    """Choose moves as one tick does, `repeats` times."""
+    everywhere = fill(arrays.value, ALL_ONES)
+    for _ in range(repeats):
+        choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, everywhere)
 
 
 def _peak_mebibytes() -> float:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.env.actions import Actions, Turns
 from ggp.env.circuit_parts import parts_of
-from ggp.env.kernels import (
+from ggp.env.kernels.arrays import (
     HOLD,
     LIVE,
     NOBODY,
@@ -34,9 +34,8 @@ from ggp.env.kernels import (
     Share,
     Step,
     StepRules,
-    begin_blocks,
-    step_blocks,
 )
+from ggp.env.kernels.step import begin_blocks, step_blocks
 from ggp.env.observations import Observed
 from ggp.env.state import EnvState, Layout, blocks_for, new_state, words_for
 from ggp.env.streams import streams_of
@@ -140,7 +139,6 @@ class Environment:
             slot=actions.slot,
             observed=np.ascontiguousarray(observed.literal, np.int32),
             sensed=np.ascontiguousarray(observed.sensed, np.int32),
-            end_phase=4 if observed.sensed.size else 3,
             initial=np.where(game.tables.initial, ~np.uint64(0), np.uint64(0)),
             reward_of=reward_of,
             is_joint=int(turns.is_joint),
@@ -395,7 +393,7 @@ class Environment:
 
     def _split(self, count: int, begins_alike: bool = False) -> Shares:
         words, blocks = words_for(count), blocks_for(count)
-        inputs = sum(len(part.source) for part in self._parts)
+        inputs = sum(len(part.schedule.source) for part in self._parts)
         work = blocks * (inputs + _INPUTS_PER_LANE * 64 * words)
         threads = max(1, min(self.settings.threads, blocks, work // _WORTH_A_THREAD))
         limit = min(NO_LIMIT, self.settings.max_steps or NO_LIMIT)

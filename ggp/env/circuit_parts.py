@@ -37,7 +37,7 @@ def parts_of(game: CompiledGame) -> CircuitParts:
     >>> import ggp
     >>> game = ggp.load("othello", engine="lanes")
     >>> whole, parts = game.lane_tables, parts_of(game)
-    >>> parts.of_state.gate_count < whole.gate_count, parts.of_step.gate_count < whole.gate_count
+    >>> parts.of_state.row_count < whole.row_count, parts.of_step.row_count < whole.row_count
     (True, True)
     """
     if game not in _parts:

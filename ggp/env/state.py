@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.env.kernels import Batch, Readings
+from ggp.env.kernels.arrays import Batch, Readings
 from ggp.jit.rows import ALIGNMENT, Rows, make_rows, words_of
 
 _PADDING = 64

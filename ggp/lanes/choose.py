@@ -21,8 +21,8 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import inlined, kernel, stage
-from ggp.jit.rows import ALL_ONES, Index, Row, Rows, any_lane, fill, literal, load, store
+from ggp.jit.compiling import inlined, stage
+from ggp.jit.rows import Index, Row, Rows, any_lane, fill, literal, load, store
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.random_rows import next_random
 
@@ -364,17 +364,3 @@ def choose_moves(
     store(random, 0, older)
     store(random, 1, newer)
     return stuck
-
-
-@kernel
-def choose(tables: LaneTables, value: Rows, scratch: Rows, planes: int, random: Rows, stuck: Rows) -> None:
-    """Select a uniformly random legal move of every role in every lane.
-
-    value     legality must be settled; the move rows are overwritten: one move per role and lane, none
-              at all in lanes in which some role has no legal move
-    scratch   choice_scratch_rows(tables) rows; planes = choice_planes(tables)
-    random    2 rows, see `seeded_random`
-    stuck     1 row: lanes in which some role has no legal move
-    """
-    everywhere = fill(value, ALL_ONES)
-    store(stuck, 0, choose_moves(tables, value, scratch, planes, random, everywhere))

@@ -33,10 +33,8 @@ from ggp.lanes.playout import (
     begin_playouts,
     make_arrays,
     play,
-    time_choose,
-    time_settle,
 )
-from ggp.lanes.settle import settle
+from ggp.lanes.step import settle_phases
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 
@@ -225,7 +223,7 @@ class Lanes:
 
     def settle(self, first: Phase = Phase.LEGAL, last: Phase = Phase.SEES) -> None:
         """Recompute the gates of the phases first .. last in all lanes."""
-        settle(self.tables, self.arrays.value, int(first), int(last) + 1)
+        settle_phases(self.tables, self.arrays.value, int(first), int(last) + 1)
 
     def set_states(self, states: BoolArray) -> None:
         """Put states into the lanes.
@@ -262,17 +260,6 @@ class Lanes:
         padded[:, :count] = bits
         packed = np.packbits(padded, axis=1, bitorder="little")
         words_of(self.arrays.value)[rows, :words] = packed.view(np.uint64)
-
-    def time_parts(self, repeats: int) -> tuple[float, float]:
-        """CPU seconds per tick of `settle` and of `choose`.
-
-        Measured on the lanes as they are, for phases LEGAL to NEXT.
-        """
-        start = time.thread_time()
-        time_settle(self.tables, self.arrays, repeats)
-        middle = time.thread_time()
-        time_choose(self.tables, self.arrays, self._planes, repeats)
-        return (middle - start) / repeats, (time.thread_time() - middle) / repeats
 
 
 def playouts(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import inlined, kernel, piece
+from ggp.jit.compiling import inlined, piece
 from ggp.jit.rows import (
     ALL_ONES,
     Index,
@@ -25,7 +25,6 @@ from ggp.jit.rows import (
     store,
     word_count,
 )
-from ggp.lanes.layout import LaneTables
 
 INDEX_PLANES = 32
 NO_MOVE = -1
@@ -131,27 +130,3 @@ def numbers_of_planes(
             start = 64 * (word + member)
             for lane in range(64):
                 numbers[start + lane] = np.int64((block[lane] >> shift) & mask) + offset
-
-
-@kernel
-def selected_moves(
-    tables: LaneTables,
-    value: Rows,
-    role: int,
-    first_move: Int32Array,
-    planes: Rows,
-    block: NDArray[np.uint64],
-    moves: Int32Array,
-) -> None:
-    """Write the move of `role` in every lane, counted within the role.
-
-    NO_MOVE if none is selected.
-
-    value        the role's move rows must be one-hot or zero in every lane
-    first_move   int32[R+1] as in CircuitTables
-    planes       INDEX_PLANES rows of scratch; block: uint64[64] of scratch
-    moves        int32[64*W], the result
-    """
-    first = first_move[role]
-    used = planes_of_indices(value, np.int64(tables.move0 + first), first_move[role + 1] - first, planes)
-    numbers_of_planes(planes, 0, used, NO_MOVE, block, moves)

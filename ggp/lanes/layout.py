@@ -30,19 +30,32 @@ WINDOW = 8192
 """Gates sorted into runs together. Fewer make short runs, more make values wait long in rows."""
 
 
+class Schedule(NamedTuple):
+    """The gates of a circuit, in the order of settling; only `ggp.lanes.settle` reads it.
+
+    run            int32[Q, 3]: positive inputs, negated inputs and number of gates of each run
+    phase_run, phase_gate, phase_source    int32[5]: where each phase begins in run, target, source
+    source         int32[E]: input rows gate by gate, negated inputs first if there are more than three
+    target         int32[G]: row that each gate is written to
+    """
+
+    run: Int32Array
+    phase_run: Int32Array
+    phase_gate: Int32Array
+    phase_source: Int32Array
+    source: Int32Array
+    target: Int32Array
+
+
 class LaneTables(NamedTuple):
     """One game as kernels need it.
 
     Only gates are numbered otherwise than in CircuitTables.
 
+    schedule       its gates
     row_count      L + 1 rows: constant TRUE, fluents, moves, those of gates, and a spare row
-    gate_count     G
     fluent_count, move_count, role_count    F, M, R
-    move0, gate0   row of move 0, and the first row of gates
-    run            int32[Q, 3]: positive inputs, negated inputs and number of gates of each run
-    phase_run, phase_gate, phase_source    int32[5]: where each phase begins in run, gates, source
-    source         int32[E]: input rows gate by gate, negated inputs first if there are more than three
-    target         int32[G]: row that each gate is written to, in the order of settling
+    move0          row of move 0
     first_slot     int32[R+1]; slots of role r
     slot_literal   int32[S]; legality of the slot's move
     slot_node      int32[S]; row of the slot's move (or the spare row)
@@ -55,19 +68,12 @@ class LaneTables(NamedTuple):
     node_of        int32[K]: row of node k of the CircuitTables, until a later gate of its phase takes it over
     """
 
+    schedule: Schedule
     row_count: int
-    gate_count: int
     fluent_count: int
     move_count: int
     role_count: int
     move0: int
-    gate0: int
-    run: Int32Array
-    phase_run: Int32Array
-    phase_gate: Int32Array
-    phase_source: Int32Array
-    source: Int32Array
-    target: Int32Array
     first_slot: Int32Array
     slot_literal: Int32Array
     slot_node: Int32Array
@@ -104,26 +110,18 @@ def arrange(tables: CircuitTables, window: int = WINDOW) -> LaneTables:
 
     window   gates sorted together; 0: sort whole phases, and give every gate its own row
     """
-    layout = _arrange_gates(tables, window)
-    spare = tables.gate0 + layout.gate_rows
-    node_of = layout.node_of
+    schedule, node_of, gate_rows = _arrange_gates(tables, window)
+    spare = tables.gate0 + gate_rows
     first_slot, slot_literal, slot_node = _arrange_moves(tables, node_of, spare)
     following = _renumber(tables.next, node_of)
     order, saved = order_of_writing(following)
     return LaneTables(
+        schedule=schedule,
         row_count=spare + 1,
-        gate_count=len(layout.target),
         fluent_count=tables.fluent_count,
         move_count=int(tables.first_move[-1]),
         role_count=tables.role_count,
         move0=1 + tables.fluent_count,
-        gate0=tables.gate0,
-        run=layout.run,
-        phase_run=layout.phase_run,
-        phase_gate=layout.phase_gate,
-        phase_source=layout.phase_source,
-        source=layout.source,
-        target=layout.target,
         first_slot=first_slot,
         slot_literal=slot_literal,
         slot_node=slot_node,
@@ -143,18 +141,8 @@ def _renumber(literals: Int32Array, node_of: Int32Array) -> Int32Array:
     return np.asarray(2 * node_of[literals >> 1] + (literals & 1), np.int32)
 
 
-class _GateLayout(NamedTuple):
-    run: Int32Array
-    phase_run: Int32Array
-    phase_gate: Int32Array
-    phase_source: Int32Array
-    source: Int32Array
-    target: Int32Array
-    node_of: Int32Array
-    gate_rows: int
-
-
-def _arrange_gates(tables: CircuitTables, window: int) -> _GateLayout:
+def _arrange_gates(tables: CircuitTables, window: int) -> tuple[Schedule, Int32Array, int]:
+    """The schedule, the row of each node, and the number of rows of gates."""
     gates = len(tables.first_input) - 1
     arity = np.diff(tables.first_input)
     gate_of_input = np.repeat(np.arange(gates), arity)
@@ -189,16 +177,15 @@ def _arrange_gates(tables: CircuitTables, window: int) -> _GateLayout:
     else:
         gate_rows = gates
         node_of[tables.gate0 :] = tables.gate0 + rank
-    return _GateLayout(
+    schedule = Schedule(
         run=np.ascontiguousarray(run, np.int32),
         phase_run=np.asarray(np.searchsorted(starts, phase_gate), np.int32),
         phase_gate=phase_gate.astype(np.int32),
         phase_source=first_source[phase_gate].astype(np.int32),
         source=node_of[source],
         target=node_of[tables.gate0 + order],
-        node_of=node_of,
-        gate_rows=gate_rows,
     )
+    return schedule, node_of, gate_rows
 
 
 def _read_from_outside(tables: CircuitTables) -> NDArray[np.bool_]:

@@ -37,10 +37,10 @@ from ggp.jit.rows import (
     word_count,
     words_of,
 )
-from ggp.lanes.choose import choice_planes, choice_scratch_rows, choose_moves
+from ggp.lanes.choose import choice_planes, choice_scratch_rows
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.random_rows import seeded_random
-from ggp.lanes.settle import settle_phases
+from ggp.lanes.step import advance_or_restart, move_at_random
 
 LENGTH_PLANES = 31
 # Indices of PlayoutArrays.counter.
@@ -115,29 +115,6 @@ def begin_playouts(arrays: PlayoutArrays, root: NDArray[np.bool_], count: int) -
     arrays.counter[:] = 0
     arrays.counter[STARTS_LEFT] = max(0, count - lanes)
     arrays.counter[SHORTEST] = UNSEEN_SHORTEST
-
-
-@inlined
-def step_lanes(
-    tables: LaneTables, value: Rows, saved_next: Rows, root: NDArray[np.uint64], restarted: Row
-) -> None:
-    """Make the next state current; `restarted` lanes take the root state instead.
-
-    NEXT must be settled. Rows are written in place, in an order that overwrites nothing that is still to be
-    read.
-    """
-    following = tables.next
-    saved = tables.next_saved
-    order = tables.next_order
-    for i in range(saved.shape[0]):
-        store(saved_next, i, literal(value, np.int64(following[saved[i]])))
-    for i in range(order.shape[0]):
-        f = np.int64(order[i])
-        x = literal(value, np.int64(following[f]))
-        store(value, 1 + f, (x & ~restarted) | (fill(value, root[f]) & restarted))
-    for i in range(saved.shape[0]):
-        f = np.int64(saved[i])
-        store(value, 1 + f, (load(saved_next, i) & ~restarted) | (fill(value, root[f]) & restarted))
 
 
 @inlined
@@ -319,33 +296,15 @@ def play(tables: LaneTables, arrays: PlayoutArrays, planes: int, step_limit: int
     """
     value = arrays.value
     counter = arrays.counter
-    everywhere = fill(value, ALL_ONES)
     for _ in range(ticks):
-        settle_phases(tables, value, 0, 2)
-        stuck = choose_moves(tables, value, arrays.scratch, planes, arrays.random, everywhere)
-        settle_phases(tables, value, 2, 3)
+        stuck = move_at_random(tables, value, arrays.scratch, planes, arrays.random)
         terminal = literal(value, np.int64(tables.terminal))
         restarted = _end_playouts(tables, arrays, terminal, stuck, step_limit)
-        step_lanes(tables, value, arrays.saved, arrays.root, restarted)
+        advance_or_restart(tables, value, arrays.saved, arrays.root, restarted)
         counter[TICKS] += 1
         if counter[STARTS_LEFT] == 0 and not any_lane(load(arrays.active, 0)):
             return True
     return False
-
-
-@kernel
-def time_settle(tables: LaneTables, arrays: PlayoutArrays, repeats: int) -> None:
-    """Settle what one tick settles, `repeats` times; for measuring."""
-    for _ in range(repeats):
-        settle_phases(tables, arrays.value, 0, 3)
-
-
-@kernel
-def time_choose(tables: LaneTables, arrays: PlayoutArrays, planes: int, repeats: int) -> None:
-    """Choose moves as one tick does, `repeats` times; for measuring."""
-    everywhere = fill(arrays.value, ALL_ONES)
-    for _ in range(repeats):
-        choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, everywhere)
 
 
 __all__ = ["PlayoutArrays", "begin_playouts", "choice_planes", "make_arrays", "play"]

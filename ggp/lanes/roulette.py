@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import inlined, kernel, stage
+from ggp.jit.compiling import inlined, stage
 from ggp.jit.rows import (
-    ALL_ONES,
     Index,
     Row,
     Rows,
@@ -238,28 +237,3 @@ def roulette_moves(
     store(random, 0, older)
     store(random, 1, newer)
     return stuck
-
-
-@kernel
-def roulette(
-    tables: LaneTables,
-    value: Rows,
-    weight: Int32Array,
-    scratch: RouletteScratch,
-    random: Rows,
-    stuck: Rows,
-    sparse: int,
-    fewest: int,
-) -> None:
-    """Select a random legal move of every role in every lane.
-
-    The probability of a move is proportional to its weight.
-
-    value     legality must be settled; the move rows are overwritten: one move for every role that has one
-    weight    int32[M], each >= 1, the total of a role at most LARGEST_TOTAL
-    random    2 rows, see `seeded_random`
-    stuck     1 row: lanes in which some role has no legal move
-    sparse, fewest   as in `roulette_moves`
-    """
-    everywhere = fill(value, ALL_ONES)
-    store(stuck, 0, roulette_moves(tables, value, weight, scratch, random, everywhere, sparse, fewest))

@@ -1,4 +1,4 @@
-"""settle: recompute the gates of one phase in all lanes.
+"""settle: the interpreter of circuits; only `ggp.lanes.step` calls it.
 
 Shapes: value holds L+1 rows of W words (see `ggp.lanes.layout`).
 """
@@ -8,20 +8,22 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import inlined, kernel, piece
+from ggp.jit.compiling import inlined, piece
 from ggp.jit.rows import Index, Rows, fill, load, store
-from ggp.lanes.layout import LaneTables
+from ggp.lanes.layout import Schedule
 
 
 @inlined
-def settle_phases(tables: LaneTables, value: Rows, first_phase: Index, end_phase: Index) -> None:
-    """Recompute the gates of phases first_phase .. end_phase-1, run by run."""
-    run = tables.run
-    source = tables.source
-    j: Index = np.int64(tables.phase_source[first_phase])
-    out = np.int64(tables.phase_gate[first_phase])
-    target = tables.target
-    for q in range(tables.phase_run[first_phase], tables.phase_run[end_phase]):
+def settle(schedule: Schedule, value: Rows, first_phase: Index, end_phase: Index) -> None:
+    """Recompute the gates of phases first_phase .. end_phase-1, run by run, in topological order.
+
+    value   rows of gates of these phases are overwritten; the rows that they read must be valid
+    Cost: about 0.7 ns per gate input for all 512 lanes at W = 8 with AVX-512.
+    """
+    run, source, target = schedule.run, schedule.source, schedule.target
+    j: Index = np.int64(schedule.phase_source[first_phase])
+    out = np.int64(schedule.phase_gate[first_phase])
+    for q in range(schedule.phase_run[first_phase], schedule.phase_run[end_phase]):
         positive = run[q, 0]
         negated = run[q, 1]
         count = run[q, 2]
@@ -103,20 +105,10 @@ def _settle_many(
 
 
 @piece
-def settle_apart(tables: LaneTables, value: Rows, first_phase: Index, end_phase: Index) -> None:
-    """`settle_phases` as a separate function, for kernels that do much else.
+def settle_apart(schedule: Schedule, value: Rows, first_phase: Index, end_phase: Index) -> None:
+    """`settle` as a separate function, for kernels that do much else.
 
     It runs faster there, because its loops have the registers for themselves, and is compiled once for all of
     its callers. LLVM does not inline it because it is large; if it did, only speed would be lost.
     """
-    settle_phases(tables, value, first_phase, end_phase)
-
-
-@kernel
-def settle(tables: LaneTables, value: Rows, first_phase: int, end_phase: int) -> None:
-    """Recompute every gate of phases first_phase .. end_phase-1 in topological order.
-
-    value   gate rows of these phases are overwritten; the rows that they read must be valid
-    Cost: about 0.7 ns per gate input for all 512 lanes at W = 8 with AVX-512.
-    """
-    settle_phases(tables, value, first_phase, end_phase)
+    settle(schedule, value, first_phase, end_phase)

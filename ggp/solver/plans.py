@@ -16,7 +16,8 @@ import numpy as np
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import GameError, Move
-from ggp.solver.kernels.expand import NO_GOAL, UNKNOWN
+from ggp.lanes.step import NO_GOAL
+from ggp.solver.kernels.expand import UNKNOWN
 from ggp.solver.limits import Progress, SolverLimits
 from ggp.solver.projection import ProjectedFacts, Projection
 from ggp.solver.reachable import projected_states

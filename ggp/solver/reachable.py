@@ -26,13 +26,13 @@ from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import ABSENT, KeyTable, fill_table, find_states, insert_states
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import encode_states, make_code
+from ggp.lanes.step import NO_GOAL
 from ggp.solver.chunk import Chunk
 from ggp.solver.estimate import estimate_states
 from ggp.solver.kernels.expand import (
     BACKWARD,
     EDGES,
     MOST_MOVES,
-    NO_GOAL,
     PASSES,
     STATES,
     STUCK,

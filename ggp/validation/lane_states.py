@@ -20,8 +20,9 @@ from ggp.game import Fact, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import Lanes
 from ggp.lanes.keys.state_code import decode_keys
+from ggp.lanes.step import NO_GOAL
 from ggp.solver.chunk import Chunk
-from ggp.solver.kernels.expand import NO_GOAL, UNKNOWN
+from ggp.solver.kernels.expand import UNKNOWN
 from ggp.solver.limits import SolverLimits
 from ggp.solver.reachable import reachable_states
 from ggp.solver.space import StateSpace

@@ -257,7 +257,7 @@ def without_percepts(circuit: Circuit) -> Circuit:
 
 def fluents_read(tables: LaneTables) -> NDArray[np.int32]:
     """int32[*]: the fluents that gates or goals of a circuit read."""
-    read = np.concatenate([tables.source, tables.goal_literal >> 1])
+    read = np.concatenate([tables.schedule.source, tables.goal_literal >> 1])
     return np.unique(read[(read >= 1) & (read <= tables.fluent_count)] - 1).astype(np.int32)
 
 

@@ -18,11 +18,10 @@ from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.rows import Index, Row, any_lane, fill, get_word, literal, load, lowest_bit, store, word_count
 from ggp.lanes.bits import clear_lane, set_lane
 from ggp.lanes.choose import choose_moves
-from ggp.lanes.playout import step_lanes
-from ggp.lanes.settle import settle_apart
+from ggp.lanes.step import advance_or_restart, put_states, settle_states, settle_successors
 from ggp.networks.kernels import NetworkTables, logit_of, read_state, value_of
 from ggp.networks.network import Float32Array
-from ggp.search.forest.kernel import Roots, launch_in_trees, put_roots
+from ggp.search.forest.kernel import Roots, launch_in_trees
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, Parts, SearchMemory
 from ggp.search.mcts.kernels.backup import end_lane
@@ -236,7 +235,7 @@ def search_guided(search: SearchMemory, parts: Parts, guide: Guide, roots: Roots
     value = arrays.value
     counter = arrays.counter
     for _ in range(ticks):
-        settle_apart(tables, value, 0, 2)
+        settle_states(tables, value)
         busy = load(arrays.mask, BUSY)
         over = literal(value, np.int64(tables.terminal)) & busy
         over = over | (lanes_to_cut(arrays, search.walkers, search.settings) & ~load(arrays.mask, IN_TREE))
@@ -251,9 +250,9 @@ def search_guided(search: SearchMemory, parts: Parts, guide: Guide, roots: Roots
         _descend(search, guide)
         moved = load(arrays.mask, BUSY)
         launch_in_trees(search, roots)
-        settle_apart(tables, value, 2, 3)
-        step_lanes(tables, value, arrays.saved, arrays.root, ~moved)
-        put_roots(tables, value, roots.state, ~moved)
+        settle_successors(tables, value, False)
+        advance_or_restart(tables, value, arrays.saved, arrays.root, ~moved)
+        put_states(tables, value, roots.state, ~moved)
         counter[c.TICK] += 1
         if counter[c.LANES_BUSY] == 0:
             return True

@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel
-from ggp.jit.rows import Row, Rows, load, store
+from ggp.jit.rows import Rows, load, store
 from ggp.lanes.choose import choose_moves
-from ggp.lanes.layout import LaneTables
-from ggp.lanes.playout import step_lanes
-from ggp.lanes.settle import settle_apart
+from ggp.lanes.step import advance_or_restart, put_states, settle_successors
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import CUT, MOVED, UNPROVEN, Parts, SearchMemory
 from ggp.search.mcts.kernels.lane_half import lanes_in_playouts, settle_and_end
@@ -55,13 +53,6 @@ def launch_in_trees(search: SearchMemory, roots: Roots) -> None:
         launch_walker(search.arrays, walkers, root, 1)
 
 
-@inlined
-def put_roots(tables: LaneTables, value: Rows, state: Rows, restarted: Row) -> None:
-    """The root state into the `restarted` lanes, all of whose fluents are false."""
-    for f in range(tables.fluent_count):
-        store(value, 1 + f, load(value, 1 + f) | (load(state, f) & restarted))
-
-
 @kernel
 def search_forest(search: SearchMemory, parts: Parts, roots: Roots, ticks: int) -> bool:
     """Search for at most `ticks` ticks; returns whether all trees are done.
@@ -81,10 +72,10 @@ def search_forest(search: SearchMemory, parts: Parts, roots: Roots, ticks: int) 
         store(arrays.mask, CUT, over | stuck)
         serve_lanes(search, parts, 0)
         launch_in_trees(search, roots)
-        settle_apart(tables, value, 2, 3)
+        settle_successors(tables, value, False)
         idle = ~load(arrays.mask, MOVED)
-        step_lanes(tables, value, arrays.saved, arrays.root, idle)
-        put_roots(tables, value, roots.state, idle)
+        advance_or_restart(tables, value, arrays.saved, arrays.root, idle)
+        put_states(tables, value, roots.state, idle)
         counter[c.TICK] += 1
         if counter[c.LANES_BUSY] == 0:
             return True

@@ -28,9 +28,7 @@ from ggp.jit.rows import Index, Rows, fill, get_word, literal, load, lowest_bit,
 from ggp.lanes.bits import clear_lane, literal_in_lane, literal_word, set_lane
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.playout import step_lanes
-from ggp.lanes.settle import settle_apart
-from ggp.search.forest.kernel import put_roots
+from ggp.lanes.step import advance_or_restart, put_states, settle_states, settle_successors
 from ggp.search.mcts.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, Float64Array, SearchArrays
 from ggp.search.mcts.kernels.tree import random_below
 from ggp.search.mcts.kernels.values import NEUTRAL_GOAL
@@ -405,7 +403,7 @@ def search_sets(memory: SetMemory, ticks: int) -> bool:
     tables, arrays, counter = memory.tables, memory.arrays, memory.counter
     value, mask = arrays.value, arrays.mask
     for _ in range(ticks):
-        settle_apart(tables, value, 0, 2)
+        settle_states(tables, value)
         _find_late(memory)
         busy = load(mask, BUSY)
         over = load(mask, CUT) | (literal(value, np.int64(tables.terminal)) & busy)
@@ -417,11 +415,11 @@ def search_sets(memory: SetMemory, ticks: int) -> bool:
         _descend(memory)
         _end_lanes(memory)
         moved = load(mask, BUSY)
-        settle_apart(tables, value, 2, 4)
+        settle_successors(tables, value, True)
         _observe(memory)
         _launch(memory)
-        step_lanes(tables, value, arrays.saved, arrays.root, ~moved)
-        put_roots(tables, value, memory.lanes.root, ~moved)
+        advance_or_restart(tables, value, arrays.saved, arrays.root, ~moved)
+        put_states(tables, value, memory.lanes.root, ~moved)
         counter[TICK] += 1
         if counter[LANES_BUSY] == 0 and counter[LEFT] == 0:
             return True

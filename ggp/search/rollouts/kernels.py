@@ -34,10 +34,15 @@ from ggp.jit.rows import (
 )
 from ggp.lanes.bits import has_lane, literal_in_lane
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.playout import step_lanes
-from ggp.lanes.row_loops import clear_moves
-from ggp.lanes.settle import settle_phases
-from ggp.solver.kernels.expand import list_legal_moves
+from ggp.lanes.step import (
+    advance,
+    clear_moves,
+    list_legal_moves,
+    put_move,
+    put_state,
+    settle_states,
+    settle_successors,
+)
 
 Floats = NDArray[np.float64]
 UNFINISHED = -1
@@ -92,14 +97,6 @@ def make_rollouts(tables: LaneTables, words: int, most_steps: int, seed: int) ->
 
 
 @inlined
-def _begin(tables: LaneTables, arrays: RolloutArrays) -> None:
-    value = arrays.value
-    for f in range(tables.fluent_count):
-        store(value, 1 + f, fill(value, arrays.root[f]))
-    clear_moves(tables, value)
-
-
-@inlined
 def _draw(arrays: RolloutArrays, first: Index, count: Index) -> Index:
     """A move of legal_move[first : first + count], by weight."""
     total = 0.0
@@ -143,15 +140,15 @@ def roll_out(
     moves = tables.move_count
     words = word_count(value)
     lanes = 64 * words
-    none = fill(value, np.uint64(0))
+    everywhere = fill(value, ALL_ONES)
     if first == 0:
-        _begin(tables, arrays)
-        store(live, 0, fill(value, ALL_ONES))
+        put_state(tables, value, arrays.root)
+        store(live, 0, everywhere)
         arrays.length[:] = 0
         arrays.goal[:] = UNFINISHED
     is_over = False
     for step in range(first, end):
-        settle_phases(tables, value, 0, 2)
+        settle_states(tables, value)
         ended = literal(value, np.int64(tables.terminal)) & load(live, 0)
         if any_lane(ended):
             store(live, 0, load(live, 0) & ~ended)
@@ -172,12 +169,11 @@ def roll_out(
                     set_word(live, 0, w, get_word(live, 0, w) ^ bit)
                     continue
                 move = _draw(arrays, lane * moves, arrays.legal_count[lane])
-                node = tables.move0 + move
-                set_word(value, node, w, get_word(value, node, w) | bit)
+                put_move(tables, value, move, lane)
                 arrays.history[step * lanes + lane] = move
                 arrays.length[lane] += 1
-        settle_phases(tables, value, 2, 3)
-        step_lanes(tables, value, arrays.saved, arrays.root, none)
+        settle_successors(tables, value, False)
+        advance(tables, value, arrays.saved, everywhere)
     if not is_over:
         return -1
     best = 0
@@ -207,13 +203,13 @@ def adapt(
     """
     value = arrays.value
     live = arrays.live
-    none = fill(value, np.uint64(0))
+    everywhere = fill(value, ALL_ONES)
     if is_first:
-        _begin(tables, arrays)
-        store(live, 0, none)
+        put_state(tables, value, arrays.root)
+        store(live, 0, ~everywhere)
         set_word(live, 0, 0, np.uint64(1))
     for move in line:
-        settle_phases(tables, value, 0, 2)
+        settle_states(tables, value)
         list_legal_moves(tables, first_move, value, live, arrays.legal_count, arrays.legal_move)
         total = 0.0
         for i in range(arrays.legal_count[0]):
@@ -223,6 +219,6 @@ def adapt(
             policy[each] -= step * arrays.weight[each] / total
         policy[move] += step
         clear_moves(tables, value)
-        set_word(value, np.int64(tables.move0 + move), 0, np.uint64(1))
-        settle_phases(tables, value, 2, 3)
-        step_lanes(tables, value, arrays.saved, arrays.root, none)
+        put_move(tables, value, move, 0)
+        settle_successors(tables, value, False)
+        advance(tables, value, arrays.saved, everywhere)

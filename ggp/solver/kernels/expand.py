@@ -15,34 +15,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import inlined, kernel, piece, stage
+from ggp.jit.compiling import kernel, piece, stage
 from ggp.jit.rows import (
     ALL_ONES,
     Index,
     Rows,
-    any_lane,
-    get_word,
     literal,
-    load,
-    lowest_bit,
     make_rows,
     store,
     word_count,
     words_of,
 )
-from ggp.lanes.bits import has_lane, set_lane
+from ggp.lanes.bits import has_lane
 from ggp.lanes.keys.hashing import Words
 from ggp.lanes.keys.key_table import KeyTable, number_states
-from ggp.lanes.keys.packing import StateCode, decode_planes, encode_planes, load_keys, store_keys
+from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.row_loops import clear_moves, several_true
-from ggp.lanes.settle import settle_phases
+from ggp.lanes.step import (
+    clear_moves,
+    list_legal_moves,
+    put_keys,
+    put_move,
+    read_goals,
+    settle_states,
+    settle_successors,
+    store_successors,
+)
 
 # Indices of Expansion.counter.
 STATES, EDGES, STUCK, BACKWARD, WANTED, PASSES, NEXT, LANE, IS_OPEN, PENDING = range(10)
 COUNTERS = 10
 NO_LANE = -1
-NO_GOAL = 255
 UNKNOWN = 254
 MOST_MOVES = 65535
 
@@ -120,86 +123,6 @@ class SpaceArrays(NamedTuple):
 
 
 @stage
-def _append_in_lanes(
-    live: Rows,
-    move: Index,
-    role: Index,
-    tables: LaneTables,
-    first: Index,
-    count: Int32Array,
-    legal: Int32Array,
-) -> None:
-    """Append a role's move to its list, which begins at `first`, in the lanes set in row 1 of `live`."""
-    for w in range(word_count(live)):
-        bits = get_word(live, 1, w)
-        while bits != np.uint64(0):
-            lane = 64 * w + lowest_bit(bits)
-            bits = bits & (bits - np.uint64(1))
-            place = lane * tables.role_count + role
-            legal[lane * tables.move_count + first + count[place]] = move
-            count[place] += 1
-
-
-@inlined
-def list_legal_moves(
-    tables: LaneTables,
-    first_move: Int32Array,
-    value: Rows,
-    live: Rows,
-    legal_count: Int32Array,
-    legal_move: Int32Array,
-) -> None:
-    """List the legal moves, by lane and role in ascending order, in the lanes set in row 0 of `live`.
-
-    Row 1 of `live` is scratch. Shapes: see `Expansion`.
-    """
-    legal_count[:] = 0
-    alive = load(live, 0)
-    for role in range(tables.role_count):
-        slot = tables.first_slot[role]
-        first = first_move[role]
-        for move in range(first, first_move[role + 1]):
-            x = literal(value, np.int64(tables.slot_literal[slot])) & alive
-            slot += 1
-            if any_lane(x):
-                store(live, 1, x)
-                _append_in_lanes(live, move, role, tables, first, legal_count, legal_move)
-
-
-@stage
-def _set_goal(
-    goal: NDArray[np.uint8], first: Index, roles: Index, scratch: Rows, count: Index, worth: np.uint8
-) -> None:
-    """Set a goal in those of the first `count` lanes where it holds (row 1) and no two do (row 0)."""
-    for w in range((count + 63) >> 6):
-        bits = get_word(scratch, 1, w) & ~get_word(scratch, 0, w)
-        while bits != np.uint64(0):
-            lane = 64 * w + lowest_bit(bits)
-            bits = bits & (bits - np.uint64(1))
-            if lane < count:
-                goal[first + lane * roles] = worth
-
-
-@piece
-def read_goals(
-    tables: LaneTables, value: Rows, scratch: Rows, count: Index, goal: NDArray[np.uint8], first: Index
-) -> None:
-    """goal[first + lane*R + r] = goal of role r, NO_GOAL where the rules give none or several.
-
-    scratch   2 rows
-    """
-    roles = tables.role_count
-    for role in range(roles):
-        for lane in range(count):
-            goal[first + lane * roles + role] = NO_GOAL
-        begin, end = tables.goal_first[role], tables.goal_first[role + 1]
-        store(scratch, 0, several_true(value, tables.goal_literal, begin, end))
-        for q in range(begin, end):
-            store(scratch, 1, literal(value, np.int64(tables.goal_literal[q])))
-            _set_goal(goal, first + role, roles, scratch, count, np.uint8(tables.goal_value[q]))
-
-
-@stage
 def _settle_states(
     tables: LaneTables,
     code: StateCode,
@@ -213,9 +136,8 @@ def _settle_states(
     for i in range(count):
         expansion.chosen[i] = state + i
     value = expansion.state_value
-    load_keys(keys, expansion.chosen, count, code.word_count, expansion.planes, expansion.block)
-    decode_planes(code, expansion.planes, value)
-    settle_phases(tables, value, 0, 2)
+    put_keys(code, keys, expansion.chosen, count, value, expansion.planes, expansion.block)
+    settle_states(tables, value)
     store(expansion.live, 0, ~literal(value, np.int64(tables.terminal)))
     list_legal_moves(tables, first_move, value, expansion.live, expansion.legal_count, expansion.legal_move)
 
@@ -266,12 +188,11 @@ def _flush(
     """The second pass: number the states that the `pending` joint moves lead to, and clear the moves."""
     counter = expansion.counter
     value = expansion.move_value
-    words = code.word_count
-    load_keys(space.known.keys, expansion.source, pending, words, expansion.planes, expansion.block)
-    decode_planes(code, expansion.planes, value)
-    settle_phases(tables, value, 0, 3)
-    encode_planes(code, tables.next, value, expansion.planes)
-    store_keys(expansion.planes, pending, words, expansion.reached, expansion.block)
+    planes, block = expansion.planes, expansion.block
+    put_keys(code, space.known.keys, expansion.source, pending, value, planes, block)
+    settle_states(tables, value)
+    settle_successors(tables, value, False)
+    store_successors(code, tables.next, value, pending, planes, block, expansion.reached)
     edges = counter[EDGES]
     counter[STATES] = number_states(
         space.known, counter[STATES], expansion.reached, pending, expansion.mixed, space.edge, edges
@@ -303,7 +224,7 @@ def _set_joint_move(
     """Set the joint move `turn` of the state in `lane` of the first pass, in lane `target` of the second."""
     for role in range(tables.role_count):
         move = expansion.legal_move[lane * tables.move_count + first_move[role] + expansion.turn[role]]
-        set_lane(expansion.move_value, np.int64(tables.move0 + move), target)
+        put_move(tables, expansion.move_value, move, target)
     expansion.source[target] = expansion.chosen[lane]
 
 

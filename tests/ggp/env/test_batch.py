@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ggp.env import HOLD, RESTART, ActionError, make
-from ggp.env.kernels import Step, step_blocks
+from ggp.env.kernels.arrays import Step
+from ggp.env.kernels.step import step_blocks
 from ggp.game import RANDOM_ROLE, GoalError
 from ggp.jit.unboxed import Unboxed
 

@@ -13,10 +13,10 @@ from ggp.jit import plain_rows, rows
 from ggp.jit.compiling import kernel
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.engine import Lanes
-from ggp.lanes.indices import INDEX_PLANES, selected_moves
-from ggp.lanes.roulette import roulette
+from ggp.lanes.indices import INDEX_PLANES
 from ggp.lanes.sparse_roulette import make_legal_moves, make_roulette_scratch
 from ggp.search.mcts.policies.fast_kernels import WEIGHT_PLANES, FeatureCases, choose_cases
+from tests.ggp.lanes.kernels import roulette, selected_moves
 from tests.oracles import naive_lanes
 
 OPERATIONS = (

@@ -12,9 +12,9 @@ from numba import njit
 
 from ggp.jit.compiling import kernel
 from ggp.jit.rows import ALIGNMENT, load, make_rows, store, width_of, words_of
-from ggp.lanes.choose import choice_planes, choice_scratch_rows, choose
+from ggp.lanes.choose import choice_planes, choice_scratch_rows
 from ggp.lanes.engine import Lanes
-from ggp.lanes.indices import INDEX_PLANES, NO_MOVE, selected_moves, transpose_bits, transpose_rows
+from ggp.lanes.indices import INDEX_PLANES, transpose_bits, transpose_rows
 from ggp.lanes.layout import LaneTables, arrange, order_of_writing
 from ggp.lanes.random_rows import seeded_random
 from ggp.lanes.roulette import (
@@ -22,15 +22,15 @@ from ggp.lanes.roulette import (
     LARGEST_TOTAL,
     SPARSE,
     gibbs_weight,
-    roulette,
     roulette_moves,
     weights_of,
 )
-from ggp.lanes.settle import settle
 from ggp.lanes.sparse_roulette import make_roulette_scratch
+from ggp.lanes.step import settle_phases
 from ggp.search.mcts.reference.policies import gibbs_weight as twin_weight
 from tests.conftest import ROOT, mostly_slow
 from tests.ggp.lanes.kernel_script import OPERATIONS, apply_operations
+from tests.ggp.lanes.kernels import NO_MOVE, choose, roulette, selected_moves
 from tests.oracles import naive_lanes
 
 WIDTHS = [1, 2, 4, 8]
@@ -144,7 +144,7 @@ def test_gates_that_share_rows_settle_like_others(seed, window):
         lanes.settle()
     # Any phase may be settled again while those before it are valid.
     for first, end in ((2, 3), (1, 2), (3, 4), (0, 2), (2, 4)):
-        settle(layout, sharing.arrays.value, first, end)
+        settle_phases(layout, sharing.arrays.value, first, end)
         outside = (tables.legal, tables.next, tables.goal_literal, tables.percept_literal, [tables.terminal])
         for node in {int(literal) >> 1 for literals in outside for literal in literals}:
             np.testing.assert_array_equal(

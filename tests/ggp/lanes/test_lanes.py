@@ -275,7 +275,7 @@ def test_bench_reports_the_split_of_a_tick(dice):
     assert result["playouts"] > 0
     assert result["states"] >= result["playouts"]
     assert min(lengths) <= result["mean_length"] <= max(lengths)
-    assert result["literals"] == len(dice.lane_tables.source)
+    assert result["literals"] == len(dice.lane_tables.schedule.source)
     assert result["settle_seconds"] > 0
     assert result["choose_seconds"] > 0
     assert result["peak_mebibytes"] > 1

@@ -141,7 +141,7 @@ class AlphaBetaMemory(NamedTuple):
     planes                    64*D rows; also scratch for counts of moves
     live, block, legal_move   scratch: 3 rows, uint64[64], int32[M]
     legal_first               int32[R+1]: where the moves of each role begin in legal_move
-    image                     int32[V, F]: fluent f of the mirrored state is fluent image[v, f] of the state
+    following                 int32[V, F]: literal of fluent f in image v of the next state; 0: itself
     key, reached              uint64[C*D]: keys of nodes; uint64[L*D], scratch
     move, mover, end, score, order, mobility   int32[C] (order int64[C]): the move to a child (-1: forced),
                               who moves there, its score for role 0 if it needs no search (below the root
@@ -167,7 +167,7 @@ class AlphaBetaMemory(NamedTuple):
     block: NDArray[np.uint64]
     legal_move: Int32Array
     legal_first: Int32Array
-    image: Int32Array
+    following: Int32Array
     key: NDArray[np.uint64]
     reached: NDArray[np.uint64]
     move: Int32Array
@@ -218,7 +218,7 @@ def make_memory(
         block=np.zeros(64, np.uint64),
         legal_move=np.zeros(max(1, tables.move_count), np.int32),
         legal_first=np.zeros(tables.role_count + 1, np.int32),
-        image=images,
+        following=tables.next[images],
         key=np.zeros(children * code.word_count, np.uint64),
         reached=np.zeros(lanes * code.word_count, np.uint64),
         move=np.zeros(children, np.int32),

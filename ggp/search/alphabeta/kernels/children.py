@@ -28,10 +28,20 @@ from ggp.jit.rows import (
 )
 from ggp.lanes.bits import has_lane, literal_in_lane
 from ggp.lanes.keys.key_table import prefetch_batch
-from ggp.lanes.keys.packing import StateCode, store_keys
+from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.row_loops import clear_moves, several_true
-from ggp.lanes.settle import settle_phases
+from ggp.lanes.step import (
+    clear_moves,
+    copy_successors,
+    put_key,
+    put_move,
+    settle_choices,
+    settle_goals,
+    settle_states,
+    settle_successors,
+    several_true,
+    store_successors,
+)
 from ggp.networks.kernels import read_state, value_of
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
@@ -40,21 +50,6 @@ from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, settle_in
 from ggp.solver.kernels.known_goals import UNKNOWN_GOAL, known_goal
 
 WINNING_SCORE = 10_000
-
-
-@inlined
-def _load_node(code: StateCode, memory: AlphaBetaMemory, place: Index) -> None:
-    """Load the node at `place` into every lane of node_value."""
-    start = place * code.word_count
-    first = code.first_digit
-    digit = code.digit
-    for f in range(first.shape[0] - 1):
-        word = ALL_ONES
-        for j in range(first[f], first[f + 1]):
-            plane = np.int64(digit[j] >> 1)
-            bit = (memory.key[start + (plane >> 6)] >> np.uint64(plane & 63)) ^ np.uint64(digit[j] & 1)
-            word = word if bit & np.uint64(1) else np.uint64(0)
-        store(memory.node_value, 1 + f, fill(memory.node_value, word))
 
 
 @inlined
@@ -98,26 +93,23 @@ def _make_moves(
             store(memory.node_value, only, fill(memory.node_value, ALL_ONES))
     start = memory.legal_first[mover] + first
     for lane in range(lanes):
-        chosen = np.int64(tables.move0 + memory.legal_move[start + lane])
-        set_word(memory.node_value, chosen, lane >> 6, np.uint64(1) << np.uint64(lane & 63))
+        put_move(tables, memory.node_value, memory.legal_move[start + lane], np.int64(lane))
 
 
 @inlined
-def _keep_keys(
-    tables: LaneTables, code: StateCode, memory: AlphaBetaMemory, top: Index, lanes: Index
-) -> None:
+def _keep_keys(code: StateCode, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
     """Write the children's keys; with symmetries the smallest key among the images of a child."""
     words = code.word_count
-    first = code.first_source
-    source = code.source
-    value = memory.node_value
-    for v in range(memory.image.shape[0]):
-        for p in range(first.shape[0] - 1):
-            x = fill(value, np.uint64(0))
-            for j in range(first[p], first[p + 1]):
-                x = x | literal(value, np.int64(tables.next[memory.image[v, source[j]]]))
-            store(memory.planes, p, x)
-        store_keys(memory.planes, lanes, words, memory.reached, memory.block)
+    for v in range(memory.following.shape[0]):
+        store_successors(
+            code,
+            memory.following[v],
+            memory.node_value,
+            lanes,
+            memory.planes,
+            memory.block,
+            memory.reached,
+        )
         for lane in range(lanes):
             here = (top + lane) * words
             there = lane * words
@@ -397,8 +389,8 @@ def make_children(
 
     -1 on a fault, see counter[FAULT], or if the search is stopped between two passes of lanes.
     """
-    _load_node(code, memory, place)
-    settle_phases(tables, memory.node_value, 0, 1)
+    put_key(code, memory.key, place, memory.node_value)
+    settle_choices(tables, memory.node_value)
     mover = _list_moves(tables, first_move, memory)
     if mover < 0:
         return np.int64(-1)
@@ -413,12 +405,12 @@ def make_children(
         memory.counter[c.PASSES] += 1
         lanes: Any = min(lanes_in_all, count - first)
         _make_moves(tables, memory, mover, first, lanes)
-        settle_phases(tables, memory.node_value, 1, 3)
+        settle_goals(tables, memory.node_value)  # the next states may read their gates
+        settle_successors(tables, memory.node_value, False)
         here = top + first
-        _keep_keys(tables, code, memory, here, lanes)
-        for f in range(tables.fluent_count):
-            store(memory.child_value, 1 + f, literal(memory.node_value, np.int64(tables.next[f])))
-        settle_phases(tables, memory.child_value, 0, 2)
+        _keep_keys(code, memory, here, lanes)
+        copy_successors(tables, memory.node_value, memory.child_value)
+        settle_states(tables, memory.child_value)
         store(memory.live, 0, literal(memory.child_value, np.int64(tables.terminal)))
         for lane in range(lanes):
             is_forced = count == 1

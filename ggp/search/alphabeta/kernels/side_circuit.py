@@ -15,7 +15,7 @@ from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined
 from ggp.jit.rows import ALL_ONES, Rows, load, make_rows, store, words_of
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.settle import settle_phases
+from ggp.lanes.step import settle_states
 from ggp.search.decisive.decisive_moves import fluents_read
 
 
@@ -50,4 +50,4 @@ def settle_in(side: SideCircuit, state: Rows) -> None:
     for i in range(side.fluent.shape[0]):
         f = 1 + np.int64(side.fluent[i])
         store(side.value, f, load(state, f))
-    settle_phases(side.tables, side.value, 0, 2)
+    settle_states(side.tables, side.value)

@@ -11,8 +11,7 @@ from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.rows import Row, fill, literal, load, store
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.bits import set_lane
-from ggp.lanes.playout import step_lanes
-from ggp.lanes.settle import settle_apart
+from ggp.lanes.step import advance_or_restart, settle_states, settle_successors
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
     BUSY,
@@ -52,7 +51,7 @@ def settle_and_end(search: SearchMemory) -> Row:
     """Settle what choices depend on; returns the busy lanes that are over: terminal, or to be cut."""
     tables = search.tables
     arrays = search.arrays
-    settle_apart(tables, arrays.value, 0, 2)
+    settle_states(tables, arrays.value)
     over = literal(arrays.value, np.int64(tables.terminal)) & load(arrays.mask, BUSY)
     return over | lanes_to_cut(arrays, search.walkers, search.settings)
 
@@ -69,5 +68,5 @@ def finish_tick(memory: Unboxed[SearchMemory]) -> None:
     search = unboxed(memory)
     tables = search.tables
     arrays = search.arrays
-    settle_apart(tables, arrays.value, 2, 3)
-    step_lanes(tables, arrays.value, arrays.saved, arrays.root, ~load(arrays.mask, MOVED))
+    settle_successors(tables, arrays.value, False)
+    advance_or_restart(tables, arrays.value, arrays.saved, arrays.root, ~load(arrays.mask, MOVED))

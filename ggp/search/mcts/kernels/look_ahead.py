@@ -17,7 +17,7 @@ from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import ALL_ONES, Index, Rows, fill, get_word, lowest_bit, set_word, store
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.settle import settle_phases
+from ggp.lanes.step import settle_states
 from ggp.search.mcts.kernels.arrays import MISSING
 
 NODES, LOOKS, WINS = range(3)
@@ -103,7 +103,7 @@ def find_win(memory: Unboxed[LookAhead], node: int, role: int, lane: int) -> int
         count: Index = end - start if end - start < 64 else 64
         for i in range(count):
             set_word(value, tables.move0 + np.int64(ahead.move[start + i]), 0, np.uint64(1) << np.uint64(i))
-        settle_phases(tables, value, 0, 2)
+        settle_states(tables, value)
         bits = get_word(value, won >> 1, 0) ^ (np.uint64(0) - np.uint64(won & 1))
         bits = bits & (ALL_ONES >> np.uint64(64 - count))
         for i in range(count):

@@ -32,7 +32,7 @@ from ggp.lanes.bits import literal_word
 from ggp.lanes.indices import transpose_bits
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.roulette import gibbs_weight
-from ggp.lanes.row_loops import clear_moves
+from ggp.lanes.step import clear_moves
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
     CUT,

@@ -1,0 +1,285 @@
+"""write: what became of every game, as agents read it: rewards, ends, observations and legal actions.
+
+Letters: `ggp.env.kernels.arrays`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.env.kernels.arrays import (
+    BAD,
+    ENDED,
+    LIVE,
+    NO_GOAL,
+    NOBODY,
+    OVER,
+    WORK,
+    Batch,
+    EnvTables,
+    Readings,
+    Scratch,
+    Share,
+    environments_of,
+)
+from ggp.jit.compiling import inlined
+from ggp.jit.rows import (
+    Index,
+    Rows,
+    any_lane,
+    fill,
+    get_word,
+    literal,
+    load,
+    lowest_bit,
+    set_word,
+    store,
+    word_count,
+)
+from ggp.jit.spread import spread_8, spread_16, spread_32, spread_64
+from ggp.lanes.bits import has_lane
+from ggp.lanes.indices import transpose_bits, transpose_rows
+from ggp.lanes.step import settle_goals
+
+
+@inlined
+def give_rewards(share: Share, batch: Batch, readings: Readings, block: Index) -> None:
+    """How games ended, and rewards of those that end in this step (ENDED); OVER: those that ended before.
+
+    Who makes an illegal move loses 1, as in PGX. LEGAL must be settled; GOAL is if games ended by the rules.
+    """
+    value, mask = share.scratch.value, share.scratch.mask
+    agents = share.env.agent_role.shape[0]
+    by_rules = block * (2 + agents) + 1 + agents
+    ended = load(mask, ENDED)
+    over = load(mask, BAD) | literal(value, np.int64(share.of_state.terminal))
+    store(batch.flags, by_rules, load(batch.flags, by_rules) | (ended & over))
+    for w in range(word_count(mask)):
+        start, members = environments_of(batch, block, w)
+        if members <= 0:
+            break
+        for i in range(start * agents, (start + members) * agents):
+            readings.reward[i] = 0.0
+            readings.goal[i] = NO_GOAL
+        well = get_word(batch.flags, by_rules, w)
+        spread_64(readings.terminated, start, well)
+        spread_64(readings.truncated, start, (get_word(mask, ENDED, w) | get_word(mask, OVER, w)) & ~well)
+    _give_goals(share, batch, readings, block)
+    _punish(share.env, share.scratch, batch, readings, block)
+
+
+@inlined
+def _give_goals(share: Share, batch: Batch, readings: Readings, block: Index) -> None:
+    """The goals of games that ended in this step by the rules."""
+    tables, env, scratch = share.of_state, share.env, share.scratch
+    value, mask, rows = scratch.value, scratch.mask, scratch.rows
+    agents = env.agent_role.shape[0]
+    over = load(mask, ENDED) & ~load(mask, BAD) & literal(value, np.int64(tables.terminal))
+    if not any_lane(over):
+        return
+    # Only now: often no game of a block ends in a step, and goals can be most of a circuit.
+    settle_goals(tables, value)
+    for a in range(agents):
+        role = env.agent_role[a]
+        for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
+            store(rows, 0, literal(value, np.int64(tables.goal_literal[q])) & over)
+            for w in range(word_count(mask)):
+                start, _ = environments_of(batch, block, w)
+                bits = get_word(rows, 0, w)
+                while bits != 0:
+                    place = (start + lowest_bit(bits)) * agents + a
+                    bits &= bits - np.uint64(1)
+                    readings.goal[place] = tables.goal_value[q]
+                    readings.reward[place] = env.reward_of[q]
+
+
+@inlined
+def _punish(env: EnvTables, scratch: Scratch, batch: Batch, readings: Readings, block: Index) -> None:
+    """The rewards of games that ended in this step by an illegal action."""
+    mask = scratch.mask
+    agents = env.agent_role.shape[0]
+    for w in range(word_count(mask)):
+        start, _ = environments_of(batch, block, w)
+        bits = get_word(mask, ENDED, w) & get_word(mask, BAD, w)
+        while bits != 0:
+            lane = lowest_bit(bits)
+            bits &= bits - np.uint64(1)
+            for a in range(agents):
+                is_guilty = has_lane(mask, WORK + 2 * agents + a, 64 * w + lane)
+                readings.reward[(start + lane) * agents + a] = -1.0 if is_guilty else agents - 1.0
+
+
+@inlined
+def _write_rows(
+    scratch: Scratch, count: Index, target: NDArray[np.uint8], total: Index, block: Index
+) -> None:
+    """target[n*count + k] = the bit that row k has in the lane of environment n. Destroys the rows.
+
+    The last store of an environment may reach into the next one's bytes, which are written later; at the end
+    of a block, whose neighbor may be another thread's, none reaches beyond it.
+    """
+    rows = scratch.rows
+    last = 64 * ((count - 1) // 64)
+    size = 8
+    while size < count - last:
+        size *= 2
+    for first in range(0, last, 64):
+        _transpose(scratch, first, 64)
+    _transpose(scratch, last, size)
+    lanes = 64 * word_count(rows)
+    # Stores from this environment on would reach beyond the block.
+    limit = lanes * (block + 1) - (size - (count - last) + count - 1) // count
+    for w in range(word_count(rows)):
+        start = lanes * block + 64 * w
+        members = min(64, total - start)
+        within = max(0, min(members, limit - start))
+        _write_tails(rows, last, size, target, start * count + last, count, w, within)
+        for lane in range(within if last > 0 else 0):
+            for first in range(0, last, 64):
+                spread_64(target, (start + lane) * count + first, get_word(rows, first + lane, w))
+        for lane in range(within, members):
+            for k in range(count):
+                side = size if k >= last else 64
+                row = k - k % 64  # `last` is a multiple of 64
+                word = get_word(rows, row + lane % side, w) >> np.uint64(lane - lane % side + k - row)
+                target[(start + lane) * count + k] = word & np.uint64(1)
+
+
+@inlined
+def _transpose(scratch: Scratch, first: Index, size: Index) -> None:
+    """`transpose_rows`, the quickest way."""
+    rows, block = scratch.rows, scratch.block
+    if word_count(rows) > 1 or size < 64:
+        transpose_rows(rows, first, size)
+        return
+    for i in range(64):
+        block[i] = get_word(rows, first + i, 0)
+    transpose_bits(block)
+    for i in range(64):
+        set_word(rows, first + i, 0, block[i])
+
+
+@inlined
+def _write_tails(
+    rows: Rows,
+    first: Index,
+    size: Index,
+    target: NDArray[np.uint8],
+    place: Index,
+    step: Index,
+    w: Index,
+    lanes: Index,
+) -> None:
+    """The last bytes of lanes 0 .. lanes - 1 of word `w`.
+
+    first, size   the first of the last rows, and the size of the squares that they were transposed in
+    place, step   of lane 0 in `target`, and from lane to lane
+    """
+    if size == 8:
+        for lane in range(lanes):
+            word = get_word(rows, first + (lane & 7), w) >> np.uint64(lane & 56)
+            spread_8(target, place + lane * step, word)
+    elif size == 16:
+        for lane in range(lanes):
+            word = get_word(rows, first + (lane & 15), w) >> np.uint64(lane & 48)
+            spread_16(target, place + lane * step, word)
+    elif size == 32:
+        for lane in range(lanes):
+            word = get_word(rows, first + (lane & 31), w) >> np.uint64(lane & 32)
+            spread_32(target, place + lane * step, word)
+    else:
+        for lane in range(lanes):
+            spread_64(target, place + lane * step, get_word(rows, first + lane, w))
+
+
+@inlined
+def _write_observation(
+    env: EnvTables, scratch: Scratch, readings: Readings, total: Index, block: Index
+) -> None:
+    """Every value of the observation in every lane.
+
+    Where views differ: as seen by who acts, or by every agent if agents act at once.
+    """
+    value, mask, rows, memory = scratch.value, scratch.mask, scratch.rows, scratch.memory
+    views, count = env.observed.shape
+    is_sensed = env.sensed.shape[1] > 0
+    is_each = env.is_joint != 0 and views > 1
+    for k in range(count):
+        x = fill(value, np.uint64(0))
+        for v in range(views):
+            seen = load(memory, v * count + k) if is_sensed else literal(value, np.int64(env.observed[v, k]))
+            if is_each:
+                store(rows, v * count + k, seen)
+            elif v == 0:
+                x = seen
+            else:
+                acts = load(mask, WORK + v)
+                x = (x & ~acts) | (seen & acts)
+        if not is_each:
+            store(rows, k, x)
+    _write_rows(scratch, views * count if is_each else count, readings.observation, total, block)
+
+
+@inlined
+def _write_mask(share: Share, readings: Readings, total: Index, block: Index) -> None:
+    """Legal actions of who acts, or of every agent; all of them where the game is over."""
+    tables, env, scratch = share.of_state, share.env, share.scratch
+    value, mask, rows = scratch.value, scratch.mask, scratch.rows
+    agents = env.agent_role.shape[0]
+    over = load(mask, OVER)
+    width = env.action_count if env.is_joint == 0 else agents * env.action_count
+    for k in range(width):
+        store(rows, k, over)
+    for a in range(agents):
+        offset = 0 if env.is_joint == 0 else a * env.action_count
+        acts = load(mask, WORK + a) if env.is_joint == 0 else ~over
+        for k in range(env.action_count):
+            if env.slot[a, k] >= 0:
+                x = literal(value, np.int64(tables.slot_literal[env.slot[a, k]])) & acts
+                store(rows, offset + k, load(rows, offset + k) | x)
+    _write_rows(scratch, width, readings.mask, total, block)
+
+
+@inlined
+def _write_current(env: EnvTables, batch: Batch, readings: Readings, block: Index) -> None:
+    """The agent that acts in each lane, if it is one."""
+    flags = block * (2 + env.agent_role.shape[0])
+    for w in range(word_count(batch.flags)):
+        start, members = environments_of(batch, block, w)
+        one = np.uint64(0)
+        several = np.uint64(0)
+        for a in range(env.agent_role.shape[0]):
+            acts = get_word(batch.flags, flags + 1 + a, w)
+            several |= one & acts
+            one |= acts
+        for n in range(start, start + members):
+            readings.current[n] = NOBODY
+        for a in range(env.agent_role.shape[0]):
+            acts = get_word(batch.flags, flags + 1 + a, w) & ~several
+            for lane in range(members):
+                is_acting = np.int32((acts >> np.uint64(lane)) & np.uint64(1))
+                readings.current[start + lane] += is_acting * np.int32(a - NOBODY)
+
+
+@inlined
+def write_block(share: Share, batch: Batch, readings: Readings, block: Index) -> None:
+    """Keep the state, and write what agents read. OVER and WORK must be right."""
+    tables, env, scratch = share.of_state, share.env, share.scratch
+    mask = scratch.mask
+    agents = env.agent_role.shape[0]
+    for f in range(tables.fluent_count):
+        store(batch.fluents, block * tables.fluent_count + f, load(scratch.value, 1 + f))
+    remembered = 2 * env.sensed.shape[0] * env.sensed.shape[1]
+    for i in range(remembered):
+        store(batch.memory, remembered * block + i, load(scratch.memory, i))
+    live = ~load(mask, OVER)
+    flags = block * (2 + agents)
+    store(batch.flags, flags + LIVE, live)
+    for a in range(agents):
+        store(batch.flags, flags + 1 + a, load(mask, WORK + a) & live)
+    # The batch is the new state; what follows only reads it.
+    total = batch.steps.shape[0]
+    _write_current(env, batch, readings, block)
+    _write_observation(env, scratch, readings, total, block)
+    _write_mask(share, readings, total, block)
