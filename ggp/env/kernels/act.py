@@ -70,9 +70,9 @@ def clear_all_moves(tables: LaneTables, value: Rows) -> None:
 
 
 @inlined
-def _column_of(env: EnvTables, environment: Index, agent: Index) -> Index:
-    """Where the action of an agent lies: with one action per environment it is that of whoever acts."""
-    return environment * env.agent_role.shape[0] + agent if env.is_joint != 0 else environment
+def _columns(env: EnvTables) -> Index:
+    """Actions of an environment."""
+    return env.agent_role.shape[0] if env.is_joint != 0 else 1
 
 
 @inlined
@@ -95,7 +95,7 @@ def put_actions(
         start, members = environments_of(old, block, w)
         others = 0
         for lane in range(members):
-            others += actions[_column_of(env, start + lane, np.int64(0))] <= HOLD
+            others += actions[(start + lane) * _columns(env)] <= HOLD
         if others > 0:
             _hold_or_restart(env, scratch, actions, start, members, w)
         free = get_word(old.flags, flags + LIVE, w) & ~(
@@ -118,7 +118,7 @@ def _hold_or_restart(
 ) -> None:
     """Find the HELD and RESTARTED lanes of word `w`, whose environments are `members` from `start` on."""
     for lane in range(members):
-        action = actions[_column_of(env, start + lane, np.int64(0))]
+        action = actions[(start + lane) * _columns(env)]
         if action == HOLD:
             set_lane(scratch.mask, HELD, 64 * w + lane)
         elif action == RESTART:
@@ -130,11 +130,13 @@ def _note_actions(
     env: EnvTables, scratch: Scratch, actions: Int32Array, agent: Index, start: Index, members: Index
 ) -> None:
     """The actions of an agent in `members` environments from `start` on, a word of lanes, as bytes."""
+    columns = _columns(env)
+    column = agent if env.is_joint != 0 else 0
+    noted = scratch.actions
     for lane in range(members):
-        action = actions[_column_of(env, start + lane, agent)]
+        action = actions[(start + lane) * columns + column]
         is_byte = np.uint32(action) < np.uint32(BYTE_ACTIONS)
-        other = IDLE if action == NO_CHOICE else BYTE_ACTIONS
-        scratch.actions[lane] = np.uint8(action) if is_byte else np.uint8(other)
+        noted[lane] = np.uint8(action) if is_byte else np.uint8(IDLE if action == NO_CHOICE else BYTE_ACTIONS)
 
 
 @inlined
@@ -177,7 +179,8 @@ def _put_one_by_one(
         place = lowest_bit(lanes)
         lanes &= lanes - np.uint64(1)
         lane: Index = 64 * w + place
-        action = np.int64(actions[_column_of(env, start + place, agent)])
+        column = agent if env.is_joint != 0 else 0
+        action = np.int64(actions[(start + place) * _columns(env) + column])
         if env.is_joint != 0:
             if action == NO_CHOICE and not has_lane(mask, WORK + agent, lane):
                 continue
