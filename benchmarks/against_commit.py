@@ -31,36 +31,28 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Self
 
 from benchmarks.player_process import ENVIRONMENT, ROOT, PlayerProcess, environment_of, pinned
 from ggp.confidence_intervals import wilson_interval
 from ggp.engines.loading import read_program, stated_roles
 from ggp.game import RANDOM_ROLE
 
-GAMES = [
-    "connectfour",
-    "breakthrough",
-    "hex_7x7",
-    "othello",
-    "checkers",
-    "pentago",
-    "nineboard",
-    "knightthrough",
-    "skirmish",
-    "dotsandboxes",
-    "minichess",
-    "blocker",
-    "tron",
-    "goofspiel",
-    "connectfour_3p",
-    "chinesecheckers_3p",
-    "amazons_5x5",
-    "hex_11x11",
-    "dicerace",
-    "sheepandwolf",
-]
-CORPUS_GAMES = ["gomoku_11x11", "tictactoe_3d_2player", "quad", "battle"]
+GAMES = (
+    *(
+        "connectfour",
+        "breakthrough",
+        "hex_7x7",
+        "othello",
+        "checkers",
+        "pentago",
+        "nineboard",
+        "knightthrough",
+    ),
+    *("skirmish", "dotsandboxes", "minichess", "blocker", "tron", "goofspiel", "connectfour_3p"),
+    *("chinesecheckers_3p", "amazons_5x5", "hex_11x11", "dicerace", "sheepandwolf"),
+)
+CORPUS_GAMES = ("gomoku_11x11", "tictactoe_3d_2player", "quad", "battle")
 """More games with over 40 moves, from the corpus of rule files (`$GGP_CORPUS`), if it is there."""
 CORPUS = Path(os.environ.get("GGP_CORPUS", ROOT.parent / "shared" / "corpus"))
 AGENT = "mcts:threads=1"
@@ -68,7 +60,7 @@ AGENT = "mcts:threads=1"
 
 @dataclass(frozen=True)
 class Pairing:
-    """One match to play. `seat` counts players, without `random`, and is the candidate's."""
+    """One match to play; `seat` is the candidate's, `random` not counted."""
 
     game: str
     seat: int
@@ -76,12 +68,9 @@ class Pairing:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Pairing):
     """One match played. `points` are 0..1, a draw 0.5; None if the match was not completed or had a fault."""
 
-    game: str
-    seat: int
-    round: int
     points: float | None
     goals: list[int] | None
     faults: list[str]
@@ -165,16 +154,8 @@ class Table:
         addresses.insert(pairing.seat, self._candidate.address)
         with tempfile.TemporaryDirectory() as folder:
             record = Path(folder) / "record.json"
-            command = [
-                sys.executable,
-                "-m",
-                "ggp",
-                "manage",
-                str(rule_file(pairing.game)),
-                *addresses,
-                *self.clocks,
-            ]
-            command += ["--seed", str(pairing.round), "--record", str(record)]
+            command = [sys.executable, "-m", "ggp", "manage", str(rule_file(pairing.game)), *addresses]
+            command += [*self.clocks, "--seed", str(pairing.round), "--record", str(record)]
             subprocess.run(command, stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd=ROOT, check=False)
             content = json.loads(record.read_text()) if record.exists() else {}
         return self._judged(pairing, seats, content)
@@ -192,8 +173,10 @@ class Table:
         return Outcome(**asdict(pairing), points=points, goals=goals, faults=faults, steps=steps,
                        base=base, candidate=candidate, ponders=len(self.cores) > 1)  # fmt: skip
 
-    def close(self) -> None:
-        """End the players."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
 
@@ -213,8 +196,7 @@ def play_all(given: argparse.Namespace) -> None:
     is_warm: set[str] = set()
 
     def run(cores: list[int]) -> None:
-        table = Table(base, cores, clocks)
-        try:
+        with Table(base, cores, clocks) as table:
             while time.monotonic() < until:
                 with lock:
                     pairing = next(todo)
@@ -225,8 +207,6 @@ def play_all(given: argparse.Namespace) -> None:
                 outcome = table.play(pairing)
                 with lock, path.open("a") as file:
                     file.write(json.dumps(asdict(outcome)) + "\n")
-        finally:
-            table.close()
 
     size = 2 if given.ponder else 1
     tables = [given.cores[i : i + size] for i in range(0, len(given.cores), size)]
@@ -266,9 +246,7 @@ def _share(points: list[float]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("base", help="checkout of the other commit")
     parser.add_argument("outcomes", help="JSON Lines file to append to")
     there = [game for game in CORPUS_GAMES if rule_file(game).exists()]

@@ -1,4 +1,4 @@
-"""Steps per second of `ggp.env` next to PGX, EnvPool, OpenSpiel and PettingZoo, and equality with PGX.
+"""Steps per second of `ggp.env` next to PGX, EnvPool and OpenSpiel, and equality with PGX.
 
     python -m benchmarks.environments                 # the table, of the libraries that are installed
     python -m benchmarks.environments --check         # the same masks and rewards as PGX, 10^6 steps per game
@@ -25,7 +25,7 @@ import ggp.env
 
 GAMES = ("tictactoe", "connectfour", "othello", "hex_11x11", "hex_7x7", "breakthrough")
 BATCHES = (64, 1024, 16384)
-LIBRARIES = ("ggp", "pgx", "envpool", "openspiel", "pettingzoo")
+LIBRARIES = ("ggp", "pgx", "envpool", "openspiel")
 PGX = {"tictactoe": "tic_tac_toe", "connectfour": "connect_four", "othello": "othello", "hex_11x11": "hex"}
 ENVPOOL = {"tictactoe": "TicTacToe-v1", "connectfour": "ConnectFour-v1", "othello": "Othello-v1"}
 OPENSPIEL = {
@@ -36,8 +36,7 @@ OPENSPIEL = {
     "hex_11x11": "hex(board_size=11)",
     "breakthrough": "breakthrough",
 }
-PETTINGZOO = {"tictactoe": "tictactoe_v3", "connectfour": "connect_four_v3"}
-MODULES = {"pgx": "pgx", "envpool": "envpool", "openspiel": "pyspiel", "pettingzoo": "pettingzoo.classic"}
+MODULES = {"pgx": "pgx", "envpool": "envpool", "openspiel": "pyspiel"}
 
 
 class Stepper(Protocol):
@@ -134,34 +133,13 @@ class OpenSpiel:
             self.mask[n] = state.legal_actions_mask()
 
 
-class PettingZoo:
-    """PettingZoo's classic games, game after game."""
-
-    def __init__(self, game: str, count: int, threads: int) -> None:
-        module = importlib.import_module(f"pettingzoo.classic.{PETTINGZOO[game]}")
-        self._envs = [module.env() for _ in range(count)]
-        for env in self._envs:
-            env.reset()
-        self.mask = np.array([env.last()[0]["action_mask"] for env in self._envs], np.bool_)
-
-    def step(self, actions: NDArray[np.int32]) -> None:
-        for n, env in enumerate(self._envs):
-            env.step(int(actions[n]))
-            observation, _, terminated, truncated, _ = env.last()
-            if terminated or truncated:
-                env.reset()
-                observation = env.last()[0]
-            self.mask[n] = observation["action_mask"]
-
-
 STEPPERS: dict[str, Callable[[str, int, int], Stepper]] = {
     "ggp": Ours,
     "pgx": Pgx,
     "envpool": EnvPool,
     "openspiel": OpenSpiel,
-    "pettingzoo": PettingZoo,
 }
-OFFERED = {"pgx": PGX, "envpool": ENVPOOL, "openspiel": OPENSPIEL, "pettingzoo": PETTINGZOO}
+OFFERED = {"pgx": PGX, "envpool": ENVPOOL, "openspiel": OPENSPIEL}
 
 
 @dataclass(frozen=True)
@@ -203,12 +181,7 @@ def measure(stepper: Stepper, count: int, seconds: float) -> Rate:
 
 def is_installed(library: str) -> bool:
     """Whether a library can be measured here."""
-    if library == "ggp":
-        return True
-    try:
-        return importlib.util.find_spec(MODULES[library]) is not None
-    except ImportError:
-        return False
+    return library == "ggp" or importlib.util.find_spec(MODULES[library]) is not None
 
 
 def rates(
@@ -220,7 +193,7 @@ def rates(
             if library != "ggp" and game not in OFFERED[library]:
                 continue
             for count in batches:
-                if library in ("openspiel", "pettingzoo") and count != 64:
+                if library == "openspiel" and count != 64:
                     continue  # their rate does not depend on how many games there are
                 try:
                     stepper = STEPPERS[library](game, count, threads)

@@ -1,10 +1,10 @@
 """Measure the CPU time from rule text to first legal moves and first playouts, on both circuits.
 
-    python -m benchmarks.first_moves FOLDER... [--only NAME,…] [--slowest N] [--start]
+    python -m benchmarks.first_moves FOLDER... [--start]
 
 Nothing is cached but kernels. The quick way plays on the circuit as built; the finished one simplifies it
-first. CPU time is that of the main thread and of gringo, so that other processes hardly matter. Prints a
-Markdown table of medians, 90th percentiles and maxima, and the slowest sheets.
+first. CPU time is that of the main thread and of gringo, so that other processes hardly matter. Prints
+medians, 90th percentiles and maxima.
 
 With --start, from the text of a START to the first simulation of `mcts` in a process that has played before,
 for games whose circuits are cached, without proofs beside the search.
@@ -74,31 +74,25 @@ def measure_start(path: Path) -> tuple[float, ...]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--only", type=lambda text: text.split(","))
-    parser.add_argument("--slowest", type=int, default=8)
     parser.add_argument("--start", action="store_true")
     options = parser.parse_args()
     ways, measured = (START_WAYS, measure_start) if options.start else (WAYS, measure)
     sheets = [path for folder in options.folders for path in sorted(folder.glob("*.kif"))]
-    chosen = [path for path in sheets if not options.only or path.stem in options.only]
-    for path in chosen if options.start else chosen[:1]:
+    for path in sheets if options.start else sheets[:1]:
         with suppress(GdlError):
             measured(path)  # loads kernels, and keeps circuits
-    seconds: dict[Path, tuple[float, ...]] = {}
-    for path in chosen:
+    seconds: list[tuple[float, ...]] = []
+    for path in sheets:
         try:
-            seconds[path] = measured(path)
+            seconds.append(measured(path))
         except GdlError as error:
             print(f"{path}: {str(error).splitlines()[0]}")
     print(f"{len(seconds)} sheets\n\n| CPU seconds | median | 90th percentile | maximum |")
     print("|---|---:|---:|---:|")
     for column, name in enumerate(ways):
-        values = sorted(each[column] for each in seconds.values())
+        values = sorted(each[column] for each in seconds)
         middle, high = statistics.median(values), values[int(0.9 * (len(values) - 1))]
         print(f"| {name} | {middle:.2f} | {high:.2f} | {values[-1]:.2f} |")
-    print("\nSlowest, the same columns:")
-    for path in sorted(seconds, key=lambda path: -seconds[path][1])[: options.slowest]:
-        print(f"{path.stem}: " + ", ".join(f"{value:.2f}" for value in seconds[path]))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Attack a `ggp player` while it plays matches: no late move, INFO answered, memory back to what it was.
 
-    python benchmarks/flood.py [--seconds 60] [--explosions 1000] [--play-clock 1]
+    python -m benchmarks.flood [--seconds 60] [--explosions 1000] [--play-clock 1]
 
 Matches run over loopback, one after the other, while strangers send: 60 messages of 99 kB at once, STARTs of
 1.9 and 7.9 MB, and bodies without a length; then STARTs with rules of 10^9 initial facts, aborted at once.
@@ -16,10 +16,6 @@ import asyncio
 import statistics
 import sys
 import time
-from pathlib import Path
-
-if __package__ in (None, ""):
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.player_process import ROOT, PlayerProcess, resident_mebibytes
 
@@ -117,9 +113,7 @@ async def attack(player: PlayerProcess, arguments: argparse.Namespace) -> Flood:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--explosions", type=int, default=1000)
     parser.add_argument("--play-clock", type=float, default=1.0)

@@ -23,21 +23,12 @@ from ggp.game import Game
 
 GAMES = Path(__file__).resolve().parent.parent / "games"
 
-SHOWN: dict[str, int] = {
-    "hex_5x5": 12,
-    "chinesecheckers_3p": 30,
-    "minichess": 6,
-    "amazons": 10,
-    "nineboard": 30,
-    "pentago": 20,
-    "checkers": 16,
-    "peg": 8,
-    "tron": 6,
-    "connectfour": 16,
-    "othello_6x6": 10,
-    "maze": 6,
-}
-"""Pictures of the gallery: game → random steps made."""
+SHOWN = (
+    *(("hex_5x5", 12), ("chinesecheckers_3p", 30), ("minichess", 6), ("amazons", 10), ("nineboard", 30)),
+    *(("pentago", 20), ("checkers", 16), ("peg", 8), ("tron", 6), ("connectfour", 16)),
+    *(("othello_6x6", 10), ("maze", 6)),
+)
+"""Pictures of the gallery: game and the number of random steps made."""
 SEED = 7
 COLUMNS = 4
 TILE = 250
@@ -95,7 +86,7 @@ def examine(path: Path) -> SheetPicture:
 def draw_gallery() -> str:
     """The boards of `SHOWN` as one SVG document."""
     parts = []
-    for number, (name, steps) in enumerate(SHOWN.items()):
+    for number, (name, steps) in enumerate(SHOWN):
         game = ggp.load(name, engine="reasoner")
         board = find_picture(game.program, game.facts(game.initial_state())).board
         assert board is not None, name

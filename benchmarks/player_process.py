@@ -31,9 +31,8 @@ def pinned(core: int | None) -> list[str]:
 class PlayerProcess:
     """A `ggp player` of the checkout in `root` on a free port; `lines` holds the end of its log."""
 
-    def __init__(self, *options: str, root: Path = ROOT, core: int | None = None, niceness: int = 0) -> None:
-        nice = ["nice", "-n", str(niceness)] if niceness else []
-        command = [*nice, *pinned(core), sys.executable, "-m", "ggp", "player", "--port", "0", *options]
+    def __init__(self, *options: str, root: Path = ROOT, core: int | None = None) -> None:
+        command = [*pinned(core), sys.executable, "-m", "ggp", "player", "--port", "0", *options]
         self.process = subprocess.Popen(
             command, stderr=subprocess.PIPE, text=True, env=environment_of(root), cwd=root
         )

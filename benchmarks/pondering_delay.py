@@ -1,6 +1,6 @@
 """Measure how long a search process goes on pondering after a PLAY, over all bundled sheets.
 
-    python benchmarks/pondering_delay.py [GAME...] [--plays 8] [--matches 1] [--ponder 0.3 2] [--stacks]
+    python -m benchmarks.pondering_delay [GAME...] [--plays 8] [--matches 1] [--ponder 0.3 2]
 
 GAME is a bundled sheet or a file; the default is all bundled ones. One search process is fed as the HTTP
 player feeds it, match after match: START, then PLAYs, each after it has pondered for a random time; the moves
@@ -24,16 +24,11 @@ import json
 import random
 import subprocess
 import sys
-import threading
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-if __package__ in (None, ""):
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.player_process import ENVIRONMENT, ROOT
 from ggp.engines.loading import find_rules, load
@@ -47,14 +42,10 @@ from ggp.player_server.worker_messages import (
     StopRequest,
     to_line,
 )
-from ggp.processes.child_end import LineQueue
 
 MEMORY_MEBIBYTES = 6144
-LATE_SECONDS, STACK_SECONDS = 0.012, 0.02
-"""When `--stacks` begins to print where the process is, and how often."""
 SEARCHES = (
     ("ggp.search.mcts.tree_engine", "TreeEngine", "run"),
-    ("ggp.search.mcts.reference.search", "Search", "run"),
     ("ggp.search.information_sets.many_trees", "ManyTreeSearch", "run"),
     ("ggp.players.network_play", "NetworkPlay", "choose"),
     ("ggp.search.alphabeta.search", "AlphaBeta", "search"),
@@ -71,9 +62,8 @@ class InstrumentedWorker:
     def __init__(self) -> None:
         self._is_awaited = False
         self._outbox: worker.Outbox | None = None
-        self._arrived: float | None = None
 
-    def run(self, *, has_stacks: bool) -> None:
+    def run(self) -> None:
         """Serve until standard input ends."""
         choose = worker.AgentMatch._chosen_move
 
@@ -83,13 +73,11 @@ class InstrumentedWorker:
             try:
                 return choose(match, *arguments)
             finally:
-                self._is_awaited, self._arrived = False, None
+                self._is_awaited = False
 
         setattr(worker.AgentMatch, choose.__name__, chosen_move)
         for module, name, method in SEARCHES:
             self._watch_search(getattr(importlib.import_module(module), name), method)
-        if has_stacks:
-            self._watch_arrivals()
         worker.main()
 
     def _watch_search(self, owner: type, method: str) -> None:
@@ -97,7 +85,7 @@ class InstrumentedWorker:
 
         def run(search: Any, *arguments: Any, **named: Any) -> Any:
             if self._is_awaited and arguments != (0,):  # a tree search of no ticks only loads kernels
-                self._is_awaited, self._arrived = False, None
+                self._is_awaited = False
                 self._send("searching")
             return original(search, *arguments, **named)
 
@@ -109,38 +97,6 @@ class InstrumentedWorker:
         with self._outbox._lock:
             self._outbox._stream.write(line.encode() + b"\n")
             self._outbox._stream.flush()
-
-    def _watch_arrivals(self) -> None:
-        """Print the stacks of all threads for as long as a PLAY waits."""
-        instrumented = self
-
-        class Lines(LineQueue):
-            def _read(self, stream: Any) -> None:
-                def arriving() -> Any:
-                    for line in stream:
-                        if b'"type": "play"' in line:
-                            instrumented._arrived = time.monotonic()
-                        yield line
-
-                super()._read(arriving())
-
-        setattr(worker, LineQueue.__name__, Lines)
-        threading.Thread(target=self._print_stacks, daemon=True).start()
-
-    def _print_stacks(self) -> None:
-        while True:
-            time.sleep(STACK_SECONDS / 4)
-            arrived = self._arrived
-            if arrived is None or (waited := time.monotonic() - arrived) < LATE_SECONDS:
-                continue
-            print(f"--- {1000 * waited:.0f} ms after PLAY", file=sys.stderr)
-            for ident, frame in sys._current_frames().items():
-                if ident != threading.get_ident():
-                    calls = traceback.extract_stack(frame)
-                    places = [f"{Path(each.filename).stem}.{each.name}:{each.lineno}" for each in calls[-9:]]
-                    if "ggp" in "".join(each.filename for each in calls[-4:]):
-                        print("    " + " > ".join(places), file=sys.stderr)
-            time.sleep(STACK_SECONDS)
 
 
 # --- the server's side -----------------------------------------------------------------------------
@@ -192,7 +148,7 @@ class SearchProcess:
     """One search process and what it reports."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
-        command = [sys.executable, __file__, "--worker", *(["--stacks"] if arguments.stacks else [])]
+        command = [sys.executable, "-m", "benchmarks.pondering_delay", "--worker"]
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -294,17 +250,12 @@ def row(name: str, delays: Sequence[Delay]) -> str:
     cells = [name, str(len(delays))]
     for moment in ("asked", "asked_cpu", "searching", "searching_cpu"):
         found = [value for each in delays if (value := getattr(each, moment)) is not None]
-        if not found:
-            cells.append("")
-        else:
-            cells.append(" / ".join(f"{quantile(found, share):.1f}" for share in (0.5, 0.95, 1.0)))
+        cells.append(" / ".join(f"{quantile(found, share):.1f}" for share in (0.5, 0.95, 1.0) if found))
     return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("games", nargs="*", metavar="GAME")
     parser.add_argument("--agent", default="mcts")
     parser.add_argument("--plays", type=int, default=8, help="PLAYs per match at most")
@@ -314,11 +265,10 @@ def main() -> None:
     parser.add_argument("--play-clock", type=float, default=10.0, help="by which pondering plans its time")
     parser.add_argument("--think", type=float, default=0.5, help="seconds in which a move must be answered")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--stacks", action="store_true", help="print where a process is that is late")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
-        InstrumentedWorker().run(has_stacks=arguments.stacks)
+        InstrumentedWorker().run()
         return
     sheets = [find_rules(name) for name in arguments.games] or sorted((ROOT / "games").glob("*.kif"))
     everything: list[Delay] = []
@@ -327,8 +277,6 @@ def main() -> None:
     process = SearchProcess(arguments)
     for sheet in sheets:
         rng = random.Random(f"{arguments.seed} {sheet.stem}")
-        if arguments.stacks:
-            print(f"=== {sheet.stem}", file=sys.stderr, flush=True)
         delays: list[Delay] = []
         for _ in range(arguments.matches):
             if not process.is_alive:

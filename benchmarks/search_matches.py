@@ -1,17 +1,14 @@
 """Play matches between two players, roles alternating; report the share of points with its 95 % interval.
 
-    python benchmarks/search_matches.py breakthrough mcts:simulations=10000 \
-        mcts:simulations=10000,lanes_per_leaf=1 --matches 100
+    python -m benchmarks.search_matches breakthrough mcts:simulations=10000 mcts:simulations=10000,c=20
 
-For games with two roles. Prints one JSON object: the share of points of the first player, where a point is
-100 goals, so that 50 % is even if goals sum to 100. Deterministic players repeat the same match: give them
-`--opening` random moves, which are the same in both matches of a pair.
+For games with two roles. A point is 100 goals: 50 % is even if goals sum to 100. Counted searches repeat the
+same match: give them `--opening` random moves, the same in both matches of a pair.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import random
 import time
@@ -21,47 +18,7 @@ from typing import Any
 import ggp
 from ggp.game import Move
 from ggp.match.player import MatchSetup, Player
-from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
-from ggp.players.factory import make_player
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("game")
-    parser.add_argument("first")
-    parser.add_argument("second")
-    parser.add_argument("--matches", type=int, default=40)
-    parser.add_argument("--play-clock", type=float, default=1.0)
-    parser.add_argument("--start-clock", type=float, help="seconds; the play clock by default")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--opening", type=int, default=0, help="random moves at the start")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after this time")
-    arguments = parser.parse_args()
-    game = ggp.load(arguments.game, engine="lanes")
-    points: list[float] = []
-    begin = time.monotonic()
-    for number in range(arguments.matches):
-        if time.monotonic() - begin > arguments.seconds:
-            break
-        points.append(play_one(game, arguments, number))
-    print(json.dumps({**vars(arguments), **summary(points)}, default=str))
-
-
-def play_one(game: Any, arguments: argparse.Namespace, number: int) -> float:
-    """Points of the first player in one match; it has the first role in even matches."""
-    is_swapped = number % 2 == 1
-    specs = [arguments.second, arguments.first] if is_swapped else [arguments.first, arguments.second]
-    seed = arguments.seed + number // 2
-    record = play_match(
-        game,
-        [OpeningPlayer(make_player(spec), arguments.opening, seed) for spec in specs],
-        MatchTerms(arguments.start_clock or arguments.play_clock, arguments.play_clock, seed=seed),
-    )
-    goal = record.goals[1 if is_swapped else 0] if record.goals is not None else None
-    if goal is None:
-        raise SystemExit(f"match {number} was aborted: {record.fault}")
-    return goal / 100
 
 
 class OpeningPlayer(Player):
@@ -69,9 +26,7 @@ class OpeningPlayer(Player):
 
     def __init__(self, player: Player, opening: int, seed: int) -> None:
         self.name = player.name
-        self._player = player
-        self._opening = opening
-        self._seed = seed
+        self._player, self._opening, self._seed = player, opening, seed
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
@@ -90,13 +45,41 @@ class OpeningPlayer(Player):
         super().stop(joint_move)
 
 
-def summary(points: list[float]) -> dict[str, float]:
-    """Mean in percent and its 95 % interval (normal approximation)."""
+def play_one(game: Any, given: argparse.Namespace, number: int) -> float:
+    """Points of the first player in one match; it has the first role in even matches."""
+    is_swapped = number % 2 == 1
+    specs = [given.second, given.first] if is_swapped else [given.first, given.second]
+    seed = given.seed + number // 2
+    players = [OpeningPlayer(ggp.make_player(spec), given.opening, seed) for spec in specs]
+    terms = MatchTerms(given.start_clock or given.play_clock, given.play_clock, seed=seed)
+    record = ggp.play_match(game, players, terms)
+    if record.goals is None or (goal := record.goals[is_swapped]) is None:
+        raise SystemExit(f"match {number} was aborted: {record.fault}")
+    return goal / 100
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("game")
+    parser.add_argument("first")
+    parser.add_argument("second")
+    parser.add_argument("--matches", type=int, default=40)
+    parser.add_argument("--play-clock", type=float, default=1.0)
+    parser.add_argument("--start-clock", type=float, help="seconds; the play clock by default")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--opening", type=int, default=0, help="random moves at the start")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no match later than this")
+    given = parser.parse_args()
+    game = ggp.load(given.game, engine="lanes")
+    points: list[float] = []
+    begin = time.monotonic()
+    while len(points) < given.matches and time.monotonic() - begin < given.seconds:
+        points.append(play_one(game, given, len(points)))
     count = len(points)
     mean = sum(points) / count
     deviation = math.sqrt(sum((p - mean) ** 2 for p in points) / max(1, count - 1))
     half = 1.96 * deviation / math.sqrt(count)
-    return {"played": count, "percent": round(100 * mean, 1), "interval": round(100 * half, 1)}
+    print(f"{given.game}: {100 * mean:.1f} ± {100 * half:.1f} % of {count} matches")
 
 
 if __name__ == "__main__":

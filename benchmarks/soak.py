@@ -1,7 +1,7 @@
 """Play many matches over HTTP with a short clock: no START lost, no move missing, no growth of memory.
 
-    python benchmarks/soak.py [--matches 200] [--minutes M] [--play-clock 1] [--start-clock 5]
-                              [--at-once 1] [--busy 0] [--nice 0] [--csv soak.csv] [--no-ponder]
+    python -m benchmarks.soak [--matches 200] [--minutes M] [--play-clock 1] [--start-clock 5]
+                               [--at-once 1] [--busy 0] [--csv soak.csv] [--no-ponder]
 
 A manager like that of `ggp manage` referees long-lived `ggp player` processes on loopback, in ten games of
 different kinds in turn, with rotating roles; with `--busy 2`, while two processes per core do nothing but
@@ -27,11 +27,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
-
-if __package__ in (None, ""):
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.player_process import PlayerProcess, resident_mebibytes
 from ggp.engines.loading import load
@@ -40,18 +36,11 @@ from ggp.match.terms import MatchTerms
 from ggp.protocol.manager import manage_match
 
 GAMES = (
-    "tictactoe",
-    "goofspiel",  # simultaneous
-    "connectfour_4x4",
-    "dicerace",  # chance
-    "nim",
-    "connectfour_3p",  # three roles
-    "blocker",  # simultaneous, one square each
-    "kuhn_poker",  # hidden information
-    "breakthrough_4x4",
-    "tron",  # simultaneous
+    *("tictactoe", "goofspiel", "connectfour_4x4", "dicerace", "nim", "connectfour_3p", "blocker"),
+    *("kuhn_poker", "breakthrough_4x4", "tron"),
 )
-MOST_PLAYERS = 3
+"""Moves in turn and at once, chance, three roles, hidden information."""
+MAX_PLAYERS = 3
 GROWTH_ALLOWED = 0.1
 """Mebibytes per match."""
 SAMPLE_SECONDS = 0.5
@@ -93,9 +82,7 @@ class MemoryWatch:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
 
@@ -106,17 +93,12 @@ class MemoryWatch:
                 self.most[index] = max(self.most[index], size)
 
 
-def role_count(game: str) -> int:
-    """Number of players of a bundled game."""
-    return 3 if game.endswith("_3p") else 2
-
-
 async def play(
     number: int, game: Game[Any], players: list[PlayerProcess], clocks: tuple[float, float]
 ) -> Outcome:
     """Referee match `number`; roles rotate with every round of the games."""
     turn = number // len(GAMES)
-    count = role_count(game.name)
+    count = 3 if game.name.endswith("_3p") else 2
     seats = [(turn + index) % count for index in range(count)]
     match_id = f"soak{number}"
     terms = MatchTerms(*clocks, seed=number, match_id=match_id)
@@ -181,7 +163,7 @@ def summarize(outcomes: list[Outcome]) -> bool:
         for name in ("lost_starts", "late", "no_connection", "illegal", "random")
     }
     incomplete = [o.number for o in outcomes if not o.is_completed]
-    slopes = [growth(outcomes, player) for player in range(MOST_PLAYERS)]
+    slopes = [growth(outcomes, player) for player in range(MAX_PLAYERS)]
     print(
         f"{len(outcomes)} matches, {sum(o.steps for o in outcomes)} steps; {lost}; "
         f"not completed {incomplete}; {sum(o.short_searches for o in outcomes)} moves of the short search; "
@@ -197,9 +179,7 @@ def summarize(outcomes: list[Outcome]) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--matches", type=int, default=200)
     parser.add_argument("--minutes", type=float, help="begin no match later than this")
     parser.add_argument("--start-clock", type=float, default=5.0)
@@ -207,15 +187,13 @@ def main() -> None:
     parser.add_argument("--agent", default="mcts")
     parser.add_argument("--no-ponder", action="store_true")
     parser.add_argument("--csv", type=Path, default=Path("soak.csv"))
-    parser.add_argument("--log", type=Path, help="path prefix of the players' logs: LOG.0, LOG.1, LOG.2")
     parser.add_argument("--at-once", type=int, default=1, help="matches played at the same time")
     parser.add_argument("--busy", type=int, default=0, help="busy processes per core")
-    parser.add_argument("--nice", type=int, default=0, help="of the players, added to that of this process")
     arguments = parser.parse_args()
     options = ["--agent", arguments.agent, *(["--no-ponder"] if arguments.no_ponder else [])]
     outcomes: list[Outcome] = []
     with ExitStack() as stack:
-        players = [PlayerProcess(*options, niceness=arguments.nice) for _ in range(MOST_PLAYERS)]
+        players = [PlayerProcess(*options) for _ in range(MAX_PLAYERS)]
         for player in players:
             stack.callback(player.close)
         for _ in range(arguments.busy * (os.cpu_count() or 1)):
@@ -229,9 +207,6 @@ def main() -> None:
             writer.writerow(asdict(outcome))
             file.flush()
             print(outcome, flush=True)
-            if arguments.log is not None:
-                for index, player in enumerate(players):
-                    Path(f"{arguments.log}.{index}").write_text("\n".join(player.lines) + "\n")
 
         asyncio.run(play_all(players, arguments, report))
         is_well = summarize(outcomes)

@@ -12,8 +12,6 @@ import asyncio
 import json
 import statistics
 import time
-from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Any
 
 from aiohttp import ClientResponse, ClientSession, CookieJar
@@ -38,12 +36,11 @@ class Browser:
         self._session, self._access = session, access
         self._root = f"http://127.0.0.1:{access.port}"
 
-    async def get(self, path: str) -> ClientResponse:
-        """A page, read to its end."""
+    async def get(self, path: str) -> None:
+        """Read a page to its end."""
         async with self._session.get(self._root + path) as response:
             await response.read()
             assert response.status == 200, (path, response.status)
-            return response
 
     async def post(self, path: str, body: object) -> Any:
         """The JSON that answers a request of a page."""
@@ -65,18 +62,16 @@ def row(what: str, seconds: list[float]) -> str:
     return f"| {what} | {len(ordered)} | {statistics.median(ordered):.1f} | {high:.1f} | {ordered[-1]:.1f} |"
 
 
-async def timed(make: Callable[[], Awaitable[object]]) -> float:
-    """Seconds until `make` is done."""
-    begin = time.perf_counter()
-    await make()
-    return time.perf_counter() - begin
-
-
 async def measure_pages(browser: Browser) -> None:
     """Pages and what they ask for; the first request of each, which draws pictures, is not counted."""
     for path in PATHS:
         await browser.get(path)
-        print(row(path, [await timed(partial(browser.get, path)) for _ in range(ASKED)]), flush=True)
+        seconds = []
+        for _ in range(ASKED):
+            begin = time.perf_counter()
+            await browser.get(path)
+            seconds.append(time.perf_counter() - begin)
+        print(row(path, seconds), flush=True)
 
 
 async def measure_clicks(browser: Browser, name: str) -> None:

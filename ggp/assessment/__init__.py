@@ -8,5 +8,5 @@ exploitability   what a best response gains against a player, in games with hidd
 regret        positions with the goal of every move, and what a player gives away in them
 score_card    all of it: one line per skill, faults, conformance checks
 
-The positions were made by benchmarks/make_positions.py; the tests solve every one of them again.
+benchmarks/make_positions.py of commit 675d7e8 made the positions; the tests solve each of them again.
 """

@@ -4,7 +4,7 @@ A piece is compiled first by itself, then again as part of every piece and kerne
 lets LLVM optimize each of these as far as it can. Kernels optimized a little less run as fast; kernels
 optimized still less are slower on large circuits. Half of the time is Python's, for numba's own passes:
 those that no kernel needs are left out, and what numba found out about an operator is remembered; LLVM gets
-the same code as with them. `benchmarks/compilation.py` measures both. Source: Numba's documentation,
+the same code as with them. Source: Numba's documentation,
 "Customizing the compiler".
 """
 

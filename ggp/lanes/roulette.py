@@ -52,8 +52,7 @@ LARGEST_WEIGHT = 2**16 - 1
 """Of Gibbs sampling: with tau = 10, a move that never won still weighs 3 if the best always won."""
 
 SPARSE = 4
-"""Average number of lanes per legal move up to which working lane by lane is faster
-(`python benchmarks/weighted_draws.py`)."""
+"""Average number of lanes per legal move up to which working lane by lane is faster (measured in 675d7e8)."""
 
 FEWEST = 8
 """Fewest moves for which it is faster, per word of a row: turning planes into numbers and back takes as long
