@@ -211,8 +211,8 @@ def draw_circuit() -> None:
     sizes = []
     for line in (ROOT / "results" / "circuits.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) > 4 and cells[2].replace(",", "").isdigit():
-            sizes.append((int(cells[2].replace(",", "")), int(cells[4].replace(",", "")), cells[0]))
+        if len(cells) > 4 and cells[3].replace(",", "").isdigit():
+            sizes.append((int(cells[3].replace(",", "")), int(cells[4].replace(",", "")), cells[0]))
     sizes.sort(key=lambda size: size[1] / size[0])
     picture = Svg(760, 66 + 20 * 18, "Literals before and after simplification")
 
