@@ -84,8 +84,9 @@ def test_no_link_is_broken_over_two_lines(page: str) -> None:
 
 @pytest.mark.parametrize("page", page_parameters())
 def test_console_commands_succeed(page: str, tmp_path, monkeypatch) -> None:
-    """The commands of a page run in order in one folder, as a reader would run them."""
+    """The commands of a page run in order in one folder, with its rule sheet, as a reader would run them."""
     (tmp_path / "games").symlink_to(ROOT / "games")
+    (tmp_path / "takeaway.kif").write_text("\n".join(blocks(page, "kif")), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     for program, *arguments in commands_of(page):
         assert program == "ggp"
@@ -130,7 +131,7 @@ def unknown_options(words: list[str]) -> list[str]:
     >>> unknown_options("ggp solve nim --memory 64 --mebibytes=64".split())
     ['--mebibytes=64']
     """
-    if not words or words[0].rpartition("/")[2] != "ggp" or len(words) == 1 or not words[1].islower():
+    if len(words) < 2 or words[0].rpartition("/")[2] != "ggp" or not words[1].islower() or words[1] == "help":
         return []
     command = app.get_command(click.Context(app), words[1])
     if command is None:
@@ -159,7 +160,7 @@ def test_essay_is_short_and_has_a_picture(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_files_and_modules_named_exist(page: str) -> None:
-    """A renamed file or module is renamed in the docs too; a paragraph that cites a commit may name its files."""
+    """Files and modules named in the docs exist, unless the paragraph cites the last commit that had them."""
     text = "\n".join(part for part in re.split(r"\n(?=\* |\n)", PAGES[page]) if not CITES_COMMIT.search(part))
     missing = [path for path in FILE_NAMED.findall(text) if not list(ROOT.glob(path.rstrip("/")))]
     missing += [name for name in re.findall(r"`([a-z_]+\.py)`", text) if name not in file_names()]
