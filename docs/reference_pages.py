@@ -75,7 +75,7 @@ def player_options_page() -> str:
     """Every option of every player, as Markdown tables."""
     head = """# Player options
 
-Generated from the code; `ggp players` prints the same. A player is written `kind:option=value,option=value`,
+Generated from the code; `ggp players --all` prints the same. A player is written `kind:option=value,option=value`,
 for example `mcts:c=50,policy=mast`. Options for tuning change how the search itself works; leave them alone
 unless you measure.
 
@@ -93,12 +93,12 @@ unless you measure.
 
 def _option_tables(rows: Sequence[OptionRow]) -> Iterator[str]:
     """A table of the rows for users, then one of those for tuning."""
-    for group in sorted({row.group for row in rows}):
-        if group:
-            yield f"For {group}:\n"
+    for is_tuning in sorted({row.is_tuning for row in rows}):
+        if is_tuning:
+            yield "For tuning:\n"
         yield "| option | type | default | range | meaning |\n|---|---|---|---|---|"
         for row in rows:
-            if row.group == group:
+            if row.is_tuning == is_tuning:
                 words = (f"`{row.name}`", row.kind, *map(_escape, (row.default, row.range, row.help)))
                 yield f"| {' | '.join(words)} |"
         yield ""

@@ -58,11 +58,6 @@ async def post(url: str, text: str, limit_seconds: float | None = None) -> str:
     return reply.strip()
 
 
-async def greet(address: str) -> str:
-    """Send INFO and return the reply. Raises NoAnswerError, and ValueError if `address` is malformed."""
-    return await post(parse_address(address), "( INFO )")
-
-
 async def _exchange(url: str, data: bytes) -> bytes:
     parts = urlsplit(url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)

@@ -170,7 +170,7 @@ def measure_regret(
     terms: AssessmentTerms,
     *,
     report: RegretReport | None = None,
-    listen: Callable[[int, int], None] = lambda number, total: None,
+    listen: Callable[[int, int], None] | None = None,
 ) -> RegretReport:
     """Ask `player` (a spec for `seat_player`) for a move in each position, each a match of its own.
 
@@ -191,7 +191,8 @@ def measure_regret(
             for place, position in enumerate(of_game):
                 regrets.append(position.regret(_answer(asker, position, place, is_remote=is_remote)))
                 number += 1
-                listen(number, total)
+                if listen is not None:
+                    listen(number, total)
         finally:
             if regrets:
                 chance = fmean(position.regret(None) for position in of_game[: len(regrets)])

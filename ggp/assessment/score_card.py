@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ggp.assessment.asking import Asker, AssessmentTerms, Faults, ask_count
-from ggp.assessment.conformance import Check, ConformanceTest, greet
+from ggp.assessment.conformance import Check, ConformanceTest
 from ggp.assessment.positions import SKILLS, Position
 from ggp.assessment.scoring import Score, score
 from ggp.match.player import PlayerSpecError
@@ -82,8 +82,7 @@ def assess(
     positions: Sequence[Position],
     terms: AssessmentTerms,
     *,
-    listen: Listener = lambda number, total, score: None,
-    with_conformance: bool = True,
+    listen: Listener | None = None,
 ) -> ScoreCard:
     """Test `player` (a spec for `seat_player`) on every position, HTTP players for conformance too.
 
@@ -93,9 +92,7 @@ def assess(
     if seat_player(player).is_human:
         raise PlayerSpecError(f"{player!r} cannot be assessed")
     card = ScoreCard(player, terms)
-    if not with_conformance and player.startswith("http://"):
-        asyncio.run(greet(player))
-    elif player.startswith("http://"):
+    if player.startswith("http://"):
         clocks = {
             "start_clock": _whole(terms.start_clock_seconds),
             "play_clock": _whole(terms.play_clock_seconds),
@@ -106,7 +103,8 @@ def assess(
     for number, position in enumerate(positions, start=1):
         card.scores.append(score(asker.ask(position)))
         card.move_count = asker.move_count
-        listen(number, len(positions), card.scores[-1])
+        if listen is not None:
+            listen(number, len(positions), card.scores[-1])
     return card
 
 

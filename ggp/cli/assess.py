@@ -4,165 +4,137 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 
 from ggp.assessment.positions import SKILLS, load_positions
-from ggp.cli.live_view import plain_text
-from ggp.cli.options import Clock, engine_option
+from ggp.cli.options import Count, json_option, play_clock_option, seed_option, start_clock_option
+from ggp.cli.progress import Interruptible, load_compiled, progress_of
+from ggp.cli.tables import plain_text, results_table
+from ggp.game import hides_information
 from ggp.match.player import PlayerSpecError
 from ggp.players.factory import check_player, require_kind
 
 if TYPE_CHECKING:
     from ggp.assessment.asking import AssessmentTerms, Faults
+    from ggp.assessment.exploitability import Exploitability
     from ggp.assessment.regret import GameRegret, RegretReport
     from ggp.assessment.score_card import ScoreCard
-    from ggp.assessment.scoring import Score
+    from ggp.match.player import Player
+    from ggp.solver.cfr import ApproximateEquilibrium
 
 SHOWN_FAULTS = 5
+SAMPLES = 10
+"""Answers in each information set, unless the user wants more or fewer."""
 
 
 @click.command("assess")
 @click.argument("player")
+@start_clock_option(1.0)
+@play_clock_option(1.0)
 @click.option(
-    "--start-clock",
-    default=1.0,
-    show_default=True,
-    type=Clock(0.0),
-    help="Time before the first move.",
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help=f"Test only this skill, or with --regret this game; repeatable. Skills: {', '.join(SKILLS)}.",
+)
+@click.option("--regret", "is_regret", is_flag=True, help="Measure regret in positions of solved games.")
+@click.option(
+    "--exploit",
+    "exploited",
+    metavar="FILE",
+    help="Measure how exploitable the player is in this game with hidden information.",
 )
 @click.option(
-    "--play-clock",
-    default=1.0,
-    show_default=True,
-    type=Clock(0.01),
-    help="Time for each move.",
+    "--count",
+    type=Count(1),
+    help="At most this many positions of each game for regret; answers in each information set for"
+    f" --exploit.  [default: all; {SAMPLES}]",
 )
-@click.option(
-    "--skill", "skills", multiple=True, help=f"Test only this skill; repeatable: {', '.join(SKILLS)}."
-)
-@click.option(
-    "--regret",
-    "is_regret",
-    is_flag=True,
-    help="Measure the goals that moves give away in positions of solved games instead.",
-)
-@click.option(
-    "--positions",
-    "positions_file",
-    type=click.Path(path_type=Path),
-    help="With --regret: JSON file of positions instead of the bundled ones.",
-)
-@click.option(
-    "--game", "games", multiple=True, help="With --regret: only positions of this game; repeatable."
-)
-@click.option(
-    "--per-game",
-    type=click.IntRange(1),
-    help="With --regret: at most this many positions of each game.",
-)
-@engine_option
-@click.option("--seed", default=0, show_default=True, type=int, help="Random seed for local players.")
-@click.option("--no-conformance", is_flag=True, help="For HTTP players: skip the malformed-message tests.")
-@click.option("--verbose", "-v", is_flag=True, help="Show the result of every position.")
-@click.option("--json", "is_json", is_flag=True, help="Print the whole score card as JSON.")
+@seed_option("Random seed for players on this machine.")
+@json_option
 def command(
     player: str,
     start_clock: float,
     play_clock: float,
-    skills: tuple[str, ...],
+    only: tuple[str, ...],
     is_regret: bool,
-    positions_file: Path | None,
-    games: tuple[str, ...],
-    per_game: int | None,
-    engine: str,
+    exploited: str | None,
+    count: int | None,
     seed: int,
-    no_conformance: bool,
-    verbose: bool,
     is_json: bool,
 ) -> None:
     """Test PLAYER on a fixed set of positions with known answers; takes a few minutes at most.
 
     PLAYER is written as for `ggp match`; an HTTP player (http://HOST:PORT) is also tested for protocol
-    conformance. With --regret it is asked for one move in each of many positions of solved games; give it
-    --start-clock 0 if it shall not solve them before the first move.
+    conformance. For regret it is asked for one move in each of many positions, and the goals that these moves
+    give away are reported; give it --start-clock 0 if it shall not solve them before the first move. With
+    --exploit it is asked for moves in every information set that its own moves lead to, and an exact best
+    response shows what it loses.
 
     Exit code: 0 success, 1 faults or failed conformance checks, 2 wrong usage or no such player.
     """
-    wanted = positions_file, per_game, games
-    if not is_regret and any(wanted):
-        raise click.UsageError("--positions, --game and --per-game belong to --regret")
-    if is_regret and skills:
-        raise click.UsageError("--skill does not apply to --regret")
-    unknown = set(skills) - set(SKILLS)
+    if exploited is not None and (is_regret or only):
+        raise click.UsageError("--exploit is a test of its own: it takes no positions and no --only")
+    if count is not None and not (is_regret or exploited):
+        raise click.UsageError("--count belongs to --regret and --exploit")
+    unknown = set() if is_regret else set(only) - set(SKILLS)
     if unknown:
         raise click.UsageError(f"unknown skill {min(unknown)!r}; expected one of {', '.join(SKILLS)}")
     try:
-        require_kind(player, refused=("human",))
-        check_player(player)  # before numba is imported
+        require_kind(player, refused=("human",) if exploited is None else ("human", "http"))
+        seat = check_player(player)  # before numba is imported
     except PlayerSpecError as error:
         raise click.UsageError(str(error)) from None
 
     from ggp.assessment.asking import AssessmentTerms
 
-    terms = AssessmentTerms(start_clock, play_clock, engine, seed)
-    if is_regret:
-        sys.exit(_regret(player, terms, wanted, is_json=is_json))
-    console = Console(highlight=False, quiet=is_json)
-    card = _assess(player, terms, skills, console, is_verbose=verbose, with_conformance=not no_conformance)
-    if is_json:
-        click.echo(json.dumps(card.to_dict(), indent=1))
-    show_card(console, card)
-    has_failed = card.faults.count or not all(check.is_passed for check in card.conformance)
-    sys.exit(1 if has_failed else 0)
+    terms = AssessmentTerms(start_clock, play_clock, seed=seed)
+    if exploited is not None:
+        _exploit(seat, exploited, terms, count or SAMPLES, is_json=is_json)
+    elif is_regret:
+        sys.exit(_regret(player, terms, count, only, is_json=is_json))
+    else:
+        sys.exit(_assess(player, terms, only, is_json=is_json))
 
 
-def _assess(
-    player: str,
-    terms: AssessmentTerms,
-    skills: tuple[str, ...],
-    console: Console,
-    *,
-    is_verbose: bool,
-    with_conformance: bool,
-) -> ScoreCard:
-    """Test the player on the positions of `skills` (empty: of all) and show its progress on the console."""
+def _assess(player: str, terms: AssessmentTerms, skills: tuple[str, ...], *, is_json: bool) -> int:
+    """Test the player on the positions of `skills` (empty: all) and print the card; returns the exit code."""
     from ggp.assessment.conformance import NoAnswerError
     from ggp.assessment.score_card import assess, longest_seconds
+    from ggp.assessment.scoring import Score
 
+    console = Console(highlight=False, quiet=is_json)
     positions = [each for each in load_positions() if not skills or each.place.skill in skills]
     minutes = longest_seconds(positions, terms) / 60
     console.print(f"{len(positions)} positions, at most {minutes:.1f} minutes")
 
-    def listen(number: int, total: int, each: Score) -> None:
-        place = each.answer.position.place
-        if is_verbose:
-            line = f"{number:>3}/{total} {place.id}: {each.value:.2f}  {each.remark}"
-            console.print(plain_text(line), soft_wrap=True)
+    def text(number: int, total: int, each: Score) -> str:
+        return f"{number} of {total}, {each.answer.position.place.id}: {each.value:.2f}"
 
     try:
-        return assess(player, positions, terms, listen=listen, with_conformance=with_conformance)
+        with progress_of(text) as report:
+            card = assess(player, positions, terms, listen=report)
     except PlayerSpecError as error:
         raise click.UsageError(str(error)) from None
     except NoAnswerError as error:
         raise click.UsageError(f"{player}: {error}") from None
+    if is_json:
+        click.echo(json.dumps(card.to_dict()))
+    show_card(console, card)
+    has_failed = card.faults.count or not all(check.is_passed for check in card.conformance)
+    return 1 if has_failed else 0
 
 
 def show_card(console: Console, card: ScoreCard) -> None:
     """Print the score card."""
     from ggp.assessment.score_card import skill_percent
 
-    title = plain_text(f"{card.player}: {card.total:.0f} of 100", "italic")
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for name, justify in (("skill", "left"), ("", "left"), ("correct", "right"), ("score %", "right")):
-        table.add_column(name, justify="left" if justify == "left" else "right")
+    title = f"{card.player}: {card.total:.0f} of 100"
+    table = results_table(title, ["skill", ""], ["correct", "score %"])
     for skill in card.skills:
         found = card.of_skill(skill)
         right = sum(each.is_right for each in found)
@@ -185,7 +157,7 @@ def _show_faults(console: Console, moves: int, faults: Faults) -> None:
 def _show_conformance(console: Console, card: ScoreCard) -> None:
     passed = sum(check.is_passed for check in card.conformance)
     title = f"Conformance: {passed} of {len(card.conformance)} checks passed"
-    table = Table("message", "expected", "", "seen", title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table = results_table(title, ["message", "expected", ""], [], ["seen"])
     for check in card.conformance:
         mark = Text("yes", style="green") if check.is_passed else Text("NO", style="red")
         table.add_row(check.name, check.expected, mark, plain_text(check.seen))
@@ -195,59 +167,34 @@ def _show_conformance(console: Console, card: ScoreCard) -> None:
 def _regret(
     player: str,
     terms: AssessmentTerms,
-    wanted: tuple[Path | None, int | None, tuple[str, ...]],
+    per_game: int | None,
+    games: tuple[str, ...],
     *,
     is_json: bool,
 ) -> int:
-    """Measure and print a player's regret in the `wanted` positions, as `read_positions` takes them.
-
-    Returns the exit code. Ctrl-C ends it with what is measured.
-    """
+    """Measure and print a player's regret in the bundled positions; returns the exit code."""
     from ggp.assessment.regret import PositionsError, RegretReport, measure_regret, read_positions
 
     report = RegretReport(player, terms)
-    console = Console(highlight=False)
-    is_interrupted = False
     try:
-        positions = read_positions(*wanted)
-        count = sum(map(len, positions.values()))
-        with Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            disable=is_json,
-        ) as progress:
-            task = progress.add_task("positions", total=count)
-            measure_regret(
-                player,
-                positions,
-                terms,
-                report=report,
-                listen=lambda number, total: progress.update(task, completed=number),
-            )
+        positions = read_positions(None, per_game, games)
+        with (
+            Interruptible(player, "what was measured is shown") as work,
+            progress_of(lambda number, total: f"{number} of {total} positions") as listen,
+        ):
+            measure_regret(player, positions, terms, report=report, listen=listen)
     except (PlayerSpecError, PositionsError) as error:
         raise click.UsageError(str(error)) from None
-    except KeyboardInterrupt:
-        is_interrupted = True
     if is_json:
-        click.echo(json.dumps(report.to_dict(), indent=1))
+        click.echo(json.dumps(report.to_dict()))
     elif report.games:
-        _show_regret(console, report)
-    if is_interrupted:
-        click.echo("interrupted", err=True)
-        return 130
-    return 1 if report.faults.count else 0
+        _show_regret(Console(highlight=False), report)
+    return work.exit_code or (1 if report.faults.count else 0)
 
 
 def _show_regret(console: Console, report: RegretReport) -> None:
-    title = plain_text(f"{report.player}: goals given away, mean and 95 % interval", "italic")
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("game")
-    for name in ("positions", "mistakes", "regret", "random moves"):
-        table.add_column(name, justify="right")
+    title = f"{report.player}: goals given away, mean and 95 % interval"
+    table = results_table(title, ["game"], ["positions", "mistakes", "regret", "random moves"])
     for each in report.games:
         table.add_row(*_regret_row(each))
     if len(report.games) > 1:
@@ -261,3 +208,59 @@ def _regret_row(each: GameRegret) -> tuple[str, ...]:
     count = len(each.regrets)
     regret = f"{each.mean:.2f} ± {each.margin:.2f}" if count > 1 else f"{each.mean:.2f}"
     return (each.game, str(count), str(each.mistakes), regret, f"{each.chance:.1f}")
+
+
+def _exploit(player: Player, file: str, terms: AssessmentTerms, samples: int, *, is_json: bool) -> None:
+    """Ask a player in every information set of a game and print what best responses leave it."""
+    game = load_compiled(file)
+    if not hides_information(game):
+        raise click.UsageError(f"--exploit is for games with hidden information (`sees`): not {game.name}")
+
+    from ggp.assessment.exploitability import measure_exploitability
+    from ggp.cli.solve_hidden import progress_text
+    from ggp.solver import SolverError, SolverLimits
+    from ggp.solver.cfr import CfrOptions, find_equilibrium, make_state_graph, sequence_form
+
+    limits = SolverLimits()
+    try:
+        with progress_of(progress_text) as report:
+            form = sequence_form(make_state_graph(game, limits), limits, report)
+        if len(form.graph.agents) == 1:
+            raise click.UsageError("--exploit is for games of two roles")
+        with progress_of(lambda answers, sets: f"{answers:,} answers in {sets:,} information sets") as listen:
+            asked = measure_exploitability(form, player, terms, samples, listen)
+        found = find_equilibrium(form, CfrOptions(accuracy=1e-6))
+    except SolverError as error:
+        raise click.ClickException(f"{game.name}: {error}") from None
+    if is_json:
+        click.echo(json.dumps(exploitability_summary(asked, found, player.name)))
+    else:
+        click.echo(exploitability_text(asked, found, player.name))
+
+
+def exploitability_text(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> str:
+    """What a best response leaves a player, in a few lines of text."""
+    graph = asked.form.graph
+    lines = [f"{graph.game.name}: {name} is exploitable by {asked.gain:.6g} goals"]
+    for role, goal, value in zip(graph.agents, asked.goals, found.values, strict=True):
+        lines.append(f"  as {role} it earns {goal:.6g} against a best response; the value is {value:.6g}")
+    lines.append(f"  {asked.answers:,} answers in {asked.sets:,} information sets that its own moves lead to")
+    if asked.faults.examples:
+        faults = asked.faults.examples
+        lines.append(f"  {len(faults):,} of them were not legal moves, such as {faults[0]}")
+    return "\n".join(lines)
+
+
+def exploitability_summary(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> dict[str, Any]:
+    """What a best response leaves a player, as JSON-serializable data."""
+    agents = list(map(str, asked.form.graph.agents))
+    return {
+        "game": asked.form.graph.game.name,
+        "player": name,
+        "exploitability": asked.gain,
+        "goals": dict(zip(agents, asked.goals, strict=True)),
+        "values": dict(zip(agents, found.values, strict=True)),
+        "answers": asked.answers,
+        "information_sets": asked.sets,
+        "faults": asked.faults.examples,
+    }

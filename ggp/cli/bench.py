@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from gdl.errors import GdlError
-from ggp.cli.loading_status import load_visibly
-from ggp.cli.options import Amount, engine_option, no_cache_option
+from ggp.cli.options import Amount, engine_option, json_option
+from ggp.cli.progress import load_compiled, load_visibly
 from ggp.engines.loading import RulesNotFoundError, find_rules
 from ggp.game import GameError
 from ggp.search.mcts.policies.policy import PolicyError, parse_policy
 
 if TYPE_CHECKING:
     from ggp.bench.measurement import Measurement
-    from ggp.game import Game
 
 SUCCESS, FAILURE, UNREADABLE = 0, 1, 2
 FAILURES = (GdlError, GameError, OSError, ImportError, ValueError)
@@ -37,35 +36,23 @@ Column: TypeAlias = "tuple[str, Callable[[Result], str]]"
     default=3.0,
     show_default=True,
     type=Amount(0.01),
-    help="CPU time per game; with --search, wall-clock time per policy.",
+    help="CPU time per game; with --policy, wall-clock time per policy.",
 )
-@click.option("--seed", default=0, show_default=True, type=int, help="Seed of the playouts.")
 @click.option(
     "--threads", default=1, show_default=True, type=click.IntRange(1, 256), help="Threads; lanes only."
 )
 @click.option(
-    "--words",
-    type=click.Choice(("1", "2", "4", "8", "16")),
-    help="Width of a row in words of 64 games; lanes only.  [default: the faster of two; 8 with --search]",
-)
-@no_cache_option
-@click.option("--search", "is_search", is_flag=True, help="Measure the tree search on lanes instead.")
-@click.option(
     "--policy",
     "policies",
     multiple=True,
-    help="Policy of the search, with --search; repeatable.  [default: uniform, mast, rave+mast]",
+    help="Measure the tree search with this policy on lanes instead; repeatable.",
 )
-@click.option("--json", "is_json", is_flag=True, help="Print one JSON object per line and measurement.")
+@json_option
 def command(
     files: tuple[str, ...],
     engine: str,
     seconds: float,
-    seed: int,
     threads: int,
-    words: str | None,
-    no_cache: bool,
-    is_search: bool,
     policies: tuple[str, ...],
     is_json: bool,
 ) -> None:
@@ -73,10 +60,8 @@ def command(
 
     Exit code: 0 if all were measured, 1 if one failed, 2 wrong usage or a file that cannot be read.
     """
-    if policies and not is_search:
-        raise click.UsageError("--policy goes with --search")
-    if is_search and engine not in ("auto", "lanes"):
-        raise click.UsageError(f"--search is measured on lanes, not with {engine}")
+    if policies and engine not in ("auto", "lanes"):
+        raise click.UsageError(f"--policy is measured on lanes, not with {engine}")
     for policy in policies:
         try:
             parse_policy(policy)
@@ -85,12 +70,8 @@ def command(
     present = [file for file in files if _is_found(file, is_json=is_json)]  # before numba is imported
     if not present:
         sys.exit(UNREADABLE)
-    load = partial(load_visibly, engine="lanes" if is_search else engine, use_cache=not no_cache)
-    width = None if words is None else int(words)
     measure = (
-        _search_bench(load, policies, seconds, seed, threads, width)
-        if is_search
-        else _engine_bench(load, seconds, seed, threads, width)
+        _search_bench(policies, seconds, threads) if policies else _engine_bench(engine, seconds, threads)
     )
     results: list[Result] = []
     code = SUCCESS if len(present) == len(files) else UNREADABLE
@@ -99,7 +80,7 @@ def command(
             code = max(code, _measure_file(file, measure, results, is_json=is_json))
     finally:  # Ctrl-C keeps what is measured
         if results and not is_json:
-            _print_results(results, SEARCH_COLUMNS if is_search else ENGINE_COLUMNS)
+            _print_results(results, SEARCH_COLUMNS if policies else ENGINE_COLUMNS)
     sys.exit(code)
 
 
@@ -128,9 +109,7 @@ def _is_found(file: str, *, is_json: bool) -> bool:
     return True
 
 
-def _engine_bench(
-    load: Callable[[str], Game[Any]], seconds: float, seed: int, threads: int, words: int | None
-) -> Callable[[str], Iterator[Measurement]]:
+def _engine_bench(engine: str, seconds: float, threads: int) -> Callable[[str], Iterator[Measurement]]:
     """A function that measures the engine on one file."""
     from ggp.bench.calibration import calibrate
     from ggp.bench.engines import measure_engine
@@ -138,37 +117,24 @@ def _engine_bench(
     calibration = calibrate()
 
     def measure(file: str) -> Iterator[Measurement]:
-        yield measure_engine(
-            partial(load, file),
-            seconds=seconds,
-            seed=seed,
-            threads=threads,
-            words=words,
-            calibration_seconds=calibration,
-        )
+        load = partial(load_visibly, file, engine)
+        yield measure_engine(load, seconds=seconds, threads=threads, calibration_seconds=calibration)
 
     return measure
 
 
 def _search_bench(
-    load: Callable[[str], Game[Any]],
-    policies: Sequence[str],
-    seconds: float,
-    seed: int,
-    threads: int,
-    words: int | None,
+    policies: Sequence[str], seconds: float, threads: int
 ) -> Callable[[str], Iterator[Measurement]]:
     """A function that measures every policy of the tree search on one file."""
-    from ggp.bench.search import POLICIES, measure_searches
-    from ggp.engines.compiled import CompiledGame
+    from ggp.bench.search import measure_searches
     from ggp.search.mcts.options import MctsOptions
 
-    options = MctsOptions(threads=threads) if words is None else MctsOptions(threads=threads, words=words)
+    options = MctsOptions(threads=threads)
 
     def measure(file: str) -> Iterator[Measurement]:
-        game = load(file)
-        assert isinstance(game, CompiledGame)
-        yield from measure_searches(game, policies or POLICIES, seconds=seconds, seed=seed, options=options)
+        game = load_compiled(file)
+        yield from measure_searches(game, policies, seconds=seconds, options=options)
 
     return measure
 
@@ -182,15 +148,13 @@ def _report_failure(file: str, error: Exception, *, is_json: bool) -> None:
 
 def _print_results(results: Sequence[Result], columns: Sequence[Column]) -> None:
     """A table with one row per measurement, and the notes below it."""
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, title_justify="left")
-    table.title = f"per CPU second (calibration loop: {results[0]['calibration_seconds']:.3f} CPU s)"
-    for name, _ in columns:
-        is_text = name in ("game", "engine", "policy")
-        table.add_column(name, justify="left" if is_text else "right", no_wrap=True)
+    from ggp.cli.tables import results_table
+
+    title = f"per CPU second (calibration loop: {results[0]['calibration_seconds']:.3f} CPU s)"
+    names = [name for name, _ in columns]
+    table = results_table(title, names[:2], names[2:])
     for result in results:
         table.add_row(*(cell(result) for _, cell in columns))
     console = Console(highlight=False)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ggp.cli.options import Count, OutputFile, Seconds
+from ggp.cli.options import Count, Limit, OutputFile, Seconds, json_option, limit_option, workers_option
+from ggp.cli.progress import load_compiled, progress_of
 from ggp.evaluation.figures import DEFINITIONS, EXACT, percentile
 from ggp.files import write_text
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 SUCCESS, FAILURE, INTERRUPTED = 0, 1, 130
+_FIGURES = [f"{name}: {meaning} ({source})" for name, (meaning, source) in DEFINITIONS.items()]
 
 
 class Requirement(click.ParamType):  # type: ignore[type-arg]
@@ -37,105 +39,68 @@ class Requirement(click.ParamType):  # type: ignore[type-arg]
             name, sign, number = found.groups() if found else ("", "", "")
             bound = float(number)
         except ValueError:
-            self.fail(f"{value!r} is no requirement: write NAME>=NUMBER, such as balance>=0.8", param, ctx)
+            self.fail(f"{value!r} is not a requirement: write NAME>=NUMBER, such as balance>=0.8", param, ctx)
         if name not in DEFINITIONS:
             self.fail(f"unknown figure {name!r}; figures are {', '.join(DEFINITIONS)}", param, ctx)
         return name, sign, bound
 
 
-def _list_figures(context: click.Context, _: click.Parameter, is_wanted: bool) -> None:
-    if is_wanted and not context.resilient_parsing:
-        for name, (definition, source) in DEFINITIONS.items():
-            click.echo(f"{name}: {definition} ({source})")
-        context.exit()
-
-
-@click.command("evaluate")
+@click.command("evaluate", epilog="\n\n".join(_FIGURES))
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
     "--require",
     "requirements",
     multiple=True,
     type=Requirement(),
-    help="Exit with 1 if a game does not have this, such as balance>=0.8; repeatable.",
+    help="Exit with 1 if a game misses this, such as balance>=0.8; repeatable.",
 )
 @click.option(
-    "--budget",
+    "--seconds",
     default=60.0,
     show_default=True,
     type=Seconds(0.1),
-    help="Time for each game; then what has been played counts.",
+    help="Time for each game; the figures then come from what has been played.",
 )
-@click.option(
-    "--simulations",
-    default=256,
-    show_default=True,
-    type=Count(2, 1_000_000),
-    help="Playouts per decision of the stronger search.",
+@limit_option(
+    Limit("simulations", Count(2, 1_000_000), 256, "playouts per decision of the stronger search"),
+    Limit(
+        "matches", Count(2, 1_000_000), 128, "between searches, per figure; fewer if its interval is narrow"
+    ),
+    Limit("playouts", Count(1, 1_000_000), 512, "random matches"),
+    Limit("steps", Count(1, 100_000), 500, "joint moves of a match"),
 )
-@click.option(
-    "--matches",
-    default=128,
-    show_default=True,
-    type=Count(2, 1_000_000),
-    help="Most matches between searches for one figure; fewer if they tell enough.",
-)
-@click.option(
-    "--playouts",
-    default=512,
-    show_default=True,
-    type=Count(1, 1_000_000),
-    help="Random matches.",
-)
-@click.option(
-    "--step-limit",
-    default=500,
-    show_default=True,
-    type=Count(1, 100_000),
-    help="Joint moves after which a match is cut.",
-)
-@click.option("--seed", default=0, show_default=True, type=int, help="Random seed of all matches.")
-@click.option(
-    "--definitions",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_list_figures,
-    help="Print what each figure means, with its source, and exit.",
-)
-@click.option("--json", "is_json", is_flag=True, help="Print a JSON object on one line for each game.")
+@json_option
 @click.option(
     "--page",
     type=OutputFile(),
     metavar="FILE",
     help="Write a page with the charts of all games to this HTML file.",
 )
-@click.option(
-    "--workers",
-    metavar="N|dask://HOST:PORT",
-    help="Spread the games over local processes or a Dask cluster.  [default: one after the other]",
-)
+@workers_option
 def command(
     files: tuple[str, ...],
     requirements: tuple[tuple[str, str, float], ...],
-    budget: float,
+    seconds: float,
+    limits: dict[str, int],
     is_json: bool,
     page: Path | None,
     workers: str | None,
-    **amounts: int,
 ) -> None:
     """Measure each game in FILE...: is it balanced, decided by skill, neither endless nor trivial?
 
     Random matches, matches between equal searches and between a search and one of half its strength are
     played side by side; a game of up to a million states is solved, and exact values replace estimates.
-    Every figure has a 95 % interval and a sample size. --definitions says what they mean.
+    Every figure has a 95 % interval and a sample size. They are explained below. Games are measured one
+    after the other in this process, or spread over --workers.
 
     Ctrl-C ends the work with the figures so far. Exit code: 0 success, 1 a requirement is not met or a game
     cannot be played, 2 wrong usage.
     """
     from ggp.evaluation.evaluate import EvaluationTerms
 
-    terms = EvaluationTerms(seconds=budget, **amounts)
+    terms = EvaluationTerms(
+        limits["simulations"], limits["matches"], limits["playouts"], limits["steps"], seconds
+    )
     code, kept = SUCCESS, []
     for judged in _all_judged(files, terms, workers):
         found = judged.evaluation
@@ -180,22 +145,12 @@ def _all_judged(files: tuple[str, ...], terms: EvaluationTerms, workers: str | N
 
 
 def _judged_here(file: str, terms: EvaluationTerms) -> JudgedSheet:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    from ggp.cli.loading_status import load_visibly
     from ggp.evaluation.evaluate import evaluate
     from ggp.evaluation.sheets import UNPLAYABLE, JudgedSheet, failed
 
     try:
-        game = load_visibly(file, "lanes")
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task(game.name)
-
-            def report(what: str, done: int, total: int) -> None:
-                progress.update(task, description=f"{game.name}: {what}", completed=done, total=total)
-
+        game = load_compiled(file)
+        with progress_of(lambda what, done, total: f"{game.name}: {what}, {done} of {total}") as report:
             return JudgedSheet(file, evaluate(game, terms, report))
     except UNPLAYABLE as error:
         return failed(file, error)
@@ -242,19 +197,14 @@ def _misses(found: Evaluation, requirements: tuple[tuple[str, str, float], ...])
 
 
 def _show(found: Evaluation, misses: list[str]) -> None:
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
 
-    from ggp.cli.live_view import plain_text
+    from ggp.cli.tables import plain_text, results_table
 
     console = Console(highlight=False)
-    title = plain_text(f"{found.game}: {', '.join(found.roles)}", "italic")
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("figure", no_wrap=True, min_width=17)
-    for name in ("value", "95 % interval", "rank %", "sample"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("from")
+    title = f"{found.game}: {', '.join(found.roles)}"
+    table = results_table(title, ["figure"], ["value", "95 % interval", "rank %", "sample"], ["from"])
+    table.columns[0].min_width = max(map(len, DEFINITIONS))
     for figure in found.figures:
         place = percentile(figure.name, figure.value)
         rank = "" if place is None else str(place)

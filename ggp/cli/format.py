@@ -24,9 +24,7 @@ SUCCESS, FINDINGS, UNREADABLE = 0, 1, 2
 @click.command("format")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
-@click.option("--diff", is_flag=True, help="Write nothing; print the changes as a diff.")
-@click.option("--quiet", is_flag=True, help="Print only errors.")
-def command(files: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> None:
+def command(files: tuple[str, ...], check: bool) -> None:
     """Format each FILE, a rule sheet in KIF: one rule or fact per line, bodies aligned, comments kept.
 
     FILE may be a folder (all .kif files in it); - reads standard input and writes to standard output.
@@ -37,15 +35,15 @@ def command(files: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> Non
     names = sheet_names(files)
     if not names:
         raise click.UsageError(f"no .kif files in {', '.join(files)}")
-    codes = [_format(name, check, diff, quiet) for name in names]
-    if not quiet and (names != [STANDARD_INPUT] or check or diff):
+    codes = [_format(name, check) for name in names]
+    if names != [STANDARD_INPUT] or check:
         changed = sum(is_changed for _, is_changed in codes)
-        verb = "would change" if check or diff else "changed"
+        verb = "would change" if check else "changed"
         click.echo(f"{len(names)} file{'s' * (len(names) != 1)}: {changed} {verb}", err=True)
     sys.exit(max(code for code, _ in codes))
 
 
-def _format(name: str, is_check: bool, is_diff: bool, is_quiet: bool) -> tuple[int, bool]:
+def _format(name: str, is_check: bool) -> tuple[int, bool]:
     """Format one file; returns (exit code, whether the layout differs)."""
     try:
         data, label = read_bytes(name)
@@ -65,12 +63,10 @@ def _format(name: str, is_check: bool, is_diff: bool, is_quiet: bool) -> tuple[i
     except FormattingError as error:
         return _print_error(f"{error}: left unchanged", FINDINGS)
     is_changed = formatted.encode() != data
-    if is_diff and is_changed:
-        _print_diff(text, formatted, label)
-    if is_check or is_diff:
-        if is_changed and not is_quiet:
+    if is_check:
+        if is_changed:
             click.echo(f"{label}: would change", err=True)
-        return (FINDINGS if is_check and is_changed else SUCCESS), is_changed
+        return (FINDINGS if is_changed else SUCCESS), is_changed
     if name == STANDARD_INPUT:
         click.echo(formatted, nl=False)
     elif is_changed:
@@ -78,21 +74,10 @@ def _format(name: str, is_check: bool, is_diff: bool, is_quiet: bool) -> tuple[i
             replace_text(Path(label), formatted)
         except OSError as error:
             return _print_error(f"{label}: {error.strerror or error}", UNREADABLE)
-        if not is_quiet:
-            click.echo(f"{label}: formatted", err=True)
+        click.echo(f"{label}: formatted", err=True)
     return SUCCESS, is_changed
 
 
 def _print_error(text: str, code: int) -> tuple[int, bool]:
     click.echo(text, err=True)
     return code, False
-
-
-def _print_diff(text: str, formatted: str, label: str) -> None:
-    import difflib
-
-    lines = difflib.unified_diff(
-        text.splitlines(), formatted.splitlines(), label, f"{label} (formatted)", lineterm=""
-    )
-    for line in lines:
-        click.echo(line)

@@ -1,17 +1,20 @@
-"""`ggp items`: questions about games with answers from the engine."""
+"""`ggp items`: questions about games with answers from the engine, and grades of other answers."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import click
 
 from gdl.errors import GdlError
-from ggp.cli.options import Count, Seconds, engine_option
+from ggp.cli.options import Count, InputFile, Limit, Seconds, json_option, limit_option, seed_option
+from ggp.cli.progress import load_visibly
 from ggp.game import GameError
+from ggp.items.grading import Grades, GradingError, grade_files
 from ggp.items.making import KINDS, SCHEMA, ItemMaker, ItemTerms
 from ggp.items.wording import NOTATIONS, Notation
 
@@ -33,12 +36,17 @@ class Kinds(click.ParamType):  # type: ignore[type-arg]
         return kinds
 
 
-@click.command("items")
+@click.group("items")
+def command() -> None:
+    """Make questions about games, with right answers from the engine, and grade answers to them."""
+
+
+@command.command("make")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
     "--count", default=100, show_default=True, type=Count(1, 100_000_000), help="Items for each game."
 )
-@click.option("--seed", default=0, show_default=True, type=int, help="Random seed of all items.")
+@seed_option("Random seed of all items.")
 @click.option(
     "--kinds",
     default=KINDS,
@@ -51,48 +59,25 @@ class Kinds(click.ParamType):  # type: ignore[type-arg]
     default="kif",
     show_default=True,
     type=click.Choice(NOTATIONS),
-    help="How rules, states and answers are written.",
+    help="Notation of rules, states and answers.",
 )
 @click.option("--scramble", is_flag=True, help="Replace all names in the rules by meaningless ones.")
-@click.option(
-    "--horizon",
-    default=5,
-    show_default=True,
-    type=Count(2, 1000),
-    help="Joint moves that a question looks ahead at most.",
-)
-@click.option(
-    "--step-limit",
-    default=200,
-    show_default=True,
-    type=Count(1, 100_000),
-    help="Joint moves after which a random match is cut.",
-)
-@click.option(
-    "--states",
-    default=100_000,
-    show_default=True,
-    type=Count(0, 100_000_000),
-    help="Solve games of at most this many states for the kinds value and best.",
-)
-@click.option(
-    "--budget", default=600.0, show_default=True, type=Seconds(0.1), help="Time for the items of each game."
-)
 @click.option("--with-rules", is_flag=True, help="Put the rules into every question.")
-@engine_option
-def command(
+@limit_option(
+    Limit("horizon", Count(2, 1000), 5, "joint moves that a question looks ahead"),
+    Limit("steps", Count(1, 100_000), 200, "joint moves of a random match"),
+    Limit("states", Count(0, 100_000_000), 100_000, "of games that are solved, for the kinds value and best"),
+    Limit("seconds", Seconds(0.1), 600, "for each game"),
+)
+def make_command(
     files: tuple[str, ...],
     count: int,
     seed: int,
     kinds: tuple[str, ...],
     notation: Notation,
     scramble: bool,
-    horizon: int,
-    step_limit: int,
-    states: int,
-    budget: float,
     with_rules: bool,
-    engine: str,
+    limits: dict[str, int],
 ) -> None:
     """Ask questions about the games in FILE..., with their right answers, as JSON Lines.
 
@@ -102,12 +87,22 @@ def command(
     Exit code: 0 success, 1 a file cannot be read or played, or has fewer questions than --count, 2 wrong
     usage.
     """
-    terms = ItemTerms(count, seed, kinds, notation, scramble, horizon, step_limit, states, budget)
-    names: dict[str, int] = {}
+    terms = ItemTerms(
+        count,
+        seed,
+        kinds,
+        notation,
+        scramble,
+        limits["horizon"],
+        limits["steps"],
+        limits["states"],
+        limits["seconds"],
+    )
+    names: Counter[str] = Counter()
     code = SUCCESS
     for file in files:
         try:
-            is_complete = _write_items(file, engine, terms, names, with_rules=with_rules)
+            is_complete = _write_items(file, terms, names, with_rules=with_rules)
             code = code if is_complete else FAILURE
         except BrokenPipeError:
             raise
@@ -117,28 +112,74 @@ def command(
     sys.exit(code)
 
 
-def _write_items(
-    file: str, engine: str, terms: ItemTerms, names: dict[str, int], *, with_rules: bool
-) -> bool:
+def _write_items(file: str, terms: ItemTerms, names: Counter[str], *, with_rules: bool) -> bool:
     """Write the rules and items of one game; returns whether there are as many as requested.
 
     names   how many games of each name there were: their items have ids of their own
     """
-    from ggp.cli.loading_status import load_visibly
-
-    game = load_visibly(file, engine)
-    names[game.name] = names.get(game.name, 0) + 1
+    game = load_visibly(file)
+    names[game.name] += 1
     name = game.name if names[game.name] == 1 else f"{game.name}.{names[game.name]}"
     maker = ItemMaker(game, terms, name=name)
     rules = maker.wording.rules()
-    write: Callable[[str], Any] = sys.stdout.write
-    write(json.dumps({"schema": SCHEMA, "kind": "rules", "game": name, "rules": rules}) + "\n")
+    sys.stdout.write(json.dumps({"schema": SCHEMA, "kind": "rules", "game": name, "rules": rules}) + "\n")
     heading = f"Rules:\n{rules}\n\n" if with_rules else ""
     written = 0
     for item in maker.items():
-        write(item.to_json(heading) + "\n")
+        sys.stdout.write(item.to_json(heading) + "\n")
         written += 1
     sys.stdout.flush()
     for note in maker.notes:
         click.echo(f"{file}: {note}", err=True)
     return written == terms.count
+
+
+@command.command("grade")
+@click.argument("items", type=InputFile())
+@click.argument("answers", type=InputFile())
+@json_option
+def grade_command(items: str, answers: str, is_json: bool) -> None:
+    """Score ANSWERS to the questions in ITEMS, by kind, game and difficulty.
+
+    ITEMS is what `ggp items make` wrote. ANSWERS has a line {"id": ..., "answer": ...} for each item; the
+    answer is a list, a number, true or false, or such a value as text. Missing and unreadable answers are
+    wrong.
+
+    Exit code: 0 success, 1 ITEMS does not hold items, 2 wrong usage or a file that does not exist.
+    """
+    try:
+        grades = grade_files(Path(items), Path(answers))
+    except GradingError as error:
+        click.echo(f"{items}: {error}", err=True)
+        sys.exit(1)
+    if is_json:
+        click.echo(json.dumps(grades.to_dict()))
+    else:
+        _show(grades)
+
+
+def _show(grades: Grades) -> None:
+    from rich.console import Console
+
+    from ggp.cli.tables import plain_text, results_table
+
+    headings = "items", "invalid", "correct", "95 %", "overlap", "regret"
+    table = results_table("", ["items of"], headings)
+    rows = [("all", grades.total)]
+    for by, tallies in grades.groups.items():
+        rows += [(f"{by} {name}", tally) for name, tally in sorted(tallies.items(), key=_by_number)]
+    for name, tally in rows:
+        found = tally.to_dict()
+        share = "" if found["share"] is None else f"{found['share']:.3f}"
+        numbers = f"{tally.items:,}", f"{tally.items - tally.readable:,}", share
+        means = ("" if found[key] is None else f"{found[key]:.3g}" for key in ("overlap", "regret"))
+        table.add_row(plain_text(name), *numbers, f"{found['low']:.2f} to {found['high']:.2f}", *means)
+    console = Console(highlight=False)
+    console.print(table)
+    if grades.strange:
+        console.print(f"{grades.strange:,} lines answer no item, or one that was answered before")
+
+
+def _by_number(entry: tuple[str, object]) -> tuple[int, str]:
+    first = entry[0].partition("-")[0]
+    return (int(first) if first.isdigit() else -1, entry[0])

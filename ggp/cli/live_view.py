@@ -15,6 +15,7 @@ from rich.text import Text
 
 from ggp.analysis.figures import Line, words_of
 from ggp.analysis.picture import Picture, find_picture
+from ggp.cli.tables import one_line, plain_text
 from ggp.game import Fact, Game, hides_information
 from ggp.match.faults import fault_text
 from ggp.match.outcome import outcome_text
@@ -42,22 +43,6 @@ FACT_LINES = 24
 
 NAME_WIDTH = 14
 """Characters of roles and players that are never cut in a narrow terminal."""
-
-
-def plain_text(text: str, style: str = "") -> Text:
-    """`text` for a terminal: control characters, which strangers' names and answers may hold, become "?".
-
-    >>> plain_text("legal\x1b[2J").plain
-    'legal?[2J'
-    """
-    return Text("".join(char if char.isprintable() else "?" for char in text), style=style)
-
-
-def one_line(text: str, style: str = "") -> Text:
-    """`plain_text` that is cut instead of wrapped."""
-    line = plain_text(text, style)
-    line.no_wrap, line.overflow = True, "ellipsis"
-    return line
 
 
 HIDDEN = Text("hidden information: you see what the rules show to your role", style="dim")

@@ -1,7 +1,7 @@
 """The `ggp` command: parses arguments and reports errors in one line.
 
-Each command lives in `ggp.cli.<name>` as a click command called `command`. It is imported when it runs, so
-that `ggp --help` is instant.
+Each command is the click command `command` of the module of its name. It is imported when it runs, so that
+`ggp --help` is instant.
 
 Exit codes: 0 success; 1 failure (an invalid rule sheet, a difference, an aborted match); 2 wrong usage, or a
 file that does not exist or cannot be read.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import importlib
 import signal
 import sys
 import threading
@@ -20,29 +19,22 @@ from contextlib import contextmanager
 
 import click
 
-from ggp.suggestions import did_you_mean
+from ggp.cli.groups import LazyGroup
 
 COMMANDS = {
     "match": "Play a match on this machine, with you as a player or without.",
     "serve": "Play, watch and write games in the browser.",
-    "games": "List the games that are known by name.",
+    "games": "List the games that are known by name, and describe one.",
     "show": "Step through a recorded match.",
-    "info": "Show title, roles, kind and size of a game.",
     "validate": "Check rule sheets: statically, by random matches, by exploring all states.",
     "format": "Format rule sheets in KIF.",
     "replay": "Check an engine against a reference trace.",
     "bench": "Measure the speed of an engine or of the tree search.",
     "solve": "Solve a game: its value and the best moves.",
-    "book": "Build an opening book by long searches of the first plies.",
-    "endings": "Solve positions with few pieces or few empty cells, for players.",
-    "tune": "Find the options of the tree search that are best for a game.",
-    "learn": "Train a linear evaluation by self-play.",
-    "teach": "Teach a network by matches with itself.",
-    "features": "Show the board features of a game and their learned weights.",
+    "prepare": "Work for a game ahead of its matches: options, book, endings, evaluation, network.",
     "tournament": "Play many matches between agents and rate them.",
     "evaluate": "Measure whether a game is balanced, decided by skill, and neither endless nor trivial.",
-    "items": "Ask questions about games, with right answers, for programs that read rules.",
-    "grade": "Score answers to such questions.",
+    "items": "Make and grade questions about games, for programs that read rules.",
     "assess": "Test a player on positions with known answers.",
     "players": "List the players and their options.",
     "player": "Run a player that game managers can reach over HTTP.",
@@ -50,48 +42,42 @@ COMMANDS = {
 }
 """Command → its line in `ggp --help`."""
 
+RENAMED = {
+    "info": "games info",
+    "features": "games features",
+    "tune": "prepare options",
+    "book": "prepare book",
+    "endings": "prepare endings",
+    "learn": "prepare evaluation",
+    "teach": "prepare network",
+    "grade": "items grade",
+}
+"""Old command → how it is written now."""
 
 INSTEAD = {
     "play": "`ggp match GAME human` plays in the terminal, `ggp serve` in the browser",
-    "game": "`ggp games` lists the games, `ggp info GAME` describes one",
+    "game": "`ggp games` lists the games, `ggp games info GAME` describes one",
 }
 """Advice for commands that do not exist."""
 
 CTRL_C_AGAIN_SECONDS = 0.02
 
 
-class LazyGroup(click.Group):
-    """A command group that imports a command only if it is run."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+class _CommandLine(LazyGroup):
+    """The `ggp` group: `ggp help COMMAND` is `ggp COMMAND --help`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """`ggp help COMMAND` is `ggp COMMAND --help`."""
         return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            hint = f": {INSTEAD[name]}" if name in INSTEAD else f".{did_you_mean(name, COMMANDS)}"
-            raise click.UsageError(f"No such command {name!r}{hint}", ctx)
-        return super().resolve_command(ctx, args)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command = importlib.import_module(f"ggp.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_CommandLine,
+    package="ggp.cli",
+    lines=COMMANDS,
+    renamed=RENAMED,
+    hints=INSTEAD,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option(
     "--version",
     is_flag=True,

@@ -15,87 +15,64 @@ import click
 from rich.console import Console
 
 from ggp.cli.live_view import MatchView, result_view
-from ggp.cli.loading_status import load_visibly
-from ggp.cli.options import Clock, OutputFile, Seconds, engine_option, grace_option, page_port_option
+from ggp.cli.options import (
+    GRACE,
+    Limit,
+    Seconds,
+    limit_option,
+    page_option,
+    play_clock_option,
+    record_option,
+    seed_option,
+    start_clock_option,
+)
+from ggp.cli.progress import load_visibly
 from ggp.engines.loading import read_program, stated_roles
 from ggp.game import Game
 from ggp.match.record import MatchRecord, write_record
 from ggp.match.referee import Moment, Watcher
-from ggp.match.terms import MatchTerms, OnError
+from ggp.match.terms import MatchTerms
 from ggp.protocol.messages import printable
 
 
 @dataclass(frozen=True)
 class ManagerOptions:
-    """The arguments of `ggp manage`; addresses are in role order.
-
-    page_port   of the page that shows the match, 0 for a free one; None: no page
-    """
+    """The arguments of `ggp manage`; addresses are in role order."""
 
     rules: str
     addresses: tuple[str, ...]
     terms: MatchTerms
     scramble: bool = False
     record: Path | None = None
-    engine: str = "auto"
     wait_seconds: float = 120.0
-    page_port: int | None = None
+    has_page: bool = False
 
 
 @click.command("manage")
 @click.argument("rules", metavar="FILE")
 @click.argument("addresses", metavar="HOST:PORT...", nargs=-1, required=True)
-@click.option(
-    "--start-clock", default=30.0, show_default=True, type=Clock(0.1), help="Time before the first move."
-)
-@click.option("--play-clock", default=10.0, show_default=True, type=Clock(0.1), help="Time for each move.")
-@grace_option
+@start_clock_option(30.0, least=0.1)
+@play_clock_option(10.0, least=0.1)
 @click.option("--scramble", is_flag=True, help="Replace all names in the rules by meaningless ones.")
-@click.option("--record", type=OutputFile(), help="Write the match record to this JSON file.")
-@click.option(
-    "--on-error",
-    default="random",
-    show_default=True,
-    type=click.Choice(["first", "random"]),
-    help="Legal move that replaces a missing or illegal one.",
-)
-@click.option(
-    "--seed", default=0, show_default=True, type=int, help="Random seed for chance and for replaced moves."
-)
-@click.option(
-    "--wait",
-    "wait_seconds",
-    default=120.0,
-    show_default=True,
-    type=Seconds(0, 86400),
-    help="Wait at most this long for players that are busy, such as those that are still compiling.",
-)
-@click.option(
-    "--page", "has_page", is_flag=True, help="Show the match in the browser, on this machine, until Ctrl-C."
-)
-@page_port_option
-@click.option("--match-id", default="", help="Match id.  [default: game name and time]")
-@engine_option
+@record_option
+@seed_option("Random seed for chance and for replaced moves.")
+@limit_option(GRACE, Limit("wait", Seconds(0, 86400), 120, "seconds to wait for players that are busy"))
+@page_option
 def command(
     rules: str,
     addresses: tuple[str, ...],
     start_clock: float,
     play_clock: float,
-    grace: float,
     scramble: bool,
     record: Path | None,
-    on_error: OnError,
     seed: int,
-    wait_seconds: float,
+    limits: dict[str, float],
     has_page: bool,
-    page_port: int,
-    match_id: str,
-    engine: str,
 ) -> None:
     """Run one match of the game in FILE between HTTP players, one HOST:PORT per role.
 
-    Exit code: 0 match completed, 1 match aborted, no player there or no move but replaced ones, 2 wrong
-    usage or a file that does not exist.
+    Exit code: 0 match completed, 1 match aborted, no player there or only replaced moves, 2 wrong usage or a
+    file that does not exist.
     """
     program, name = read_program(rules)
 
@@ -105,18 +82,14 @@ def command(
         start_clock,
         play_clock,
         seed,
-        on_error=on_error,
-        match_id=match_id,
         step_limit=STEP_LIMIT,
-        grace_seconds=grace,
+        grace_seconds=limits["grace"],
     )
     try:
         if roles := stated_roles(program):  # before numba is imported
             require_address_each(name, roles, addresses)
-        port = page_port if has_page else None
-        sys.exit(
-            run_manager(ManagerOptions(rules, addresses, terms, scramble, record, engine, wait_seconds, port))
-        )
+        options = ManagerOptions(rules, addresses, terms, scramble, record, limits["wait"], has_page)
+        sys.exit(run_manager(options))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
@@ -126,12 +99,12 @@ def run_manager(options: ManagerOptions) -> int:
 
     Raises GdlError, OSError and ValueError if it cannot start.
     """
-    if options.page_port is None:
+    if not options.has_page:
         return _run_match(options, None)
     from ggp.web.live_page import LivePage, MomentFeed, PageError
 
     try:
-        with LivePage(options.page_port, _say) as page:
+        with LivePage(0, _say) as page:
             _say(f"page: {page.address}")
             feed = MomentFeed(partial(page.send, 1))
             status = _run_match(options, feed)
@@ -147,7 +120,7 @@ def _run_match(options: ManagerOptions, watch: Watcher | None) -> int:
     from ggp.protocol.manager import NobodyThereError, check_match_id, take_seats, wait_until_available
 
     console = Console(highlight=False)
-    game = load_visibly(options.rules, options.engine)
+    game = load_visibly(options.rules)
     take_seats(game, options.addresses)
     check_match_id(options.terms)
     records: list[MatchRecord] = []

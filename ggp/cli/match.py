@@ -19,24 +19,26 @@ from rich.console import Console
 from gdl.errors import GroundingError
 from gdl.terms import Term
 from ggp.cli.live_view import MatchView, result_view
-from ggp.cli.loading_status import load_visibly
 from ggp.cli.options import (
+    GRACE,
+    MEMORY_OF_OWN,
     Clock,
     Count,
-    InputFile,
-    OutputFile,
+    Limit,
     engine_option,
-    grace_option,
-    memory_option,
-    no_cache_option,
+    json_option,
+    limit_option,
+    record_option,
+    start_clock_option,
 )
+from ggp.cli.progress import load_visibly
 from ggp.engines.loading import read_program, stated_roles
 from ggp.game import RANDOM_ROLE, Game, is_compiled
 from ggp.match.player import Player, PlayerFaultError, PlayerSpecError
 from ggp.match.record import MatchRecord, write_record
 from ggp.match.referee import INTERRUPTED, NotStartedError, play_match
-from ggp.match.terms import STEP_LIMIT, MatchTerms, OnError
-from ggp.players.factory import check_player, require_kind, require_members, seat_player, tablebase_spec
+from ggp.match.terms import STEP_LIMIT, MatchTerms
+from ggp.players.factory import check_player, require_kind, require_members, seat_player
 
 if TYPE_CHECKING:
     from ggp.search.report import SearchReport
@@ -52,57 +54,33 @@ GROUNDING_SECONDS = 10.0
 @click.command("match")
 @click.argument("rules", metavar="FILE")
 @click.argument("players", metavar="[PLAYER]...", nargs=-1)
-@click.option(
-    "--start-clock", default=1.0, show_default=True, type=Clock(0.0), help="Time before the first move."
-)
+@start_clock_option(1.0)
 @click.option(
     "--play-clock",
     type=Clock(0.01),
     help="Time for each move.  [default: 0.5; 60 if players count simulations]",
 )
-@grace_option
-@memory_option
 @click.option(
     "--seed", type=int, help="Random seed for chance and random players.  [default: a new one each run]"
 )
-@click.option("--record", type=OutputFile(), help="Write the match record to this JSON file.")
-@engine_option
-@click.option(
-    "--step-limit",
-    default=STEP_LIMIT,
-    show_default=True,
-    type=Count(1),
-    help="Abort the match after this many steps.",
-)
-@click.option(
-    "--on-error",
-    default="random",
-    show_default=True,
-    type=click.Choice(["first", "random"]),
-    help="Legal move that replaces a missing or illegal one.",
-)
-@no_cache_option
-@click.option("--think", is_flag=True, help="Show the progress of the players' searches.")
-@click.option("--json", "is_json", is_flag=True, help="Print only one JSON object per match.")
-@click.option("--tablebase", type=InputFile(), help="Play all roles without a PLAYER from this solution.")
 @click.option("--repeat", default=1, show_default=True, type=Count(1), help="Number of matches to play.")
+@record_option
+@engine_option
+@limit_option(Limit("steps", Count(1), STEP_LIMIT, "of a match, then it is aborted"), GRACE, MEMORY_OF_OWN)
+@click.option("--think", is_flag=True, help="Show the progress of the players' searches.")
+@json_option
 def command(
     rules: str,
     players: tuple[str, ...],
     start_clock: float,
     play_clock: float | None,
-    grace: float,
-    memory: int | None,
     seed: int | None,
+    repeat: int,
     record: Path | None,
     engine: str,
-    step_limit: int,
-    on_error: OnError,
-    no_cache: bool,
+    limits: dict[str, int],
     think: bool,
     is_json: bool,
-    tablebase: Path | None,
-    repeat: int,
 ) -> None:
     """Play the game in FILE on this machine, with one PLAYER per role in the order of the rules.
 
@@ -117,7 +95,7 @@ def command(
     if is_json and "human" in players:
         raise click.UsageError("a human player cannot play with --json")
     try:
-        game, specs = _load(rules, players, tablebase, engine, use_cache=not no_cache)
+        game, specs = _load(rules, players, engine)
     except (PlayerSpecError, ValueError) as error:
         raise click.UsageError(str(error)) from None
     if play_clock is None:
@@ -128,12 +106,11 @@ def command(
     terms = MatchTerms(
         start_clock,
         play_clock,
-        on_error=on_error,
-        step_limit=step_limit,
+        step_limit=limits["steps"],
         all_must_start=True,
-        grace_seconds=grace,
+        grace_seconds=limits["grace"],
     )
-    series = Series(game, specs, terms, is_thinking=think, is_json=is_json, mebibytes=memory)
+    series = Series(game, specs, terms, is_thinking=think, is_json=is_json, mebibytes=limits["memory"])
     records = series.play(repeat, seed)
     if record is not None:
         write_record(records[0], record)
@@ -155,30 +132,28 @@ class PlayerNotStartedError(click.ClickException):
     exit_code = 2
 
 
-def _load_soon(rules: str, engine: str, *, use_cache: bool) -> Game[Any]:
+def _load_soon(rules: str, engine: str) -> Game[Any]:
     """The game, on the interpreter if its circuit takes long: a match should begin."""
     if engine != "auto":
-        return load_visibly(rules, engine, use_cache=use_cache)
+        return load_visibly(rules, engine)
     from gdl.grounding import GroundingLimitError
     from ggp.circuit.circuit import CircuitError
     from ggp.engines.compilation import CompilationLimits
 
     try:
         limits = CompilationLimits(seconds=GROUNDING_SECONDS)
-        return load_visibly(rules, "lanes", use_cache=use_cache, limits=limits)
+        return load_visibly(rules, "lanes", limits=limits)
     except GroundingLimitError as error:
         reason = str(error).partition("\n")[0]
         click.echo(f"falling back to the interpreter (slower): {reason}", err=True)
-        click.echo(f"`ggp info {shlex.quote(rules)}` gives it more time, for later matches", err=True)
+        click.echo(f"`ggp games info {shlex.quote(rules)}` gives it more time, for later matches", err=True)
         return load_visibly(rules, "reasoner")
     except (GroundingError, CircuitError):
-        return load_visibly(rules, "auto", use_cache=use_cache)
+        return load_visibly(rules)
 
 
-def _load(
-    rules: str, specs: tuple[str, ...], tablebase: Path | None, engine: str, *, use_cache: bool
-) -> tuple[Game[Any], tuple[str, ...]]:
-    """The game, and the specs of its players; roles left over are played from `tablebase`.
+def _load(rules: str, specs: tuple[str, ...], engine: str) -> tuple[Game[Any], tuple[str, ...]]:
+    """The game, and the specs of its players.
 
     Raises PlayerSpecError and ValueError if game and players do not fit together.
     """
@@ -190,13 +165,11 @@ def _load(
         _require_seats(name, stated, specs)
         for spec in specs:
             require_members(spec, name, stated)
-    others = [] if tablebase is None else [tablebase_spec(tablebase)]
-    chosen = [check_player(spec) for spec in (*specs, *others)]
+    chosen = [check_player(spec) for spec in specs]
     if any(player.is_remote for player in chosen):
         _require_listeners(chosen)
-    game = _load_soon(rules, engine, use_cache=use_cache)
-    roles = _require_seats(game.name, game.roles, specs)
-    specs = (*specs, *others * (len(roles) - len(specs)))
+    game = _load_soon(rules, engine)
+    _require_seats(game.name, game.roles, specs)
     if any(spec.startswith("tablebase:") for spec in specs):
         from ggp.players.tablebase import require_tablebase_rules
 

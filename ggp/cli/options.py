@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -12,6 +13,8 @@ from ggp.engines.loading import ENGINES
 from ggp.match.terms import GRACE_SECONDS
 from ggp.players.factory import LEAST_MEBIBYTES
 from ggp.protocol.messages import MAX_CLOCK_SECONDS
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Amount(click.ParamType):  # type: ignore[type-arg]
@@ -100,6 +103,91 @@ class InputFile(click.Path):
         super().__init__(path_type=Path, exists=True, dir_okay=False)
 
 
+class Limit(NamedTuple):
+    """A bound that `--limit` can set; `default` None: no bound, or one that `meaning` names."""
+
+    name: str
+    kind: Amount
+    default: float | None
+    meaning: str
+
+
+class _Limits(click.ParamType):  # type: ignore[type-arg]
+    """Text such as steps=100,grace=2; the value is a dict with a number, or None, for every limit."""
+
+    name = "limits"
+
+    def __init__(self, limits: tuple[Limit, ...]) -> None:
+        self.limits = {limit.name: limit for limit in limits}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, dict):
+            return value
+        numbers: dict[str, Any] = {limit.name: limit.default for limit in self.limits.values()}
+        for part in filter(None, value.split(",")):
+            name, _, number = (each.strip() for each in part.partition("="))
+            if name not in self.limits:
+                self.fail(
+                    f"unknown limit {part!r}; expected NAME=N with {', '.join(self.limits)}", param, ctx
+                )
+            numbers[name] = self.limits[name].kind.convert(number, param, ctx)
+        return numbers
+
+
+def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
+    """`--limit NAME=N,…`: the bounds of a command that few users change, in one option."""
+    texts = (
+        f"{each.name}: {each.meaning}" + ("" if each.default is None else f" ({each.default:g})")
+        for each in limits
+    )
+    return click.option(
+        "--limit",
+        "limits",
+        default="",
+        type=_Limits(limits),
+        metavar="NAME=N,…",
+        help=f"Limits, comma-separated. {'; '.join(texts)}.",
+    )
+
+
+def seed_option(meaning: str) -> Callable[[_Function], _Function]:
+    """`--seed`, 0 unless given."""
+    return click.option("--seed", default=0, show_default=True, type=int, help=meaning)
+
+
+def start_clock_option(seconds: float, least: float = 0.0) -> Callable[[_Function], _Function]:
+    return click.option(
+        "--start-clock",
+        default=seconds,
+        show_default=True,
+        type=Clock(least),
+        help="Time before the first move.",
+    )
+
+
+def play_clock_option(seconds: float, least: float = 0.01) -> Callable[[_Function], _Function]:
+    return click.option(
+        "--play-clock", default=seconds, show_default=True, type=Clock(least), help="Time for each move."
+    )
+
+
+json_option = click.option("--json", "is_json", is_flag=True, help="Print JSON, one object per line.")
+out_option = click.option(
+    "-o",
+    "--out",
+    type=OutputFile(is_replaced=True),
+    metavar="FILE",
+    help="Write to this file, for a player's option.  [default: kept where players find it]",
+)
+record_option = click.option("--record", type=OutputFile(), help="Write the match record to this JSON file.")
+workers_option = click.option(
+    "--workers",
+    metavar="N|dask://HOST:PORT",
+    help="Use this many local processes, or a Dask cluster.  [default: see above]",
+)
+page_option = click.option(
+    "--page", "has_page", is_flag=True, help="Show running matches in the browser, on this machine."
+)
 engine_option = click.option(
     "--engine",
     default="auto",
@@ -108,21 +196,5 @@ engine_option = click.option(
     metavar="ENGINE",
     help=f"Engine for the rules: {', '.join(ENGINES)}.",
 )
-grace_option = click.option(
-    "--grace",
-    default=GRACE_SECONDS,
-    show_default=True,
-    type=Clock(0.0),
-    help="How much longer than its clock any player may take.",
-)
-memory_option = click.option(
-    "--memory",
-    type=Count(LEAST_MEBIBYTES),
-    metavar="MIB",
-    help="Memory limit of the process of each agent of your own.  [default: 4096]",
-)
-no_cache_option = click.option("--no-cache", is_flag=True, help="Ignore the cache and recompile.")
-
-page_port_option = click.option(
-    "--page-port", default=0, type=Count(0, 65535), help="Port of the page.  [default: a free one]"
-)
+GRACE = Limit("grace", Clock(0.0), GRACE_SECONDS, "seconds that a player may be late")
+MEMORY_OF_OWN = Limit("memory", Count(LEAST_MEBIBYTES), 4096, "MiB for each agent of your own")

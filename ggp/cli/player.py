@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import logging
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import click
 
-from ggp.cli.options import Count, InputFile, Seconds, page_port_option
+from ggp.cli.options import Count, Limit, Seconds, limit_option, page_option
 from ggp.match.player import PlayerSpecError
 from ggp.player_server.margins import MOST_MARGIN_SECONDS, PLAY_MARGIN, START_MARGIN
 from ggp.player_server.match import SearchOptions
@@ -39,38 +34,21 @@ _log = logging.getLogger("ggp.player")
     metavar="PLAYER",
     help="Player that chooses the moves, as for `ggp match`; also a class of your own.",
 )
-@click.option("--tablebase", type=InputFile(), help="Play from this solution; --agent plays all other games.")
 @click.option(
     "--margin",
     type=Seconds(0, MOST_MARGIN_SECONDS),
-    help=f"Reply this long before the play clock ends.  [default: {PLAY_MARGIN}]",
+    help=f"Reply this long before a clock ends.  [default: {PLAY_MARGIN}; start clock: {START_MARGIN}]",
 )
-@click.option(
-    "--start-margin",
-    type=Seconds(0, MOST_MARGIN_SECONDS),
-    help=f"Reply this long before the start clock ends.  [default: {START_MARGIN}]",
-)
-@click.option(
-    "--max-matches",
-    default=4,
-    show_default=True,
-    type=Count(1),
-    help="Maximum number of concurrent matches.",
-)
-@click.option(
-    "--memory",
-    default=4096,
-    show_default=True,
-    type=Count(256),
-    metavar="MIB",
-    help="Memory limit of each search process.",
+@limit_option(
+    Limit("matches", Count(1), 4, "at the same time"),
+    Limit("memory", Count(256), 4096, "MiB for each search process"),
 )
 @click.option(
     "--allow-origin",
     "allowed_origins",
     multiple=True,
     metavar="ORIGIN",
-    help="Answer web pages of this origin (http://example.org), or * for all.  [default: none]",
+    help="Answer web pages of this origin (http://example.org), or * for all; repeatable.  [default: none]",
 )
 @click.option(
     "--ponder/--no-ponder",
@@ -82,16 +60,9 @@ _log = logging.getLogger("ggp.player")
     "--fallback/--no-fallback",
     default=True,
     show_default=True,
-    help="Move for an agent that has no move in time; without, the game manager gets an error.",
+    help="Move for an agent that has no move in time; otherwise, the game manager gets an error.",
 )
-@click.option(
-    "--page", "has_page", is_flag=True, help="Show the running matches in the browser, on this machine."
-)
-@page_port_option
-@click.option("--json", "is_json", is_flag=True, help="Print one JSON object per answered move.")
-@click.option(
-    "--seed", type=int, help="Random seed; makes searches with a fixed number of simulations reproducible."
-)
+@page_option
 @click.option(
     "--log-level",
     default="info",
@@ -104,63 +75,43 @@ def command(
     port: int,
     name: str,
     agent: str,
-    tablebase: Path | None,
     margin: float | None,
-    start_margin: float | None,
-    max_matches: int,
-    memory: int,
+    limits: dict[str, int],
     allowed_origins: tuple[str, ...],
     ponder: bool,
     fallback: bool,
     has_page: bool,
-    page_port: int,
-    is_json: bool,
-    seed: int | None,
     log_level: str,
 ) -> None:
     """Listen for GGP game managers over HTTP and play their matches, until Ctrl-C."""
     logging.basicConfig(
         level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    if tablebase is not None:
-        from ggp.players.factory import tablebase_spec
-
-        try:
-            agent = tablebase_spec(tablebase, agent)
-        except PlayerSpecError as error:
-            raise click.UsageError(str(error)) from None
     options = PlayerOptions(
         host=host,
         port=port,
         name=name,
         margin_seconds=margin,
-        start_margin_seconds=start_margin,
-        max_matches=max_matches,
+        start_margin_seconds=margin,
+        max_matches=limits["matches"],
         allowed_origins=allowed_origins,
         search=SearchOptions(
-            agent=agent, memory_mebibytes=memory, seed=seed, ponder=ponder, fallback=fallback
+            agent=agent, memory_mebibytes=limits["memory"], ponder=ponder, fallback=fallback
         ),
-        on_answer=_print_json if is_json else None,
     )
     try:
-        sys.exit(_run_with_page(options, page_port) if has_page else run_player(options))
+        sys.exit(_run_with_page(options) if has_page else run_player(options))
     except (PlayerSpecError, ValueError) as error:
         raise click.UsageError(str(error)) from None
 
 
-def _run_with_page(options: PlayerOptions, port: int) -> int:
+def _run_with_page(options: PlayerOptions) -> int:
     from ggp.web.live_page import LivePage, PageError
 
     check_options(options)
     try:
-        with LivePage(port, _log.warning) as page:
+        with LivePage(0, _log.warning) as page:
             click.echo(f"page: {page.address}", err=True)
             return run_player(replace(options, on_event=page.send))
     except PageError as error:
         raise click.ClickException(str(error)) from None
-
-
-def _print_json(answer: Mapping[str, Any]) -> None:
-    # A closed pipe must not stop the player.
-    with contextlib.suppress(OSError):
-        click.echo(json.dumps(answer))

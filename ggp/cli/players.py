@@ -7,17 +7,19 @@ from dataclasses import asdict
 
 import click
 
+from ggp.cli.options import json_option
 from ggp.players.options import PLAYERS, OptionRow, describe_options
 
 
 @click.command("players")
 @click.argument("kinds", metavar="[KIND]...", nargs=-1, type=click.Choice(list(PLAYERS)))
-@click.option("--json", "is_json", is_flag=True, help="Print one JSON object per player.")
-def command(kinds: tuple[str, ...], is_json: bool) -> None:
-    """List the players and their options: type, default, range and meaning.
+@click.option("--all", "has_tuning", is_flag=True, help="List the options for tuning a search, too.")
+@json_option
+def command(kinds: tuple[str, ...], has_tuning: bool, is_json: bool) -> None:
+    """List the players and their options: default, range and meaning. KIND limits the list.
 
-    Options are written after a colon: mcts:policy=mast,threads=2. Besides these kinds, a player can be
-    http://host:port, an HTTP player. KIND limits the list and adds the options for tuning.
+    Options are written after a colon: mcts:policy=mast,threads=2. A player can also be http://HOST:PORT, an
+    HTTP player, or a class of your own, as module:Class or path/to/file.py:Class.
     """
     for kind in kinds or PLAYERS:
         rows = describe_options(kind)
@@ -25,20 +27,20 @@ def command(kinds: tuple[str, ...], is_json: bool) -> None:
             options = [asdict(row) for row in rows]
             click.echo(json.dumps({"player": kind, "help": PLAYERS[kind], "options": options}))
         else:
-            _print_player(kind, rows, is_brief=not kinds)
+            _print_player(kind, rows, has_tuning=has_tuning)
 
 
-def _print_player(kind: str, rows: list[OptionRow], *, is_brief: bool) -> None:
+def _print_player(kind: str, rows: list[OptionRow], *, has_tuning: bool) -> None:
     formatter = click.get_current_context().make_formatter()
     formatter.write(f"{kind}   {PLAYERS[kind]}\n")
-    tuning = [row for row in rows if row.group]
+    tuning = [row for row in rows if row.is_tuning]
     with formatter.indentation():
-        _write_rows(formatter, [row for row in rows if not row.group])
-        if tuning and is_brief:
-            formatter.write(f"  and {len(tuning)} options for tuning: ggp players {kind}\n")
-        elif tuning:
+        _write_rows(formatter, [row for row in rows if not row.is_tuning])
+        if tuning and has_tuning:
             formatter.write("  for tuning the search itself:\n")
             _write_rows(formatter, tuning)
+        elif tuning:
+            formatter.write(f"  and {len(tuning)} options for tuning: ggp players {kind} --all\n")
     click.echo(formatter.getvalue())
 
 

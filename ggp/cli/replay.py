@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from ggp.cli.loading_status import load_visibly
 from ggp.cli.options import engine_option
+from ggp.cli.progress import load_visibly
 from ggp.engines.loading import find_rules
 from ggp.validation.replay import TraceError, explain, read_trace, replay
 

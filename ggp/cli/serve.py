@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from ggp.cli.options import Count, InputFile, Seconds
+from ggp.cli.options import Count, InputFile, Limit, Seconds, limit_option
 from ggp.files import write_text
 
 TOKEN_VARIABLE = "GGP_TOKEN"
@@ -24,8 +24,8 @@ TOKEN_VARIABLE = "GGP_TOKEN"
 @click.option(
     "--token-file",
     type=InputFile(),
-    help="File with the secret that opens the page.  [env var for the secret itself: GGP_TOKEN;"
-    " default: a new one each run]",
+    help="File with the secret that opens the page; the variable GGP_TOKEN may hold it instead."
+    "  [default: a new one each run]",
 )
 @click.option(
     "--store",
@@ -33,27 +33,14 @@ TOKEN_VARIABLE = "GGP_TOKEN"
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Show the tournaments in this store, also while they run; may be repeated.",
+    help="Show the tournaments in this store, also while they run; repeatable.",
 )
 @click.option("--open/--no-open", "is_opening", default=True, help="Open the page in the browser.")
-@click.option(
-    "--sessions", default=4, show_default=True, type=Count(1, 1000), help="Browsers served at the same time."
-)
-@click.option("--matches", default=3, show_default=True, type=Count(1, 100), help="Open matches per browser.")
-@click.option(
-    "--memory",
-    default=4096,
-    show_default=True,
-    type=Count(512),
-    metavar="MIB",
-    help="Memory limit of each match process.",
-)
-@click.option(
-    "--idle",
-    default=1800.0,
-    show_default=True,
-    type=Seconds(1),
-    help="End sessions that have been idle for this long.",
+@limit_option(
+    Limit("sessions", Count(1, 1000), 4, "browsers served at the same time"),
+    Limit("matches", Count(1, 100), 3, "open matches per browser"),
+    Limit("memory", Count(512), 4096, "MiB for each match process"),
+    Limit("idle", Seconds(1), 1800, "seconds after which an idle session ends"),
 )
 def command(
     host: str,
@@ -61,10 +48,7 @@ def command(
     token_file: Path | None,
     stores: tuple[Path, ...],
     is_opening: bool,
-    sessions: int,
-    matches: int,
-    memory: int,
-    idle: float,
+    limits: dict[str, int],
 ) -> None:
     """Play, watch and write games in the browser, until Ctrl-C.
 
@@ -81,7 +65,7 @@ def command(
         raise click.UsageError("a token has at least 8 characters")
     access = Access(host, port) if token is None else Access(host, port, token)
     _check_stores(stores)
-    limits = SessionLimits(sessions=sessions, matches=matches, mebibytes=memory, idle_seconds=idle)
+    of_session = SessionLimits(limits["sessions"], limits["matches"], limits["memory"], limits["idle"])
 
     def report_ready() -> None:
         click.echo(f"open {access.address}")
@@ -97,7 +81,7 @@ def command(
             contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
             tempfile.TemporaryDirectory(prefix="ggp-page-") as folder,
         ):
-            asyncio.run(run_server(access, limits, stores, report_ready))
+            asyncio.run(run_server(access, of_session, stores, report_ready))
     except OSError as error:
         raise click.ClickException(
             f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}"

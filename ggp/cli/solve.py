@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ggp.cli.loading_status import load_visibly
-from ggp.cli.options import Amount, Clock, Count, OutputFile, Seconds
+from ggp.cli.options import Amount, Count, Limit, OutputFile, Seconds, json_option, limit_option
+from ggp.cli.progress import load_compiled, progress_of
 from ggp.game import hides_information
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
-    from ggp.match.player import Player
     from ggp.search.root_value import RootValue
     from ggp.solver import Solution, SolverError, SolverLimits
     from ggp.solver.coalitions import CoalitionSolution
 
-METHODS = AUTO, RETROGRADE, CFR, ORACLE, *SEARCHES = (
-    *("auto", "retrograde", "cfr", "double-oracle"),
+METHODS = AUTO, RETROGRADE, CORRELATED, CFR, ORACLE, *SEARCHES = (
+    *("auto", "retrograde", "correlated", "cfr", "double-oracle"),
     *("alphabeta", "branch-and-bound"),
 )
 BYTES_PER_STATE = 40
@@ -58,22 +57,34 @@ _TINY_ONE_ROLE = """(role a) (init start)
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """The options of `ggp solve`, and the deadline that follows from them (`time.monotonic()`)."""
+    """The options of `ggp solve`; `begin` is when the work begins, in `time.monotonic()` seconds."""
 
     method: str
     seconds: float | None
-    mebibytes: int
-    states: int | None
+    limits: dict[str, int]
+    coalition: str | None
     save: Path | None
     work: Path | None
-    begin: float
-    histories: int | None = None
-    coalition: str | None = None
-    is_correlated: bool = False
+    accuracy: float
+    shows_strategy: bool
+    is_json: bool
+    begin: float = 0.0
 
     @property
     def deadline(self) -> float | None:
         return None if self.seconds is None else self.begin + self.seconds
+
+    @property
+    def solver_limits(self) -> SolverLimits:
+        from ggp.solver import SolverLimits
+
+        return SolverLimits(
+            self.limits["memory"],
+            self.limits["states"],
+            self.limits["histories"],
+            deadline=self.deadline,
+            work_folder=self.work,
+        )
 
 
 @click.command("solve")
@@ -86,27 +97,16 @@ class SolveOptions:
     help="Solution method, see above.",
 )
 @click.option("--seconds", type=Seconds(0.0), help="Give up after this time.")
-@click.option(
-    "--memory",
-    "mebibytes",
-    default=8192,
-    show_default=True,
-    type=Count(64),
-    metavar="MIB",
-    help="Memory limit.",
+@limit_option(
+    Limit("memory", Count(64), 8192, "MiB"),
+    Limit("states", Count(1), None, "of retrograde"),
+    Limit("histories", Count(1), None, "of observations, for cfr"),
 )
 @click.option(
     "--coalition",
     metavar="ROLES",
     help="Find what these roles can be sure of together: their numbers, as in 1+3.",
 )
-@click.option(
-    "--correlated",
-    "is_correlated",
-    is_flag=True,
-    help="Use a correlated equilibrium where three or more roles choose at once and no pure one exists.",
-)
-@click.option("--states", type=Count(1), help="Give up if there are more states.")
 @click.option("--save", type=OutputFile(is_replaced=True), help="Write the solution to this file.")
 @click.option(
     "--work",
@@ -121,82 +121,46 @@ class SolveOptions:
     metavar="GOALS",
     help="For cfr: stop at this exploitability, in goals.",
 )
-@click.option(
-    "--histories", type=Count(1), help="For cfr: give up if the tree has more histories of observations."
-)
 @click.option("--strategy", "shows_strategy", is_flag=True, help="For cfr: print every information set.")
-@click.option(
-    "--against",
-    metavar="PLAYER",
-    help="For cfr: ask this player in every information set and show how exploitable it is.",
-)
-@click.option(
-    "--samples",
-    default=10,
-    show_default=True,
-    type=Count(1),
-    help="For --against: how often the player is asked in each information set.",
-)
-@click.option(
-    "--play-clock",
-    default=0.1,
-    show_default=True,
-    type=Clock(0.01),
-    help="For --against: the player's time for each answer.",
-)
-@click.option("--seed", default=0, show_default=True, type=int, help="For --against: random seed.")
-@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(
     file: str,
     method: str,
     seconds: float | None,
-    mebibytes: int,
+    limits: dict[str, int],
     coalition: str | None,
-    is_correlated: bool,
-    states: int | None,
     save: Path | None,
     work: Path | None,
     accuracy: float,
-    histories: int | None,
     shows_strategy: bool,
-    against: str | None,
-    samples: int,
-    play_clock: float,
-    seed: int,
     is_json: bool,
 ) -> None:
     """Find the goal of each role in FILE under optimal play.
 
-    retrograde enumerates all states and values each of them. alphabeta (two alternating roles, constant sum)
-    and branch-and-bound (one role) find only the value of the initial state, with little memory. cfr finds an
-    equilibrium of two roles (constant sum) that do not see everything, or the best play of one role;
-    double-oracle bounds the value if the tree is too large for cfr. auto is cfr if FILE has `sees`; else it
-    starts with retrograde and switches to a search at too many states or after half of --seconds.
+    retrograde enumerates all states and values each of them; correlated does so with a correlated equilibrium
+    where three or more roles choose at once and no pure one exists. alphabeta (two alternating roles,
+    constant sum) and branch-and-bound (one role) find only the value of the initial state, with little
+    memory. cfr finds an equilibrium of two roles (constant sum) that do not see everything, or the best play
+    of one role; double-oracle bounds the value if the tree is too large for cfr. auto is cfr if FILE has
+    `sees`; else it starts with retrograde and switches to a search at too many states or after half of
+    --seconds.
 
     With three and more roles every role maximizes its own goal (max^n). With --coalition its roles maximize
     the sum of their goals and all others minimize it; a coalition of one role is the paranoid assumption.
     """
-    player = _opponent(against) if against is not None else None
-    game = load_visibly(file, "lanes")
+    game = load_compiled(file)
 
     from ggp.cli.solve_output import print_coalition, print_result
-    from ggp.engines.compiled import CompiledGame
     from ggp.solver import Solution, SolverError, save_solution
 
-    assert isinstance(game, CompiledGame)
     method = _chosen_method(game, method, coalition, save)
-    if is_correlated and (coalition is not None or method not in (AUTO, RETROGRADE)):
-        raise click.UsageError("--correlated needs retrograde, and no --coalition")
-    if player is not None and (method != CFR or not hides_information(game)):
-        raise click.UsageError("--against is for games with hidden information (`sees`) and needs cfr")
     _compile_kernels(method, has_seconds=seconds is not None)
     options = SolveOptions(
-        method, seconds, mebibytes, states, save, work, time.monotonic(), histories, coalition, is_correlated
+        method, seconds, limits, coalition, save, work, accuracy, shows_strategy, is_json, time.monotonic()
     )
     try:
         if method in (CFR, ORACLE):
-            asking = None if player is None else (player, play_clock, seed, samples)
-            _print_hidden(game, options, (accuracy, shows_strategy, is_json), asking)
+            _print_hidden(game, options)
         elif coalition is not None:
             print_coalition(_solve_coalition(game, options), is_json=is_json)
         else:
@@ -208,34 +172,19 @@ def command(
         raise click.ClickException(f"{game.name}: {error}{_hint(error, options)}") from None
 
 
-def _print_hidden(
-    game: CompiledGame,
-    options: SolveOptions,
-    shown: tuple[float, bool, bool],
-    asking: tuple[Player, float, int, int] | None,
-) -> None:
-    """Solve a game with hidden information, or measure a player in it, and print the result.
-
-    shown    accuracy, whether the strategy is shown, whether as JSON
-    asking   the player, its clock in seconds, the seed, and how often it is asked in each information set
-    """
-    from ggp.assessment.asking import AssessmentTerms
-    from ggp.cli.solve_hidden import HiddenOptions, print_bounds, print_equilibrium, print_exploitability
+def _print_hidden(game: CompiledGame, options: SolveOptions) -> None:
+    from ggp.cli.solve_hidden import print_bounds, print_equilibrium
 
     _refuse_files(options)
-    hidden = HiddenOptions(*shown)
-    if asking is not None:
-        player, play_clock, seed, samples = asking
-        terms = AssessmentTerms(play_clock_seconds=play_clock, seed=seed)
-        print_exploitability(game, _limits(options), hidden, player, terms, samples)
-    elif options.method == ORACLE:
-        print_bounds(game, _limits(options), hidden)
+    limits, accuracy, is_json = options.solver_limits, options.accuracy, options.is_json
+    if options.method == ORACLE:
+        print_bounds(game, limits, accuracy, is_json=is_json)
     else:
-        print_equilibrium(game, _limits(options), hidden)
+        print_equilibrium(game, limits, accuracy, shows_strategy=options.shows_strategy, is_json=is_json)
 
 
 def _chosen_method(game: CompiledGame, method: str, coalition: str | None, save: Path | None) -> str:
-    """The method to solve a game with, if `method` was asked for. Raises UsageError."""
+    """The method to solve a game with, if `method` is requested. Raises UsageError."""
     if coalition is None:
         return CFR if method == AUTO and hides_information(game) else method
     if method not in (AUTO, RETROGRADE):
@@ -245,41 +194,23 @@ def _chosen_method(game: CompiledGame, method: str, coalition: str | None, save:
     return RETROGRADE
 
 
-def _opponent(spec: str) -> Player:
-    """The player to be measured; people and players over HTTP are not asked a thousand times."""
-    from ggp.match.player import PlayerSpecError
-    from ggp.players.factory import check_player, require_kind
-
-    try:
-        require_kind(spec, refused=("human", "http"))
-        return check_player(spec)
-    except PlayerSpecError as error:
-        raise click.BadParameter(str(error), param_hint="'--against'") from None
-
-
 def _compile_kernels(method: str, *, has_seconds: bool) -> None:
     """Solve a game of a few states first, so that --seconds does not count compiling."""
     if not has_seconds:
         return
-    from ggp.engines.compiled import CompiledGame
-    from ggp.engines.loading import load
     from ggp.search.root_value import find_root_value
     from ggp.solver import SolverLimits, solve
     from ggp.solver.cfr import solve_hidden
 
-    game = load(_TINY_ONE_ROLE if method == "branch-and-bound" else _TINY, "lanes")
-    assert isinstance(game, CompiledGame)
+    game, one_role = load_compiled(_TINY), load_compiled(_TINY_ONE_ROLE)
     if method in (CFR, ORACLE):
         solve_hidden(game)
-        return
-    if method in (AUTO, RETROGRADE):
+    if method in (AUTO, RETROGRADE, CORRELATED):
         solve(game, SolverLimits())
-    if method == AUTO:
-        one_role = load(_TINY_ONE_ROLE, "lanes")
-        assert isinstance(one_role, CompiledGame)
-        find_root_value(one_role)
-    if method != RETROGRADE:
+    if method in (AUTO, "alphabeta"):
         find_root_value(game)
+    if method in (AUTO, "branch-and-bound"):
+        find_root_value(one_role)
 
 
 def _solve(game: CompiledGame, options: SolveOptions) -> Solution | RootValue:
@@ -290,24 +221,12 @@ def _solve(game: CompiledGame, options: SolveOptions) -> Solution | RootValue:
         _require_method(game, options, search_method(game))
         return _search(game, options)
     fallback = search_method(game) if options.method == AUTO and options.save is None else None
-    limits = _limits(options)
+    limits = options.solver_limits
     if fallback is None:
         return _retrograde(game, limits, options)
     if options.seconds is not None:
         limits = replace(limits, deadline=options.begin + options.seconds / 2)
     return _retrograde_or_search(game, limits, options, fallback)
-
-
-def _limits(options: SolveOptions) -> SolverLimits:
-    from ggp.solver import SolverLimits
-
-    return SolverLimits(
-        mebibytes=options.mebibytes,
-        states=options.states,
-        histories=options.histories,
-        deadline=options.deadline,
-        work_folder=options.work,
-    )
 
 
 def _refuse_files(options: SolveOptions) -> None:
@@ -344,20 +263,15 @@ def _retrograde_or_search(
 
 
 def _retrograde(game: CompiledGame, limits: SolverLimits, options: SolveOptions) -> Solution:
-    from ggp.cli.solve_output import progress_line, show_progress
+    from ggp.cli.solve_output import progress_text
     from ggp.solver import solve
 
-    with progress_line() as is_shown:
-        return solve(
-            game,
-            limits,
-            report=show_progress if is_shown else None,
-            is_correlated=options.is_correlated,
-        )
+    with progress_of(progress_text) as report:
+        return solve(game, limits, report=report, is_correlated=options.method == CORRELATED)
 
 
 def _solve_coalition(game: CompiledGame, options: SolveOptions) -> CoalitionSolution:
-    from ggp.cli.solve_output import progress_line, show_progress
+    from ggp.cli.solve_output import progress_text
     from ggp.solver.coalitions import solve_coalition
     from ggp.solver.members import parse_coalition
 
@@ -366,21 +280,17 @@ def _solve_coalition(game: CompiledGame, options: SolveOptions) -> CoalitionSolu
         members = parse_coalition(options.coalition, game.roles)
     except ValueError as error:
         raise click.BadParameter(f"{game.name}: {error}", param_hint="'--coalition'") from None
-    with progress_line() as is_shown:
-        return solve_coalition(game, members, _limits(options), report=show_progress if is_shown else None)
+    with progress_of(progress_text) as report:
+        return solve_coalition(game, members, options.solver_limits, report=report)
 
 
 def _search(game: CompiledGame, options: SolveOptions) -> RootValue:
-    from ggp.cli.solve_output import progress_line, show_search
+    from ggp.cli.solve_output import search_text
     from ggp.search.root_value import find_root_value
 
-    with progress_line() as is_shown:
-        return find_root_value(
-            game,
-            mebibytes=options.mebibytes // TABLE_SHARE,
-            deadline=options.deadline,
-            report=show_search if is_shown else None,
-        )
+    mebibytes = options.limits["memory"] // TABLE_SHARE
+    with progress_of(search_text) as report:
+        return find_root_value(game, mebibytes=mebibytes, deadline=options.deadline, report=report)
 
 
 def _hint(error: SolverError, options: SolveOptions) -> str:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from ggp.cli.solve_output import progress_line
+from ggp.cli.progress import progress_of
 
 if TYPE_CHECKING:
-    from ggp.assessment.asking import AssessmentTerms
-    from ggp.assessment.exploitability import Exploitability
     from ggp.engines.compiled import CompiledGame
-    from ggp.match.player import Player
     from ggp.solver import SolverLimits
     from ggp.solver.cfr import (
         ApproximateEquilibrium,
@@ -31,111 +27,39 @@ NARROW = 1e-6
 """Bounds as narrow as this rarely hold a fraction with such a denominator by accident."""
 
 
-@dataclass(frozen=True)
-class HiddenOptions:
-    """Options of `ggp solve` for games with hidden information alone; accuracy in goals."""
-
-    accuracy: float
-    shows_strategy: bool
-    is_json: bool
-
-
-def print_equilibrium(game: CompiledGame, limits: SolverLimits, options: HiddenOptions) -> None:
+def print_equilibrium(
+    game: CompiledGame, limits: SolverLimits, accuracy: float, *, shows_strategy: bool, is_json: bool
+) -> None:
     """Solve a game and print values, bounds and, if asked for, strategies. Raises SolverError."""
     from ggp.solver.cfr import CfrOptions, solve_hidden
 
-    with progress_line() as is_shown:
-        found = solve_hidden(
-            game, limits, CfrOptions(accuracy=options.accuracy), show_progress if is_shown else None
-        )
-    if options.is_json:
-        click.echo(json.dumps(summary(found, with_strategy=options.shows_strategy)))
+    with progress_of(progress_text) as report:
+        found = solve_hidden(game, limits, CfrOptions(accuracy=accuracy), report)
+    if is_json:
+        click.echo(json.dumps(summary(found, with_strategy=shows_strategy)))
         return
-    click.echo(equilibrium_text(found, options.accuracy))
-    if options.shows_strategy:
+    click.echo(equilibrium_text(found, accuracy))
+    if shows_strategy:
         click.echo(strategy_text(found))
 
 
-def print_exploitability(
-    game: CompiledGame,
-    limits: SolverLimits,
-    options: HiddenOptions,
-    player: Player,
-    terms: AssessmentTerms,
-    samples: int,
-) -> None:
-    """Ask a player in every information set and print what best responses leave it. Raises SolverError."""
-    from ggp.assessment.exploitability import measure_exploitability
-    from ggp.solver.cfr import CfrOptions, find_equilibrium, make_state_graph, sequence_form
-    from ggp.solver.limits import UnsolvableError
-
-    with progress_line() as is_shown:
-        form = sequence_form(make_state_graph(game, limits), limits, show_progress if is_shown else None)
-        if len(form.graph.agents) == 1:
-            raise UnsolvableError("--against is for games of two roles")
-        asked = measure_exploitability(form, player, terms, samples, show_answers if is_shown else None)
-        found = find_equilibrium(form, CfrOptions(accuracy=options.accuracy), deadline=limits.deadline)
-    if options.is_json:
-        click.echo(json.dumps(exploitability_summary(asked, found, player.name)))
-    else:
-        click.echo(exploitability_text(asked, found, player.name))
-
-
-def show_answers(answers: int, sets: int) -> None:
-    """Redraw the progress line of asking."""
-    click.echo(f"\r\033[K{answers:,} answers in {sets:,} information sets", err=True, nl=False)
-
-
-def exploitability_text(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> str:
-    """What a best response leaves a player, in a few lines of text."""
-    graph = asked.form.graph
-    lines = [f"{graph.game.name}: {name} is exploitable by {asked.gain:.6g} goals"]
-    for role, goal, value in zip(graph.agents, asked.goals, found.values, strict=True):
-        lines.append(f"  as {role} it earns {goal:.6g} against a best response; the value is {value:.6g}")
-    lines.append(f"  {asked.answers:,} answers in {asked.sets:,} information sets that its own moves lead to")
-    if asked.faults.examples:
-        faults = asked.faults.examples
-        lines.append(f"  {len(faults):,} of them were not legal moves, such as {faults[0]}")
-    return "\n".join(lines)
-
-
-def exploitability_summary(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> dict[str, Any]:
-    """What a best response leaves a player, as JSON-serializable data."""
-    agents = list(map(str, asked.form.graph.agents))
-    return {
-        "game": asked.form.graph.game.name,
-        "player": name,
-        "exploitability": asked.gain,
-        "goals": dict(zip(agents, asked.goals, strict=True)),
-        "values": dict(zip(agents, found.values, strict=True)),
-        "answers": asked.answers,
-        "information_sets": asked.sets,
-        "faults": asked.faults.examples,
-    }
-
-
-def print_bounds(game: CompiledGame, limits: SolverLimits, options: HiddenOptions) -> None:
+def print_bounds(game: CompiledGame, limits: SolverLimits, accuracy: float, *, is_json: bool) -> None:
     """Bound the value of a game by a double oracle and print what was proved. Raises SolverError."""
     from ggp.solver.cfr import find_bounds, make_state_graph
     from ggp.solver.cfr.state_graph import count_histories
 
-    with progress_line() as is_shown:
+    with progress_of(round_text) as report:
         graph = make_state_graph(game, limits)
         histories = count_histories(graph)
-        found = find_bounds(graph, limits, options.accuracy, show_round if is_shown else None)
-    if options.is_json:
-        click.echo(json.dumps(bounds_summary(found, histories)))
-    else:
-        click.echo(bounds_text(found, histories))
+        found = find_bounds(graph, limits, accuracy, report)
+    click.echo(json.dumps(bounds_summary(found, histories)) if is_json else bounds_text(found, histories))
 
 
-def show_round(each: OracleRound) -> None:
-    """Redraw the progress line of a double oracle."""
-    click.echo(
-        f"\r\033[Kround {each.number:,}: between {each.bounds[0]:.4g} and {each.bounds[1]:.4g},"
-        f" {each.restricted:,} histories restricted, {each.responses:,} in best responses",
-        err=True,
-        nl=False,
+def round_text(each: OracleRound) -> str:
+    """The progress of a double oracle in one line."""
+    return (
+        f"round {each.number:,}: between {each.bounds[0]:.4g} and {each.bounds[1]:.4g},"
+        f" {each.restricted:,} histories restricted, {each.responses:,} in best responses"
     )
 
 
@@ -171,19 +95,18 @@ def bounds_summary(found: OracleBounds, histories: int) -> dict[str, Any]:
     }
 
 
-def show_progress(progress: UnrollingProgress | CfrProgress) -> None:
-    """Redraw the progress line."""
+def progress_text(progress: UnrollingProgress | CfrProgress) -> str:
+    """The progress of unrolling or of iterations in one line."""
     from ggp.solver.cfr import CfrProgress
 
+    seconds = max(progress.seconds, 1e-9)
     if isinstance(progress, CfrProgress):
-        rate = progress.iterations / max(progress.seconds, 1e-9)
-        text = (
+        rate = progress.iterations / seconds
+        return (
             f"{progress.iterations:,} iterations, {rate:,.0f}/s, exploitability {progress.exploitability:.3g}"
         )
-    else:
-        rate = progress.histories / max(progress.seconds, 1e-9) / 1e6
-        text = f"{progress.histories:,} histories, {rate:.2f} M histories/s, depth {progress.depth}"
-    click.echo(f"\r\033[K{text}", err=True, nl=False)
+    rate = progress.histories / seconds / 1e6
+    return f"{progress.histories:,} histories, {rate:.2f} M histories/s, depth {progress.depth}"
 
 
 def equilibrium_text(found: ApproximateEquilibrium, accuracy: float) -> str:
@@ -229,7 +152,7 @@ def _stakes_text(found: ApproximateEquilibrium) -> str | None:
 
 
 def stake(found: ApproximateEquilibrium) -> float:
-    """The largest number of goals of which every gain or loss at an end is a multiple; 0 if nobody gains."""
+    """The largest number of goals of which every gain or loss at an end is a multiple; 0 if no role gains."""
     graph = found.form.graph
     doubled = np.abs(2 * graph.payoff[np.diff(graph.first_edge) == 0]).astype(np.int64)
     return float(np.gcd.reduce(doubled)) / 2 if len(doubled) else 0.0

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -177,36 +174,17 @@ def root_text(found: RootValue) -> str:
     return "\n".join(lines)
 
 
-def show_search(progress: RootProgress) -> None:
-    """Redraw the progress line of a search."""
+def search_text(progress: RootProgress) -> str:
+    """The progress of a search in one line."""
     rate = progress.nodes / max(progress.seconds, 1e-9)
     line = f", best known goal {progress.goal}" if progress.goal is not None else ""
-    click.echo(
-        f"\r\033[K{progress.nodes:,} nodes, {rate / 1e6:.2f} M nodes/s, depth {progress.depth}{line}",
-        err=True,
-        nl=False,
-    )
+    return f"{progress.nodes:,} nodes, {rate / 1e6:.2f} M nodes/s, depth {progress.depth}{line}"
 
 
-def show_progress(progress: Progress) -> None:
-    """Redraw the progress line of an enumeration."""
+def progress_text(progress: Progress) -> str:
+    """The progress of an enumeration in one line."""
     rate = progress.states / max(progress.seconds, 1e-9)
     estimate = estimate_states(progress.layer_ends)
     forecast = f", estimated total {estimate:,}" if estimate else ""
-    click.echo(
-        f"\r\033[K{progress.states:,} states{forecast}, {rate / 1e6:.2f} M states/s,"
-        f" depth {len(progress.layer_ends) - 1}",
-        err=True,
-        nl=False,
-    )
-
-
-@contextmanager
-def progress_line() -> Iterator[bool]:
-    """Clear the progress line at the end; yields whether to show one."""
-    is_shown = sys.stderr.isatty()
-    try:
-        yield is_shown
-    finally:
-        if is_shown:
-            click.echo("\r\033[K", err=True, nl=False)
+    depth = len(progress.layer_ends) - 1
+    return f"{progress.states:,} states{forecast}, {rate / 1e6:.2f} M states/s, depth {depth}"

@@ -6,15 +6,16 @@ import shlex
 import signal
 import sqlite3
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
-from ggp.cli.options import Amount
-from ggp.engines.loading import ENGINES
+from ggp.cli.groups import refuse_old_name
+from ggp.cli.options import workers_option
 from ggp.files import replacing_text
 from ggp.suggestions import did_you_mean
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
@@ -30,17 +31,6 @@ DEFAULT_STORE = Path("tournament.sqlite")
 SHOWN_FAILURES = 3
 
 _LISTS = ("--agents", "--game")
-_COPIED_FLAGS = (
-    "repetitions",
-    "simulations",
-    "start_clock",
-    "play_clock",
-    "grace",
-    "memory",
-    "seed",
-    "engine",
-    "name",
-)
 
 
 class _ListOptions(click.Command):
@@ -69,6 +59,8 @@ class _TournamentGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            if args[0] == "resume":
+                refuse_old_name(ctx, "tournament resume", "tournament run")
             hint = did_you_mean(args[0], self.commands)
             if hint and not Path(args[0]).exists():
                 raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx)
@@ -93,35 +85,48 @@ def command() -> None:
     """
 
 
-_store_option = click.option(
-    "--store",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="SQLite file for the matches.  [default: CONFIG.sqlite or tournament.sqlite]",
-)
-_workers_option = click.option(
-    "--workers",
-    metavar="N|dask://HOST:PORT",
-    help="Number of local processes, or a Dask cluster.  [default: all cores]",
-)
-_report_option = click.option(
-    "--report",
-    "report_folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Write report.md and charts to this folder.",
-)
-_only_option = click.option(
-    "--only",
-    multiple=True,
-    metavar="NAME",
-    help="Play only matches of this condition, game or agent for now; repeatable.",
-)
 _run_option = click.option(
     "--run", "run_name", metavar="NAME", help="Name of the run.  [default: the latest]"
 )
 
 
+class _Setting(click.ParamType):  # type: ignore[type-arg]
+    """KEY=VALUE of a configuration: numbers as in TOML, other values as text."""
+
+    name = "setting"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        key, equals, text = value.partition("=")
+        if not (key and equals and text):
+            self.fail(f"{value!r}: expected KEY=VALUE, such as seed=1", param, ctx)
+        if key == "until":
+            return key, until_of(text)
+        with suppress(ValueError):
+            return key, int(text)
+        with suppress(ValueError):
+            return key, float(text)
+        return key, text
+
+
+def until_of(text: str) -> dict[str, Any]:
+    """When pairings end, as a CONFIG file writes it. Raises UsageError.
+
+    >>> until_of("0.1"), until_of("sprt:0:30")
+    ({'rule': 'width', 'width': 0.1}, {'rule': 'sprt', 'elo0': 0.0, 'elo1': 30.0})
+    """
+    rule, *bounds = text.split(":")
+    try:
+        if rule != "sprt":
+            return {"rule": "width", "width": float(text)}
+        return {"rule": "sprt", **dict(zip(("elo0", "elo1"), map(float, bounds), strict=False))}
+    except ValueError:
+        raise click.UsageError(f"until: expected sprt, sprt:ELO0:ELO1 or a width, not {text!r}") from None
+
+
 @command.command("run", cls=_ListOptions)
-@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@click.argument(
+    "source", metavar="[CONFIG|STORE]", type=click.Path(path_type=Path, dir_okay=False), required=False
+)
 @click.option(
     "--game", "games", multiple=True, metavar="FILE...", help="Rule sheets or names of bundled games."
 )
@@ -129,92 +134,75 @@ _run_option = click.option(
 @click.option(
     "--repetitions", type=int, metavar="N", help="Matches for each assignment of roles.  [default: 10]"
 )
-@click.option(
-    "--simulations",
-    type=int,
-    help="Simulations per move instead of a clock, for players that have this option.",
-)
-@click.option(
-    "--start-clock",
-    type=float,
-    metavar="SECONDS",
-    help="Time before the first move.  [default: the play clock]",
-)
 @click.option("--play-clock", type=float, metavar="SECONDS", help="Time for each move.  [default: 1]")
 @click.option(
-    "--grace",
-    type=float,
-    metavar="SECONDS",
-    help="How much longer than its clock any player may take.  [default: 1]",
+    "--set",
+    "settings",
+    multiple=True,
+    type=_Setting(),
+    metavar="KEY=VALUE",
+    help="Any other key of a CONFIG: simulations=100, start_clock=10, until=sprt, until=0.1 (width of the"
+    " interval), seed=1, engine=lanes, grace=2, memory=2048 (MiB of each agent of your own); repeatable.",
 )
 @click.option(
-    "--memory",
-    type=int,
-    metavar="MIB",
-    help="Memory limit of the process of each agent of your own.  [default: 4096]",
-)
-@click.option("--seed", type=int, help="Random seed that all other seeds derive from.  [default: 0]")
-@click.option(
-    "--engine",
-    type=click.Choice(ENGINES),
-    metavar="ENGINE",
-    help=f"Engine for the rules: {', '.join(ENGINES)}.  [default: auto]",
+    "--run",
+    "run_name",
+    metavar="NAME",
+    help="Run to start or resume.  [default: named after the CONFIG or the games; the latest of STORE]",
 )
 @click.option(
-    "--until",
-    metavar="sprt|WIDTH",
-    help="Stop a pairing once the SPRT decides it, or once its confidence interval is narrower than WIDTH.",
+    "--store",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="SQLite file for the matches.  [default: CONFIG.sqlite or tournament.sqlite]",
 )
 @click.option(
-    "--elo0", type=Amount(), help="For --until sprt: Elo difference of the null hypothesis.  [default: 0]"
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help="Play only matches of this condition, game or agent for now; repeatable.",
 )
-@click.option(
-    "--elo1", type=Amount(), help="For --until sprt: Elo difference of the alternative.  [default: 30]"
-)
-@click.option("--name", help="Name of the run.  [default: the file's or the games' names]")
-@click.option("--new", "is_new", is_flag=True, help="Start a new run even if one of that name exists.")
-@_store_option
-@_only_option
-@_workers_option
-@_report_option
+@workers_option
 def run_command(
-    config: Path | None,
+    source: Path | None,
     store: Path | None,
+    run_name: str | None,
     only: tuple[str, ...],
     workers: str | None,
-    report_folder: Path | None,
-    is_new: bool,
     **flags: Any,
 ) -> None:
-    """Play a tournament, given by CONFIG (TOML) or by options.
+    """Play a tournament, given by CONFIG (TOML) or by options, or resume the one in STORE.
 
-    A run that was interrupted is resumed.
+    A run that was interrupted is resumed by the same command, or by its STORE, which contains its whole
+    configuration. Matches are spread over all cores unless --workers says otherwise.
 
     Exit code: 0 all matches played, 1 some could not be played, 130 interrupted by Ctrl-C.
     """
+    is_store = source is not None and source.is_file() and source.read_bytes()[:6] == b"SQLite"
+    if source is not None and (given := [name for name, value in flags.items() if value not in (None, ())]):
+        options = ", ".join(f"--{_OPTION_OF.get(name, name).replace('_', '-')}" for name in given)
+        raise click.UsageError(f"{options}: not allowed with {source}, which has the configuration")
+    if source is not None and is_store:
+        with Store(source, must_exist=True) as opened:
+            sys.exit(_play(opened, opened.run(run_name), only, workers))
     try:
-        plan = _plan_from_flags(flags) if config is None else _plan_from_file(config, flags)
+        plan = _plan_from_flags(flags) if source is None else read_config(source)
+        plan = plan if run_name is None else replace(plan, name=run_name)
         Schedule(plan, only)
     except (ConfigError, SelectionError) as error:
         raise click.UsageError(str(error)) from None
-    place = store or (Path(f"{config.stem}.sqlite") if config else DEFAULT_STORE)
+    place = store or (Path(f"{source.stem}.sqlite") if source else DEFAULT_STORE)
     with Store(place) as opened:
-        run = opened.begin(plan, is_new=is_new)
-        sys.exit(_play(opened, run, only, workers, report_folder))
+        sys.exit(_play(opened, opened.begin(plan), only, workers))
 
 
-def _plan_from_file(config: Path, flags: dict[str, Any]) -> Plan:
-    given = [name for name, value in flags.items() if value not in (None, ())]
-    if given:
-        options = ", ".join(f"--{name.replace('games', 'game').replace('_', '-')}" for name in given)
-        raise click.UsageError(f"{options}: not allowed with a CONFIG file; set this in {config}")
-    return read_config(config)
+_OPTION_OF = {"games": "game", "settings": "set"}
 
 
 def _plan_from_flags(flags: dict[str, Any]) -> Plan:
     if not flags["games"] or not flags["agents"]:
         raise click.UsageError("expected a CONFIG file, or both --game and --agents")
-    data: dict[str, Any] = {name: flags[name] for name in _COPIED_FLAGS if flags[name] is not None}
+    copied = {name: flags[name] for name in ("repetitions", "play_clock") if flags[name] is not None}
+    data: dict[str, Any] = copied | dict(flags["settings"])
     data["agents"] = {_agent_name(spec): spec for spec in flags["agents"]}
     if len(data["agents"]) < len(flags["agents"]):
         raise click.UsageError("the same agent is given twice")
@@ -222,8 +210,6 @@ def _plan_from_flags(flags: dict[str, Any]) -> Plan:
     if len(data["games"]) < len(flags["games"]):
         raise click.UsageError("two games have the same name; a CONFIG file can rename them: [games.NAME]")
     data.setdefault("name", "+".join(data["games"]))
-    if flags["until"] is not None:
-        data["until"] = _until_from_flags(flags)
     return plan_from_data(data)
 
 
@@ -231,43 +217,15 @@ def _agent_name(spec: str) -> str:
     return spec.removeprefix("http://").rstrip("/").replace("/", "_").replace("|", "_").replace(" ", "_")
 
 
-def _until_from_flags(flags: dict[str, Any]) -> dict[str, Any]:
-    if flags["until"] == "sprt":
-        bounds = {name: flags[name] for name in ("elo0", "elo1") if flags[name] is not None}
-        return {"rule": "sprt", **bounds}
-    try:
-        return {"rule": "width", "width": float(flags["until"])}
-    except ValueError:
-        raise click.UsageError(
-            f"--until: expected sprt or a width such as 0.1, not {flags['until']!r}"
-        ) from None
-
-
-@command.command("resume")
-@click.argument("store", type=click.Path(path_type=Path, dir_okay=False))
-@_run_option
-@_only_option
-@_workers_option
-@_report_option
-def resume_command(
-    store: Path,
-    run_name: str | None,
-    only: tuple[str, ...],
-    workers: str | None,
-    report_folder: Path | None,
-) -> None:
-    """Resume a run in STORE, which contains its whole configuration."""
-    with Store(store, must_exist=True) as opened:
-        sys.exit(_play(opened, opened.run(run_name), only, workers, report_folder))
-
-
 @command.command("show")
 @click.argument("store", type=click.Path(path_type=Path, dir_okay=False))
 @_run_option
-@_report_option
-@click.option("--watch", "is_watching", is_flag=True, help="Keep running and refresh the results.")
-@click.option("--markdown", "is_markdown", is_flag=True, help="Print the report as Markdown.")
-@click.option("--runs", "lists_runs", is_flag=True, help="List the runs in STORE.")
+@click.option(
+    "--report",
+    "report_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write report.md and charts to this folder.",
+)
 @click.option("--agent", metavar="NAME", help="Show the faults and losses of this agent.")
 @click.option("--match", "match_id", metavar="ID", help="Step through this match; --agent shows the IDs.")
 @click.option(
@@ -280,48 +238,34 @@ def show_command(
     store: Path,
     run_name: str | None,
     report_folder: Path | None,
-    is_watching: bool,
-    is_markdown: bool,
-    lists_runs: bool,
     agent: str | None,
     match_id: str | None,
     page_folder: Path | None,
 ) -> None:
-    """Show the results in STORE, even while a run is in progress."""
-    from ggp.tournament.live import watch
-    from ggp.tournament.report import make_report, markdown, terminal_view, write_report
+    """Show the results in STORE, even while a run is in progress. --report and --html write them to files."""
+    from ggp.tournament.report import make_report, terminal_view, write_report
 
     console = Console(highlight=False)
     with Store(store, must_exist=True) as opened:
-        if lists_runs:
-            for name, count in opened.run_sizes().items():
-                click.echo(f"{name}: {count} matches")
-            return
-        opened.run(run_name)
-        if is_watching:
-            try:
-                watch(console, opened, run_name)
-            except KeyboardInterrupt:
-                return
         run = opened.run(run_name)
         if match_id is not None:
             _show_match(opened, run, match_id)
-            return
-        if agent is not None:
+        elif agent is not None:
             _show_agent(console, opened, run, agent)
-            return
-        if page_folder is not None:
+        elif page_folder is not None:
             from ggp.web.published import write_pages
 
             click.echo(f"open {write_pages(opened, run, page_folder)}")
-            return
-        report = make_report(opened, run)
-        if is_markdown:
-            click.echo(markdown(report), nl=False)
         else:
+            report = make_report(opened, run)
             console.print(terminal_view(report))
-        if report_folder is not None:
-            _print_notes(console, write_report(report, report_folder))
+            sizes = opened.run_sizes()
+            if len(sizes) > 1 and run_name is None:
+                others = ", ".join(f"{name} ({count} matches)" for name, count in sizes.items())
+                console.print(f"runs, for --run: {others}", soft_wrap=True, markup=False)
+            if report_folder is not None:
+                for note in write_report(report, report_folder):
+                    console.print(note, markup=False)
 
 
 def _show_match(store: Store, run: Run, match_id: str) -> None:
@@ -338,7 +282,7 @@ def _show_match(store: Store, run: Run, match_id: str) -> None:
 
 
 def _show_agent(console: Console, store: Store, run: Run, agent: str) -> None:
-    from ggp.cli.live_view import plain_text
+    from ggp.cli.tables import plain_text
     from ggp.tournament.agent_report import agent_text
 
     names = [each.name for each in run.plan.agents]
@@ -353,30 +297,18 @@ def _show_agent(console: Console, store: Store, run: Run, agent: str) -> None:
 @click.argument("output", type=click.Path(dir_okay=False, allow_dash=True), default="-")
 @_run_option
 @click.option(
-    "--format",
-    "kind",
-    type=click.Choice(["csv", "jsonl"]),
-    help="Output format.  [default: from the suffix of OUTPUT, or csv]",
-)
-@click.option("--records", is_flag=True, help="For JSON Lines: include match records with moves and states.")
-@click.option(
     "--columns",
     metavar="NAME,…",
     help=f"For CSV: only these of {', '.join(MATCH_COLUMNS)}, and per role {', '.join(SEAT_COLUMNS)}.",
 )
-def export_command(
-    store: Path, output: str, run_name: str | None, kind: str | None, records: bool, columns: str | None
-) -> None:
+def export_command(store: Path, output: str, run_name: str | None, columns: str | None) -> None:
     """Export the matches of a run to OUTPUT, a file or -.
 
-    CSV has one row per match; JSON Lines contain everything.
+    CSV has one row per match; JSON Lines (OUTPUT ends in .jsonl) contain everything, moves and states too.
     """
-    if kind is None:
-        kind = "jsonl" if output.endswith(".jsonl") or (records and not output.endswith(".csv")) else "csv"
-    if records and kind == "csv":
-        raise click.UsageError("--records needs --format jsonl")
-    if columns is not None and kind == "jsonl":
-        raise click.UsageError("--columns needs --format csv")
+    is_table = not output.endswith(".jsonl")
+    if columns is not None and not is_table:
+        raise click.UsageError("--columns is for CSV")
     wanted = (*MATCH_COLUMNS, *SEAT_COLUMNS) if columns is None else tuple(columns.split(","))
     unknown = set(wanted) - {*MATCH_COLUMNS, *SEAT_COLUMNS}
     if unknown:
@@ -385,20 +317,18 @@ def export_command(
         raise click.BadParameter(f"unknown column {name!r}.{hint}", param_hint="--columns")
     with Store(store, must_exist=True) as opened:
         run = opened.run(run_name)
-        if not opened.run_sizes()[run.name]:
+        if not opened.match_count(run):
             raise click.ClickException(f"{store}: run {run.name!r} has no matches to export")
         with nullcontext(sys.stdout) if output == "-" else replacing_text(output) as stream:
-            if kind == "csv":
+            if is_table:
                 write_csv(opened, run, stream, wanted)
             else:
-                write_json_lines(opened, run, stream, records=records)
+                write_json_lines(opened, run, stream, records=True)
 
 
-def _play(
-    store: Store, run: Run, only: tuple[str, ...], workers: str | None, report_folder: Path | None
-) -> int:
-    """Play the remaining matches and show the report; returns the exit code."""
-    from ggp.tournament.report import make_report, terminal_view, write_report
+def _play(store: Store, run: Run, only: tuple[str, ...], workers: str | None) -> int:
+    """Play the remaining matches and show the results; returns the exit code."""
+    from ggp.tournament.report import make_report, terminal_view
 
     console = Console(highlight=False)
     try:
@@ -406,7 +336,7 @@ def _play(
     except WorkersError as error:
         raise click.UsageError(str(error)) from None
     code = 0
-    resume = f"ggp tournament resume {shlex.quote(str(store.path))} --run {shlex.quote(run.name)}"
+    resume = f"ggp tournament run {shlex.quote(str(store.path))} --run {shlex.quote(run.name)}"
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         progress = _play_all(console, store, run, pool, only)
@@ -422,10 +352,7 @@ def _play(
         code = 130
     finally:
         signal.signal(signal.SIGTERM, previous)
-    report = make_report(store, run)
-    console.print(terminal_view(report))
-    if report_folder is not None:
-        _print_notes(console, write_report(report, report_folder))
+    console.print(terminal_view(make_report(store, run)))
     return code
 
 
@@ -451,8 +378,3 @@ def _print_failures(console: Console, progress: Progress) -> int:
     if progress.failures:
         console.print(f"{len(progress.failures)} matches could not be played", markup=False)
     return 1 if progress.failures else 0
-
-
-def _print_notes(console: Console, notes: list[str]) -> None:
-    for note in notes:
-        console.print(note, markup=False)

@@ -14,7 +14,8 @@ import click
 
 from gdl.errors import Severity
 from gdl.validation.selection import Selection, is_known
-from ggp.cli.options import Count, Seconds
+from ggp.cli.options import Count, Limit, Seconds, limit_option
+from ggp.cli.progress import status_line
 from ggp.validation.explanations import explanation
 from ggp.validation.output import (
     SheetReport,
@@ -37,25 +38,22 @@ _COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 def _explain(context: click.Context, _: click.Parameter, code: str | None) -> None:
     if code is None or context.resilient_parsing:
         return
-    text = explanation(code)
+    text = codes_table() if code == "all" else explanation(code)
     if text is None:
-        raise click.BadParameter(f"unknown diagnostic {code}")
+        raise click.BadParameter(f"unknown diagnostic {code}: --explain all lists them")
     click.echo(text)
     context.exit()
 
 
-def _list_codes(context: click.Context, _: click.Parameter, is_wanted: bool) -> None:
-    if is_wanted and not context.resilient_parsing:
-        click.echo(codes_table())
-        context.exit()
-
-
-def _codes(context: click.Context, _: click.Parameter, text: str | None) -> tuple[str, ...]:
-    codes = tuple(code.strip().upper() for code in (text or "").split(",") if code.strip())
-    for code in codes:
-        if not is_known(code):
-            raise click.BadParameter(f"unknown code {code}: see --codes")
-    return codes
+def _selection(context: click.Context, _: click.Parameter, text: str | None) -> Selection:
+    """Codes to report, and after a minus codes not to report."""
+    words = [word.strip().upper() for word in (text or "").split(",") if word.strip()]
+    for word in words:
+        if not is_known(word.removeprefix("-")):
+            raise click.BadParameter(f"unknown code {word.removeprefix('-')}: --explain all lists them")
+    return Selection(
+        tuple(word for word in words if word[0] != "-"), tuple(word[1:] for word in words if word[0] == "-")
+    )
 
 
 @click.command("validate")
@@ -70,37 +68,10 @@ def _codes(context: click.Context, _: click.Parameter, text: str | None) -> tupl
     "output",
     default="text",
     show_default=True,
-    type=click.Choice(["text", "json", "sarif", "github"]),
-    help="Output format.",
-)
-@click.option("--json", "is_json", is_flag=True, help="The same as --format json.")
-@click.option(
-    "--syntax",
-    default="auto",
-    show_default=True,
-    type=click.Choice(["auto", "kif", "infix"]),
-    help="Syntax of the rule sheets.",
+    type=click.Choice(["text", "statistics", "json", "sarif", "github"]),
+    help="Output format; statistics: the number of findings per code.",
 )
 @click.option("--quiet", is_flag=True, help="Print only files with findings.")
-@click.option(
-    "--playouts",
-    default=100,
-    show_default=True,
-    type=Count(1),
-    help="Number of random matches for --play.",
-)
-@click.option(
-    "--step-limit",
-    default=1000,
-    show_default=True,
-    type=Count(1),
-    help="Abort random matches after this many steps.",
-)
-@click.option(
-    "--states",
-    type=Count(1),
-    help="State limit of --prove.  [default: 100,000,000 on lanes, 200,000 with the reasoner]",
-)
 @click.option(
     "--seconds",
     default=60.0,
@@ -108,7 +79,11 @@ def _codes(context: click.Context, _: click.Parameter, text: str | None) -> tupl
     type=Seconds(0.01),
     help="Time limit per file for --play, and again for --prove.",
 )
-@click.option("--seed", default=0, show_default=True, type=int, help="Random seed for the random matches.")
+@limit_option(
+    Limit("playouts", Count(1), 100, "random matches"),
+    Limit("steps", Count(1), 1000, "of a random match"),
+    Limit("states", Count(1), None, "to explore (100 million on lanes, 200,000 with the reasoner)"),
+)
 @click.option(
     "--record",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -116,33 +91,20 @@ def _codes(context: click.Context, _: click.Parameter, text: str | None) -> tupl
 )
 @click.option(
     "--select",
+    "selection",
     metavar="CODES",
-    callback=_codes,
-    help="Report only these codes, or prefixes of codes such as GDL3, or ALL; comma-separated.",
+    callback=_selection,
+    help="Report only these codes, or prefixes of codes such as GDL3, or ALL, comma-separated; with a minus"
+    " before it, do not report the code. The longer of two prefixes decides.",
 )
-@click.option(
-    "--ignore",
-    metavar="CODES",
-    callback=_codes,
-    help="Do not report these codes or prefixes; the longer of two prefixes decides.",
-)
-@click.option("--fix", "is_fixing", is_flag=True, help="Correct what is mechanical in the files.")
-@click.option("--statistics", is_flag=True, help="Print the number of findings per code instead of them.")
-@click.option(
-    "--codes",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_list_codes,
-    help="List all diagnostic codes and exit.",
-)
+@click.option("--fix", "is_fixing", is_flag=True, help="Correct mechanical findings in the files.")
 @click.option(
     "--explain",
     metavar="CODE",
     is_eager=True,
     expose_value=False,
     callback=_explain,
-    help="Explain a diagnostic, such as GDL207, and exit.",
+    help="Explain a diagnostic, such as GDL207, and exit; `all` lists all codes.",
 )
 def command(
     files: tuple[str, ...],
@@ -150,19 +112,12 @@ def command(
     prove: bool,
     strict: bool,
     output: str,
-    is_json: bool,
-    syntax: str,
     quiet: bool,
-    playouts: int,
-    step_limit: int,
-    states: int | None,
     seconds: float,
-    seed: int,
+    limits: dict[str, int],
     record: Path | None,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
+    selection: Selection,
     is_fixing: bool,
-    statistics: bool,
 ) -> None:
     """Check each FILE and report errors and warnings with their location.
 
@@ -171,24 +126,18 @@ def command(
 
     Exit code: 0 no errors, 1 errors in a file (with --strict also warnings), 2 a file cannot be read.
     """
-    output = "json" if is_json else output
     names = sheet_names(files)
     if not names:
         raise click.UsageError(f"no .kif files in {', '.join(files)}")
     if record is not None and not (play or prove):
         raise click.UsageError("--record needs --play or --prove")
-    if statistics and output != "text":
-        raise click.UsageError("--statistics is text: it does not go with --format")
     if is_fixing and STANDARD_INPUT in names:
         raise click.UsageError("--fix changes files: it does not go with standard input")
     request = Request(
-        syntax=syntax,  # type: ignore[arg-type]
-        play=PlayLimits(playouts=playouts, step_limit=step_limit, seconds=seconds, seed=seed)
-        if play
-        else None,
-        prove=ProofLimits(states, seconds) if prove else None,
+        play=PlayLimits(limits["playouts"], step_limit=limits["steps"], seconds=seconds) if play else None,
+        prove=ProofLimits(limits["states"], seconds) if prove else None,
         record=record,
-        selection=Selection(select, ignore),
+        selection=selection,
         is_fixing=is_fixing,
     )
     reports = []
@@ -196,25 +145,23 @@ def command(
         for name in names:
             report = _examine(name, request, advance)
             reports.append(report)
-            if output == "text" and (not statistics or report.unreadable):
+            if output == "text" or (output == "statistics" and report.unreadable):
                 _show(report, quiet)
-    if statistics:
-        click.echo(statistics_of(reports), nl=any(report.diagnostics for report in reports))
-    else:
-        _print_all(reports, output, quiet)
+    _print_all(reports, output, quiet)
     sys.exit(max(_exit_code(report, strict) for report in reports))
 
 
 def _print_all(reports: Sequence[SheetReport], output: str, quiet: bool) -> None:
-    """Print what an output format says after the last file."""
+    """Print what an output format has after the last file."""
     if output == "json":
         click.echo(to_json(reports))
     elif output == "sarif":
         click.echo(to_sarif(reports))
     elif output == "github":
-        annotations = to_github(reports)
-        if annotations:
+        if annotations := to_github(reports):
             click.echo(annotations)
+    elif output == "statistics":
+        click.echo(statistics_of(reports), nl=any(report.diagnostics for report in reports))
     elif len(reports) > 1 and not quiet:
         click.echo(summary_of(reports))
 
@@ -255,14 +202,16 @@ def _colored(text: str) -> str:
 
 @contextmanager
 def _progress(count: int, *, is_slow: bool) -> Iterator[Callable[[str, int], None]]:
-    """Show a progress bar for many or slow files, if standard error is a terminal."""
-    if not sys.stderr.isatty() or (count < 10 and not is_slow):
+    """Show the progress of many or slow files, if standard error is a terminal."""
+    if count < 10 and not is_slow:
         yield lambda text, steps: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    done = 0
+    with status_line("") as show:
 
-    columns = (BarColumn(bar_width=30), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=count)
-        yield lambda text, steps: progress.update(task, description=text, advance=steps)
+        def advance(text: str, steps: int) -> None:
+            nonlocal done
+            done += steps
+            show(f"{done} of {count} files, {text}")
+
+        yield advance

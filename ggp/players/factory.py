@@ -4,7 +4,6 @@
     seat_player        the same for commands: a player of one's own runs in a process of its own
     file_option        the option that names a file
     require_members    whether a player can act for the roles that its options name
-    tablebase_spec     the text of a player that plays from a file
     _MAKERS            kind → the function that makes it from its options
 
 Modules of players that need numpy or numba are imported when one is made, after its options are known to be
@@ -205,16 +204,6 @@ def require_members(spec: str, game_name: str, roles: Sequence[Role]) -> None:
         raise PlayerSpecError(f"player {spec!r}: {error}") from None
     except ValueError as error:
         raise PlayerSpecError(f"{game_name}: {error}") from None
-
-
-def tablebase_spec(path: Path, agent: str = "mcts") -> str:
-    """The player that plays from a saved solution, and all other games as `agent`. Raises PlayerSpecError."""
-    kind, _, options = agent.partition(":")
-    if kind != "mcts":
-        raise PlayerSpecError(f"a tablebase needs mcts for all other games, not {agent!r}")
-    if "," in str(path):
-        raise PlayerSpecError(f"the file name of a tablebase cannot contain a comma: {path}")
-    return ",".join(filter(None, (f"tablebase:file={path.resolve()}", options)))
 
 
 def _unknown(spec: str, kinds: tuple[str, ...], *, with_http: bool = True) -> str:

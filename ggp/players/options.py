@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ggp.search.alphabeta.options import EvaluationOptions
-from ggp.search.mcts.options import FEATURE_KINDS, MOST_COUNTED, MOST_MEBIBYTES, default_options
+from ggp.search.mcts.options import (
+    FEATURE_KINDS,
+    MOST_COUNTED,
+    MOST_MEBIBYTES,
+    MctsOptions,
+    default_options,
+)
 from ggp.search.option_table import TUNING, OptionError, choice, file_path, number, rows_of, switch, text
 from ggp.solver.members import is_coalition
 
@@ -279,27 +285,42 @@ def option_tables(kind: str) -> tuple[Any, ...]:
     }.get(kind, ())
 
 
+MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "mcts": (
+        *("policy", "c", "tau", "k", "simulations", "threads", "memory", "search", "ponder", "proof"),
+        *("alphabeta", "net", "book", "tuned", "weights", "mixed"),
+    ),
+    "alphabeta": (
+        *("depth", "nodes", "evaluation", "games", "weights", "net", "coalition", "error", "book"),
+        "endings",
+    ),
+}
+"""Options that `ggp players` lists: all others are for tuning the search itself. `solving` and `tablebase`
+have those of `mcts`, too."""
+
+
 @dataclass(frozen=True)
 class OptionRow:
-    """One option in words. `group` is "" or "tuning"; `range` is empty for free text."""
+    """One option in words; `range` is empty for free text."""
 
     name: str
     kind: str
     default: str
     range: str
     help: str
-    group: str
+    is_tuning: bool
 
 
 def describe_options(kind: str) -> list[OptionRow]:
-    """The options of a kind of player, those of the group tuning last.
+    """The options of a kind of player, those for tuning last.
 
     >>> next(row for row in describe_options("mcts") if row.name == "mixed")
     OptionRow(name='mixed', kind='switch', default='on', range='on or off', \
-help='Play mixed strategies where two roles choose at once.', group='')
+help='Play mixed strategies where two roles choose at once.', is_tuning=False)
     >>> describe_options("random")
     []
     """
+    shared = MAIN_OPTIONS.get("alphabeta" if kind == "alphabeta" else "mcts", ())
     rows = [
         OptionRow(
             row.name,
@@ -307,9 +328,10 @@ help='Play mixed strategies where two roles choose at once.', group='')
             row.shown_default(getattr(table, row.field)),
             row.range_text,
             row.help,
-            row.group,
+            is_tuning=isinstance(table, MctsPlayerOptions | MctsOptions | AlphaBetaOptions)
+            and row.name not in shared,
         )
         for table in option_tables(kind)
         for row in rows_of(table)
     ]
-    return sorted(rows, key=lambda row: row.group)
+    return sorted(rows, key=lambda row: row.is_tuning)

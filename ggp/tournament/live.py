@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -22,9 +21,6 @@ LINE_SECONDS = 15.0
 
 SHARE = 10
 """The view is redrawn after at least SHARE times the time that drawing takes."""
-
-RATE_WINDOW_SECONDS = 120.0
-"""Period over which `watch` measures the rate."""
 
 
 class RunView:
@@ -110,38 +106,3 @@ def standings(store: Store, run: Run, line: str) -> RenderableType:
         if table.rows:
             parts.append(rich_table(table))
     return Group(*parts)
-
-
-def watch(
-    console: Console,
-    store: Store,
-    run_name: str | None,
-    *,
-    is_over: Callable[[], bool] = lambda: False,
-    refresh_seconds: float = REFRESH_SECONDS,
-) -> None:
-    """Show a run played by another process, until it is complete, `is_over()`, or Ctrl-C."""
-    with Live(console=console, auto_refresh=False) as live:
-        while True:
-            begin = time.monotonic()
-            run = store.run(run_name)
-            report = make_report(store, run)
-            line = progress_line(
-                report.results.match_count, report.planned, report.saved, None, recent_rate(store, run)
-            )
-            live.update(standings(store, run, line), refresh=True)
-            if report.results.match_count + report.saved >= report.planned or is_over():
-                return
-            time.sleep(max(refresh_seconds, SHARE * (time.monotonic() - begin)))
-
-
-def recent_rate(store: Store, run: Run) -> float:
-    """Matches per second over the last RATE_WINDOW_SECONDS."""
-    now = time.time()
-    since = now - RATE_WINDOW_SECONDS
-    times = [match.stored_ms / 1000 for match in store.matches(run)]
-    recent = [moment for moment in times if moment >= since]
-    if not recent:
-        return 0.0
-    span = now - (since if len(recent) < len(times) else min(recent))
-    return len(recent) / span if span > 1 else 0.0

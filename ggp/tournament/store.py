@@ -168,20 +168,14 @@ class Store:
                 " it may come from a later one"
             ) from None
 
-    def begin(self, plan: Plan, *, is_new: bool = False) -> Run:
+    def begin(self, plan: Plan) -> Run:
         """Create or resume the run with the plan's name.
 
-        With `is_new`, create a run in any case, named `name-2` and so on if the name is taken. Raises
-        SettingsChangedError if the run has matches under other settings; agents, games and conditions without
-        matches may change. Raises StoreError as `run` does.
+        Raises SettingsChangedError if the run has matches under other settings; agents, games and conditions
+        without matches may change. Raises StoreError as `run` does.
         """
-        taken = set(self.run_names())
         name = plan.name
-        if is_new:
-            number = 2
-            while name in taken:
-                name, number = f"{plan.name}-{number}", number + 1
-        if name in taken:
+        if name in self.run_names():
             self._check_settings(self.run(name), plan)
         with store_errors(self.path):
             self._link.execute(
@@ -197,7 +191,7 @@ class Store:
             raise SettingsChangedError(
                 f"{self.path}: run {run.name!r} has {self.match_count(run)} matches under other settings:\n  "
                 + "\n  ".join(changes)
-                + "\nRestore the old settings, or start a new run (--new)."
+                + "\nRestore the old settings, or give a new run another name (--run NAME)."
             )
 
     def _played_settings(self, run: Run) -> dict[str, str]:

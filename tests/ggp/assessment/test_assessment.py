@@ -207,8 +207,8 @@ def test_search_beats_chance():
 
 def test_command_prints_a_score_card_and_json():
     runner = CliRunner()
-    options = ["--skill", "tactics 1", "--engine", "reasoner"]
-    shown = runner.invoke(app, ["assess", "legal", *options, "--verbose"])
+    options = ["--only", "tactics 1"]
+    shown = runner.invoke(app, ["assess", "legal", *options])
     assert shown.exit_code == 0, shown.output
     assert "tactics 1" in shown.output
     card = json.loads(runner.invoke(app, ["assess", "legal", *options, "--json"]).output)
@@ -219,11 +219,10 @@ def test_command_prints_a_score_card_and_json():
     ("arguments", "words"),
     [
         (["nobody"], "unknown player 'nobody'"),
-        (["random", "--skill", "magic"], "unknown skill 'magic'"),
-        (["http://127.0.0.1:1", "--skill", "tactics 1"], "no connection"),
-        (["http://127.0.0.1:1", "--skill", "tactics 1", "--no-conformance"], "no connection"),
+        (["random", "--only", "magic"], "unknown skill 'magic'"),
+        (["http://127.0.0.1:1", "--only", "tactics 1"], "no connection"),
         (
-            ["human", "--skill", "tactics 1"],
+            ["human", "--only", "tactics 1"],
             "unknown player 'human': expected mcts, alphabeta, solving, tablebase, uct, random, legal, text",
         ),
         (["random", "--play-clock", "nan"], "is not a number"),

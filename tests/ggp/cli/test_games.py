@@ -40,10 +40,10 @@ def test_games_of_the_current_folder_come_first(tmp_path, monkeypatch):
 
 
 def test_info_shows_title_and_rules_of_the_sheet():
-    code, out = run("info", "nim", "--engine", "reasoner", "--playouts", 2)
+    code, out = run("games", "info", "nim")
     assert code == 0
     assert "Nim with heaps of 1, 3, 5 and 7, normal play" in out
     assert "how to play" in out
     assert "makes one heap" in out
-    data = json.loads(run("info", "nim", "--engine", "reasoner", "--playouts", 2, "--json")[1])
+    data = json.loads(run("games", "info", "nim", "--json")[1])
     assert data["title"].startswith("Nim with heaps")

@@ -52,11 +52,13 @@ def test_every_command_has_help(ggp, name):
 
 def commands_with_options():
     """Every command with its name, subcommands of groups included."""
-    for name in sorted(cli.COMMANDS.keys() - {"bench"}):
+    for name in cli.COMMANDS:
         command = cli.app.get_command(click.Context(cli.app), name)
         yield name, command
         if isinstance(command, click.Group):
-            yield from ((f"{name} {sub}", each) for sub, each in command.commands.items())
+            context = click.Context(command)
+            for sub in command.list_commands(context):
+                yield f"{name} {sub}", command.get_command(context, sub)
 
 
 @pytest.mark.parametrize(("name", "command"), list(commands_with_options()))
@@ -69,7 +71,29 @@ def test_every_option_has_help_that_makes_sense_alone(name, command):
             assert len(text.split()) > 1, f"ggp {name} {option.opts[0]}: {text!r}"
 
 
-LIGHT = ("tournament", "match", "info", "solve", "learn", "assess", "manage", "player")
+MAX_COMMANDS, MAX_OPTIONS = 17, 120
+
+
+def test_the_command_line_stays_small():
+    """More commands or options cost every reader of the help: raise these numbers with a reason only."""
+    commands = dict(commands_with_options())
+    assert len([name for name in commands if " " not in name]) <= MAX_COMMANDS
+    options = [
+        option
+        for command in (cli.app, *commands.values())
+        for option in command.params
+        if isinstance(option, click.Option)
+    ]
+    assert len(options) <= MAX_OPTIONS
+
+
+@pytest.mark.parametrize(("old", "new"), cli.RENAMED.items())
+def test_old_commands_answer_with_the_new_one_in_one_line(ggp, old, new):
+    assert ggp(old, "nim") == (2, "", f"error: {old!r} is now 'ggp {new}'\n")
+    assert ggp(*new.split(), "--help")[0] == 0
+
+
+LIGHT = ("tournament", "match", "games.info", "solve", "prepare.evaluation", "assess", "manage", "player")
 
 
 @pytest.mark.parametrize("name", mostly_slow(LIGHT, 3))
@@ -120,15 +144,15 @@ MISTAKES = (
     ["match", "tictactoe", "alphabeta:coalition=both"],
     ["match", "tictactoe", "alphabeta:coalition=1+7", "random"],
     ["match", "tictactoe", "tablebase:file=nosuch"],
-    ["match", "tictactoe", "--tablebase", __file__],
+    ["match", "tictactoe", f"tablebase:file={__file__}"],
     ["match", "tictactoe", "mcts", "http://localhost:1"],
     ["bench", "nosuch"],
-    ["bench", "tictactoe", "--search", "--policy", "best"],
+    ["bench", "tictactoe", "--policy", "best"],
     ["solve", "nosuch"],
-    ["learn", "nosuch", "--out", "x.json"],
-    ["learn", "tictactoe", "--out", "no/such/folder.json"],
-    ["features", "nosuch"],
-    ["info", "nosuch"],
+    ["prepare", "evaluation", "nosuch", "--out", "x.json"],
+    ["prepare", "evaluation", "tictactoe", "--out", "no/such/folder.json"],
+    ["games", "features", "nosuch"],
+    ["games", "info", "nosuch"],
     ["assess", "nosuch"],
     ["assess", "alphabeta:depth=deep"],
     ["manage", "nosuch", "localhost"],
@@ -136,7 +160,6 @@ MISTAKES = (
     ["player", "--agent", "human"],
     ["player", "--agent", "solving:speed=2"],
     ["player", "--agent", "alphabeta:coalition=both"],
-    ["player", "--tablebase", __file__],
     ["tournament", "nosuch.toml"],
 )
 
@@ -214,10 +237,13 @@ def test_ctrl_c_that_strikes_in_a_finalizer_ends_the_command(tmp_path):
     ("arguments", "part"),
     [
         (["nothing"], "No such command"),
-        (["mtach", "tictactoe"], "No such command 'mtach'. Did you mean teach or match?"),
+        (["mtach", "tictactoe"], "No such command 'mtach'. Did you mean match?"),
         (["play", "tictactoe"], "No such command 'play': `ggp match GAME human` plays in the terminal"),
         (["game"], "No such command 'game': `ggp games` lists the games"),
-        (["help", "mtach"], "Did you mean teach or match?"),
+        (["tune", "nim"], "error: 'tune' is now 'ggp prepare options'"),
+        (["prepare", "books"], "No such command 'books'. Did you mean book?"),
+        (["items", "nim"], "No such command 'nim'"),
+        (["help", "mtach"], "Did you mean match?"),
         (["match", "tictactoe", "humen"], "unknown player 'humen'. Did you mean human?"),
         (
             ["match", "tictactoe", "mcts:simulation=9"],
@@ -242,8 +268,7 @@ def test_ctrl_c_that_strikes_in_a_finalizer_ends_the_command(tmp_path):
         (["match", "tictactoe", "mcts:ponder=1"], "ponder must be on or off"),
         (["match", "tictactoe", "mcts:head_start=no"], "head_start must be on or off"),
         (["replay", "tictactoe", "no-such-trace.gz"], "does not exist"),
-        (["bench", "tictactoe", "--policy", "mast"], "--policy goes with --search"),
-        (["bench", "tictactoe", "--search", "--engine", "reasoner"], "on lanes"),
+        (["bench", "tictactoe", "--policy", "mast", "--engine", "reasoner"], "on lanes"),
         (["validate", "nosuchgame"], "no such file or game"),
         (["match", "no/such.kif"], "no/such.kif: no such file.\n"),
         (["match", "connectfour", "localhost:9147"], "is written http://localhost:9147"),
@@ -252,8 +277,8 @@ def test_ctrl_c_that_strikes_in_a_finalizer_ends_the_command(tmp_path):
             "expected mcts, alphabeta, solving, tablebase, uct, random, legal, text, with",
         ),
         (["bench", "nosuchgame"], "no such file or game"),
-        (["bench", "tictactoe", "--search", "--policy", "best"], "unknown policy 'best'"),
-        (["learn", "tictactoe", "--out", "/dev/null/x.json"], "--out"),
+        (["bench", "tictactoe", "--policy", "best"], "unknown policy 'best'"),
+        (["prepare", "evaluation", "tictactoe", "--out", "/dev/null/x.json"], "--out"),
     ],
 )
 def test_wrong_usage_exits_with_2_and_one_message(ggp, arguments, part):
@@ -271,7 +296,7 @@ def test_help_of_a_command_can_be_asked_for_in_words(ggp, topic):
 def test_at_most_ten_findings_are_printed_where_a_game_is_wanted(ggp, tmp_path):
     sheet = tmp_path / "prose.kif"
     sheet.write_text("\n".join(f"(<= (p{number} ?x) (not (q ?x)))" for number in range(14)))
-    code, _, err = ggp("info", sheet)
+    code, _, err = ggp("games", "info", sheet)
     assert code == 1
     assert err.count(": error GDL") == 10
     assert err.endswith("and 5 more findings: ggp validate lists all\n")
@@ -294,7 +319,7 @@ def test_files_other_than_records_are_refused_in_a_sentence(ggp, tmp_path, conte
 def test_errors_in_rules_are_located(ggp, tmp_path, text, code_of_rule):
     sheet = tmp_path / "bad.kif"
     sheet.write_text(text)
-    for command in (["match", sheet], ["info", sheet]):
+    for command in (["match", sheet], ["games", "info", sheet]):
         code, _, err = ggp(*command)
         assert code == 1
         assert "bad.kif:1:" in err
@@ -305,7 +330,7 @@ def test_errors_in_rules_are_located(ggp, tmp_path, text, code_of_rule):
     assert code_of_rule in out
 
 
-@pytest.mark.parametrize("command", [["solve"], ["info", "--engine", "lanes"], ["features"]])
+@pytest.mark.parametrize("command", [["solve"], ["match", "--engine", "lanes"], ["games", "features"]])
 def test_rules_without_a_circuit_are_reported_in_one_line(ggp, tmp_path, monkeypatch, command):
     monkeypatch.setattr("ggp.circuit.construction.GATE_INPUT_LIMIT", 3)
     sheet = tmp_path / "large.kif"
@@ -532,7 +557,7 @@ def test_replay_exit_codes(ggp, tmp_path):
 def test_learning_from_faulty_rules_is_reported_in_one_line(ggp, tmp_path):
     sheet = tmp_path / "goalless.kif"
     sheet.write_text("(role a) (init p) (legal a go) (legal a stay) (next q) (<= terminal (true q))")
-    code, _, err = ggp("learn", sheet, "--out", tmp_path / "weights.json", "--games", "1")
+    code, _, err = ggp("prepare", "evaluation", sheet, "--out", tmp_path / "weights.json", "--games", "1")
     assert code == 1
     assert "a needs one goal value" in err
     assert "bug" not in err
@@ -541,7 +566,7 @@ def test_learning_from_faulty_rules_is_reported_in_one_line(ggp, tmp_path):
 def test_properties_without_evidence_are_not_reported(ggp, tmp_path):
     sheet = tmp_path / "endless.kif"
     sheet.write_text("(role a) (init p) (legal a go) (next p) (<= terminal (true q)) (goal a 100)")
-    _, out, _ = ggp("validate", sheet, "--play", "--playouts", "2", "--step-limit", "5")
+    _, out, _ = ggp("validate", sheet, "--play", "--limit", "playouts=2,steps=5")
     assert "refuted  every match ends" in out
     assert "exactly one goal" not in out
     assert "the longest match" not in out
@@ -562,13 +587,10 @@ def test_replay_follows_the_reference_traces(ggp, corpus_dir, name):
     [
         ("bench", "nim", "--seconds", "nan"),
         ("solve", "nim", "--seconds", "nan"),
-        ("info", "nim", "--seconds", "nan"),
-        ("features", "nim", "--seconds", "nan"),
         ("validate", "nim", "--seconds", "nan"),
         ("player", "--margin", "nan"),
-        ("player", "--start-margin", "nan"),
         ("match", "nim", "--play-clock", "nan"),
-        ("tournament", "--game", "nim", "--agents", "random", "legal", "--elo1", "nan"),
+        ("prepare", "endings", "nim", "--limit", "seconds=nan"),
     ],
 )
 def test_nan_is_rejected(ggp, arguments):
@@ -579,11 +601,11 @@ def test_nan_is_rejected(ggp, arguments):
 
 def test_a_pipe_or_an_empty_name_is_not_a_rule_sheet(ggp, tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe.kif")
-    code, _, err = ggp("info", tmp_path / "pipe.kif")
+    code, _, err = ggp("games", "info", tmp_path / "pipe.kif")
     assert code == 2
     assert "is a pipe or a device" in err
     for name in ("", "-"):
-        code, _, err = ggp("info", name)
+        code, _, err = ggp("games", "info", name)
         assert code == 2
         assert f"{name!r} is not a rule sheet" in err
     sheet = tmp_path / "a.kif"
@@ -611,7 +633,7 @@ def test_match_is_played_by_the_interpreter_where_grounding_takes_long(ggp, tmp_
     sheet = tmp_path / "deal.kif"
     succ = " ".join(f"(succ {n} {n + 1})" for n in range(60))
     sheet.write_text(EXPLODING.format(succ=succ).replace("(succ ?d ?h)", "(succ ?d ?h) (distinct ?d ?b)"))
-    _, out, err = ggp("match", sheet, "random", "--seed", 1, "--step-limit", 1, "--no-cache")
+    _, out, err = ggp("match", sheet, "random", "--seed", 1, "--limit", "steps=1")
     assert "falling back to the interpreter (slower)" in err
-    assert f"`ggp info {sheet}` gives it more time" in err
+    assert f"`ggp games info {sheet}` gives it more time" in err
     assert "host wait" in out

@@ -43,20 +43,33 @@ def test_json_has_what_the_text_has(ggp):  # noqa: F811
         (["kuhn_poker", "--save", "x.solution"], "--save and --work need retrograde: cfr keeps no states"),
         (["signalling"], "3 roles besides `random`: equilibria are found for two"),
         (
-            ["leduc_poker", "--histories", "100"],
+            ["leduc_poker", "--limit", "histories=100"],
             "leduc_poker: more than 100 histories; --method double-oracle",
         ),
         (["monty_hall", "--method", "double-oracle"], "a double oracle needs two roles"),
         (["kuhn_poker", "--method", "retrograde"], "hidden information"),
         (["kuhn_poker", "--accuracy", "-1"], "at least 0"),
-        (["kuhn_poker", "--against", "human"], "unknown player 'human'"),
-        (["kuhn_poker", "--against", "nobody"], "unknown player 'nobody'"),
-        (["tictactoe", "--against", "legal"], "--against is for games with hidden information"),
-        (["monty_hall", "--against", "legal"], "--against is for games of two roles"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(ggp, arguments, message):  # noqa: F811
     code, _, err = ggp("solve", *arguments)
+    assert code != 0
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["human", "--exploit", "kuhn_poker"], "unknown player 'human'"),
+        (["nobody", "--exploit", "kuhn_poker"], "unknown player 'nobody'"),
+        (["legal", "--exploit", "tictactoe"], "--exploit is for games with hidden information"),
+        (["legal", "--exploit", "monty_hall"], "--exploit is for games of two roles"),
+        (["legal", "--exploit", "kuhn_poker", "--regret"], "--exploit is a test of its own"),
+    ],
+)
+def test_what_cannot_be_exploited_is_one_line(ggp, arguments, message):  # noqa: F811
+    code, _, err = ggp("assess", *arguments)
     assert code != 0
     assert message in err
     assert "Traceback" not in err
@@ -79,11 +92,11 @@ def test_a_result_that_is_not_accurate_says_so():
 
 
 def test_against_a_player_says_what_best_responses_leave_it(ggp):  # noqa: F811
-    code, out, err = ggp("solve", "kuhn_poker", "--against", "legal", "--samples", "1")
+    code, out, err = ggp("assess", "legal", "--exploit", "kuhn_poker", "--count", "1")
     assert code == 0, err
     assert out.splitlines()[0] == "kuhn_poker: legal is exploitable by 8.33333 goals"
     assert "as second it earns 41.6667 against a best response; the value is 51.3889" in out
-    data = json.loads(ggp("solve", "kuhn_poker", "--against", "legal", "--samples", "1", "--json")[1])
+    data = json.loads(ggp("assess", "legal", "--exploit", "kuhn_poker", "--count", "1", "--json")[1])
     assert data["exploitability"] == pytest.approx(25 / 3)
     assert data["answers"] == data["information_sets"] == 9
     assert data["faults"] == []

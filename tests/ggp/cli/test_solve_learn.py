@@ -1,10 +1,10 @@
-"""What `ggp solve` and `ggp learn` promise around the work itself: clocks, progress, Ctrl-C."""
+"""What `ggp solve` and `ggp prepare evaluation` promise around the work itself: clocks, progress, Ctrl-C."""
 
 import pytest
 
-import ggp.cli.learn as learn
 import ggp.cli.solve as solve
 from ggp.cli.main import app
+from ggp.cli.progress import progress_of
 from ggp.features.evaluation import LinearEvaluation
 from ggp.solver import SolverError
 
@@ -25,13 +25,13 @@ def test_the_time_of_solve_begins_after_compiling(monkeypatch):
     assert seen == [507.0]
 
 
-def test_learn_shows_how_many_games_are_played(monkeypatch, tmp_path, capsys):
+def test_progress_is_shown_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
-    with learn._progress("nim", 40) as report:
+    with progress_of(lambda played, error: f"{played} of 40 games, error {error:.2f}") as report:
         report(8, 0.25)
     # The status line is drawn once more when it ends.
-    assert "nim: 8 of 40 games, mean squared error 0.2500" in capsys.readouterr().err
+    assert "8 of 40 games, error 0.25" in capsys.readouterr().err
 
 
 def test_learn_keeps_what_it_learned_before_ctrl_c(monkeypatch, tmp_path, capsys):
@@ -46,7 +46,9 @@ def test_learn_keeps_what_it_learned_before_ctrl_c(monkeypatch, tmp_path, capsys
     monkeypatch.setattr(SelfPlayLearner, "run", interrupted)
     out = tmp_path / "w.json"
     with pytest.raises(SystemExit) as ended:
-        app.main(["learn", "tictactoe", "--out", str(out), "--games", "40"], standalone_mode=False)
+        app.main(
+            ["prepare", "evaluation", "tictactoe", "--out", str(out), "--games", "40"], standalone_mode=False
+        )
     assert ended.value.code == 130
     assert LinearEvaluation.load(out).weights
     assert "interrupted; what was learned is kept" in capsys.readouterr().err

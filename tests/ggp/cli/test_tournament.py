@@ -36,26 +36,27 @@ PLAY = ("--game", "small.kif", "--agents", "random", "legal", "--repetitions", "
 
 
 def test_flags_play_a_tournament_and_resuming_adds_nothing(ggp, tmp_path):
-    code, output = ggp(*PLAY, "--engine", "reasoner", "--report", "out")
+    code, output = ggp(*PLAY, "--set", "engine=reasoner")
     assert code == 0
     assert "4 of 4 matches; 0 faults, 0 aborted" in output
     assert "random vs legal" in output
+    assert ggp("show", "tournament.sqlite", "--report", "out")[0] == 0
     assert (tmp_path / "out" / "report.md").read_text().startswith("# small\n")
-    code, output = ggp("show", "tournament.sqlite", "--markdown")
-    before = output
-    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
-    assert ggp("resume", "tournament.sqlite", "--workers", "1")[0] == 0
-    assert ggp("show", "tournament.sqlite", "--markdown")[1] == before
+    before = ggp("show", "tournament.sqlite")[1]
+    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
+    assert ggp("run", "tournament.sqlite", "--workers", "1")[0] == 0
+    assert ggp("show", "tournament.sqlite")[1] == before
 
 
 def test_changed_settings_are_rejected_and_new_runs_are_not(ggp):
-    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
-    code, output = ggp(*PLAY, "--engine", "reasoner", "--play-clock", "2")
+    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
+    code, output = ggp(*PLAY, "--set", "engine=reasoner", "--play-clock", "2")
     assert code == 1
     assert "condition default was" in output
-    assert "--new" in output
-    assert ggp(*PLAY, "--engine", "reasoner", "--play-clock", "2", "--new")[0] == 0
-    assert ggp("show", "tournament.sqlite", "--runs")[1] == "small: 4 matches\nsmall-2: 4 matches\n"
+    assert "--run NAME" in output
+    assert ggp(*PLAY, "--set", "engine=reasoner", "--play-clock", "2", "--run", "other")[0] == 0
+    shown = ggp("show", "tournament.sqlite")[1]
+    assert "runs, for --run: small (4 matches), other (4 matches)\n" in shown
 
 
 def test_config_file_is_played_and_exported(ggp, tmp_path):
@@ -72,8 +73,7 @@ def test_config_file_is_played_and_exported(ggp, tmp_path):
     assert ggp("export", "t.sqlite", "few.csv", "--columns", "game,goal,repetition")[0] == 0
     assert (tmp_path / "few.csv").read_text().splitlines()[0] == "game,repetition,goal1,goal2"
     assert [len(row) for row in csv.reader((tmp_path / "few.csv").open())] == [4, 4, 4]
-    assert ggp("export", "t.sqlite", "other.csv", "--records")[0] == 2
-    assert ggp("export", "t.sqlite", "all.jsonl", "--records")[0] == 0
+    assert ggp("export", "t.sqlite", "all.jsonl")[0] == 0
     lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
     assert all(len(line["record"]["moves"]) == 1 for line in lines)
 
@@ -93,7 +93,7 @@ def wrong(ggp, tmp_path):
     """A played tournament of an agent that only answers illegal moves."""
     (tmp_path / "wrong.py").write_text(WRONG)
     agents = ("--agents", "wrong.py:Wrong", "legal", "--repetitions", "1", "--workers", "1")
-    assert ggp("--game", "small.kif", *agents, "--engine", "reasoner")[0] == 0
+    assert ggp("--game", "small.kif", *agents, "--set", "engine=reasoner")[0] == 0
 
 
 def test_an_agent_is_shown_its_faults_and_how_to_replay_them(ggp, wrong):
@@ -186,19 +186,22 @@ def test_published_matches_with_faults_are_rejected(published, tmp_path):
         ),
         (("--game", "small.kif", "--agents", "--repetitions", "1"), "needs at least one value"),
         (("--game", "nowhere", "--agents", "random", "legal"), "no such file or game"),
-        ((*PLAY, "--until", "soon"), "expected sprt or a width"),
+        ((*PLAY, "--set", "until=soon"), "expected sprt, sprt:ELO0:ELO1 or a width"),
+        ((*PLAY, "--set", "seed"), "expected KEY=VALUE"),
+        ((*PLAY, "--set", "luck=1"), "unknown key 'luck'"),
+        (("resume", "t.sqlite"), "error: 'tournament resume' is now 'ggp tournament run'"),
         ((*PLAY, "--repetitions", "0"), "at least 1"),
         ((*PLAY, "--workers", "none"), "number of processes"),
         ((*PLAY, "--workers", "1", "--only", "chess"), "no condition, game or agent 'chess'"),
         ((*PLAY, "--play-clock", "nan"), "more than 0"),
-        ((*PLAY, "--start-clock", "inf"), "at most a week"),
+        ((*PLAY, "--set", "start_clock=inf"), "at most a week"),
         (("missing.toml",), "missing.toml"),
         (("shwo", "t.sqlite"), "No such command 'shwo'. Did you mean show?"),
         (("show", "missing.sqlite"), "missing.sqlite"),
         (("show", "small.kif"), "not a tournament store"),
         (("export", "missing.sqlite"), "missing.sqlite"),
         (("export", "missing.sqlite", "-", "--columns", "game,chess"), "unknown column 'chess'"),
-        (("export", "missing.sqlite", "a.jsonl", "--columns", "game"), "--columns needs --format csv"),
+        (("export", "missing.sqlite", "a.jsonl", "--columns", "game"), "--columns is for CSV"),
     ],
 )
 def test_mistakes_are_reported(ggp, arguments, words):
@@ -223,9 +226,9 @@ def test_excessive_files_are_reported(ggp, tmp_path, text):
 
 def test_flags_and_file_do_not_mix(ggp, tmp_path):
     (tmp_path / "t.toml").write_text('games = ["nim"]\nagents = { a = "random", b = "legal" }\n')
-    code, output = ggp("t.toml", "--simulations", "5")
+    code, output = ggp("t.toml", "--set", "simulations=5")
     assert code == 2
-    assert "--simulations: not allowed with a CONFIG file; set this in t.toml" in output
+    assert "--set: not allowed with t.toml, which has the configuration" in output
 
 
 def test_errors_in_a_file_include_their_line(ggp, tmp_path):
@@ -237,7 +240,7 @@ def test_errors_in_a_file_include_their_line(ggp, tmp_path):
 
 @pytest.mark.slow
 def test_unplayable_matches_are_reported_in_a_sentence(ggp):
-    agents = ("--agents", "random", "mcts:search=lanes", "--engine", "reasoner")
+    agents = ("--agents", "random", "mcts:search=lanes", "--set", "engine=reasoner")
     code, output = ggp("--game", "small.kif", *agents, *PLAY[5:])
     assert code == 1
     assert "mcts did not start: small is not compiled: there is no search on lanes" in output
@@ -245,7 +248,7 @@ def test_unplayable_matches_are_reported_in_a_sentence(ggp):
     growing = "(role a) (role b) (init (n z)) (<= (next (n (s ?x))) (true (n ?x))) (legal a x) (legal b x)"
     Path("growing.kif").write_text(f"{growing} (goal a 0) (goal b 0) (<= terminal (true (n (s z))))")
     games = ("--game", "growing.kif", "tictactoe", *PLAY[2:6], "6", "--store", "other.sqlite")
-    code, output = ggp(*games, "--engine", "lanes", "--workers", "1")
+    code, output = ggp(*games, "--set", "engine=lanes", "--workers", "1")
     assert code == 1
     assert "gave up on growing after 10 failures; 2 matches skipped" in output
     assert "12 of 24 matches" in output
@@ -254,19 +257,19 @@ def test_unplayable_matches_are_reported_in_a_sentence(ggp):
 
 
 def test_write_errors_of_the_store_include_how_to_resume(ggp, monkeypatch):
-    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
 
     def fail(self, run, result):
         raise StoreError("tournament.sqlite: database or disk is full")
 
     with monkeypatch.context() as patch:
         patch.setattr(Store, "add", fail)
-        code, output = ggp(*PLAY[:6], "3", *PLAY[7:], "--engine", "reasoner")
+        code, output = ggp(*PLAY[:6], "3", *PLAY[7:], "--set", "engine=reasoner")
     assert code == 1
     assert "database or disk is full; stored matches are safe" in output
-    assert "resume with: ggp tournament resume tournament.sqlite --run small" in output
+    assert "resume with: ggp tournament run tournament.sqlite --run small" in output
     assert "4 of 6 matches" in output
-    assert ggp("resume", "tournament.sqlite", "--workers", "1")[0] == 0
+    assert ggp("run", "tournament.sqlite", "--workers", "1")[0] == 0
 
 
 def test_lost_workers_are_reported_with_how_to_resume(ggp, monkeypatch):
@@ -274,16 +277,16 @@ def test_lost_workers_are_reported_with_how_to_resume(ggp, monkeypatch):
         raise WorkersError("the Dask scheduler is gone")
 
     monkeypatch.setattr("ggp.tournament.pool.ProcessWorkers.size", fail)
-    code, output = ggp(*PLAY, "--engine", "reasoner")
+    code, output = ggp(*PLAY, "--set", "engine=reasoner")
     assert code == 1
     assert "the Dask scheduler is gone; stored matches are safe; resume with: ggp tournament" in output
     assert "0 of 4 matches" in output
-    _, output = ggp(*PLAY, "--engine", "reasoner", "--store", "[old] results.sqlite", "--name", "a b")
-    assert "resume with: ggp tournament resume '[old] results.sqlite' --run 'a b'" in output
+    _, output = ggp(*PLAY, "--set", "engine=reasoner", "--store", "[old] results.sqlite", "--run", "a b")
+    assert "resume with: ggp tournament run '[old] results.sqlite' --run 'a b'" in output
 
 
 def test_read_errors_of_the_store_are_reported(ggp, monkeypatch):
-    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
 
     def fail(self, run):
         raise sqlite3.DatabaseError("database disk image is malformed")
@@ -298,14 +301,14 @@ def test_aborted_matches_are_reported(ggp, tmp_path):
         "(<= (next s) (does b x)) (<= terminal (true over)) (goal a 0) (goal b 0)"
         "(<= (next never) (does a x)) (<= (next over) (does a x))"
     )
-    code, output = ggp("--game", "stuck.kif", *PLAY[2:], "--engine", "reasoner")
+    code, output = ggp("--game", "stuck.kif", *PLAY[2:], "--set", "engine=reasoner")
     assert "4 aborted matches" in output
     assert code == 0
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_exporting_an_empty_run_is_an_error(ggp, tmp_path, kind):
-    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
     with sqlite3.connect("tournament.sqlite") as link:
         link.execute("delete from seat")
         link.execute("delete from match")
@@ -316,10 +319,10 @@ def test_exporting_an_empty_run_is_an_error(ggp, tmp_path, kind):
 
 
 def test_a_broken_record_is_reported_without_a_traceback(ggp):
-    assert ggp(*PLAY, "--engine", "reasoner")[0] == 0
+    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
     with sqlite3.connect("tournament.sqlite") as link:
         link.execute("update match set record = ?", (b"broken",))
-    code, output = ggp("export", "tournament.sqlite", "-", "--records")
+    code, output = ggp("export", "tournament.sqlite", "out.jsonl")
     assert code == 1
     assert "has a broken record" in output
     assert "bug" not in output

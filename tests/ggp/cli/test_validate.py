@@ -63,8 +63,7 @@ def test_standard_input(run):
     result = run("validate", "-", stdin=BROKEN)
     assert result.exit_code == 1
     assert "<stdin>:8:10: error GDL205" in result.stdout
-    assert run("validate", "-", "--syntax", "infix", stdin=FINE).exit_code == 1
-    assert run("validate", "-", "--syntax", "kif", stdin=FINE).exit_code == 0
+    assert run("validate", "-", stdin=FINE).exit_code == 0
 
 
 @pytest.mark.parametrize("output", ["json", "sarif"])
@@ -92,7 +91,7 @@ def test_explain(run):
 
 
 def test_codes_are_listed(run):
-    result = run("validate", "--codes")
+    result = run("validate", "--explain", "all")
     assert result.exit_code == 0
     assert "GDL304  warning  variable that occurs only once (off by default, fixable)\n" in result.stdout
     assert "GDL401  error    match that does not end (by playing)\n" in result.stdout
@@ -105,8 +104,8 @@ def test_selected_codes_decide_output_and_exit_code(run, tmp_path):
     only = run("validate", "--select", "gdl307,GDL315", "warned.kif").stdout
     assert "GDL307" in only
     assert "GDL310" not in only
-    assert run("validate", "--strict", "--ignore", "GDL3", "warned.kif").exit_code == 0
-    assert run("validate", "--ignore", "GDL9", "warned.kif").exit_code == 2
+    assert run("validate", "--strict", "--select", "ALL,-GDL3", "warned.kif").exit_code == 0
+    assert run("validate", "--select=-GDL9", "warned.kif").exit_code == 2
 
 
 def test_comment_silences_faults_found_by_playing(run, tmp_path):
@@ -114,11 +113,11 @@ def test_comment_silences_faults_found_by_playing(run, tmp_path):
     endless = (
         endless.replace("(true b)", "(true a) (true d)") + "(<= (next d) (true e))(<= (next e) (true d))"
     )
-    options = ("--play", "--playouts", "1", "--step-limit", "5", "-")
+    options = ("--play", "--limit", "playouts=1,steps=5", "-")
     assert "GDL401" in run("validate", *options, stdin=endless).stdout
     silent = run("validate", *options, stdin=endless + "\n; gdl: ignore-file GDL401\n").stdout
     assert "error GDL401" not in silent
-    assert "error GDL401" not in run("validate", "--ignore", "GDL4", *options, stdin=endless).stdout
+    assert "error GDL401" not in run("validate", "--select", "-GDL4", *options, stdin=endless).stdout
 
 
 def test_fix_corrects_files(run, tmp_path):
@@ -147,13 +146,12 @@ def test_fix_leaves_broken_and_infix_sheets_unchanged(run, tmp_path, content):
 
 def test_statistics(run, tmp_path):
     write(tmp_path, fine=FINE, warned=WARNED + "(<= (spare 1))\n")
-    result = run("validate", "--statistics", ".")
+    result = run("validate", "--format", "statistics", ".")
     assert result.stdout == (
         "     2  GDL307   relation that nothing needs (in 1 sheet)\n"
         "     1  GDL312 * rule without a body (in 1 sheet)\n"
     )
-    assert run("validate", "--statistics", "fine.kif").stdout == ""
-    assert run("validate", "--statistics", "--format", "json", "fine.kif").exit_code == 2
+    assert run("validate", "--format", "statistics", "fine.kif").stdout == ""
 
 
 def test_static_checks_import_no_compiler():
@@ -174,7 +172,6 @@ def test_format_rewrites_files_once(run, tmp_path):
     path = tmp_path / "sheet.kif"
     path.chmod(0o640)
     assert run("format", "--check", "sheet.kif").exit_code == 1
-    assert "+    (true a))" in run("format", "--diff", "sheet.kif").stdout
     assert path.read_text() == untidy
     assert run("format", "sheet.kif").exit_code == 0
     assert path.read_text() == FINE
@@ -264,7 +261,7 @@ def test_json_reports_every_sheet_whatever_is_wrong_with_one(run, tmp_path, monk
     write(tmp_path, fine=FINE, broken=BROKEN, open="(role r", deep="(a " * 5000)
     (tmp_path / "binary.kif").write_bytes(bytes(range(256)))
     names = ["gone.kif", "open.kif", "binary.kif", "deep.kif", "/dev/null", "broken.kif", "fine.kif"]
-    result = run("validate", "--json", *names)
+    result = run("validate", "--format", "json", *names)
     assert result.exit_code == 2
     sheets = json.loads(result.stdout)["sheets"]
     assert len(sheets) == len(names)
@@ -279,6 +276,6 @@ def test_json_reports_every_sheet_whatever_is_wrong_with_one(run, tmp_path, monk
         return really(name, request)
 
     monkeypatch.setattr("ggp.cli.validate.examine", fail)
-    sheets = json.loads(run("validate", "--json", *names).stdout)["sheets"]
+    sheets = json.loads(run("validate", "--format", "json", *names).stdout)["sheets"]
     assert sheets[1]["unreadable"] == "open.kif: too large to check (RecursionError)"
     assert sheets[-2]["diagnostics"]

@@ -296,7 +296,7 @@ def test_the_same_seed_gives_the_same_figures():
 
 @pytest.mark.slow
 def test_workers_judge_as_this_process_does(tmp_path):
-    few = ["--simulations", "16", "--matches", "16", "--playouts", "32", "--json", "--page"]
+    few = ["--limit", "simulations=16,matches=16,playouts=32", "--json", "--page"]
     arguments = ["nim", "nosuch", "tictactoe", *few, str(tmp_path / "page.html")]
     lines = [
         [json.loads(line) for line in CliRunner().invoke(command, [*arguments, *more]).stdout.splitlines()]
@@ -313,7 +313,7 @@ def test_workers_judge_as_this_process_does(tmp_path):
 def test_a_dask_cluster_judges_many_sheets():
     distributed = pytest.importorskip("distributed", reason="Dask workers need the extra `distributed`")
     one = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
-    few = ["--simulations", "16", "--matches", "16", "--playouts", "32", "--json"]
+    few = ["--limit", "simulations=16,matches=16,playouts=32", "--json"]
     with distributed.LocalCluster(**one) as cluster:
         address = cluster.scheduler_address.replace("tcp://", "dask://")
         result = CliRunner().invoke(command, ["nim", "nosuch", "tictactoe", *few, "--workers", address])
@@ -327,7 +327,7 @@ def test_a_dask_cluster_judges_many_sheets():
 def test_command_prints_a_line_of_json_for_each_sheet_and_checks_requirements(tmp_path):
     sheet = tmp_path / "coin.kif"
     sheet.write_text(COIN)
-    few = ["--simulations", "16", "--matches", "16", "--playouts", "32", "--json"]
+    few = ["--limit", "simulations=16,matches=16,playouts=32", "--json"]
     arguments = [str(sheet), "nosuch", "nim", *few, "--require", "balance>=0.5"]
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 1

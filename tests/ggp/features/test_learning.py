@@ -112,7 +112,9 @@ def test_goal_of_states_is_a_sigmoid_of_the_weights():
 
 def test_learn_command_writes_weights_and_shows_the_curve(tmp_path, capsys):
     out = tmp_path / "w.json"
-    app.main(["learn", "tictactoe", "--out", str(out), "--games", "40"], standalone_mode=False)
+    app.main(
+        ["prepare", "evaluation", "tictactoe", "--out", str(out), "--games", "40"], standalone_mode=False
+    )
     printed = capsys.readouterr().out
     assert "40 games" in printed
     assert "weights written to" in printed

@@ -159,7 +159,7 @@ def test_recorded_playouts_follow_the_rules(name):
 
 def test_features_command_shows_cells(tmp_path, capsys):
     picture = tmp_path / "weights.svg"
-    arguments = ["features", "breakthrough_small", "--episodes", "128", "--draw", str(picture)]
+    arguments = ["games", "features", "breakthrough_small", "--draw", str(picture)]
     assert app.main(arguments, standalone_mode=False) == 0
     printed = capsys.readouterr().out
     assert "board of 5 × 5 cells" in printed
@@ -170,7 +170,7 @@ def test_features_command_shows_cells(tmp_path, capsys):
 
 
 def test_features_command_tells_json(capsys):
-    arguments = ["features", "checkers", "--episodes", "128", "--json"]
+    arguments = ["games", "features", "checkers", "--json"]
     assert app.main(arguments, standalone_mode=False) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["kind"] == "pieces"
@@ -183,7 +183,7 @@ def test_features_command_tells_json(capsys):
 
 def test_features_command_draws_pieces_as_bars(tmp_path):
     picture = tmp_path / "weights.svg"
-    arguments = ["features", "checkers", "--episodes", "64", "--json", "--draw", str(picture)]
+    arguments = ["games", "features", "checkers", "--json", "--draw", str(picture)]
     assert app.main(arguments, standalone_mode=False) == 0
     assert "black_king" in picture.read_text()
     ET.fromstring(picture.read_text())
@@ -201,5 +201,5 @@ def test_features_command_says_where_there_was_no_time(monkeypatch, capsys):
 def test_features_command_says_where_there_is_nothing(capsys):
     assert app.main(["features", "nim"], standalone_mode=False) == 1
     assert "no board" in capsys.readouterr().err
-    assert app.main(["features", "nim", "--json"], standalone_mode=False) == 1
+    assert app.main(["games", "features", "nim", "--json"], standalone_mode=False) == 1
     assert json.loads(capsys.readouterr().out)["board"] is None

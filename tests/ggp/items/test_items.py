@@ -224,7 +224,7 @@ def test_one_bad_sheet_does_not_stop_the_others(tmp_path):
     bad = tmp_path / "bad.kif"
     bad.write_text("(role x")
     files = [str(bad), "nim", "nim"]
-    arguments = ["items", *files, "--count", "4", "--engine", "reasoner", "--with-rules"]
+    arguments = ["items", "make", *files, "--count", "4", "--with-rules"]
     result = CliRunner().invoke(app, [*arguments, "--kinds", "legal,turn"])
     assert result.exit_code == 1
     assert "unclosed '('" in result.stderr
@@ -236,16 +236,20 @@ def test_one_bad_sheet_does_not_stop_the_others(tmp_path):
 
 def test_commands_write_and_grade_items(tmp_path):
     items, answers = tmp_path / "items.jsonl", tmp_path / "answers.jsonl"
-    written = CliRunner().invoke(app, ["items", "nim", "--count", "9", "--kinds", "goal", "--scramble"])
+    written = CliRunner().invoke(
+        app, ["items", "make", "nim", "--count", "9", "--kinds", "goal", "--scramble"]
+    )
     items.write_text(written.stdout)
     answers.write_text("".join(written.stdout.splitlines(keepends=True)[:5]))
-    found = json.loads(CliRunner().invoke(app, ["grade", str(items), str(answers), "--json"]).stdout)
+    found = json.loads(CliRunner().invoke(app, ["items", "grade", str(items), str(answers), "--json"]).stdout)
     assert (found["total"]["items"], found["total"]["correct"]) == (9, 4)
     assert found["groups"]["kind"]["goal"]["items"] == 9
-    table = CliRunner().invoke(app, ["grade", str(items), str(answers)]).stdout
+    table = CliRunner().invoke(app, ["items", "grade", str(items), str(answers)]).stdout
     assert "kind goal" in table
     assert "0.444" in table
-    assert CliRunner().invoke(app, ["grade", str(answers.parent / "none"), str(answers)]).exit_code == 2
+    assert (
+        CliRunner().invoke(app, ["items", "grade", str(answers.parent / "none"), str(answers)]).exit_code == 2
+    )
     assert CliRunner().invoke(app, ["items", "nim", "--kinds", "odd"]).exit_code == 2
     assert set(found["groups"]["game"]) == {"nim"}
     assert set(KINDS) >= set(found["groups"]["kind"])

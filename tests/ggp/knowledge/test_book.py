@@ -184,7 +184,7 @@ def test_damaged_books_are_refused(change, tmp_path):
 
 
 def test_the_command_keeps_a_book_and_resumes(data_folder, capsys, monkeypatch):
-    arguments = ["book", "tictactoe", "--plies", "1", "--simulations", "20", "--engine", "reasoner"]
+    arguments = ["prepare", "book", "tictactoe", "--plies", "1", "--seconds", "0.05"]
     app.main(arguments, standalone_mode=False)
     assert "tictactoe: 1 position (1 new)" in capsys.readouterr().out
     app.main([*arguments, "--plies", "2"], standalone_mode=False)
@@ -204,7 +204,7 @@ def test_the_command_keeps_a_book_and_resumes(data_folder, capsys, monkeypatch):
 
 def test_the_command_refuses_what_it_cannot_do_in_one_line(data_folder):
     with pytest.raises(click.ClickException, match="hidden information"):
-        app.main(["book", "kuhn_poker", "--engine", "reasoner"], standalone_mode=False)
+        app.main(["prepare", "book", "kuhn_poker"], standalone_mode=False)
     (data_folder / "b").write_text("no book")
     with pytest.raises(click.ClickException, match="incomplete or damaged"):
-        app.main(["book", "tictactoe", "-o", str(data_folder / "b")], standalone_mode=False)
+        app.main(["prepare", "book", "tictactoe", "-o", str(data_folder / "b")], standalone_mode=False)

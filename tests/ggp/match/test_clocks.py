@@ -80,7 +80,7 @@ def test_grace_is_one_setting_with_one_default(tmp_path):
             small_plan(tmp_path, **wrong)
     for command in ("match", "manage", "tournament run"):
         help_text = CliRunner().invoke(app, [*command.split(), "--help"]).output
-        assert "--grace" in help_text, command
+        assert "grace" in help_text, command
 
 
 def kernels():

@@ -237,7 +237,7 @@ def test_damaged_trials_begin_again(change, game, caplog):
 
 def test_info_says_how_the_trial_went(game, capsys):
     keep_trial(game, won=4, lost=1)
-    app.main(["info", "connectfour", "--seconds", "0.1"], standalone_mode=False)
+    app.main(["games", "info", "connectfour"], standalone_mode=False)
     assert (
         "trial matches of alpha-beta against policy=uniform,c=40: 4 won, 1 lost, 0 drawn"
         in capsys.readouterr().out

@@ -15,7 +15,7 @@ from ggp.features.evaluation import LinearEvaluation
 from ggp.game import RANDOM_ROLE
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.players.alphabeta import AlphaBetaPlayer
-from ggp.players.factory import make_player, tablebase_spec
+from ggp.players.factory import make_player
 from ggp.players.options import AlphaBetaOptions
 from ggp.players.simple import RandomPlayer
 from ggp.players.solving import LinePlanner, SolvingPlayer
@@ -365,26 +365,21 @@ def test_tablebase_leaves_the_observations_of_other_games_to_another_player(tmp_
 
 def test_match_is_played_from_a_tablebase_of_its_rules_only(tmp_path, capsys):
     save_solution(solved("nim"), tmp_path / "s")
-    arguments = ["match", "nim", "--tablebase", str(tmp_path / "s"), "--seed", "1"]
+    player = f"tablebase:file={tmp_path / 's'}"
     with pytest.raises(SystemExit) as ended:
-        app.main([*arguments, "random"], standalone_mode=False)
+        app.main(["match", "nim", player, "random", "--seed", "1"], standalone_mode=False)
     assert ended.value.code == 0
     assert "tablebase" in capsys.readouterr().out
     with pytest.raises(click.UsageError, match=r"solution of other rules \(nim\), not of tictactoe"):
-        app.main(["match", "tictactoe", *arguments[2:]], standalone_mode=False)
-    with pytest.raises(click.UsageError, match="other rules"):
-        app.main(["match", "tictactoe", f"tablebase:file={tmp_path / 's'}"], standalone_mode=False)
+        app.main(["match", "tictactoe", player], standalone_mode=False)
 
 
-def test_served_player_takes_a_tablebase_beside_mcts_only(tmp_path):
-    save_solution(solved("nim"), tmp_path / "s")
-    assert tablebase_spec(tmp_path / "s", "mcts:c=30") == f"tablebase:file={tmp_path / 's'},c=30"
-    for agent in ("random", "alphabeta"):
-        with pytest.raises(PlayerSpecError):
-            tablebase_spec(tmp_path / "s", agent)
+def test_a_served_tablebase_is_checked_before_the_player_listens(tmp_path):
     (tmp_path / "x").write_text("nothing")
     with pytest.raises(click.UsageError, match="not a saved solution"):
-        app.main(["player", "--port", "0", "--tablebase", str(tmp_path / "x")], standalone_mode=False)
+        app.main(
+            ["player", "--port", "0", "--agent", f"tablebase:file={tmp_path / 'x'}"], standalone_mode=False
+        )
 
 
 @pytest.mark.parametrize(

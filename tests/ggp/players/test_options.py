@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from ggp.cli.players import command
 from ggp.players.factory import make_player
-from ggp.players.options import PLAYERS, AlphaBetaOptions, describe_options, option_tables
+from ggp.players.options import MAIN_OPTIONS, PLAYERS, AlphaBetaOptions, describe_options, option_tables
 from ggp.search.alphabeta.options import EvaluationOptions
 from ggp.search.alphabeta.refinements import Refinements
 from ggp.search.mcts.options import MctsOptions
@@ -60,9 +60,18 @@ def test_policies_that_exclude_each_other_are_refused():
 
 
 def test_players_command_lists_options_with_ranges():
-    text = CliRunner().invoke(command, ["mcts"]).output
+    text = CliRunner().invoke(command, ["mcts", "--all"]).output
     assert "default: 0.2; from 0 to 1" in " ".join(text.split())
     assert text.index("policy") < text.index("tuning") < text.index("leaf_growth")
+    brief = CliRunner().invoke(command, ["mcts"]).output
+    assert "options for tuning: ggp players mcts --all" in brief
+    assert "leaf_growth" not in brief
+
+
+@pytest.mark.parametrize(("kind", "most"), [("mcts", 16), ("alphabeta", 10)])
+def test_few_options_are_listed_unasked(kind, most):
+    assert len([row for row in describe_options(kind) if not row.is_tuning]) <= most
+    assert {row.name for row in describe_options(kind)} >= set(MAIN_OPTIONS[kind])
 
 
 def test_players_command_prints_json():

@@ -419,7 +419,8 @@ def test_nothing_outlives_a_command_that_is_ended(folder, command, end):
         "match": ["match", "tictactoe", "stuck.py:Stuck", "random"],
         "tournament": ["tournament", "--game", "tictactoe", "--agents", "stuck.py:Stuck", "random"],
     }[command]
-    clock = ["--play-clock", "100", "--engine", "reasoner"]
+    engine = ["--engine", "reasoner"] if command == "match" else ["--set", "engine=reasoner"]
+    clock = ["--play-clock", "100", *engine]
     running = subprocess.Popen(
         [sys.executable, "-m", "ggp", *words, *clock],
         env={**os.environ, "PYTHONPATH": str(ROOT)},

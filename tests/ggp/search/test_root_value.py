@@ -88,7 +88,7 @@ def solve_command(capsys, *arguments):
 
 
 def test_solve_goes_over_to_search_where_states_are_too_many(capsys):
-    found, said = solve_command(capsys, "connectfour_4x4", "--states", "1000", "--memory", "64")
+    found, said = solve_command(capsys, "connectfour_4x4", "--limit", "states=1000,memory=64")
     assert (found["method"], found["values"]) == ("alphabeta", {"red": 50, "black": 50})
     assert found["states"] is None
     every, _ = solve_command(capsys, "connectfour_4x4")
@@ -96,18 +96,18 @@ def test_solve_goes_over_to_search_where_states_are_too_many(capsys):
     assert named[0] == named[1]
     assert found["unsettled_moves"] == []
     assert "more than 1,000 states" in said
-    found, said = solve_command(capsys, "hanoi", "--states", "100", "--memory", "64")
+    found, said = solve_command(capsys, "hanoi", "--limit", "states=100,memory=64")
     assert (found["method"], found["values"]) == ("branch-and-bound", {"player": 100})
 
 
 def test_solve_enumerates_what_only_looks_endless(capsys):
-    found, _ = solve_command(capsys, "eightpuzzle", "--memory", "1024")
+    found, _ = solve_command(capsys, "eightpuzzle", "--limit", "memory=1024")
     assert (found["method"], found["states"]) == ("retrograde", 3_590_977)
     assert (found["values"], found["longest_line"]) == ({"player": 100}, 20)
 
 
 def test_solve_keeps_to_the_method_that_was_asked_for(capsys, tmp_path):
-    found, _ = solve_command(capsys, "tictactoe", "--method", "alphabeta", "--memory", "64")
+    found, _ = solve_command(capsys, "tictactoe", "--method", "alphabeta", "--limit", "memory=64")
     assert (found["method"], found["values"]) == ("alphabeta", {"x": 50, "o": 50})
     found, _ = solve_command(capsys, "tictactoe", "--method", "retrograde")
     assert (found["method"], found["states"]) == ("retrograde", 5478)
@@ -124,10 +124,10 @@ def test_solve_keeps_to_the_method_that_was_asked_for(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["dicerace", "--states", "100"], "more than 100 states"),
-        (["connectfour_4x4", "--states", "100", "--save", "S"], "without --save"),
+        (["dicerace", "--limit", "states=100"], "more than 100 states"),
+        (["connectfour_4x4", "--limit", "states=100", "--save", "S"], "without --save"),
         (
-            ["connectfour_4x4", "--method", "retrograde", "--states", "100", "--work", "W"],
+            ["connectfour_4x4", "--method", "retrograde", "--limit", "states=100", "--work", "W"],
             "resumes from here",
         ),
     ],

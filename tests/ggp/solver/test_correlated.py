@@ -81,9 +81,9 @@ def test_solve_command_takes_correlated_equilibria(tmp_path, capsys):
     sheet = tmp_path / "chase.kif"
     sheet.write_text(CHASE)
     with pytest.raises(SystemExit) as ended:
-        app(["solve", str(sheet), "--correlated", "--json"])
+        app(["solve", str(sheet), "--method", "correlated", "--json"])
     assert not ended.value.code
     assert json.loads(capsys.readouterr().out)["concept"] == CORRELATED
     with pytest.raises(SystemExit) as ended:
-        app(["solve", str(sheet), "--correlated", "--coalition", "1"])
+        app(["solve", str(sheet), "--method", "correlated", "--coalition", "1"])
     assert ended.value.code == 2

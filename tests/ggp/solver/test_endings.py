@@ -203,13 +203,13 @@ def test_files_that_are_no_table_are_refused_or_played_without(
 
 
 def test_the_command_keeps_a_table_and_info_shows_it(data_folder, capsys):
-    app.main(["endings", "tictactoe", "--most", "1"], standalone_mode=False)
+    app.main(["prepare", "endings", "tictactoe", "--most", "1"], standalone_mode=False)
     shown = capsys.readouterr().out
     assert "by empty cells: 78 with 0, " in shown
-    app.main(["info", "tictactoe", "--playouts", "1"], standalone_mode=False)
+    app.main(["games", "info", "tictactoe"], standalone_mode=False)
     assert "endings: positions with at most 1 empty cells" in capsys.readouterr().out
     place = kept_file(load("tictactoe").program, ENDINGS_FILE_NAME)
-    app.main(["info", str(place)], standalone_mode=False)
+    app.main(["games", "info", str(place)], standalone_mode=False)
     assert "endings of tictactoe: positions with at most 1 empty cells" in capsys.readouterr().out
 
 
@@ -218,10 +218,9 @@ def test_ctrl_c_keeps_what_is_complete(data_folder, capsys, monkeypatch):
         if progress.states > 1000:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr("ggp.cli.solve_output.show_progress", interrupt)
-    monkeypatch.setattr("ggp.cli.solve_output.progress_line", lambda: nullcontext(True))
+    monkeypatch.setattr("ggp.cli.prepare.endings.progress_of", lambda text: nullcontext(interrupt))
     with pytest.raises(SystemExit) as ended:
-        app.main(["endings", "tictactoe", "--most", "9"], standalone_mode=False)
+        app.main(["prepare", "endings", "tictactoe", "--most", "9"], standalone_mode=False)
     assert ended.value.code == 130
     assert "interrupted; what was complete is kept" in capsys.readouterr().err
     game = load("tictactoe", "lanes")
@@ -233,10 +232,10 @@ def test_the_command_refuses_what_it_cannot_do_in_one_line(data_folder):
     for arguments, message in (
         (["nim"], "no board was recognized"),
         (["kuhn_poker"], "hidden information"),
-        (["breakthrough", "--most", "2", "--playouts", "1"], "none of 1 random playouts"),
+        (["breakthrough", "--most", "2", "--limit", "playouts=1"], "none of 1 random playouts"),
     ):
         with pytest.raises(click.ClickException, match=message):
-            app.main(["endings", *arguments], standalone_mode=False)
+            app.main(["prepare", "endings", *arguments], standalone_mode=False)
     assert not list(data_folder.rglob(ENDINGS_FILE_NAME))
 
 

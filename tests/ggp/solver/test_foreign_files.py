@@ -91,7 +91,7 @@ def test_a_damaged_array_is_reported_before_numba_is_imported(saved, tmp_path, k
     (tmp_path / "damaged").write_bytes(MAGIC + json.dumps(changed).encode().ljust(len(header)) + b"\n" + rest)
     script = (
         "import sys\nfrom ggp.cli.main import main\n"
-        "try: main(['match', 'nim', '--tablebase', 'damaged'])\nexcept SystemExit as end: print(end.code)\n"
+        "try: main(['match', 'nim', 'tablebase:file=damaged'])\nexcept SystemExit as end: print(end.code)\n"
         "print([m for m in ('clingo', 'numba', 'numpy') if m in sys.modules])"
     )
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}

@@ -171,9 +171,9 @@ def test_solve_command_prints_json(capsys, tmp_path):
     assert printed["values"] == {"picker": 51, "drawer": 49}
     assert printed["states"] == 10
     assert printed["best_moves"] == {"picker": [{"move": "(pick b)", "goal": 51.0, "probability": 1.0}]}
-    app.main(["info", str(tmp_path / "b")], standalone_mode=False)
+    app.main(["games", "info", str(tmp_path / "b")], standalone_mode=False)
     assert "solution of bucket: picker 51, drawer 49" in capsys.readouterr().out
-    app.main(["info", str(tmp_path / "b"), "--json"], standalone_mode=False)
+    app.main(["games", "info", str(tmp_path / "b"), "--json"], standalone_mode=False)
     assert json.loads(capsys.readouterr().out)["values"] == printed["values"]
 
 

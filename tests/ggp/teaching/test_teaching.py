@@ -242,15 +242,16 @@ def test_processes_play_as_this_one_does(game):
 
 
 @pytest.mark.slow
-def test_the_command_teaches_and_goes_on(tmp_path):
+def test_the_command_teaches_and_resumes(tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="the extra `learn` is not installed")
+    monkeypatch.setattr("ggp.cli.prepare.network.REPETITIONS", 0)
     place = tmp_path / "net.json"
-    arguments = ["teach", "tictactoe", "--generations", "1", "--simulations", "20", "--gate", "0"]
+    arguments = ["prepare", "network", "tictactoe", "--minutes", "0"]
     first = CliRunner().invoke(app, [*arguments, "-o", str(place)])
     assert first.exit_code == 0, first.output
     assert "generation    1" in first.output
     state = TeachingState.load(TeachingState.place_next_to(place), load("tictactoe", "lanes"))
     assert len(state.samples) > 1000
     second = CliRunner().invoke(app, [*arguments, "-o", str(place)])
-    assert f"going on from generation 1 with {len(state.samples):,} samples" in second.output
+    assert f"continuing from generation 1 with {len(state.samples):,} samples" in second.output
     assert "generation    2" in second.output

@@ -102,7 +102,7 @@ def test_a_tournament_against_an_unreachable_player_stores_nothing(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     small_plan(tmp_path)
     agents = ["--agents", "http://127.0.0.1:1", "legal"]
-    options = ["--repetitions", "2", "--engine", "reasoner", "--workers", "1"]
+    options = ["--repetitions", "2", "--set", "engine=reasoner", "--workers", "1"]
     result = CliRunner().invoke(app, ["tournament", "--game", "small.kif", *agents, *options])
     assert result.exit_code == 1
     assert "127.0.0.1:1 did not start: " in result.output
@@ -160,7 +160,7 @@ def test_players_of_interrupted_matches_are_aborted(tmp_path, monkeypatch):
     with scripted_player_in_thread(script) as (address, heard):
         agents = ["--agents", f"http://{address}", "legal"]
         result = CliRunner().invoke(
-            app, ["tournament", "--game", "small.kif", *agents, "--engine", "reasoner"]
+            app, ["tournament", "--game", "small.kif", *agents, "--set", "engine=reasoner"]
         )
     assert result.exit_code == 130
     (message,) = heard

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ggp.tournament import tables
 from ggp.tournament.export import write_csv, write_json_lines
-from ggp.tournament.live import duration_text, progress_line, recent_rate, standings, watch
+from ggp.tournament.live import duration_text, progress_line, standings
 from ggp.tournament.report import make_report, markdown, rich_table, terminal_view, write_report
 from ggp.tournament.results import PairScore, collect, pair_scores
 from ggp.tournament.schedule import Schedule
@@ -360,14 +360,6 @@ def test_standings_and_progress_show_the_rate(tmp_path, store):
     text = text_of(standings(store, run, line))
     assert "a vs b" in text
     assert "75.0" in text
-    assert recent_rate(store, run) >= 0
-
-
-def test_watch_ends_with_the_run(tmp_path, store):
-    fill(store, small_plan(tmp_path), a_wins_as_first)
-    console = Console(width=160, file=io.StringIO(), record=True)
-    watch(console, store, None)
-    assert "6 of 6 matches" in console.export_text()
 
 
 @pytest.mark.parametrize(

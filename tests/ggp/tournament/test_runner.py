@@ -313,7 +313,7 @@ def test_a_killed_run_can_be_resumed(tmp_path):
     small_plan(tmp_path)
     command = [sys.executable, "-m", "ggp", "tournament"]
     play = ["--game", str(sheet), "--agents", "mcts:simulations=3000", "random", "--repetitions", "5"]
-    options = ["--engine", "reasoner", "--store", str(place), "--workers", "2"]
+    options = ["--set", "engine=reasoner", "--store", str(place), "--workers", "2"]
     process = subprocess.Popen([*command, *play, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         before = {}

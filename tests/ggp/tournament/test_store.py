@@ -4,6 +4,7 @@ import random
 import sqlite3
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -92,10 +93,10 @@ def test_what_was_not_played_may_change(store, tmp_path):
             store.begin(small_plan(tmp_path, **{**same, **refused}))
 
 
-def test_a_new_run_takes_a_name_of_its_own(store, tmp_path):
+def test_a_store_holds_runs_by_name(store, tmp_path):
     plan = small_plan(tmp_path)
-    names = [store.begin(plan).name, store.begin(plan, is_new=True).name, store.begin(plan, is_new=True).name]
-    assert names == ["small", "small-2", "small-3"]
+    for name in ("small", "small-2", "small-3"):
+        assert store.begin(replace(plan, name=name)).name == name
     assert store.run().name == "small-3"
     assert store.run("small-2").name == "small-2"
     with pytest.raises(StoreError, match=r"no run 'x'; expected one of small, small-2, small-3"):
@@ -104,7 +105,7 @@ def test_a_new_run_takes_a_name_of_its_own(store, tmp_path):
 
 def test_runs_do_not_mix(store, tmp_path):
     plan = small_plan(tmp_path)
-    first, second = store.begin(plan), store.begin(plan, is_new=True)
+    first, second = store.begin(plan), store.begin(replace(plan, name="small-2"))
     store.add(first, result_of(first_tasks(plan, 1)[0], [100, 0]))
     assert (store.match_count(first), store.match_count(second)) == (1, 0)
 
@@ -224,8 +225,8 @@ def test_plans_of_a_later_version_are_refused(store, tmp_path, known, later):
     for use in (store.run, lambda: store.begin(plan)):
         with pytest.raises(StoreError, match=r"run 'small' has settings unknown .* a later one"):
             use()
-    other = store.begin(plan, is_new=True)
-    assert store.run("small-2").plan == other.plan == plan
+    other = store.begin(replace(plan, name="small-2"))
+    assert store.run("small-2").plan == other.plan
     assert store.run_sizes() == {"small": 0, "small-2": 0}
 
 

@@ -152,7 +152,7 @@ def test_mcts_plays_with_what_was_found_unless_told_otherwise(tmp_path, monkeypa
     for spec in ("mcts:tuned=off", "mcts:policy=uniform", "mcts:c=40", "mcts:simulations=20"):
         options, report = played_with(spec, game)
         assert (options.policy, options.exploration, report.tuned) == ("uniform", 40.0, "")
-    app.main(["info", "tictactoe", "--engine", "reasoner", "--seconds", "0.1"], standalone_mode=False)
+    app.main(["games", "info", "tictactoe"], standalone_mode=False)
     assert "mcts is tuned to policy=mast,c=20" in capsys.readouterr().out
     assert played_with("mcts", load("nim", "reasoner"))[1].tuned == ""
 
@@ -231,12 +231,9 @@ def test_the_command_keeps_what_was_found_before_ctrl_c(strengths, tmp_path, mon
     monkeypatch.setattr(tuning_module, "_play_repetition", interrupted)
     monkeypatch.setattr(tuning_module.tune, "__kwdefaults__", tune.__kwdefaults__ | {"rating": equal_rates})
     with pytest.raises(SystemExit) as ended:
-        app.main(["tune", "tictactoe"], standalone_mode=False)
+        app.main(["prepare", "options", "tictactoe"], standalone_mode=False)
     assert ended.value.code == 130
     assert "(so far)" in capsys.readouterr().out
     left[0] = 10**6
-    app.main(["tune", "tictactoe"], standalone_mode=False)
-    assert "tictactoe: mcts plays with policy=mast,c=80,alphabeta=on\n" in capsys.readouterr().out
-    with pytest.raises(Exception, match="--restart begins again"):
-        app.main(["tune", "tictactoe", "--seed", "9"], standalone_mode=False)
-    app.main(["tune", "tictactoe", "--seed", "9", "--restart"], standalone_mode=False)
+    app.main(["prepare", "options", "tictactoe"], standalone_mode=False)
+    assert "tictactoe: mcts plays with policy=mast,c=80,alphabeta=on\nkept in " in capsys.readouterr().out

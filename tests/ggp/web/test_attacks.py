@@ -138,8 +138,10 @@ def test_silent_connections_keep_nobody_out(tmp_path, kind, sent):
     log, port = tmp_path / "log", unused_port()
     command = ("serve", "--no-open", "--port", str(port))
     if kind == "page":
-        command = ("player", "--agent", "legal", "--port", "0", "--page", "--page-port", str(port))
+        command = ("player", "--agent", "legal", "--port", "0", "--page")
     with running(log, *command, descriptors=256):
+        if kind == "page":
+            port = int(re.search(r"page: http://[\d.]+:(\d+)", log.read_text())[1])
         silent = silent_connections(port, 300)
         for connection in silent:
             with contextlib.suppress(OSError):

@@ -33,8 +33,18 @@ playwright_api.expect.set_options(timeout=60_000)  # a busy machine is no fault 
 def store(tmp_path_factory):
     """A tournament of two matches."""
     path = tmp_path_factory.mktemp("tournament") / "results.sqlite"
-    command = [sys.executable, "-m", "ggp", "tournament", "run", "--game", "tictactoe", "--name", "trial"]
-    command += ["--agents", "legal", "random", "--repetitions", "1", "--engine", "reasoner", "--workers", "1"]
+    command = [sys.executable, "-m", "ggp", "tournament", "run", "--game", "tictactoe", "--run", "trial"]
+    command += [
+        "--agents",
+        "legal",
+        "random",
+        "--repetitions",
+        "1",
+        "--set",
+        "engine=reasoner",
+        "--workers",
+        "1",
+    ]
     subprocess.run([*command, "--store", str(path)], check=True, capture_output=True)
     return path
 

@@ -562,9 +562,7 @@ def test_search_bench_measures():
 
 def test_bench_command_measures_searches(capsys):
     with pytest.raises(SystemExit) as ended:
-        command.main(
-            ["tictactoe", "--search", "--policy", "mast", "--seconds", "0.05", "--words", "1", "--json"]
-        )
+        command.main(["tictactoe", "--policy", "mast", "--seconds", "0.05", "--json"])
     assert ended.value.code == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (result["policy"], result["game"]) == ("mast", "tictactoe")

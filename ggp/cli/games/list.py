@@ -1,4 +1,4 @@
-"""`ggp games`: the games that are known by name."""
+"""`ggp games list`: the games that are known by name."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import click
 
 from gdl.syntax.parser import decode
 from ggp.analysis.sheet_comment import read_comment
+from ggp.cli.options import json_option
 from ggp.engines.loading import game_folders
 
 
-@click.command("games")
+@click.command("list")
 @click.argument("words", metavar="[WORD]...", nargs=-1)
-@click.option("--json", "is_json", is_flag=True, help="Print one JSON object per game.")
+@json_option
 def command(words: tuple[str, ...], is_json: bool) -> None:
     """List the games that commands know by name: those in ./games, then the bundled ones.
 
-    WORD limits the list to games whose name, title or kind contains it: `ggp games puzzle`.
+    WORD limits the list to games whose name, title or kind contains it, as in `ggp games puzzle`.
     """
     rows = [row for row in _games() if all(_mentions(row, word) for word in words)]
     if is_json:

@@ -1,10 +1,8 @@
-"""`ggp features`: the board features that FAST recognizes, and their weights."""
+"""`ggp games features`: the board features that FAST recognizes, and their weights."""
 
 from __future__ import annotations
 
 import json
-import math
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,11 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ggp.cli.loading_status import load_visibly
-from ggp.cli.options import Count, Seconds
+from ggp.cli.options import OutputFile, json_option
+from ggp.cli.progress import load_compiled
 from ggp.files import write_text
 from ggp.game import GameError
-from ggp.search.mcts.options import FEATURE_KINDS
 
 if TYPE_CHECKING:
     from ggp.features.board_features import MoveFamily
@@ -26,50 +23,25 @@ if TYPE_CHECKING:
     from ggp.features.report import FeatureReport
 
 
+EPISODES = 1024
+"""Playouts to learn from, as many as FAST takes."""
+
+
 @click.command("features")
 @click.argument("file", metavar="FILE")
-@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
-@click.option(
-    "--episodes",
-    default=1024,
-    show_default=True,
-    type=Count(1),
-    help="Number of playouts to learn from.",
-)
-@click.option("--seconds", type=Seconds(0.0), help="Stop learning after about this time.")
-@click.option(
-    "--kind",
-    default="auto",
-    show_default=True,
-    type=click.Choice(FEATURE_KINDS),
-    help="Kind of features to learn.",
-)
-@click.option("--seed", default=0, show_default=True, type=int, help="Random seed for the playouts.")
-@click.option(
-    "--draw", type=click.Path(dir_okay=False, path_type=Path), help="Draw the weights in this SVG file."
-)
-def command(
-    file: str, is_json: bool, episodes: int, seconds: float | None, kind: str, seed: int, draw: Path | None
-) -> int:
+@click.option("--draw", type=OutputFile(), metavar="NAME.svg", help="Draw the weights in this SVG file.")
+@json_option
+def command(file: str, draw: Path | None, is_json: bool) -> int:
     """Show the board, pieces and moves that FAST recognizes in FILE, and their learned weights.
 
     Exit code: 0 success, 1 if nothing is recognized or learned.
     """
     try:
-        game = load_visibly(file, "lanes")
+        game = load_compiled(file)
 
-        import numpy as np
-
-        from ggp.engines.compiled import CompiledGame
-        from ggp.features.recorded_playouts import record_playouts
         from ggp.features.report import report_features
 
-        assert isinstance(game, CompiledGame)
-        deadline = math.inf
-        if seconds is not None:
-            record_playouts(game, np.arange(0), deadline=-math.inf)  # compile kernels before the clock starts
-            deadline = time.monotonic() + seconds
-        report = report_features(game, kind, episodes=episodes, seed=seed, deadline=deadline)
+        report = report_features(game, episodes=EPISODES)
     except (GameError, ImportError, ValueError) as error:
         raise click.ClickException(f"{file}: {error}") from None
     if report is None:

@@ -1,4 +1,4 @@
-"""`ggp info`: roles, kind and size of a game."""
+"""`ggp games info`: roles, kind and size of a game."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -17,7 +16,8 @@ from gdl.program import Program
 from ggp.analysis.info import GameInfo, describe
 from ggp.analysis.picture import find_picture
 from ggp.cli.live_view import state_view
-from ggp.cli.options import Count, Seconds, engine_option, no_cache_option
+from ggp.cli.options import OutputFile, json_option
+from ggp.cli.tables import results_table
 from ggp.engines.loading import find_rules, make_game, read_program
 from ggp.files import write_text
 from ggp.game import Game
@@ -28,36 +28,14 @@ if TYPE_CHECKING:
 
 @click.command("info")
 @click.argument("file", metavar="FILE")
-@engine_option
-@click.option(
-    "--playouts",
-    default=50,
-    show_default=True,
-    type=Count(1),
-    help="Maximum number of random matches.",
-)
-@click.option(
-    "--seconds", default=2.0, show_default=True, type=Seconds(0.0), help="Time limit for the random matches."
-)
-@click.option("--seed", default=0, show_default=True, type=int, help="Random seed for the random matches.")
 @click.option(
     "--draw",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    type=OutputFile(),
     metavar="NAME.svg",
     help="Write the predicate dependency graph as SVG; a small circuit goes to NAME.circuit.svg.",
 )
-@no_cache_option
-@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
-def command(
-    file: str,
-    engine: str,
-    playouts: int,
-    seconds: float,
-    seed: int,
-    draw: Path | None,
-    no_cache: bool,
-    is_json: bool,
-) -> None:
+@json_option
+def command(file: str, draw: Path | None, is_json: bool) -> None:
     """Show title, roles, kind, predicates and size of the game in FILE, from its rules and random matches.
 
     If the game compiles to a circuit, also show the gates and literals of each phase, as built and after
@@ -71,8 +49,8 @@ def command(
         _show_solution(file, is_json)
         return
     program, name = read_program(file)
-    game, compiled = _game(program, name, engine, use_cache=not no_cache)
-    info = describe(game, playouts=playouts, seconds=seconds, seed=seed)
+    game, compiled = _game(program, name)
+    info = describe(game)
     drawn = _draw(draw, program, compiled) if draw else []
     kept = _kept_lines(game)
     if is_json:
@@ -88,23 +66,18 @@ def command(
             click.echo(line)
 
 
-def _game(
-    program: Program, name: str, engine: str, *, use_cache: bool
-) -> tuple[Game[Any], CompiledCircuit | None]:
+def _game(program: Program, name: str) -> tuple[Game[Any], CompiledCircuit | None]:
     """The game, with its circuit if it has one."""
     from ggp.circuit.cache import GameCache, cache_folder
     from ggp.circuit.circuit import CircuitError
     from ggp.engines.compilation import compile_circuit, game_on
 
-    if engine in ("auto", "lanes"):
-        try:
-            compiled = compile_circuit(program, cache=GameCache(cache_folder()) if use_cache else None)
-            return game_on(compiled.circuit, program, name), compiled
-        except (GroundingError, CircuitError) as error:
-            if engine == "lanes":
-                raise
-            click.echo(f"no circuit: {error}", err=True)
-    return make_game(program, name, "reasoner" if engine == "auto" else engine), None
+    try:
+        compiled = compile_circuit(program, cache=GameCache(cache_folder()))
+    except (GroundingError, CircuitError) as error:
+        click.echo(f"no circuit: {error}", err=True)
+        return make_game(program, name, "reasoner"), None
+    return game_on(compiled.circuit, program, name), compiled
 
 
 def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | None) -> None:
@@ -172,10 +145,8 @@ def _circuit_data(compiled: CompiledCircuit) -> dict[str, Any]:
 
 
 def _circuit_table(compiled: CompiledCircuit) -> Table:
-    title = Text("\ncircuit: gates/literals of each phase after each stage")
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("stage", "legal", "goal", "next", "sees", "literals", "s"):
-        table.add_column(heading, justify="left" if heading == "stage" else "right", no_wrap=True)
+    headings = "legal", "goal", "next", "sees", "literals", "s"
+    table = results_table("circuit: gates/literals of each phase after each stage", ["stage"], headings)
     for stage in compiled.report.stages:
         cells = [f"{gates}/{literals}" for gates, literals in zip(stage.gates, stage.literals, strict=True)]
         table.add_row(stage.stage, *cells, f"{sum(stage.literals):,}", f"{stage.seconds:.2f}")

@@ -1,0 +1,73 @@
+"""Command groups that import a command only when it runs, and answer old names with new ones."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from ggp.suggestions import did_you_mean
+
+
+class LazyGroup(click.Group):
+    """A group of commands, each the attribute `command` of the module of its name in `package`.
+
+    lines     command → its line in the help of the group
+    renamed   old name → how the command is written now, without `ggp`
+    hints     word → what a user who writes it may look for
+    default   the command that is meant if the first word is not a command; "": none
+    """
+
+    def __init__(
+        self,
+        *,
+        package: str,
+        lines: Mapping[str, str],
+        renamed: Mapping[str, str] | None = None,
+        hints: Mapping[str, str] | None = None,
+        default: str = "",
+        **settings: Any,
+    ) -> None:
+        super().__init__(no_args_is_help=not default, **settings)
+        self.package, self.lines, self.default = package, lines, default
+        self.renamed, self.hints = renamed or {}, hints or {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.lines)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if self.default and args[:1] not in ([name] for name in (*self.lines, "-h", "--help")):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name in self.renamed:
+            refuse_old_name(ctx, name, self.renamed[name])
+        if name not in self.lines and not name.startswith("-"):
+            hint = f": {self.hints[name]}" if name in self.hints else f".{did_you_mean(name, self.lines)}"
+            if hint == "." and len(self.lines) < 6:
+                hint = f": expected {', '.join(self.lines)}"
+            raise click.UsageError(f"No such command {name!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.lines:
+            return None
+        command = importlib.import_module(f"{self.package}.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.lines.items()))
+
+
+def refuse_old_name(ctx: click.Context, old: str, new: str) -> None:
+    """End the command with one line that names the new command."""
+    click.echo(f"error: {old!r} is now 'ggp {new}'", err=True)
+    ctx.exit(2)

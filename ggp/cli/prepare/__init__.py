@@ -1,0 +1,43 @@
+"""`ggp prepare`: work for one game ahead of its matches, kept where players find it.
+
+options      the options of mcts that win the game
+book         an opening book
+endings      a table of endings
+evaluation   a linear evaluation, by self-play
+network      a network, by matches with itself
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ggp.cli.groups import LazyGroup
+from ggp.game import Game
+
+command = LazyGroup(
+    name="prepare",
+    help="""Work for one game ahead of its matches. Players find what is kept for the game.
+
+    Ctrl-C ends the work: what was found is kept, and the same command resumes.""",
+    package=__name__,
+    lines={
+        "options": "Find the options of the tree search that are best for a game.",
+        "book": "Build an opening book by long searches of the first plies.",
+        "endings": "Solve positions with few pieces or few empty cells.",
+        "evaluation": "Train a linear evaluation by self-play.",
+        "network": "Train a network by matches with itself.",
+    },
+)
+
+
+def kept_place(game: Game[Any], file_name: str, out: Path | None = None) -> Path:
+    """`out`, or the file kept for the game. Raises UsageError without a folder for user data."""
+    from ggp.knowledge.folder import kept_file
+
+    place = out or kept_file(game.program, file_name)
+    if place is None:
+        raise click.UsageError("there is no folder for user data: give a file with --out")
+    return place

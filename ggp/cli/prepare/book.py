@@ -1,0 +1,64 @@
+"""`ggp prepare book`: an opening book for one game."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ggp.cli.options import Clock, Count, out_option
+from ggp.cli.prepare import kept_place
+from ggp.cli.progress import Interruptible, kept_progress, load_visibly, reported_as
+from ggp.game import GameError
+
+MAX_PLIES = 100
+
+
+@click.command("book")
+@click.argument("file", metavar="FILE")
+@click.option(
+    "--plies", default=4, show_default=True, type=Count(1, MAX_PLIES), help="Length of the opening, in plies."
+)
+@click.option(
+    "--seconds",
+    default=10.0,
+    show_default=True,
+    type=Clock(0.01),
+    help="Time for the search of each position.",
+)
+@out_option
+def command(file: str, plies: int, seconds: float, out: Path | None) -> None:
+    """Search the first plies of the game in FILE for a long time and keep the best moves.
+
+    The book has, for each role, the positions that its own best moves and all moves of the others lead to.
+    mcts and alphabeta play from it if its search of a position was at least as long as their own would be;
+    book=off switches that off, book=FILE names another one. The same command resumes, deepens or prolongs a
+    book.
+    """
+    game = load_visibly(file)
+
+    from ggp.knowledge.book import FILE_NAME, Book
+    from ggp.knowledge.folder import KnowledgeFileError
+    from ggp.players.book_building import BookError, BookProgress, BookTerms, build_book
+    from ggp.validation.properties import counted
+
+    def text(progress: BookProgress) -> str:
+        return f"{game.name}: ply {progress.ply + 1}, {progress.done} of {progress.count} positions"
+
+    with reported_as(game.name, BookError, GameError, KnowledgeFileError):
+        place = kept_place(game, FILE_NAME, out)
+        book = Book.load(place) if place.exists() else Book.empty(game)
+        book.require_rules(game.program)
+        kept = len(book.moves)
+        terms = BookTerms(plies, seconds)
+        try:
+            with (
+                Interruptible(game.name) as work,
+                kept_progress(f"{game.name}: preparing", text, lambda: book.save(place)) as report,
+            ):
+                build_book(game, book, terms, report=report)
+        finally:
+            book.save(place)
+    found = counted(len(book.moves), "position")
+    click.echo(f"{game.name}: {found} ({len(book.moves) - kept:,} new) in {place}")
+    work.exit_if_interrupted()

@@ -1,0 +1,64 @@
+"""`ggp prepare evaluation`: a linear evaluation, trained by self-play."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ggp.cli.options import Count, OutputFile
+from ggp.cli.progress import load_compiled, progress_of, reported_as
+from ggp.game import GameError
+
+
+@click.command("evaluation")
+@click.argument("file", metavar="FILE")
+@click.option("-o", "--out", required=True, type=OutputFile(), help="JSON file for the weights.")
+@click.option("--games", default=2000, show_default=True, type=Count(1), help="Number of games of self-play.")
+def command(file: str, out: Path, games: int) -> None:
+    """Train a linear evaluation of the game in FILE by self-play and write its weights.
+
+    `alphabeta:weights=OUT` plays with it. If features are recognized (see `ggp games features`), their
+    weights are included, and `mcts:policy=fast,weights=OUT` plays with these.
+    """
+    game = load_compiled(file)
+
+    from ggp.search.alphabeta.learning import LearningOptions, learn_evaluation
+    from ggp.search.alphabeta.search import AlphaBetaError
+
+    def text(played: int, error: float) -> str:
+        return f"{game.name}: {played} of {games} games, mean squared error {error:.4f} (Ctrl-C writes them)"
+
+    with (
+        reported_as(game.name, AlphaBetaError, GameError),
+        progress_of(text, f"{game.name}: random playouts") as report,
+    ):
+        evaluation = learn_evaluation(
+            game, LearningOptions(games=games), report=report, is_interruptible=True
+        )
+    evaluation.save(out)
+    if evaluation.was_interrupted:
+        click.echo(f"{game.name}: interrupted; what was learned is kept", err=True)
+    click.echo(curve_text(evaluation.curve))
+    click.echo(f"{len(evaluation.weights)} weights written to {out}")
+    if evaluation.features is not None:
+        click.echo(f"and {len(evaluation.features.weights)} feature weights ({evaluation.features.kind})")
+    if evaluation.was_interrupted:
+        sys.exit(130)
+
+
+def curve_text(curve: tuple[tuple[int, float], ...], lines: int = 12, width: int = 50) -> str:
+    """The learning curve as a bar chart of mean prediction errors.
+
+    >>> print(curve_text(((100, 0.2), (200, 0.1)), width=10))
+    mean squared error of the predicted result (0..1)
+         100 games  0.2000  ##########
+         200 games  0.1000  #####
+    """
+    size = max(1, -(-len(curve) // lines))
+    parts = [curve[i : i + size] for i in range(0, len(curve), size)]
+    means = [(part[-1][0], sum(error for _, error in part) / len(part)) for part in parts]
+    top = max((error for _, error in means), default=1.0) or 1.0
+    rows = [f"{games:>8} games  {error:.4f}  {'#' * round(width * error / top)}" for games, error in means]
+    return "\n".join(["mean squared error of the predicted result (0..1)", *rows])

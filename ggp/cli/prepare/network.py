@@ -1,0 +1,204 @@
+"""`ggp prepare network`: a network for one game, taught by matches with itself."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from concurrent.futures import CancelledError
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ggp.cli.options import Amount, out_option, workers_option
+from ggp.cli.prepare import kept_place
+from ggp.cli.progress import Interruptible, load_compiled, reported_as, status_line
+from ggp.game import GameError, hides_information
+
+if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame
+    from ggp.knowledge.taught import TaughtNetwork
+    from ggp.teaching.generations import Teaching, TeachingProgress
+    from ggp.teaching.state import TeachingState
+
+REPETITIONS = 30
+"""Matches of mcts with the network against mcts without, for each role."""
+KEPT = "the best network so far is kept"
+
+
+@click.command("network")
+@click.argument("file", metavar="FILE")
+@click.option(
+    "--minutes",
+    default=60.0,
+    show_default=True,
+    type=Amount(0.0),
+    help="Time for teaching; the gate comes after it.",
+)
+@workers_option
+@out_option
+def command(
+    file: str,
+    minutes: float,
+    workers: str | None,
+    out: Path | None,
+) -> None:
+    """Train a network to play the game in FILE, by matches of its search with itself.
+
+    Each generation plays 512 matches, learns from all recent ones and plays against the best before it. With
+    --workers, these processes play while this one learns, each 512 matches a generation. At the end, matches
+    show how the best is used best, and whether mcts plays better with it, at 0.2 s a move. The network is
+    kept for the game, and all generations next to it; mcts uses it if it won that beyond the interval, or by
+    net=FILE.
+
+    The same command resumes. Needs torch: pip install 'ggp-lanes[learn]'.
+    """
+    game = load_compiled(file)
+    if hides_information(game):
+        raise click.ClickException(
+            f"{game.name}: searches side by side know the whole state, which the rules hide"
+        )
+
+    from ggp.knowledge.folder import KnowledgeFileError
+    from ggp.knowledge.taught import FILE_NAME
+    from ggp.teaching.generations import Teaching, TeachingOptions
+    from ggp.teaching.teacher import TeacherMissingError, import_torch
+    from ggp.tournament.pool import WorkerDiedError, WorkersError, open_workers
+    from ggp.tournament.tuning import TuningError
+
+    place = kept_place(game, FILE_NAME, out)
+    options = TeachingOptions(seconds=60 * minutes)
+    mistakes = GameError, KnowledgeFileError, TeacherMissingError, TuningError, WorkerDiedError, WorkersError
+    try:
+        with reported_as(game.name, *mistakes):
+            import_torch()
+            begin, state = _earlier(place, game)
+            with contextlib.nullcontext() if workers is None else open_workers(workers) as pool:
+                teaching = Teaching(game, options, begin, state=state, pool=pool)
+                is_interrupted = _teach(teaching, game, place)
+            taught = teaching.best
+            if not is_interrupted:
+                taught, is_interrupted = _judge(taught, game, place)
+    except CancelledError:
+        raise click.ClickException(f"{game.name}: the workers are gone") from None
+    click.echo(verdict(taught))
+    click.echo(f"network written to {place}")
+    if is_interrupted:
+        sys.exit(130)
+
+
+def _earlier(place: Path, game: CompiledGame) -> tuple[TaughtNetwork | None, TeachingState | None]:
+    """The network that was taught before, and what belongs to it. Raises OSError, KnowledgeFileError."""
+    from ggp.knowledge.folder import KnowledgeFileError
+    from ggp.knowledge.taught import TaughtNetwork
+    from ggp.teaching.state import TeachingState
+
+    if not place.is_file():
+        return None, None
+    found = TaughtNetwork.load(place, game)
+    state, kept = None, TeachingState.place_next_to(place)
+    try:
+        state = TeachingState.load(kept, game) if kept.is_file() else None
+    except KnowledgeFileError as error:
+        click.echo(f"continuing without earlier samples: {error}", err=True)
+    samples = "no" if state is None else f"{len(state.samples):,}"
+    generation = found.generation if state is None else state.generation
+    text = f"continuing from generation {generation} with {samples} samples (delete {place} to begin again)"
+    click.echo(f"{game.name}: {text}", err=True)
+    return found, state
+
+
+def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
+    """Teach, find the share, and keep every generation; returns whether Ctrl-C ended it."""
+    from ggp.teaching.state import TeachingState
+
+    strengths: list[tuple[int, float]] = []
+    try:
+        with (
+            Interruptible(game.name, KEPT) as work,
+            status_line(f"{game.name}: first matches, by playouts") as show,
+        ):
+            for progress in teaching.run():
+                strengths.append((progress.generation, progress.against_playouts.mean))
+                show(f"{game.name}: {progress_text(progress)}")
+                if progress.is_best:
+                    teaching.best.save(place, game)
+                    teaching.best.save(_place_of(place, progress.generation), game)
+            if strengths:
+                click.echo(strength_text(strengths))
+                show(f"{game.name}: side by side against playouts, at equal time")
+                for share, (mine, other), found in teaching.find_share():
+                    parts = {0.0: "priors with playouts", 1.0: "values alone"}
+                    use = parts.get(share, "half value, half playout")
+                    click.echo(f"{use}, {mine} simulations against {other} playouts: {found}")
+        teaching.best.save(place, game)
+        return work.is_interrupted
+    finally:
+        if strengths:
+            teaching.state().save(TeachingState.place_next_to(place), game)
+
+
+def _judge(taught: TaughtNetwork, game: CompiledGame, place: Path) -> tuple[TaughtNetwork, bool]:
+    """Matches by the clock; the network with its score so far, and whether Ctrl-C ended them."""
+    from ggp.tournament.network_gate import gate_scores, judged
+
+    scores: list[float] = []
+    beginning = f"{game.name}: by the clock, with the network against without"
+    with Interruptible(game.name, KEPT) as work, status_line(beginning) as show:
+        for score in gate_scores(game, place, REPETITIONS):
+            scores.append(score)
+            mean = 100 * sum(scores) / len(scores)
+            show(f"{game.name}: by the clock, {len(scores)} of {REPETITIONS}: {mean:.0f} %")
+    if scores:
+        taught = judged(taught, scores)
+        taught.save(place, game)
+    return taught, work.is_interrupted
+
+
+def _place_of(place: Path, generation: int) -> Path:
+    return place.with_name(f"{place.stem}-{generation:04}{place.suffix}")
+
+
+def progress_text(progress: TeachingProgress) -> str:
+    """One line about a generation.
+
+    >>> from ggp.teaching.generations import TeachingProgress
+    >>> from ggp.teaching.play import Comparison
+    >>> import numpy as np
+    >>> won = Comparison(np.array([1.0, 0.5, 1.0, 1.0]))
+    >>> progress_text(TeachingProgress(3, 60.0, 20000, 25000, (0.6, 1.5), None, won, True, 0.42, 0.013))
+    'generation 3, 25,000 positions (417/s), losses 0.600 and 1.500, 88 ± 24 % against playouts, 42 % ...'
+    """
+    rate = progress.positions / max(progress.seconds, 1e-9)
+    resigned = f", {progress.resigned:.0%} resigned ({progress.falsely:.1%} falsely)".replace("%", " %")
+    return (
+        f"generation {progress.generation}, {progress.positions:,} positions ({rate:,.0f}/s), losses"
+        f" {progress.losses[0]:.3f} and {progress.losses[1]:.3f}, {progress.against_playouts} against"
+        f" playouts{resigned if progress.resigned else ''} (Ctrl-C keeps it)"
+    )
+
+
+def strength_text(strengths: list[tuple[int, float]], lines: int = 12, width: int = 50) -> str:
+    """Scores against playouts at equal numbers of simulations, as a bar chart.
+
+    >>> print(strength_text([(1, 0.4), (2, 0.8)], width=10))
+    score against playouts, equal simulations
+    generation    1   40 %  ####
+    generation    2   80 %  ########
+    """
+    step = max(1, -(-len(strengths) // lines))
+    shown = strengths[step - 1 :: step]
+    rows = [f"generation {number:>4} {score:>5.0%}  {'#' * round(width * score)}" for number, score in shown]
+    rows = [row.replace("%", " %") for row in rows]
+    return "\n".join(["score against playouts, equal simulations", *rows])
+
+
+def verdict(taught: TaughtNetwork) -> str:
+    """The result of the gate in words."""
+    if taught.error == 0.5:
+        return (
+            f"generation {taught.generation}: not compared by the clock yet, so mcts does not use it unasked"
+        )
+    score = f"{100 * taught.score:.0f} ± {100 * taught.error:.0f} % by the clock"
+    use = "mcts plays with it" if taught.is_stronger else "mcts does not use it unasked"
+    return f"generation {taught.generation}: {score}: {use}"

@@ -1,0 +1,163 @@
+"""Long work on a terminal: load a game, show progress, save now and then, stop at Ctrl-C."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import click
+
+from ggp.engines.loading import load
+from ggp.game import Game
+
+if TYPE_CHECKING:
+    from ggp.engines.compilation import CompilationLimits
+    from ggp.engines.compiled import CompiledGame
+
+_logger = logging.getLogger("ggp")
+QUIET_SECONDS = 0.7
+"""Loading that takes less time shows no spinner."""
+SAVE_SECONDS = 2.0
+"""Time between two writes. Writing a large file takes longer than a short search."""
+
+_Progress = TypeVar("_Progress")
+_P = ParamSpec("_P")
+
+
+def load_visibly(
+    path_or_text: str,
+    engine: str = "auto",
+    *,
+    use_cache: bool = True,
+    limits: CompilationLimits | None = None,
+) -> Game[Any]:
+    """`ggp.load` with progress on standard error; arguments and errors are those of `load`."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return load(path_or_text, engine, use_cache=use_cache, limits=limits)
+    begin = time.monotonic()
+    status = console.status("")
+
+    def show(text: str) -> None:
+        if time.monotonic() - begin > QUIET_SECONDS:
+            status.update(f"{path_or_text}: {text}")
+            status.start()
+
+    try:
+        return load(path_or_text, engine, use_cache=use_cache, limits=limits, progress=show)
+    finally:
+        status.stop()
+
+
+def load_compiled(file: str) -> CompiledGame:
+    """The game on lanes; raises what `load` raises."""
+    game = load_visibly(file, "lanes")
+
+    from ggp.engines.compiled import CompiledGame
+
+    assert isinstance(game, CompiledGame)
+    return game
+
+
+@contextmanager
+def status_line(beginning: str) -> Iterator[Callable[[str], None]]:
+    """A function that shows a line with a spinner, if standard error is a terminal."""
+    with progress_of(lambda text: text, beginning) as show:
+        yield show or (lambda text: None)
+
+
+@contextmanager
+def progress_of(text: Callable[_P, str], beginning: str = "") -> Iterator[Callable[_P, None] | None]:
+    """A progress listener that shows `text` of what it is called with; None without a terminal.
+
+    >>> with progress_of(lambda done: f"{done} of 3") as report:
+    ...     report is None
+    True
+    """
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status(beginning) as status:
+
+        def report(*arguments: _P.args, **named: _P.kwargs) -> None:
+            status.update(text(*arguments, **named))
+
+        yield report
+
+
+@contextmanager
+def kept_progress(
+    beginning: str, text: Callable[[_Progress], str], save: Callable[[], None]
+) -> Iterator[Callable[[_Progress], None]]:
+    """A progress listener: it saves now and then, if it can, and shows `text` on a terminal.
+
+    >>> with kept_progress("nim: preparing", lambda done: f"nim: {done} of 3", lambda: None) as report:
+    ...     report(1)
+    """
+    saved = time.monotonic()
+    with progress_of(lambda progress: f"{text(progress)} (Ctrl-C stops and keeps them)", beginning) as show:
+
+        def report(progress: _Progress) -> None:
+            nonlocal saved
+            if time.monotonic() - saved > SAVE_SECONDS:
+                saved = time.monotonic()
+                try:
+                    save()
+                except OSError as error:  # there may be room again at the end
+                    _logger.warning("cannot be saved now: %s", error)
+            if show is not None:
+                show(progress)
+
+        yield report
+
+
+class Interruptible:
+    """Ctrl-C ends the `with` block, not the command, which then keeps and shows what there is.
+
+    >>> with Interruptible("nim") as work:
+    ...     pass
+    >>> work.is_interrupted
+    False
+    """
+
+    def __init__(self, name: str, kept: str = "what was found is kept") -> None:
+        self.name, self.kept = name, kept
+        self.is_interrupted = False
+
+    def __enter__(self) -> Interruptible:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self.is_interrupted = True
+            click.echo(f"{self.name}: interrupted; {self.kept}", err=True)
+        return self.is_interrupted
+
+    @property
+    def exit_code(self) -> int:
+        return 130 if self.is_interrupted else 0
+
+    def exit_if_interrupted(self) -> None:
+        if self.is_interrupted:
+            sys.exit(130)
+
+
+@contextmanager
+def reported_as(name: str, *mistakes: type[Exception]) -> Iterator[None]:
+    """Report these errors in one line that begins with the name of the game."""
+    try:
+        yield
+    except mistakes as error:
+        raise click.ClickException(f"{name}: {error}") from None
