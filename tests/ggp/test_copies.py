@@ -14,7 +14,7 @@ from ggp.features.evaluation import LinearEvaluation
 from ggp.lanes.engine import Lanes
 from ggp.networks.network import Network
 from ggp.processes.isolation import isolated_environment
-from ggp.search.alphabeta.refinements import Estimate
+from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.budget import Budget
 from ggp.search.forest.forest import Forest

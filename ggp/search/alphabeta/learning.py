@@ -36,8 +36,8 @@ from ggp.features.learning import (
 )
 from ggp.features.recognition import recognize_features
 from ggp.integers import check_integers
+from ggp.search.alphabeta.estimate import SCALE
 from ggp.search.alphabeta.options import AUTO
-from ggp.search.alphabeta.refinements import SCALE
 from ggp.search.alphabeta.search import AlphaBeta, Estimate, Refinements
 from ggp.search.alphabeta.self_play import play_games
 

@@ -16,11 +16,12 @@ from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import make_code
 from ggp.lanes.layout import LaneTables
 from ggp.networks.kernels import no_network, tables_of
+from ggp.search.alphabeta.estimate import SCALE, Estimate
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, AlphaBetaMemory, make_memory
 from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import side_circuit
-from ggp.search.alphabeta.refinements import SCALE, Estimate, Refinements
+from ggp.search.alphabeta.refinements import Refinements
 from ggp.search.alphabeta.table_size import slot_count
 
 _SAMPLED_STATES = 40

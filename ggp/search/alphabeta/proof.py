@@ -20,10 +20,11 @@ import numpy as np
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.engines.once_per_game import once_per_game
 from ggp.game import Move
+from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, PAUSED, UNLIMITED
 from ggp.search.alphabeta.kernels.distance import GoalFormula
-from ggp.search.alphabeta.refinements import Estimate, Refinements
+from ggp.search.alphabeta.refinements import Refinements
 from ggp.search.alphabeta.search import AlphaBeta
 
 PROVING = Refinements(symmetries=False)

@@ -1,10 +1,14 @@
-"""SearchResult: the outcome of an alpha-beta search."""
+"""SearchResult: the outcome of an alpha-beta search, and AlphaBetaError."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ggp.game import Move
+
+
+class AlphaBetaError(Exception):
+    """The game is not one that alpha-beta can search."""
 
 
 @dataclass(frozen=True)

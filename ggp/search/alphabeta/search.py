@@ -22,6 +22,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Move, hides_information
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import encode_states
+from ggp.search.alphabeta.estimate import SCALE, Estimate
 from ggp.search.alphabeta.goal_bounds import NO_SUM, goal_bounds
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import INFINITE, MOST_PLIES, UNLIMITED
@@ -33,8 +34,8 @@ from ggp.search.alphabeta.memory import (
     with_goal_bounds,
     with_immediate_wins,
 )
-from ggp.search.alphabeta.refinements import PLAIN, SCALE, Estimate, Refinements
-from ggp.search.alphabeta.result import SearchResult
+from ggp.search.alphabeta.refinements import PLAIN, Refinements
+from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.alphabeta.table_size import DEFAULT_MEBIBYTES, slot_count
 from ggp.search.decisive.decisive_moves import WINNING_GOAL
 from ggp.search.decisive.immediate_wins import immediate_wins
@@ -52,10 +53,6 @@ _FAULTS = {
     arrays.NO_ROOM: "the game is too long and too wide",
     arrays.NO_GOAL_VALUE: "the first role has no goal in a terminal state",
 }
-
-
-class AlphaBetaError(Exception):
-    """The game is not one that alpha-beta can search."""
 
 
 class AlphaBeta:

@@ -8,8 +8,8 @@ import pytest
 from ggp.engines.loading import load
 from ggp.features.recognition import recognize_features
 from ggp.search.alphabeta.goal_distance import goal_formula
+from ggp.search.alphabeta.reference.evaluation import degrees, distance_goal
 from ggp.search.alphabeta.search import AlphaBeta, Estimate, Refinements
-from tests.oracles.naive_distance import degrees, distance_goal
 
 GAMES = ["tictactoe", "connectfour_4x4", "hex_3x3", "breakthrough_small", "nim", "eightpuzzle"]
 

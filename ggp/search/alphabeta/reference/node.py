@@ -1,0 +1,182 @@
+"""A node under search, and what the search remembers: transposition table, killers, history."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from ggp.game import Game
+from ggp.search.alphabeta.estimate import SCALE, Estimate
+from ggp.search.alphabeta.reference.evaluation import static_score
+from ggp.search.alphabeta.reference.events import Event, EventKind, Listener
+from ggp.search.alphabeta.reference.knowledge import Knowledge
+from ggp.search.alphabeta.reference.position import (
+    Choice,
+    Position,
+    immediate_win,
+    position_of,
+    successors,
+)
+from ggp.search.alphabeta.reference.refinements import Refinements
+from ggp.search.alphabeta.result import AlphaBetaError
+
+INFINITE = 1 << 20
+UNLIMITED = 1 << 20
+"""A depth that no game reaches."""
+MAX_PLIES = 200
+"""Deeper nodes are scored statically: Python's stack is limited."""
+
+
+class StoppedError(Exception):
+    """The deadline has passed, or the nodes are used up."""
+
+
+class Bound(IntEnum):
+    """What a score r says of the value v: EXACT v = r, LOWER v >= r, UPPER v <= r."""
+
+    EXACT = 1
+    LOWER = 2
+    UPPER = 3
+
+    @property
+    def opposite(self) -> Bound:
+        """The bound from the other role's point of view."""
+        return {Bound.LOWER: Bound.UPPER, Bound.UPPER: Bound.LOWER}.get(self, self)
+
+
+class Entry(NamedTuple):
+    """What the transposition table knows of a position: a bound of its value for its mover.
+
+    is_resolved   it does not depend on a horizon, and so holds for every depth
+    """
+
+    score: int
+    bound: Bound
+    depth: int
+    is_resolved: bool
+    choice: Choice | None
+
+    def covers(self, depth: int) -> bool:
+        """Whether the entry comes from a search at least as deep."""
+        return self.is_resolved or self.depth >= depth
+
+
+@dataclass(eq=False)
+class Node:
+    """A node under search. Scores are hundredths of a goal for its mover.
+
+    depth         plies to the horizon
+    alpha, beta   the window; floor: alpha at the beginning
+    best          best score so far: the result at the end, as `negamax` says
+    is_open       whether a score that counts comes from the horizon, so that nothing is proven
+    tried         children picked so far
+    excluded      a move left out, for the test of singular extensions
+    extends       which children are searched one ply deeper: `all`, the `table` move, or none
+    """
+
+    position: Position
+    ply: int
+    depth: int
+    alpha: int
+    beta: int
+    excluded: Choice | None = None
+    floor: int = field(init=False)
+    best: int = -INFINITE
+    best_choice: Choice | None = None
+    is_open: bool = False
+    table_choice: Choice | None = None
+    children: list[Position] = field(default_factory=list)
+    tried: int = 0
+    extends: str = ""
+
+    def __post_init__(self) -> None:
+        self.floor = self.alpha
+
+    @property
+    def has_horizon(self) -> bool:
+        """Whether this is a search to a depth, not to the end."""
+        return self.depth < UNLIMITED - MAX_PLIES
+
+    def open_children(self) -> list[Position]:
+        """The children that still need a search."""
+        return [c for c in self.children if c.end is None and not self.is_excluded(c)]
+
+    def is_excluded(self, child: Position) -> bool:
+        """Whether `child` is left out."""
+        return self.excluded is not None and child.choice == self.excluded
+
+    def decide(self, score: int, choice: Choice | None, *, is_open: bool) -> None:
+        """Take a score that suffices for a cutoff as the result."""
+        self.best, self.best_choice, self.is_open = score, choice, is_open
+
+
+@dataclass(eq=False)
+class Memory:
+    """One search: the game, its settings, and what is remembered from node to node.
+
+    table     state → entry; holds all positions
+    killers   ply → the two moves that last caused cutoffs there
+    history   move → sum of depth² of its cutoffs
+    nodes     positions expanded or answered by the table, in the present search
+    """
+
+    game: Game[Any]
+    refinements: Refinements
+    estimate: Estimate
+    knowledge: Knowledge
+    listener: Listener | None = None
+    table: dict[Hashable, Entry] = field(default_factory=dict)
+    killers: dict[int, list[Choice]] = field(default_factory=lambda: defaultdict(list))
+    history: dict[Choice, int] = field(default_factory=lambda: defaultdict(int))
+    goal_sum: int | None = None
+    root_depth: int = 0
+    nodes: int = 0
+    node_limit: float = float("inf")
+    deadline: float = float("inf")
+
+    def visit(self, node: Node) -> None:
+        """Count a node. Raises StoppedError."""
+        self.nodes += 1
+        if self.nodes > self.node_limit or time.monotonic() > self.deadline:
+            raise StoppedError
+        self.show(EventKind.ENTER, node)
+
+    def show(
+        self, kind: EventKind, node: Node, child: Position | None = None, score: int | None = None
+    ) -> None:
+        """Show an event to the listener."""
+        if self.listener is not None:
+            choice = (child or node.position).choice
+            of_node = kind in (EventKind.ENTER, EventKind.TABLE_HIT, EventKind.LEAVE)
+            alpha = node.floor if of_node else node.alpha
+            move = None if choice is None else choice.move
+            mover = node.position.mover
+            self.listener(Event(kind, node.ply, node.depth, alpha, node.beta, mover, move, score))
+
+    def children_of(self, position: Position) -> list[Position]:
+        """The children with their scores, in the order of the rules. Raises AlphaBetaError."""
+        children = []
+        for choice, state in successors(self.game, position):
+            child = position_of(self.game, self.knowledge.canonical(state), choice)
+            if child.end is not None:
+                self._check_sum(child.state)
+            else:
+                child.score = static_score(self.game, child, self.estimate)
+                if self.refinements.immediate_wins and len(self.game.roles) == 2:
+                    child.end = immediate_win(self.game, child.state)
+                if self.refinements.goal_bounds and self.knowledge.goal_range and child.end is None:
+                    low, high = self.knowledge.goal_range(child.state)
+                    child.end = SCALE * low if low == high else None
+            children.append(child)
+        return children
+
+    def _check_sum(self, state: Any) -> None:
+        if len(self.game.roles) == 2:
+            found = sum(self.game.goal(state, role) for role in self.game.roles)
+            if self.goal_sum not in (None, found):
+                raise AlphaBetaError("the roles' goals do not add up to the same sum in all terminal states")
+            self.goal_sum = found
