@@ -8,7 +8,6 @@ stated           states from their facts
 compiled         the compiled game: single states, successors and playouts in batches
 batches          the same batches as functions, for games of unknown engine
 single_state     kernels for one state at a time
-rows_game        the compiled game answering from rows, to test the kernels on rows
 reasoner         the interpreted game: exact, slow, the oracle of the others
 prolog           the game under SWI-Prolog (extra), with its source text (`prolog_text`) and child
                  process (`prolog_process`)

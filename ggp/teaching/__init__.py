@@ -1,7 +1,6 @@
 """Teaching a network to play one game, by matches of its own.
 
 play         matches side by side, and what their searches say as samples
-resignation  when a match is given up, and how often that is wrong
 players      matches in this process, or in others while this one learns
 samples      what a network is to say of states, and the window of recent ones
 teacher      fits a network to samples, in torch

@@ -42,8 +42,6 @@ class TeachingOptions:
     generations         after which teaching ends as well; None: by time alone
     matches             of a generation, times the processes that play
     simulations         of each search in the matches that teach
-    inner_visits        of a node inside a tree from which it is a sample too; 0: none is
-    is_resigning        whether lost matches are resigned, where that is safe
     window              samples of the most recent matches that are learned from
     comparison_matches  between a generation and the best before it
     share_matches       against playouts, for each share
@@ -54,8 +52,6 @@ class TeachingOptions:
     generations: int | None = None
     matches: int = MATCHES
     simulations: int = 100
-    inner_visits: int = 0
-    is_resigning: bool = True
     window: int = 200_000
     comparison_matches: int = 64
     share_matches: int = 200
@@ -64,7 +60,7 @@ class TeachingOptions:
 
     def __post_init__(self) -> None:
         """Raises TypeError and ValueError for numbers that are not integers or too small."""
-        check_integers(self, generations=0, matches=1, simulations=1, inner_visits=0, window=1, seed=0)
+        check_integers(self, generations=0, matches=1, simulations=1, window=1, seed=0)
         check_integers(self, comparison_matches=0, share_matches=0, share_simulations=1)
 
 
@@ -76,8 +72,6 @@ class TeachingProgress:
     losses             of values and of moves
     against_best       None: the first one
     against_playouts   at equal numbers of simulations
-    resigned           share of the matches that were resigned
-    falsely            of those that would have been but were played to their end, the share that was not lost
     """
 
     generation: int
@@ -88,8 +82,6 @@ class TeachingProgress:
     against_best: Comparison | None
     against_playouts: Comparison
     is_best: bool
-    resigned: float = 0.0
-    falsely: float = 0.0
 
 
 class Teaching:
@@ -162,13 +154,7 @@ class Teaching:
     def _begin_matches(self, generation: int) -> None:
         """Of the best network as it is now, or of playouts before there is one."""
         options = self.options
-        plan = PlayPlan(
-            options.matches,
-            options.simulations,
-            options.seed + 1000 * generation + 1,
-            self._state.cases.threshold() if options.is_resigning else 0.0,
-            options.inner_visits,
-        )
+        plan = PlayPlan(options.matches, options.simulations, options.seed + 1000 * generation + 1)
         self._matches.begin(self.best.network if self._has_best else None, plan)
 
     def _learn(self, taught: Taught) -> TeachingProgress:
@@ -177,21 +163,14 @@ class Teaching:
         window = joined_samples([before.samples, taught.samples]).newest(self.options.window)
         batches = max(1, USES_OF_A_SAMPLE * len(taught.samples) // BATCH)
         losses = self._teacher.teach(window, batches, number=before.generation)
-        cases = before.cases + taught.cases
         self._state = TeachingState(
             before.generation + 1,
             before.positions + taught.positions,
             self._teacher.network(),
             self._teacher.memory(),
             window,
-            cases,
         )
-        progress = self._judge(losses)
-        return replace(
-            progress,
-            resigned=taught.resigned / max(taught.ended, 1),
-            falsely=cases.false_share(cases.threshold()),
-        )
+        return self._judge(losses)
 
     def _judge(self, losses: tuple[float, float]) -> TeachingProgress:
         """Compare the network as it is now with the best and with playouts; keep it if it is better."""

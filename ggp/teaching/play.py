@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,8 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame
 from ggp.search.forest.forest import BoolArray, Forest
 from ggp.search.forest.guided import GuidedForest
-from ggp.search.forest.inner_nodes import InnerNodes, inner_nodes
 from ggp.search.forest.self_play import EndedMatches, MatchBatch, MatchContext
 from ggp.search.mcts.kernels.arrays import UNPROVEN, Float64Array
-from ggp.teaching.resignation import Cases, ResignationWatch, can_resign
 from ggp.teaching.samples import Samples, joined_samples
 
 STEP_LIMIT = 500
@@ -31,48 +30,38 @@ Int64Array = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PlayPlan:
-    """How matches that teach are played.
-
-    simulations    of each search
-    resign_below   goals below which a lost match is resigned; 0: never
-    inner_visits   of a node below a root from which it is a sample too; 0: none is
-    """
+    """How many matches that teach are played, with how many simulations a search."""
 
     matches: int
     simulations: int
     seed: int
-    resign_below: float = 0.0
-    inner_visits: int = 0
 
 
 @dataclass(frozen=True)
 class Taught:
-    """What matches teach: samples, joint moves, matches that ended and were resigned, audited cases."""
+    """What matches teach: samples, joint moves, and how many matches came to an end."""
 
     samples: Samples
     positions: int = 0
     ended: int = 0
-    resigned: int = 0
-    cases: Cases = field(default_factory=Cases)
 
     def __add__(self, other: Taught) -> Taught:
         return Taught(
             joined_samples([self.samples, other.samples]),
             self.positions + other.positions,
             self.ended + other.ended,
-            self.resigned + other.resigned,
-            self.cases + other.cases,
         )
 
 
-@dataclass
-class _Searched:
-    """What a search found: the state uint8, whose match, the values of roles, and moves with visits."""
+class _Searched(NamedTuple):
+    """A search of one role: match, packed state, values of all roles, and the moves with their visits."""
 
     match: int
     state: NDArray[np.uint8]
     values: Float64Array
-    moves: list[tuple[int, Int32Array, Int32Array]]
+    role: int
+    move: Int32Array
+    visits: Int32Array
 
 
 class TeachingMatches(MatchBatch):
@@ -81,26 +70,16 @@ class TeachingMatches(MatchBatch):
     def __init__(self, context: MatchContext, forest: Forest, plan: PlayPlan) -> None:
         shape = (plan.matches, len(context.game.roles))
         super().__init__(context, 0, np.full(shape, plan.simulations, np.int64), (forest,))
-        self._plan = plan
         self._searched: list[_Searched] = []
-        self._inner = [Samples.empty(self._states.shape[1], self._roles)]
         openings = self._rng.integers(0, OPENING_STEPS + 1, plan.matches)
         self._opening = np.where(self._rng.random(plan.matches) < 0.5, openings, 0)
-        has_verdicts = can_resign(context.game)
-        rng = np.random.default_rng((plan.seed, 1))
-        self._watch = ResignationWatch(plan.matches, plan.resign_below, rng) if has_verdicts else None
-        self._resigned = 0
 
     def search_states(self, forest: Forest, states: BoolArray, simulations: Int64Array) -> bool:
         """Search with noise at the roots."""
         if isinstance(forest, GuidedForest):
             is_stopped = self._context.ended.is_stopped
-            is_searched = forest.search_with_noise(states, simulations, self._rng, is_stopped=is_stopped)
-        else:
-            is_searched = super().search_states(forest, states, simulations)
-        if is_searched and self._plan.inner_visits and not self.lacks_room(forest, len(states)):
-            self._inner.append(_samples_of(inner_nodes(forest, states, self._lanes, self._plan.inner_visits)))
-        return is_searched
+            return forest.search_with_noise(states, simulations, self._rng, is_stopped=is_stopped)
+        return super().search_states(forest, states, simulations)
 
     def moves_of(
         self, forest: Forest, role: int, matches: Int64Array, is_role: BoolArray
@@ -110,8 +89,6 @@ class TeachingMatches(MatchBatch):
         best, mean = found.best()
         values, is_proven = forest.root_values(), forest.root_proofs() != UNPROVEN
         packed = np.packbits(self._states[matches], axis=1)
-        if self._watch is not None:
-            self._watch.note(matches[is_role], role, values[is_role])
         steps = len(self._steps)
         for place in np.flatnonzero(is_role).tolist():
             begin, end = found.first[place : place + 2].tolist()
@@ -121,8 +98,8 @@ class TeachingMatches(MatchBatch):
             match = int(matches[place])
             if is_proven[place]:
                 visits = (found.move[begin:end] == best[place]).astype(np.int32)
-            moves = [(role, found.move[begin:end], visits.copy())]
-            self._searched.append(_Searched(match, packed[place], values[place], moves))
+            moves = found.move[begin:end], visits.copy()
+            self._searched.append(_Searched(match, packed[place], values[place], role, *moves))
             if steps < self._opening[match]:
                 best[place] = found.move[begin + self._rng.integers(end - begin)]
             elif steps < DRAWN_STEPS and not is_proven[place]:
@@ -130,32 +107,11 @@ class TeachingMatches(MatchBatch):
                 best[place] = found.move[begin + drawn]
         return best, mean
 
-    def _step(self, running: Int64Array, legal: BoolArray) -> bool:
-        """Make one joint move in each match, then end those in which a role resigns."""
-        if not super()._step(running, legal):
-            return False
-        if self._watch is not None and self._watch.threshold:
-            loser = self._watch.resigning()
-            ends = np.flatnonzero((loser >= 0) & self._is_running)
-            self._is_running[ends] = False
-            self._is_finished[ends] = True
-            self._goals[ends, 1 - loser[ends]] = 100
-            self._resigned += len(ends)
-            self._context.ended.add(len(ends))
-        return True
-
     def taught(self) -> Taught:
         """After `play`: what the matches teach that came to an end."""
-        cases = self._watch.cases(self._is_finished, self._goals) if self._watch is not None else Cases()
-        return Taught(
-            joined_samples([self._root_samples(), *self._inner]),
-            int(self._length.sum()),
-            int(self._is_finished.sum()),
-            self._resigned,
-            cases,
-        )
+        return Taught(self._samples(), int(self._length.sum()), int(self._is_finished.sum()))
 
-    def _root_samples(self) -> Samples:
+    def _samples(self) -> Samples:
         fluents = self._states.shape[1]
         kept = [each for each in self._searched if self._is_finished[each.match]]
         if not kept:
@@ -163,32 +119,15 @@ class TeachingMatches(MatchBatch):
         results = self._goals[[each.match for each in kept]]
         means = np.array([each.values for each in kept])
         values = RESULT_SHARE * results + (1 - RESULT_SHARE) * np.where(np.isnan(means), results, means)
-        sizes = [sum(len(move) for _, move, _ in each.moves) for each in kept]
-        entries = [entry for each in kept for entry in each.moves]
+        sizes = [len(each.move) for each in kept]
         return Samples(
             np.array([each.state for each in kept]),
             (values / 100).astype(np.float32),
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            np.concatenate([move + self._first_move[role] for role, move, _ in entries]).astype(np.int32),
-            np.concatenate([np.full(len(move), role) for role, move, _ in entries]).astype(np.int32),
-            np.concatenate([visits / visits.sum() for _, _, visits in entries]).astype(np.float32),
+            np.concatenate([each.move + self._first_move[each.role] for each in kept]).astype(np.int32),
+            np.repeat([each.role for each in kept], sizes).astype(np.int32),
+            np.concatenate([each.visits / each.visits.sum() for each in kept]).astype(np.float32),
         )
-
-
-def _samples_of(nodes: InnerNodes) -> Samples:
-    """Their mean values, and the shares of their visits, role by role."""
-    owner = np.repeat(np.arange(len(nodes)), np.diff(nodes.first))
-    total = np.zeros((len(nodes), nodes.values.shape[1]))
-    np.add.at(total, (owner, nodes.role), nodes.visits)
-    share = nodes.visits / np.maximum(total[owner, nodes.role], 1)
-    return Samples(
-        np.packbits(nodes.states, axis=1),
-        (nodes.values / 100).astype(np.float32),
-        nodes.first.astype(np.int64),
-        nodes.move.astype(np.int32),
-        nodes.role.astype(np.int32),
-        share.astype(np.float32),
-    )
 
 
 def play_to_teach(

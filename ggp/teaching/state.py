@@ -1,4 +1,4 @@
-"""What teaching knows besides its best network, in a file: the window, Adam's memory, resignations."""
+"""What teaching knows besides its best network, in a file: the window and Adam's memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from ggp.engines.compiled import CompiledGame
 from ggp.files import make_private_folder, replacing
 from ggp.knowledge.folder import KnowledgeFileError
 from ggp.networks.network import Network
-from ggp.teaching.resignation import Cases
 from ggp.teaching.samples import Samples
 
 FORMAT = "ggp-teaching 1"
@@ -35,13 +34,11 @@ class TeachingState:
     network: Network
     memory: Mapping[str, NDArray[np.float32]]
     samples: Samples
-    cases: Cases
 
     @classmethod
     def empty(cls, game: CompiledGame, generation: int, network: Network) -> TeachingState:
         """Before any matches."""
-        samples = Samples.empty(len(game.terms.fluents), len(game.roles))
-        return cls(generation, 0, network, {}, samples, Cases())
+        return cls(generation, 0, network, {}, Samples.empty(len(game.terms.fluents), len(game.roles)))
 
     @staticmethod
     def place_next_to(network: Path) -> Path:
@@ -56,7 +53,7 @@ class TeachingState:
         """Write atomically. Raises OSError."""
         arrays: dict[str, Any] = {"format": np.array(FORMAT), "names": np.array(_names(game))}
         arrays["numbers"] = np.array([self.generation, self.positions])
-        for part in ("network", "samples", "cases"):
+        for part in ("network", "samples"):
             arrays.update({f"{part}.{name}": array for name, array in vars(getattr(self, part)).items()})
         arrays.update({f"memory.{name}": array for name, array in self.memory.items()})
         make_private_folder(path.parent)
@@ -71,15 +68,14 @@ class TeachingState:
                 if str(file["format"]) != FORMAT or file["names"].tolist() != _names(game):
                     raise ValueError("another format, or another game")
                 samples = Samples(**{each.name: file[f"samples.{each.name}"] for each in fields(Samples)})
-                cases = Cases(**{each.name: file[f"cases.{each.name}"] for each in fields(Cases)})
                 network = Network(**{each.name: file[f"network.{each.name}"] for each in fields(Network)})
                 memory = {name[7:]: file[name] for name in file.files if name.startswith("memory.")}
                 generation, positions = file["numbers"].tolist()
         except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise KnowledgeFileError(f"{path}: incomplete, damaged or of another game ({error})") from None
-        if not network.fits(game) or not samples.fit(game) or len(cases.level) != len(cases.is_lost):
+        if not network.fits(game) or not samples.fit(game):
             raise KnowledgeFileError(f"{path}: the sizes do not fit")
-        return cls(int(generation), int(positions), network, memory, samples, cases)
+        return cls(int(generation), int(positions), network, memory, samples)
 
 
 def _names(game: CompiledGame) -> list[str]:

@@ -44,15 +44,15 @@ def command(file: str, most: int, limits: dict[str, int], out: Path | None) -> N
     to begin with; all that follow from these are added and valued, the fewest pieces or empty cells first,
     until a limit or Ctrl-C ends it. What was complete by then is kept, in place of an earlier table.
 
-    mcts and alphabeta play perfectly in the positions of the table, and search no further where they reach
-    one; endings=off switches that off, endings=FILE names another table.
+    alphabeta plays perfectly in the positions of the table, and searches no further where it reaches one;
+    endings=off switches that off, endings=FILE names another table.
     """
     game = load_compiled(file)
 
     from ggp.cli.solve_output import progress_text
-    from ggp.knowledge.endings import EndingTerms, solve_endings
     from ggp.knowledge.folder import ENDINGS_FILE_NAME
     from ggp.solver import SolverError, SolverLimits
+    from ggp.solver.endings import EndingTerms, solve_endings
     from ggp.validation.properties import counted
 
     place = kept_place(game, ENDINGS_FILE_NAME, out)

@@ -166,15 +166,14 @@ def progress_text(progress: TeachingProgress) -> str:
     >>> from ggp.teaching.play import Comparison
     >>> import numpy as np
     >>> won = Comparison(np.array([1.0, 0.5, 1.0, 1.0]))
-    >>> progress_text(TeachingProgress(3, 60.0, 20000, 25000, (0.6, 1.5), None, won, True, 0.42, 0.013))
-    'generation 3, 25,000 positions (417/s), losses 0.600 and 1.500, 88 ± 24 % against playouts, 42 % ...'
+    >>> progress_text(TeachingProgress(3, 60.0, 20000, 25000, (0.6, 1.5), None, won, True))
+    'generation 3, 25,000 positions (417/s), losses 0.600 and 1.500, 88 ± 24 % against playouts (Ctrl-C ...'
     """
     rate = progress.positions / max(progress.seconds, 1e-9)
-    resigned = f", {progress.resigned:.0%} resigned ({progress.falsely:.1%} falsely)".replace("%", " %")
     return (
         f"generation {progress.generation}, {progress.positions:,} positions ({rate:,.0f}/s), losses"
         f" {progress.losses[0]:.3f} and {progress.losses[1]:.3f}, {progress.against_playouts} against"
-        f" playouts{resigned if progress.resigned else ''} (Ctrl-C keeps it)"
+        " playouts (Ctrl-C keeps it)"
     )
 
 

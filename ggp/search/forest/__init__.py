@@ -3,8 +3,7 @@
 kernel      search_forest: the tick of `ggp.search.mcts.kernels.search`, with a root per lane
 forest      Forest: searches some hundred states and says what each found
 self_play   whole matches side by side, a search for every decision
-guided      GuidedForest: trees that a network guides, by guided_kernel; guided_plain is its readable twin
-inner_nodes nodes below the roots that were visited often, with their states
+guided      GuidedForest: trees that a network guides, by guided_kernel
 blind_play  matches of games with hidden information, by what each role saw
 sampling    states to search, drawn by weight, and shares of playouts
 """

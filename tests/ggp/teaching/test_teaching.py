@@ -149,9 +149,7 @@ def test_generations_are_compared_and_kept(game):
 
 def test_generations_by_number_are_reproducible_and_can_be_interrupted(game, tmp_path):
     pytest.importorskip("torch", reason="the extra `learn` is not installed")
-    options = TeachingOptions(
-        generations=4, matches=40, simulations=20, comparison_matches=8, inner_visits=8, window=600
-    )
+    options = TeachingOptions(generations=4, matches=40, simulations=20, comparison_matches=8, window=600)
     whole = Teaching(game, options, clock=lambda: 0.0)
     expected = list(whole.run())
     assert len(expected) == 4

@@ -6,8 +6,8 @@ import pytest
 from ggp.engines.loading import load
 from ggp.networks.network import Network
 from ggp.search.forest.guided import Guidance, GuidedForest
-from ggp.search.forest.guided_plain import PlainGuidedSearch
 from ggp.search.mcts.options import MctsOptions
+from tests.oracles.naive_guided import PlainGuidedSearch
 
 UNPROVEN = MctsOptions(is_solving=False)
 

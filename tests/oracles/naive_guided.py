@@ -27,15 +27,7 @@ class _Node:
 
 
 class PlainGuidedSearch:
-    """Searches one state of a game without chance.
-
-    >>> import ggp
-    >>> game = ggp.load("tictactoe")
-    >>> search = PlainGuidedSearch(game, Network.random(game, seed=1), Guidance())
-    >>> search.run(game.initial_state(), 20)
-    >>> sum(search.root_visits(0).values())
-    19
-    """
+    """Searches one state of a game without chance."""
 
     def __init__(self, game: CompiledGame, network: Network, guidance: Guidance) -> None:
         """Raises ValueError if playouts are to be mixed in: this twin makes none."""
