@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from ggp.match.record import MatchRecord, RecordError, read_record, write_record
     from ggp.match.referee import play_match
     from ggp.match.terms import MatchTerms
+    from ggp.players.advisors.advisor import Advisor
     from ggp.players.factory import make_player
     from ggp.search.forest.self_play import SelfPlay, self_play
     from ggp.search.one_state import search_state
+    from ggp.search.protocol import Advice
     from ggp.search.report import MoveReport, SearchReport
     from ggp.solver.limits import SolverError, SolverLimits
     from ggp.solver.solution import Solution, solve
@@ -56,9 +58,11 @@ _HOMES = {
     "ggp.match.record": ("MatchRecord", "RecordError", "read_record", "write_record"),
     "ggp.match.referee": ("play_match",),
     "ggp.match.terms": ("MatchTerms",),
+    "ggp.players.advisors.advisor": ("Advisor",),
     "ggp.players.factory": ("make_player",),
     "ggp.search.forest.self_play": ("SelfPlay", "self_play"),
     "ggp.search.one_state": ("search_state",),
+    "ggp.search.protocol": ("Advice",),
     "ggp.search.report": ("MoveReport", "SearchReport"),
     "ggp.solver.limits": ("SolverError", "SolverLimits"),
     "ggp.solver.solution": ("Solution", "solve"),
@@ -74,6 +78,8 @@ _PACKAGES = ("env",)
 
 __all__ = [
     "RANDOM_ROLE",
+    "Advice",
+    "Advisor",
     "CompilationLimits",
     "Game",
     "GameError",

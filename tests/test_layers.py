@@ -50,6 +50,16 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 )
 """Rooms from the ground up. A room imports rooms of lower floors only, `gdl` excepted: see `GDL_FLOORS`."""
 
+SEARCH_FLOORS: tuple[tuple[str, ...], ...] = (
+    ("budget", "report", "option_table", "decisive"),
+    ("protocol",),
+    ("mcts", "rollouts"),
+    ("alphabeta", "forest"),
+    ("information_sets",),
+    ("root_value", "one_state"),
+)
+"""The same inside `ggp.search`, for its rooms and its files."""
+
 HOMES = {
     "lark": ("gdl.syntax",),
     "clingo": ("gdl.grounding",),
@@ -122,6 +132,19 @@ def test_imports_point_down(name):
         target for target in ours(name) if room(target) != room(name) and floor_of(target) >= floor_of(name)
     ]
     assert not upward, f"{name} (floor {floor_of(name)}) imports {upward}"
+
+
+def test_imports_point_down_inside_search():
+    floors = {room: number for number, rooms in enumerate(SEARCH_FLOORS) for room in rooms}
+    inside = {name: name.split(".")[2] for name in modules() if name.startswith("ggp.search.")}
+    assert set(inside.values()) == set(floors)
+    upward = [
+        (name, target)
+        for name, own in inside.items()
+        for target in ours(name)
+        if inside.get(target, own) != own and floors[inside[target]] >= floors[own]
+    ]
+    assert not upward
 
 
 @pytest.mark.parametrize("name", [name for name in modules() if name.split(".")[0] == "gdl"])

@@ -38,7 +38,13 @@ from ggp.match.player import Player, PlayerFaultError, PlayerSpecError
 from ggp.match.record import MatchRecord, write_record
 from ggp.match.referee import INTERRUPTED, NotStartedError, play_match
 from ggp.match.terms import STEP_LIMIT, MatchTerms
-from ggp.players.factory import check_player, require_kind, require_members, seat_player
+from ggp.players.factory import (
+    check_player,
+    require_kind,
+    require_members,
+    require_tablebase_rules,
+    seat_player,
+)
 
 if TYPE_CHECKING:
     from ggp.search.report import SearchReport
@@ -171,8 +177,6 @@ def _load(rules: str, specs: tuple[str, ...], engine: str) -> tuple[Game[Any], t
     game = _load_soon(rules, engine)
     _require_seats(game.name, game.roles, specs)
     if any(spec.startswith("tablebase:") for spec in specs):
-        from ggp.players.tablebase import require_tablebase_rules
-
         require_tablebase_rules(chosen, game)
     for spec in specs:
         require_members(spec, game.name, game.roles)

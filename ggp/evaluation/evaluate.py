@@ -28,7 +28,7 @@ from ggp.evaluation.replaying import Int64Array, first_matches
 from ggp.evaluation.tedium import tedium_of
 from ggp.game import Game, hides_information
 from ggp.integers import check_integers
-from ggp.players.equilibrium_play import prepare_equilibria
+from ggp.players.advisors.equilibrium import prepare_equilibria
 from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.forest.self_play import SelfPlay, joined, self_play
 from ggp.search.mcts.options import MctsOptions

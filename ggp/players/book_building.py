@@ -18,7 +18,7 @@ from ggp.integers import check_integers
 from ggp.knowledge.book import MOST_POSITIONS, Book, BookMove, position_digest
 from ggp.match.player import MatchSetup
 from ggp.match.terms import derived_seed
-from ggp.players.mcts import MctsPlayer
+from ggp.players.mcts import mcts_player
 from ggp.players.options import OFF, MctsPlayerOptions
 from ggp.search.mcts.options import default_options
 from ggp.search.report import SearchReport
@@ -171,7 +171,7 @@ class _Searcher:
         """The move found for `role` in `state`, by a search that knows of no other. Raises GameError."""
         terms = self._terms
         own = MctsPlayerOptions(simulations=terms.simulations, has_head_start=False, book=OFF)
-        player = MctsPlayer(own, default_options(terms.simulations))
+        player = mcts_player(own, default_options(terms.simulations))
         if not self._is_prepared:
             player.prepare(self._game)
             self._is_prepared = True

@@ -16,13 +16,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ggp.game import Role
+from ggp.game import Game, Role
 from ggp.match.faults import Fault
 from ggp.match.player import Player, PlayerSpecError
+from ggp.players.advised import AdvisedPlayer
 from ggp.players.kept_knowledge import check_book, check_endings, check_network
-from ggp.players.mcts import MctsPlayer, Progress, Reporting
+from ggp.players.mcts import mcts_player
 from ggp.players.options import (
     AUTO,
     NO_COALITION,
@@ -36,7 +37,7 @@ from ggp.players.options import (
     UctOptions,
     option_tables,
 )
-from ggp.players.own import is_own_player, make_own_player
+from ggp.players.own import is_own_player, make_own_player, own_advisor_class, own_code
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from ggp.search.mcts.options import available_cores, check_weights, default_options
 from ggp.search.option_table import OptionError, refuse_unknown, rows_of, take_options
@@ -46,14 +47,18 @@ from ggp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from ggp.features.evaluation import LinearEvaluation
+    from ggp.game import Move
+    from ggp.players.advisors.advisor import Advisor
+    from ggp.search.report import SearchReport
+    from ggp.solver import Tablebase
 
 
 @dataclass(frozen=True)
 class Links:
     """What a player reports to, and how a person is asked; see `make_player`."""
 
-    on_progress: Progress | None = None
-    on_report: Reporting | None = None
+    on_progress: Callable[[Move], None] | None = None
+    on_report: Callable[[SearchReport], None] | None = None
     ask: Callable[[str], str] | None = None
     show: Callable[[str], None] | None = None
 
@@ -72,8 +77,8 @@ Maker: TypeAlias = Callable[[dict[str, str], Links], Player]
 def make_player(
     spec: str,
     *,
-    on_progress: Progress | None = None,
-    on_report: Reporting | None = None,
+    on_progress: Callable[[Move], None] | None = None,
+    on_report: Callable[[SearchReport], None] | None = None,
     ask: Callable[[str], str] | None = None,
     show: Callable[[str], None] | None = None,
 ) -> Player:
@@ -109,20 +114,25 @@ def make_player(
     try:
         given = {"command": rest} if kind == "text" else split_options(rest, kind)
         return _MAKERS[kind](given, Links(on_progress, on_report, ask, show))
+    except PlayerSpecError as error:
+        raise type(error)(f"player {spec!r}: {error}") from error.__cause__
     except (OptionError, OSError) as error:
         raise PlayerSpecError(f"player {spec!r}: {error}") from None
 
 
 def is_own(spec: str) -> bool:
-    """Whether `spec` names a class of one's own.
+    """Whether `spec` names a class of one's own, as the player or as its advisor.
 
-    >>> is_own("agents.py:Greedy"), is_own("text:./agent.py:x")
-    (True, False)
+    >>> is_own("agents.py:Greedy"), is_own("mcts:advisor=lab.openings:Center"), is_own("text:./agent.py:x")
+    (True, True, False)
     """
-    return is_own_player(spec) and spec.partition(":")[0] not in _MAKERS
+    code = own_code(spec)
+    return code is not None and (code != spec or spec.partition(":")[0] not in _MAKERS)
 
 
-def seat_player(spec: str, *, mebibytes: int | None = None, on_report: Reporting | None = None) -> Player:
+def seat_player(
+    spec: str, *, mebibytes: int | None = None, on_report: Callable[[SearchReport], None] | None = None
+) -> Player:
     """`make_player` for a seat in a match that must go on whatever players do.
 
     A player of one's own runs in a process of its own, with at most `mebibytes` of memory: see
@@ -206,6 +216,19 @@ def require_members(spec: str, game_name: str, roles: Sequence[Role]) -> None:
         raise PlayerSpecError(f"{game_name}: {error}") from None
 
 
+def require_tablebase_rules(players: Sequence[Player], game: Game[Any]) -> None:
+    """Raise PlayerSpecError if a player has the solution of another game."""
+    from ggp.players.advisors.tablebase import TablebaseAdvisor
+
+    for player in (each for each in players if isinstance(each, AdvisedPlayer)):
+        for advisor in player.row.advisors(game, player):
+            if isinstance(advisor, TablebaseAdvisor):
+                try:
+                    advisor.tablebase.require_rules(game.program)
+                except SavedSolutionError as error:
+                    raise PlayerSpecError(f"{error}, not of {game.name}") from None
+
+
 def _unknown(spec: str, kinds: tuple[str, ...], *, with_http: bool = True) -> str:
     hint = did_you_mean(spec.partition(":")[0], kinds)
     if hint:
@@ -235,8 +258,11 @@ def split_options(text: str, kind: str = "") -> dict[str, str]:
     return options
 
 
-def _make_mcts(given: dict[str, str], links: Links, kind: str = "mcts") -> MctsPlayer:
-    """`kind` is the player whose options these are, for error messages."""
+def _make_mcts(
+    given: dict[str, str], links: Links, kind: str = "mcts", tablebase: Tablebase | None = None
+) -> AdvisedPlayer:
+    """`kind` is the row whose options these are; `tablebase` comes before the tree."""
+    solver = take_options(SolvingOptions(), given).solver_mebibytes if kind == "solving" else None
     own = take_options(MctsPlayerOptions(), given)
     if TUNED_OPTIONS & given.keys():
         own = replace(own, is_tuned=False)
@@ -246,7 +272,46 @@ def _make_mcts(given: dict[str, str], links: Links, kind: str = "mcts") -> MctsP
         check_weights(options.weights)
     check_book(own.book)
     check_network(own.network)
-    return MctsPlayer(own, options, on_progress=links.on_progress, on_report=links.on_report)
+    own_advisor = None if own.advisor is None else own_advisor_class(own.advisor)
+
+    def first() -> list[Advisor]:
+        advisors: list[Advisor] = [] if own_advisor is None else [own_advisor()]
+        if tablebase is not None:
+            from ggp.players.advisors.tablebase import TablebaseAdvisor
+
+            advisors.append(TablebaseAdvisor(tablebase))
+        return advisors
+
+    return mcts_player(
+        own,
+        options,
+        name=kind,
+        first=first,
+        solver_mebibytes=solver,
+        on_progress=links.on_progress,
+        on_report=links.on_report,
+    )
+
+
+def _make_solving(given: dict[str, str], links: Links) -> Player:
+    if "simulations" not in given:
+        # One core is the solver's.
+        given.setdefault("threads", str(max(1, available_cores() - 1)))
+    return _make_mcts(given, links, "solving")
+
+
+def _make_tablebase(given: dict[str, str], links: Links) -> Player:
+    path = take_options(TablebaseOptions(), given).file
+    if path is None:
+        raise OptionError("tablebase needs file=PATH")
+    try:
+        read_header(Path(path))  # without numpy: a file that is no solution is a mistake
+
+        from ggp.solver import Tablebase
+
+        return _make_mcts(given, links, "tablebase", Tablebase(path))
+    except SavedSolutionError as error:
+        raise OptionError(str(error)) from None
 
 
 def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
@@ -257,9 +322,9 @@ def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
     check_network(own.network)
     weights = None if own.weights is None else _read_weights(own.weights)
 
-    from ggp.players.alphabeta import AlphaBetaPlayer
+    from ggp.players.rows import alphabeta_player
 
-    return AlphaBetaPlayer(own, weights=weights, on_progress=links.on_progress)
+    return alphabeta_player(own, weights=weights, on_progress=links.on_progress)
 
 
 def _read_weights(path: str) -> LinearEvaluation:
@@ -271,41 +336,13 @@ def _read_weights(path: str) -> LinearEvaluation:
         raise OptionError(str(error)) from None
 
 
-def _make_solving(given: dict[str, str], links: Links) -> Player:
-    own = take_options(SolvingOptions(), given)
-    if "simulations" not in given:
-        # One core is the solver's.
-        given.setdefault("threads", str(max(1, available_cores() - 1)))
-    given.setdefault("proof", "off")  # that is what the solver's core is for
-    other = _make_mcts(given, links, "solving")
-
-    from ggp.players.solving import SolvingPlayer
-
-    return SolvingPlayer(other, mebibytes=own.solver_mebibytes)
-
-
-def _make_tablebase(given: dict[str, str], links: Links) -> Player:
-    own = take_options(TablebaseOptions(), given)
-    if own.file is None:
-        raise OptionError("tablebase needs file=PATH")
-    other = _make_mcts(given, links, "tablebase")
-    try:
-        read_header(Path(own.file))  # a file that is no solution is a mistake: see above
-    except SavedSolutionError as error:
-        raise OptionError(str(error)) from None
-
-    from ggp.players.tablebase import TablebasePlayer
-
-    return TablebasePlayer(own.file, other)
-
-
 def _make_uct(given: dict[str, str], links: Links) -> Player:
     own = take_options(UctOptions(), given)
     refuse_unknown(given, *option_tables("uct"))
 
-    from ggp.players.uct import UctPlayer
+    from ggp.players.rows import uct_player
 
-    return UctPlayer(own)
+    return uct_player(own)
 
 
 def _make_human(given: dict[str, str], links: Links) -> Player:

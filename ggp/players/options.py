@@ -23,7 +23,6 @@ from ggp.search.option_table import TUNING, OptionError, choice, file_path, numb
 from ggp.solver.members import is_coalition
 
 ALPHABETA_MARGIN_SECONDS = 0.2
-SOLVING_MARGIN_SECONDS = 0.3
 SOLVER_MEBIBYTES = 3072
 PROOF_MEBIBYTES = 512
 ALPHABETA_USES = ("auto", "on", "off")
@@ -89,6 +88,9 @@ class MctsPlayerOptions:
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
     book: str = file_path("book", AUTO, BOOK_HELP)
+    advisor: str | None = file_path(
+        "advisor", None, "Own advisor to ask before all others: module:Class or path/to/file.py:Class."
+    )
     is_tuned: bool = switch(
         "tuned",
         True,
@@ -262,7 +264,7 @@ class TablebaseOptions:
 PLAYERS: Mapping[str, str] = {
     "mcts": "Monte-Carlo tree search; the default.",
     "alphabeta": "Depth-limited alpha-beta search with an evaluation chosen in the start clock.",
-    "solving": "mcts, while a solver works on another core: proven moves as soon as there is a proof.",
+    "solving": "mcts, while a solver works on another core: optimal moves as soon as the game is solved.",
     "tablebase": "Plays from a saved solution; all other games as mcts.",
     "uct": "Plain UCT, counted, every move from scratch; tournaments play its matches side by side.",
     "random": "Uniformly random moves.",

@@ -1,9 +1,10 @@
-"""Players of one's own: `module:Class` or `path/to/file.py:Class`.
+"""Players and advisors of one's own: `module:Class` or `path/to/file.py:Class`.
 
-Options follow a second colon and are passed to the class as keyword arguments: `agents.py:Greedy:depth=3`. A
-number becomes an int or a float, `on` and `off` become True and False, anything else stays text.
+Options of a player follow a second colon and are passed to the class as keyword arguments:
+`agents.py:Greedy:depth=3`. A number becomes an int or a float, `on` and `off` become True and False, anything
+else stays text. An advisor is an option of the players that search: `mcts:advisor=openings.py:Center`.
 
-Commands run such players in processes of their own: see `ggp.players.own_seat`.
+Commands run players with such code in processes of their own: see `ggp.players.own_seat`.
 """
 
 from __future__ import annotations
@@ -22,23 +23,37 @@ from typing import Any
 
 from ggp.files import PACKAGE
 from ggp.match.player import Player, PlayerSpecError
+from ggp.players.advisors.advisor import Advisor
 
 _SPEC = re.compile(
     r"(?P<place>.+\.py|[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<options>.*))?", re.DOTALL
 )
+_ADVISOR = re.compile(r"(?:mcts|solving|tablebase):(?:.*,)?advisor=(?P<advisor>[^,]+)(?:,.*)?", re.DOTALL)
 
 
 class AuthorError(PlayerSpecError):
     """The code of the player's author failed when it was imported, or when the player was made."""
 
 
+def own_code(spec: str) -> str | None:
+    """The player of one's own that `spec` is written as, or the advisor that it names; None without any.
+
+    >>> own_code("agents:Greedy:depth=3"), own_code("mcts:c=3,advisor=openings.py:Center"), own_code("mcts")
+    ('agents:Greedy:depth=3', 'openings.py:Center', None)
+    """
+    found = _ADVISOR.fullmatch(spec)
+    if found is not None:
+        return found["advisor"]
+    return spec if _SPEC.fullmatch(spec) else None
+
+
 def is_own_player(spec: str) -> bool:
-    """Whether `spec` is written as a class in a module or file.
+    """Whether `spec` is written as a class in a module or file, or names an advisor that is.
 
     >>> [is_own_player(spec) for spec in ("agents.py:Greedy", "lab.agents:Greedy:depth=3", "mcts:c=3")]
     [True, True, False]
     """
-    return _SPEC.fullmatch(spec) is not None
+    return own_code(spec) is not None
 
 
 def own_place(spec: str) -> str | None:
@@ -47,7 +62,7 @@ def own_place(spec: str) -> str | None:
     >>> own_place("lab/agents.py:Greedy:depth=3"), own_place("mcts:c=3")
     ('lab/agents.py', None)
     """
-    found = _SPEC.fullmatch(spec)
+    found = _SPEC.fullmatch(own_code(spec) or "")
     return found["place"] if found else None
 
 
@@ -62,23 +77,46 @@ def make_own_player(spec: str) -> Player:
 
     Raises PlayerSpecError if there is no such module, file or class, or it cannot be made a player.
     """
-    found = _SPEC.fullmatch(spec)
-    if found is None:
-        raise PlayerSpecError(f"player {spec!r}: expected module:Class or path/to/file.py:Class")
-    place, name = found["place"], found["name"]
     try:
-        module = _module_of_file(Path(place)) if place.endswith(".py") else _module(place)
-        kind = getattr(module, name, None)
-        if not isinstance(kind, type):
-            raise PlayerSpecError(f"{place} has no class {name}")
+        kind, options = _own_class(spec)
         if not issubclass(kind, Player):
-            raise PlayerSpecError(f"{place}:{name} is not a player: derive it from ggp.Player")
-        return _made(kind, _options(found["options"] or ""))
+            raise PlayerSpecError(f"{spec} is not a player: derive it from ggp.Player")
+        player: Player = _made(kind, _options(options))
+        return player
     except PlayerSpecError as error:
         raise type(error)(f"player {spec!r}: {error}") from error.__cause__
 
 
-def _made(kind: type[Player], options: dict[str, Any]) -> Player:
+def own_advisor_class(spec: str) -> type[Advisor]:
+    """The class of an advisor of one's own. Raises PlayerSpecError, as `make_own_player`.
+
+    >>> own_advisor_class("ggp.players.simple:RandomPlayer")
+    Traceback (most recent call last):
+    ggp.match.player.PlayerSpecError: ggp.players.simple:RandomPlayer is not an advisor: ...
+    """
+    kind, options = _own_class(spec)
+    if not issubclass(kind, Advisor):
+        raise PlayerSpecError(f"{spec} is not an advisor: derive it from ggp.Advisor")
+    if options:
+        raise PlayerSpecError(f"{spec}: an advisor has no options")
+    _made(kind, {})
+    return kind
+
+
+def _own_class(spec: str) -> tuple[type, str]:
+    """The class that `spec` names, and its options."""
+    found = _SPEC.fullmatch(spec)
+    if found is None:
+        raise PlayerSpecError("expected module:Class or path/to/file.py:Class")
+    place, name = found["place"], found["name"]
+    module = _module_of_file(Path(place)) if place.endswith(".py") else _module(place)
+    kind = getattr(module, name, None)
+    if not isinstance(kind, type):
+        raise PlayerSpecError(f"{place} has no class {name}")
+    return kind, found["options"] or ""
+
+
+def _made(kind: type, options: dict[str, Any]) -> Any:
     call = f"{kind.__name__}({', '.join(f'{key}={value!r}' for key, value in options.items())})"
     try:
         inspect.signature(kind).bind(**options)

@@ -25,7 +25,8 @@ from ggp.files import PACKAGE
 from ggp.game import Game, hides_information, is_compiled
 from ggp.match.faults import Crashed, Illegal, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
-from ggp.players.own import AuthorError, error_text, make_own_player
+from ggp.players.factory import make_player
+from ggp.players.own import AuthorError, error_text
 from ggp.players.warm_up import play_trial
 from ggp.processes.child_end import LineQueue, guard_group, limit_memory, take_stdin, take_stdout
 from ggp.protocol.messages import parse_term_or_name
@@ -64,7 +65,7 @@ class _Agent:
 
     def make(self, spec: str) -> dict[str, Any]:
         """Make the player of the coming match."""
-        self.player, self._spec = make_own_player(spec), spec
+        self.player, self._spec = make_player(spec), spec
         player = self.player
         return {
             "name": player.name,
@@ -86,7 +87,7 @@ class _Agent:
         if has_kernels and rules not in self._tried:
             self._tried.add(rules)
             with contextlib.suppress(BaseException):  # the match will show it
-                play_trial(make_own_player(self._spec), self.game, _TRIAL_STEPS)
+                play_trial(make_player(self._spec), self.game, _TRIAL_STEPS)
 
     def start(self, role: str, deadline: float, **setup: Any) -> None:
         self.player.start(MatchSetup(game=self.game, role=parse_term(role), **setup), deadline)

@@ -19,7 +19,7 @@ from ggp.beliefs.observation import Observation
 from ggp.game import Game, Move, engine_of
 from ggp.match.faults import Crashed, Fault, Illegal, Late, parse_fault, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
-from ggp.players.own import own_place
+from ggp.players.own import own_code, own_place
 from ggp.processes.asked_child import AskedChild, ChildGoneError, ChildLateError
 from ggp.protocol.messages import ProtocolError, parse_term_or_name, printable
 
@@ -87,7 +87,7 @@ class OwnSeat(Player):
         self._key: _Key = Path.cwd(), place, version, mebibytes
         self._prepared: Game[Any] | None = None
         self._observations: list[Observation] = []
-        self.name = spec.removeprefix(place)[1:].partition(":")[0]
+        self.name = (own_code(spec) or spec).removeprefix(place)[1:].partition(":")[0]
         self._class = self._key, self.name
         self.fault = _hopeless.get(self._class)
         if self.fault is None:

@@ -15,7 +15,7 @@ from ggp.confidence_intervals import wilson_interval
 from ggp.engines.compiled import CompiledGame
 from ggp.knowledge.taught import TaughtNetwork
 from ggp.match.terms import MatchTerms, derived_seed
-from ggp.players.mcts import MctsPlayer
+from ggp.players.mcts import mcts_player
 from ggp.players.options import OFF, MctsPlayerOptions
 from ggp.search.mcts.options import default_options
 from ggp.tournament.tuning import repetition_score
@@ -46,8 +46,8 @@ def gate_scores(
         match_seed = derived_seed(seed, f"gate/{number}")
         yield repetition_score(
             game,
-            lambda: MctsPlayer(with_network, search),
-            lambda: MctsPlayer(without, search),
+            lambda: mcts_player(with_network, search),
+            lambda: mcts_player(without, search),
             MatchTerms(start_seconds, move_seconds, match_seed, match_id="gate"),
         )
 

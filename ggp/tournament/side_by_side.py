@@ -18,9 +18,10 @@ from ggp.engines.compiled import CompiledGame
 from ggp.game import GameError, goal_faults, goals_or_none
 from ggp.match.record import MatchRecord, Step, new_record, now_ms, state_text
 from ggp.match.terms import MatchTerms, derived_seed
+from ggp.players.advised import AdvisedPlayer
 from ggp.players.factory import make_player
 from ggp.players.options import UctOptions
-from ggp.players.uct import UctPlayer, search_options
+from ggp.players.rows import search_options
 from ggp.search.forest.forest import MEBIBYTES, Forest
 from ggp.search.forest.self_play import WORDS, EndedMatches, MatchBatch, MatchContext
 from ggp.search.mcts.kernels.arrays import Float64Array
@@ -111,7 +112,8 @@ class _Matches(MatchBatch):
 def _options_of(player: str | None) -> UctOptions | None:
     """None for `random` and chance."""
     made = make_player(player or "random")
-    return made.own if isinstance(made, UctPlayer) else None
+    options = made.options if isinstance(made, AdvisedPlayer) else ()
+    return next((each for each in options if isinstance(each, UctOptions)), None)
 
 
 def _fill(

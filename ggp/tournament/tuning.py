@@ -22,7 +22,7 @@ from ggp.knowledge.tuned import POLICIES, Comparison, TunedOptions, Tuning
 from ggp.match.player import Player
 from ggp.match.referee import INTERRUPTED, play_match
 from ggp.match.terms import MatchTerms, derived_seed
-from ggp.players.mcts import MctsPlayer
+from ggp.players.mcts import mcts_player
 from ggp.players.options import OFF, MctsPlayerOptions
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.mcts.options import default_options
@@ -199,7 +199,7 @@ def _player_maker(tuning: Tuning, options: TunedOptions, *, is_timed: bool) -> C
         threads=1,
         memory_mebibytes=MEBIBYTES,
     )
-    return lambda: MctsPlayer(own, search)
+    return lambda: mcts_player(own, search)
 
 
 def _goals(game: CompiledGame, makers: dict[int, Callable[[], Player]], terms: MatchTerms) -> list[int]:

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame
 from ggp.networks.kernels import tables_of
 from ggp.networks.network import Network
+from ggp.search.budget import Budget
 from ggp.search.forest.forest import MEBIBYTES, SLICE_TICKS, BoolArray, Forest
 from ggp.search.forest.guided_kernel import Guide, search_guided
 from ggp.search.mcts.kernels.arrays import NO_PARTS
 from ggp.search.mcts.kernels.compaction import abandon
 from ggp.search.mcts.options import MctsOptions
-from ggp.search.stopping import stops_at
 
 ENDLESS = 2**60
 
@@ -111,23 +111,12 @@ class GuidedForest(Forest):
         abandon(self._engine.arrays, self._engine.tree, self._engine.memory.walkers, len(states))
         return self._grow(is_stopped, SLICE_TICKS)
 
-    def search_together(
-        self,
-        state: NDArray[np.bool_],
-        *,
-        lanes: int,
-        simulations: int | None = None,
-        deadline: float | None = None,
-        is_stopped: Callable[[], bool] | None = None,
-    ) -> bool:
+    def search_together(self, state: NDArray[np.bool_], budget: Budget, *, lanes: int) -> bool:
         """Search one state, bool[F], by several lanes of one tree; whether it was searched to the end.
 
-        lanes        simulations at a time
-        simulations  in all, about: a multiple of `lanes`; None: until the deadline
-        deadline     time.monotonic() seconds
+        lanes   simulations at a time; those of the budget are rounded to a multiple of it
         """
-        lanes = min(lanes, self.lane_count)
+        lanes, simulations = min(lanes, self.lane_count), budget.simulations
         self._plant(np.repeat(state[None], lanes, axis=0), trees=1)
         self._roots.left[:lanes] = ENDLESS if simulations is None else max(1, simulations // lanes)
-        is_over = stops_at(deadline, is_stopped)
-        return self._grow(is_over, SLICE_TICKS // 4)
+        return self._grow(budget.is_over, SLICE_TICKS // 4)

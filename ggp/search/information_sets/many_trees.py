@@ -31,6 +31,7 @@ from ggp.game import RANDOM_ROLE, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import choice_planes
+from ggp.search.budget import Budget
 from ggp.search.forest.sampling import draw_by_weight, even_shares
 from ggp.search.information_sets.many_trees_kernel import (
     COUNTERS,
@@ -52,7 +53,6 @@ from ggp.search.mcts.kernels.allocation import make_search_arrays
 from ggp.search.mcts.kernels.arrays import BUSY, IN_TREE, Float64Array
 from ggp.search.mcts.options import WIDTHS, MctsOptions
 from ggp.search.report import MoveReport, SearchReport
-from ggp.search.stopping import stops_at
 from ggp.solver.slices import Slices
 
 MOST_LANES = 512
@@ -301,7 +301,9 @@ class ManyTreeSearch:
     >>> start, wires = game.initial_state(), game.legal_moves(game.initial_state(), game.roles[1])
     >>> noop, = game.legal_moves(start, game.roles[0])
     >>> states = [game.next_state(start, (noop, wire)) for wire in wires]
-    >>> search.run(dict.fromkeys(states, 1 / 3), np.zeros((3, 2), np.uint64), simulations=3000)
+    >>> search.look_at(dict.fromkeys(states, 1 / 3), np.zeros((3, 2), np.uint64))
+    >>> search.run(Budget(simulations=3000))
+    3000
     >>> report = search.report()
     >>> report.playouts, str(report.best_move)                    # who asks knows what to cut
     (3000, 'ask')
@@ -330,6 +332,8 @@ class ManyTreeSearch:
             )
             for stream in range(options.threads)
         ]
+        self._probabilities: Mapping[Hashable, float] = {}
+        self._root_keys: UInt64Array = np.zeros((0, len(game.roles)), np.uint64)
         self._own_key = 0
         self._seconds = 0.0
         self._playouts = 0
@@ -339,49 +343,30 @@ class ManyTreeSearch:
         """Playouts of all searches so far."""
         return sum(forest.simulation_count for forest in self._forests)
 
-    def run(
-        self,
-        probabilities: Mapping[Hashable, float],
-        keys: UInt64Array,
-        *,
-        deadline: float | None = None,
-        simulations: int | None = None,
-        is_stopped: Callable[[], bool] | None = None,
-    ) -> None:
-        """Search until `deadline` (`time.monotonic()` seconds) or for so many playouts.
+    def look_at(self, probabilities: Mapping[Hashable, float], keys: UInt64Array) -> None:
+        """Begin in these states.
 
         probabilities   of N states that are not terminal, from which playouts begin
-        keys            uint64[N, R]: what the roles have observed in them, the searching one the same in all
+        keys            uint64[N, R]: what the roles have observed in them, the searching one the same in all,
+                        unless it searches ahead
         """
-        self._grow(probabilities, keys, simulations, stops_at(deadline, is_stopped))
+        self._probabilities, self._root_keys = probabilities, keys
 
-    def run_ahead(
-        self,
-        probabilities: Mapping[Hashable, float],
-        keys: UInt64Array,
-        deadline: float,
-        is_stopped: Callable[[], bool] | None = None,
-    ) -> None:
-        """Search for later moves until `deadline` or `is_stopped()`, while there is room for what they need.
+    def run(self, budget: Budget) -> int:
+        """Search within the budget; return the number of playouts."""
+        return self._grow(budget.simulations, budget.is_over)
 
-        As `run`, but the searching role may have observed something else in each state.
-        """
-        is_over = stops_at(deadline, is_stopped)
+    def run_ahead(self, budget: Budget) -> int:
+        """Search for later moves, while there is room for what they need; return the number of playouts."""
 
         def has_ended() -> bool:
-            return is_over() or max(forest.fill for forest in self._forests) > FILL_AHEAD
+            return budget.is_over() or max(forest.fill for forest in self._forests) > FILL_AHEAD
 
-        if not has_ended():
-            self._grow(probabilities, keys, None, has_ended)
+        return 0 if has_ended() else self._grow(None, has_ended)
 
-    def _grow(
-        self,
-        probabilities: Mapping[Hashable, float],
-        keys: UInt64Array,
-        simulations: int | None,
-        is_over: Callable[[], bool],
-    ) -> None:
+    def _grow(self, simulations: int | None, is_over: Callable[[], bool]) -> int:
         begun, before = time.monotonic(), self.simulation_count
+        probabilities, keys = self._probabilities, self._root_keys
         self._own_key = int(keys[0, self._role])
         joined = b"".join(cast("bytes", state) for state in probabilities)
         packed = np.frombuffer(joined, np.uint8).reshape(len(keys), -1)
@@ -400,10 +385,16 @@ class ManyTreeSearch:
                 task.result()
         self._seconds = time.monotonic() - begun
         self._playouts = self.simulation_count - before
+        return self._playouts
 
     def prepare(self, state: Hashable) -> None:
         """Compile the kernels, or load them from the cache, by a playout from `state`."""
-        self.run({state: 1.0}, np.zeros((1, len(self._game.roles)), np.uint64), simulations=1)
+        self.look_at({state: 1.0}, np.zeros((1, len(self._game.roles)), np.uint64))
+        self.run(Budget(simulations=1))
+
+    def best_move(self) -> Move | None:
+        """The most visited move of the current set; None before any playout."""
+        return self.report().best_move
 
     def _draw_roots(
         self,

@@ -15,7 +15,7 @@ from ggp.match.faults import Illegal, Late
 from ggp.match.referee import Moment, play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.human import HumanPlayer
-from ggp.players.mcts import MctsPlayer
+from ggp.players.mcts import mcts_player
 from ggp.players.options import MctsPlayerOptions
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from ggp.search.budget import Budget
@@ -151,7 +151,7 @@ def test_content_color(name, names, color):
 
 def test_view_prints_search_reports():
     console = Console(file=io.StringIO(), width=200)
-    watch(console, Nim(9), [MctsPlayer(MctsPlayerOptions(simulations=30)), LegalPlayer()], is_thinking=True)
+    watch(console, Nim(9), [mcts_player(MctsPlayerOptions(simulations=30)), LegalPlayer()], is_thinking=True)
     lines = console.file.getvalue().splitlines()
     place = next(i for i, line in enumerate(lines) if line.startswith("   1"))
     assert lines[place + 1].lstrip().startswith("left: reference, 30 playouts (")

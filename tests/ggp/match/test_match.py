@@ -15,7 +15,7 @@ from ggp.match.record import MatchRecord, RecordError, read_record, state_text, 
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms, derived_seed
 from ggp.players.factory import make_player
-from ggp.players.mcts import MctsPlayer
+from ggp.players.mcts import mcts_player
 from ggp.players.options import MctsPlayerOptions
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from ggp.protocol.messages import is_word
@@ -139,7 +139,7 @@ def test_play_match_lets_chance_play_the_random_role():
 def test_play_match_is_reproducible_with_seed_and_simulations():
     def once(seed):
         return without_times(
-            play(Nim(17), [MctsPlayer(MctsPlayerOptions(simulations=30)), RandomPlayer()], seed=seed)
+            play(Nim(17), [mcts_player(MctsPlayerOptions(simulations=30)), RandomPlayer()], seed=seed)
         )
 
     assert once(1) == once(1)
@@ -149,7 +149,7 @@ def test_play_match_is_reproducible_with_seed_and_simulations():
 def test_play_match_with_three_roles():
     record = play(
         Nim(7, roles=("a", "b", "c")),
-        [MctsPlayer(MctsPlayerOptions(simulations=40)), RandomPlayer(), LegalPlayer()],
+        [mcts_player(MctsPlayerOptions(simulations=40)), RandomPlayer(), LegalPlayer()],
     )
     assert record.is_completed
     assert sorted(record.goals) == [0, 0, 100]
@@ -206,7 +206,7 @@ def test_play_match_shows_every_state_to_a_watcher():
 
 
 def test_match_record_holds_search_reports():
-    record = play(Nim(9), [MctsPlayer(MctsPlayerOptions(simulations=40)), LegalPlayer()])
+    record = play(Nim(9), [mcts_player(MctsPlayerOptions(simulations=40)), LegalPlayer()])
     assert len(record.reports) == len(record.moves)
     assert record.reports[0][0]["playouts"] > 0
     assert all(other is None for _, other in record.reports)
@@ -242,7 +242,7 @@ def test_players_ponder_on_what_they_observe_while_others_think():
 
 
 def test_match_record_survives_json(tmp_path):
-    record = play(Nim(4), [RandomPlayer(), MctsPlayer(MctsPlayerOptions(simulations=10))])
+    record = play(Nim(4), [RandomPlayer(), mcts_player(MctsPlayerOptions(simulations=10))])
     record.rules = '; "quotes", \\ and \u00e9\n'
     write_record(record, tmp_path / "match.json")
     assert read_record(tmp_path / "match.json") == record

@@ -15,6 +15,7 @@ from ggp.match.player import MatchSetup
 from ggp.match.referee import INTERRUPTED
 from ggp.players import late_proofs
 from ggp.players.factory import make_player
+from tests.ggp.players.asking import tree_of
 
 
 class Process:
@@ -93,13 +94,14 @@ def test_a_match_goes_on_with_proofs_once_they_are_there(process):
     player.start_clock_seconds = 0.1
     player.prepare(game)
     player.start(MatchSetup("m", game, game.roles[0], 0.1, 0.1, 1), time.monotonic() + 0.1)
-    assert len(player.search.engines) == 1  # a core is left for compiling
+    assert len(tree_of(player).engines) == 1  # a core is left for compiling
     state = game.initial_state()
     player.choose(state, time.monotonic() + 0.05, None)
     assert player.last_report.mode == "lanes"
     process.end()
-    _ = player._late.are_ready
-    player._late._loading.join()
+    late = late_proofs._late
+    _ = late.are_ready
+    late._loading.join()
     player.choose(state, time.monotonic() + 1.0, None)
     assert player.last_report.mode in ("proof", "solution")
     player.stop(None)

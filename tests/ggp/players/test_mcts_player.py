@@ -9,10 +9,10 @@ from ggp.match.player import MatchSetup, PlayerFaultError, PlayerSpecError
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.factory import make_player
-from ggp.players.mcts import MctsPlayer
 from ggp.players.simple import RandomPlayer
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch
+from tests.ggp.players.asking import tree_of
 from tests.ggp.search.mcts.golden import compiled
 
 SMALL = "words=1,memory=16"
@@ -26,9 +26,11 @@ def started(spec, game, role=0, seed=1, clock=0.0):
 
 def test_player_searches_on_lanes_where_the_game_is_compiled():
     game = compiled("tictactoe")
-    assert isinstance(started(f"mcts:simulations=10,{SMALL}", game).search, LanesSearch)
-    assert isinstance(started("mcts:simulations=10,search=reference", game).search, Search)
-    assert isinstance(started("mcts:simulations=10", ggp.load("tictactoe", engine="reasoner")).search, Search)
+    assert isinstance(tree_of(started(f"mcts:simulations=10,{SMALL}", game)), LanesSearch)
+    assert isinstance(tree_of(started("mcts:simulations=10,search=reference", game)), Search)
+    assert isinstance(
+        tree_of(started("mcts:simulations=10", ggp.load("tictactoe", engine="reasoner"))), Search
+    )
 
 
 def test_player_that_must_search_on_lanes_says_where_it_cannot():
@@ -38,8 +40,7 @@ def test_player_that_must_search_on_lanes_says_where_it_cannot():
 
 def test_player_reads_the_options_of_the_search():
     player = make_player("mcts:policy=rave+mast,tau=5,threads=3,solver=off,ramp=16,memory=64")
-    assert isinstance(player, MctsPlayer)
-    options = player.options
+    _, options = player.options
     assert (options.policy, options.temperature, options.threads) == ("rave+mast", 5.0, 3)
     assert (options.is_solving, options.ramp, options.memory_mebibytes) == (False, 16, 64)
 
@@ -79,8 +80,8 @@ def test_player_hears_its_best_move_and_keeps_its_tree_through_forced_moves():
     assert player.choose(state, time.monotonic() + 60, (first, noop)) == noop
     reply = game.legal_moves(state, game.roles[1])[0]
     joint_move = (noop, reply)
-    player.search.move_to(game.next_state(state, joint_move), joint_move)
-    assert sum(move.visits for move in player.search.report().moves) > 0
+    tree_of(player).move_to(game.next_state(state, joint_move), joint_move)
+    assert sum(move.visits for move in tree_of(player).report().moves) > 0
     player.stop(None)
 
 

@@ -50,7 +50,7 @@ def test_switches_are_on_or_off_in_every_player():
 
 @pytest.mark.parametrize("part", POLICY_PARTS)
 def test_every_policy_can_be_played(part):
-    assert make_player(f"mcts:policy={part},search=reference").options.policy == part
+    assert make_player(f"mcts:policy={part},search=reference").options[1].policy == part
     assert parse_policy(part).stand_in().playouts.has_stand_in is False
 
 

@@ -12,14 +12,15 @@ from ggp.engines.loading import load
 from ggp.match.player import MatchQuitError, MatchSetup, PlayerSpecError
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
+from ggp.players.advised import AdvisedPlayer
 from ggp.players.factory import make_player
 from ggp.players.human import HumanPlayer
-from ggp.players.mcts import MctsPlayer
+from ggp.players.mcts import mcts_player
 from ggp.players.move_menu import MoveMenu
 from ggp.players.options import MctsPlayerOptions
 from ggp.players.simple import LegalPlayer, RandomPlayer
-from ggp.players.uct import UctPlayer
 from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck, number
+from tests.ggp.players.asking import tree_of
 
 
 def started(player, game, role_index=0, seed=1):
@@ -42,8 +43,7 @@ def take(n):
         ("random", RandomPlayer),
         ("legal", LegalPlayer),
         ("human", HumanPlayer),
-        ("mcts", MctsPlayer),
-        ("uct", UctPlayer),
+        *((row, AdvisedPlayer) for row in ("mcts", "solving", "alphabeta", "uct")),
     ],
 )
 def test_make_player_knows_the_players_by_name(spec, kind):
@@ -53,8 +53,8 @@ def test_make_player_knows_the_players_by_name(spec, kind):
 
 def test_make_player_reads_options():
     player = make_player("mcts:simulations=50,c=12.5,margin=0.1")
-    assert isinstance(player, MctsPlayer)
-    assert (player.simulations, player.options.exploration, player.margin_seconds) == (50, 12.5, 0.1)
+    own, options = player.options
+    assert (own.simulations, options.exploration, own.margin_seconds) == (50, 12.5, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -98,22 +98,22 @@ def test_random_player_depends_on_its_seed_only():
 
 @pytest.mark.parametrize("heap", [5, 6, 7, 9, 10, 11])
 def test_mcts_player_finds_the_winning_move_of_nim(heap):
-    player = started(MctsPlayer(MctsPlayerOptions(simulations=400)), Nim(heap))
+    player = started(mcts_player(MctsPlayerOptions(simulations=400)), Nim(heap))
     assert player.choose((heap, 0), later(), None) == take(heap % 4)
 
 
 def test_mcts_player_answers_a_forced_move_at_once():
-    player = started(MctsPlayer(), Nim(), role_index=1)
+    player = started(mcts_player(), Nim(), role_index=1)
     assert player.choose((10, 0), later(3600), None) == NOOP
 
 
 def test_mcts_player_answers_after_its_deadline():
-    player = started(MctsPlayer(), Nim())
+    player = started(mcts_player(), Nim())
     assert player.choose((10, 0), time.monotonic() - 1, None) in {take(1), take(2), take(3)}
 
 
 def test_mcts_player_weighs_chance():
-    player = started(MctsPlayer(MctsPlayerOptions(simulations=600)), Dice(), role_index=1)
+    player = started(mcts_player(MctsPlayerOptions(simulations=600)), Dice(), role_index=1)
     assert player.choose(("start",), later(), None) == Symbol("safe")
 
 
@@ -139,13 +139,13 @@ def test_mcts_player_searches_in_the_start_clock_unless_told_not_to(head_start, 
     game = Nim(30)
     player.start(MatchSetup("match", game, game.roles[0], 0.0, 0.0, 1), later(0.2))
     ponder(player, 50)
-    assert (player.search.simulation_count > 0) == has_searched
+    assert (tree_of(player).simulation_count > 0) == has_searched
     move = player.choose(game.initial_state(), later(0.2), None)
     assert move in game.legal_moves(game.initial_state(), game.roles[0])
-    before = player.search.simulation_count
+    before = tree_of(player).simulation_count
     assert before > 0
     ponder(player, 50)
-    assert player.search.simulation_count > before
+    assert tree_of(player).simulation_count > before
 
 
 def ponder(player, simulations):
@@ -165,7 +165,7 @@ def test_mcts_player_ponders_behind_its_own_move():
         assert player.choose(state, later(), (move, NOOP)) == NOOP
         if ponders:
             ponder(player, 400)
-        root = player.search.root
+        root = tree_of(player).root
         _, reply = max(zip(root.visits[1], root.moves[1], strict=True), key=lambda pair: pair[0])
         joint_move = (NOOP, reply)
         state = game.next_state(state, joint_move)
@@ -176,11 +176,11 @@ def test_mcts_player_ponders_behind_its_own_move():
 
 def test_mcts_player_ponders_where_both_choose():
     player = started(
-        MctsPlayer(MctsPlayerOptions(simulations=50)), Matrix([[(50, 50), (0, 100)], [(100, 0), (20, 80)]])
+        mcts_player(MctsPlayerOptions(simulations=50)), Matrix([[(50, 50), (0, 100)], [(100, 0), (20, 80)]])
     )
     player.choose((), later(), None)
     ponder(player, 300)
-    assert player.search.root.visit_count >= 300
+    assert tree_of(player).root.visit_count >= 300
 
 
 def test_mcts_player_does_not_tell_what_it_ponders_on():
@@ -193,7 +193,7 @@ def test_mcts_player_does_not_tell_what_it_ponders_on():
 
 
 def test_mcts_player_survives_pondering_in_odd_moments():
-    player = MctsPlayer(MctsPlayerOptions(simulations=50))
+    player = mcts_player(MctsPlayerOptions(simulations=50))
     player.ponder(lambda: False, later())
     started(player, Stuck(2))
     player.choose((2, 0), later(), None)
@@ -205,7 +205,7 @@ def test_mcts_player_survives_pondering_in_odd_moments():
 def test_mcts_beats_random_in_nim():
     wins = 0
     for seed in range(10):
-        players = [RandomPlayer(), MctsPlayer(MctsPlayerOptions(simulations=150))]
+        players = [RandomPlayer(), mcts_player(MctsPlayerOptions(simulations=150))]
         record = play_match(Nim(13), players, MatchTerms(60, 60, seed=seed))
         wins += record.goals == [0, 100]
     assert wins >= 8

@@ -5,6 +5,7 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.networks.network import Network
+from ggp.search.budget import Budget
 from ggp.search.forest.guided import Guidance, GuidedForest
 from ggp.search.mcts.options import MctsOptions
 from tests.oracles.naive_guided import PlainGuidedSearch
@@ -66,7 +67,7 @@ def test_noise_changes_the_search_and_keeps_its_size():
 def test_many_lanes_search_one_tree():
     game = load("connectfour", "lanes")
     forest = GuidedForest(game, Network.random(game, seed=2), Guidance(0.5))
-    forest.search_together(game.unpack(game.initial_state()), lanes=40, simulations=4000)
+    forest.search_together(game.unpack(game.initial_state()), Budget(simulations=4000), lanes=40)
     # All lanes reach the root before it is expanded; the others wait for nothing.
     (total,) = sums_of_visits(forest)
     assert 4000 - 40 <= total <= 4000
@@ -76,6 +77,8 @@ def test_many_lanes_search_one_tree():
 def test_a_search_can_be_stopped():
     game = load("connectfour", "lanes")
     forest = GuidedForest(game, Network.random(game, seed=2))
-    assert not forest.search_together(game.unpack(game.initial_state()), lanes=8, is_stopped=lambda: True)
+    assert not forest.search_together(
+        game.unpack(game.initial_state()), Budget(is_stopped=lambda: True), lanes=8
+    )
     with pytest.raises(ValueError, match="share must be"):
         Guidance(share=1.5)

@@ -10,6 +10,7 @@ from ggp.beliefs.belief import Belief
 from ggp.beliefs.observation import observe_step
 from ggp.beliefs.observation_keys import ObservationKeys
 from ggp.engines.loading import load
+from ggp.search.budget import Budget
 from ggp.search.information_sets.many_trees import ManyTreeSearch, SetForest
 from tests.conftest import mostly_slow
 from tests.oracles.naive_many_trees import NaiveManyTrees
@@ -98,7 +99,8 @@ def test_monty_halls_candidate_switches():
         legal = [game.legal_moves(state, role) for role in game.roles]
         joint = [rng.choice(moves) for moves in legal]
         if len(legal[0]) > 1:
-            search.run(belief.probabilities, belief.keys(), simulations=4000)
+            search.look_at(belief.probabilities, belief.keys())
+            search.run(Budget(simulations=4000))
             joint[0] = search.report().best_move
         last = joint[0]
         state = advanced(game, belief, candidate, tuple(joint), state)
@@ -131,8 +133,10 @@ def test_a_second_search_of_the_match_finds_the_sets_of_the_first():
     game = load("dark_hex_3x3", engine="lanes")
     search = ManyTreeSearch(game, game.roles[0], seed=1)
     keys = np.zeros((1, 2), np.uint64)
-    search.run({game.initial_state(): 1.0}, keys, simulations=500)
-    search.run({game.initial_state(): 1.0}, keys, simulations=500)
+    search.look_at({game.initial_state(): 1.0}, keys)
+    search.run(Budget(simulations=500))
+    search.look_at({game.initial_state(): 1.0}, keys)
+    search.run(Budget(simulations=500))
     report = search.report()
     assert report.playouts == 500
     assert sum(move.visits for move in report.moves) == 1000

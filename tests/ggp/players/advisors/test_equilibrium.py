@@ -12,9 +12,10 @@ from ggp.engines.loading import load
 from ggp.match.player import MatchSetup
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
-from ggp.players import equilibrium_play
-from ggp.players.equilibrium_play import EquilibriumPlay, find_equilibrium_play
+from ggp.players.advisors import equilibrium
+from ggp.players.advisors.equilibrium import FollowedStrategy, find_equilibrium
 from ggp.players.factory import make_player
+from ggp.search.budget import Budget
 from ggp.solver.cfr import CfrOptions, information_sets, solve_hidden
 
 COUNTED = "mcts:simulations=2000,memory=16"
@@ -48,7 +49,7 @@ def answer(player, *observed):
 def test_every_information_set_is_found_by_what_was_observed(name):
     found = solve_hidden(load(name, "lanes"), None, CfrOptions(0.1))
     for place in information_sets(found.form, found.strategies):
-        play = EquilibriumPlay(found, place.role, random.Random(1))
+        play = FollowedStrategy(found, place.role, random.Random(1))
         for own_move, percepts in place.observed:
             play.observe(Observation(own_move, percepts))
         move, report = play.draw()
@@ -61,7 +62,7 @@ def test_moves_are_drawn_with_their_probabilities(kuhn):
     found = solve_hidden(kuhn, None, CfrOptions(1e-6))
     calls = 0
     for seed in range(400):
-        play = EquilibriumPlay(found, kuhn.roles[0], random.Random(seed))
+        play = FollowedStrategy(found, kuhn.roles[0], random.Random(seed))
         play.observe(Observation(NOOP, (QUEEN,)))
         play.observe(Observation(parse_term("check"), (parse_term("(move first check)"),)))
         play.observe(Observation(NOOP, (parse_term("(move second bet)"),)))
@@ -115,15 +116,15 @@ def test_counted_matches_are_reproducible(kuhn):
 
 def test_strategies_against_which_much_can_be_gained_are_not_played(kuhn, monkeypatch):
     found = solve_hidden(kuhn, None, CfrOptions(0.1))
-    assert find_equilibrium_play(setup_of(kuhn), None, mebibytes=16) is not None
+    assert find_equilibrium(setup_of(kuhn), Budget(simulations=10**6), mebibytes=16) is not None
     poor = dataclasses.replace(found, bounds=(46.0, 50.0))
-    monkeypatch.setattr(equilibrium_play, "solve_hidden", lambda *args: poor)
-    assert poor.exploitability > equilibrium_play.MOST_GAIN
-    assert find_equilibrium_play(setup_of(kuhn), None, mebibytes=16) is None
+    monkeypatch.setattr(equilibrium, "solve_hidden", lambda *args: poor)
+    assert poor.exploitability > equilibrium.MOST_GAIN
+    assert find_equilibrium(setup_of(kuhn), Budget(simulations=10**6), mebibytes=16) is None
 
 
 def test_ctrl_c_ends_the_search_for_an_equilibrium(kuhn, monkeypatch):
     found = dataclasses.replace(solve_hidden(kuhn, None, CfrOptions(0.1)), is_interrupted=True)
-    monkeypatch.setattr(equilibrium_play, "solve_hidden", lambda *args: found)
+    monkeypatch.setattr(equilibrium, "solve_hidden", lambda *args: found)
     with pytest.raises(KeyboardInterrupt):
-        find_equilibrium_play(setup_of(kuhn), None, mebibytes=16)
+        find_equilibrium(setup_of(kuhn), Budget(simulations=10**6), mebibytes=16)

@@ -1,4 +1,4 @@
-"""Play by an equilibrium found in the start clock, in games where some role does not see everything.
+"""Moves of an equilibrium found in the start clock, in games where some role does not see everything.
 
 Searching one possible state gives the other roles knowledge that they do not have and never bluffs. Where the
 tree of histories is small enough for the start clock, counterfactual regret minimization gives the strategy
@@ -8,14 +8,18 @@ of every information set instead, and a move is drawn from it.
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 
 from ggp.beliefs.observation import Observation
 from ggp.engines.batches import require_compiled
 from ggp.engines.loading import find_own_rules, load
-from ggp.game import Move, Role
+from ggp.game import Game, Move, Role
 from ggp.match.player import MatchSetup
+from ggp.players.advisors.advisor import Advisor, Position
+from ggp.search.budget import Budget
+from ggp.search.protocol import Advice
 from ggp.search.report import MoveReport, SearchReport
 from ggp.solver import SolverError, SolverLimits
 from ggp.solver.cfr import ApproximateEquilibrium, CfrOptions, solve_hidden
@@ -32,13 +36,13 @@ _SHARES = 1000
 _PREPARED_GAME = "kuhn_poker"
 
 
-class EquilibriumPlay:
+class FollowedStrategy:
     """One role's strategy in one match, followed by what the role observes.
 
     >>> import ggp
     >>> game = ggp.load("kuhn_poker")
     >>> found = solve_hidden(game)
-    >>> play = EquilibriumPlay(found, game.roles[0], random.Random(1))
+    >>> play = FollowedStrategy(found, game.roles[0], random.Random(1))
     >>> play.observe(Observation(ggp.parse_term("noop"), (ggp.parse_term("(card queen)"),)))
     >>> move, report = play.draw()
     >>> str(move), report.mode          # with a queen the first player never bets
@@ -61,6 +65,11 @@ class EquilibriumPlay:
     def observe(self, observation: Observation) -> None:
         """Follow one step. What the rules do not allow ends the following for the rest of the match."""
         self._history = self._followed(observation)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the match is not followed any more."""
+        return self._history is None
 
     def draw(self) -> tuple[Move, SearchReport] | None:
         """A move drawn by the strategy, with all of it; None if the match is not followed any more."""
@@ -105,20 +114,47 @@ class EquilibriumPlay:
         )
 
 
-def find_equilibrium_play(
-    setup: MatchSetup, deadline: float | None, *, mebibytes: int, histories: int | None = None
-) -> EquilibriumPlay | None:
+class EquilibriumAdvisor(Advisor):
+    """Plays the equilibrium of games whose tree is small enough, for as long as the match can be followed."""
+
+    def __init__(self, mebibytes: int) -> None:
+        """mebibytes: for the tree of histories."""
+        self._mebibytes = mebibytes
+
+    def prepare(self, game: Game[Any]) -> None:
+        prepare_equilibria()
+
+    def start(self, setup: MatchSetup, budget: Budget) -> bool:
+        self._play = find_equilibrium(setup, budget, mebibytes=self._mebibytes)
+        self._observed = 0
+        self.leads = self._play is not None
+        return self.leads
+
+    def advise(self, position: Position, budget: Budget) -> Advice | None:
+        assert self._play is not None
+        for observation in position.observations[self._observed :]:
+            self._play.observe(observation)
+        self._observed = len(position.observations)
+        # The match left the tree of the rules: over HTTP messages are lost.
+        self.leads = not self._play.is_lost
+        drawn = self._play.draw()
+        return None if drawn is None else Advice(*drawn, is_final=True)
+
+
+def find_equilibrium(setup: MatchSetup, budget: Budget, *, mebibytes: int) -> FollowedStrategy | None:
     """The equilibrium of the match's game, or None if it is none of those that can be solved in time.
 
-    deadline    time.monotonic() seconds; None: as many iterations as a counted search may have
-    histories   at most this many in the tree; None: as many as memory holds
+    A part of the clock is used; a counted search solves trees of at most as many histories as it may
+    simulate, whatever the clock.
 
     Raises KeyboardInterrupt.
     """
+    histories = budget.simulations
+    deadline = budget.part(CLOCK_SHARE).deadline if histories is None else None
     limits = SolverLimits(
         mebibytes=mebibytes, histories=histories, states=histories, deadline=deadline, may_use_disk=False
     )
-    options = CfrOptions(ACCURACY) if deadline is not None else CfrOptions(ACCURACY, COUNTED_ITERATIONS)
+    options = CfrOptions(ACCURACY) if histories is None else CfrOptions(ACCURACY, COUNTED_ITERATIONS)
     try:
         found = solve_hidden(require_compiled(setup.game), limits, options)
     except (SolverError, MemoryError):
@@ -127,7 +163,7 @@ def find_equilibrium_play(
         raise KeyboardInterrupt
     if found.exploitability > MOST_GAIN or setup.role not in found.form.graph.agents:
         return None
-    return EquilibriumPlay(found, setup.role, random.Random(setup.seed))
+    return FollowedStrategy(found, setup.role, random.Random(setup.seed))
 
 
 def prepare_equilibria() -> None:

@@ -12,9 +12,12 @@ from ggp.engines.loading import load
 from ggp.match.player import MatchSetup
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
+from ggp.players.advisors.sets import SetsAdvisor
 from ggp.players.factory import make_player
+from ggp.search.budget import Budget
 from ggp.search.information_sets.many_trees import FILL, ManyTreeSearch
 from ggp.search.mcts.options import MctsOptions
+from tests.ggp.players.asking import advisor_of
 
 
 def answer(options):
@@ -68,7 +71,7 @@ def test_counted_matches_repeat(name):
 
 
 def sets_of(player):
-    return player._possible._search._forests[0].set_count
+    return advisor_of(player, SetsAdvisor).search._forests[0].set_count
 
 
 def test_start_clock_searches_what_roles_observe_and_its_sets_are_kept():
@@ -76,7 +79,7 @@ def test_start_clock_searches_what_roles_observe_and_its_sets_are_kept():
     player = make_player("mcts:memory=16,proof=off,threads=1,margin=0")
     begun = time.monotonic()
     player.start(MatchSetup("test", game, game.roles[0], 0.5, 0.5, seed=1), begun + 0.5)
-    ahead = player._possible.simulation_count
+    ahead = advisor_of(player, SetsAdvisor).simulation_count
     assert ahead > 0
     player.choose_by_observations(time.monotonic() + 0.2)
     report = player.last_report
@@ -92,9 +95,10 @@ def test_player_searches_what_may_follow_its_move_while_others_think():
     player.start(MatchSetup("test", game, game.roles[0], 0.0, 1.0, seed=1), time.monotonic())
     state = game.initial_state()
     move = player.choose_by_observations(time.monotonic() + 60)
-    counted, sets = player._possible.simulation_count, sets_of(player)
-    player.ponder(lambda: player._possible.simulation_count > counted + 2000, time.monotonic() + 60)
-    assert player._possible.simulation_count > counted + 2000
+    advisor = advisor_of(player, SetsAdvisor)
+    counted, sets = advisor.simulation_count, sets_of(player)
+    player.ponder(lambda: advisor.simulation_count > counted + 2000, time.monotonic() + 60)
+    assert advisor.simulation_count > counted + 2000
     assert sets_of(player) > sets
     # The next set of its own, whatever the other role does, has been searched by then.
     joint = (move, game.legal_moves(state, game.roles[1])[0])
@@ -102,7 +106,7 @@ def test_player_searches_what_may_follow_its_move_while_others_think():
     player.observe(observation, time.monotonic() + 60)
     belief = player.belief
     own_key = int(belief.keys()[0, 0])
-    assert sum(edge.visits for edge in player._possible._search._forests[0].edges(0, own_key)) > 1000
+    assert sum(edge.visits for edge in advisor.search._forests[0].edges(0, own_key)) > 1000
     player.stop(None)
 
 
@@ -111,10 +115,10 @@ def pondered(options):
     game = load("dark_hex_3x3", "lanes")
     player = make_player(f"mcts:memory=16,proof=off,threads=1{options}")
     player.start(MatchSetup("test", game, game.roles[0], 0.0, 1.0, seed=1), time.monotonic())
-    before = player._possible.simulation_count
+    before = advisor_of(player, SetsAdvisor).simulation_count
     asked = itertools.count()
     player.ponder(lambda: next(asked) > 20, time.monotonic() + 60)
-    found = player._possible.simulation_count - before
+    found = advisor_of(player, SetsAdvisor).simulation_count - before
     player.stop(None)
     return found
 
@@ -127,15 +131,15 @@ def test_nothing_is_searched_before_the_first_move_without_a_head_start():
 def test_searching_ahead_leaves_room_for_the_moves():
     game = load("dark_hex_4x4", "lanes")
     search = ManyTreeSearch(game, game.roles[0], seed=1, options=MctsOptions(memory_mebibytes=1))
-    roots = ({game.initial_state(): 1.0}, np.zeros((1, 2), np.uint64))
-    search.run_ahead(*roots, time.monotonic() + 60)
+    search.look_at({game.initial_state(): 1.0}, np.zeros((1, 2), np.uint64))
+    search.run_ahead(Budget(time.monotonic() + 60))
     (forest,) = search._forests
     assert 0.3 < forest.fill < FILL
     visits = sum(edge.visits for edge in forest.edges(0, 0))
-    search.run(*roots, simulations=100)
+    search.run(Budget(simulations=100))
     assert sum(edge.visits for edge in forest.edges(0, 0)) == visits + 100
     before = search.simulation_count
-    search.run_ahead(*roots, time.monotonic() + 60)  # no room: returns at once
+    assert search.run_ahead(Budget(time.monotonic() + 60)) == 0  # no room
     assert search.simulation_count == before
 
 

@@ -1,10 +1,22 @@
-"""A player that has made the first move of a match."""
+"""Players under test: their advisors, and a first move."""
 
 import time
 from contextlib import contextmanager
 
 from ggp.match.player import MatchSetup
+from ggp.players.advisors.tree import TreeAdvisor
 from ggp.players.factory import make_player
+
+
+def advisor_of(player, kind):
+    """The advisor of a class, in the present match of a player."""
+    (found,) = [each for each in player.advisors if isinstance(each, kind)]
+    return found
+
+
+def tree_of(player):
+    """The tree search of the present match."""
+    return advisor_of(player, TreeAdvisor).search
 
 
 @contextmanager

@@ -15,15 +15,15 @@ from ggp.knowledge.folder import KnowledgeFileError, kept_file
 from ggp.knowledge.trial import FILE_NAME, MOST_MATCHES, Trial
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
-from ggp.players import alphabeta_play, trial_matches
-from ggp.players.alphabeta import AlphaBetaPlayer
+from ggp.players import trial_matches
+from ggp.players.advisors import trial as trial_advisor
+from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
 from ggp.players.factory import make_player
 from ggp.players.trial_matches import TrialMatches
-from ggp.search.alphabeta import evaluation
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.mcts.options import MctsOptions
 from tests.conftest import mostly_slow
-from tests.ggp.players.first_move import after_first_move
+from tests.ggp.players.asking import after_first_move
 
 NOOP = Symbol("noop")
 
@@ -48,7 +48,7 @@ def keep_trial(game, **counts):
     ("spec", "start_clock", "won", "is_prepared"),
     [
         ("mcts", 1.0, 0, False),
-        ("mcts", alphabeta_play.LEAST_SECONDS, 0, True),
+        ("mcts", trial_advisor.LEAST_SECONDS, 0, True),
         ("mcts", 1.0, 6, True),
         ("mcts:alphabeta=on", 1.0, 0, True),
         ("mcts:alphabeta=off", 60.0, 6, False),
@@ -58,7 +58,7 @@ def test_kernels_of_evaluations_are_prepared_where_alphabeta_may_choose(
     game, monkeypatch, spec, start_clock, won, is_prepared
 ):
     prepared = []
-    monkeypatch.setattr(evaluation, "prepare_evaluations", lambda: prepared.append("here"))
+    monkeypatch.setattr(trial_advisor, "prepare_evaluations", lambda: prepared.append("here"))
     monkeypatch.setattr(
         second_process, "compiled_beside", lambda module, *rest: nullcontext(prepared.extend(rest))
     )
@@ -76,7 +76,7 @@ def test_alphabeta_chooses_where_that_is_asked_for(game):
 
 def test_alphabeta_ponders_behind_the_own_move_where_it_chooses(game, monkeypatch):
     pondered = []
-    monkeypatch.setattr(AlphaBetaPlayer, "ponder_in", lambda self, state, *given: pondered.append(state))
+    monkeypatch.setattr(AlphaBetaAdvisor, "ponder", lambda self, budget: pondered.append(self._state))
     player = make_player("mcts:alphabeta=on")
     begin = time.monotonic()
     player.start(MatchSetup("m", game, game.roles[0], 0.3, 0.1, 1), begin + 0.3)
@@ -126,7 +126,7 @@ def test_a_trial_in_the_start_clock_decides_and_is_kept(game, monkeypatch, score
         setattr(trial, score, getattr(trial, score) + 3)
 
     monkeypatch.setattr(TrialMatches, "play", play)
-    monkeypatch.setattr(alphabeta_play, "LEAST_SECONDS", -1000.0)  # however busy the machine is
+    monkeypatch.setattr(trial_advisor, "LEAST_SECONDS", -1000.0)  # however busy the machine is
     modes = [mode_of_first_move("mcts", game) for _ in range(3)]
     # Three lost decide; three won do not yet, and are counted on in the next match.
     assert modes == ([mode] * 3 if score == "lost" else ["lanes", mode, mode])
@@ -194,7 +194,7 @@ def test_a_trial_match_that_the_deadline_cuts_short_is_not_counted():
 def test_matches_that_other_players_have_added_meanwhile_are_kept(game):
     before = Trial.empty(game)
     keep_trial(game, won=2, lost=1, drawn=MOST_MATCHES, moves=90)
-    merged = alphabeta_play._keep_trial(game, replace(before, won=4, drawn=1, moves=150), before)
+    merged = trial_advisor._keep_trial(game, replace(before, won=4, drawn=1, moves=150), before)
     assert Trial.load(kept_file(game.program, FILE_NAME)) == merged
     assert (merged.won, merged.lost, merged.drawn, merged.moves) == (6, 1, MOST_MATCHES, 240)
 

@@ -11,9 +11,12 @@ from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
 from ggp.knowledge.trial import Trial
 from ggp.match.player import MatchSetup, PlayerSpecError
 from ggp.networks.network import Network
-from ggp.players.alphabeta_play import _trial_of
+from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
+from ggp.players.advisors.trial import TrialAdvisor
 from ggp.players.factory import make_player
+from ggp.search.mcts.options import MctsOptions
 from ggp.solver.work_folder import rules_digest
+from tests.ggp.players.asking import advisor_of
 
 
 @pytest.fixture
@@ -89,21 +92,25 @@ def test_alphabeta_evaluates_by_a_network(game, tmp_path):
     taught(game).save(place, game)
     player = make_player(f"alphabeta:evaluation=network,net={place},depth=3")
     player.start(MatchSetup("m", game, game.roles[0], 60, 60, 1), time.monotonic() + 60)
-    assert player.evaluation == "network"
+    assert advisor_of(player, AlphaBetaAdvisor).evaluation == "network"
     assert player.choose(game.initial_state(), time.monotonic() + 60, None) is not None
     assert player.last_report.deepest == 3
     without = make_player("alphabeta:evaluation=network,net=off,depth=3")
     without.start(MatchSetup("m", game, game.roles[0], 60, 60, 1), time.monotonic() + 60)
-    assert without.evaluation == "mobility"
+    assert advisor_of(without, AlphaBetaAdvisor).evaluation == "mobility"
     with pytest.raises(PlayerSpecError, match=r"none\.json"):
         make_player("alphabeta:net=none.json")
+
+
+def trial_of(game, network):
+    return TrialAdvisor(MctsOptions(), is_certain=False, network=network)._trial_of(game)
 
 
 def test_trial_matches_begin_again_with_another_network(game):
     trial = Trial.empty(game)
     trial.won = 6
     trial.save(kept_file(game.program, TRIAL_FILE_NAME))
-    assert _trial_of(game, "auto").is_won
+    assert trial_of(game, "auto").is_won
     taught(game).save(kept_file(game.program, FILE_NAME), game)
-    assert _trial_of(game, "auto") == Trial.empty(game, generation=1)
-    assert _trial_of(game, "off").is_won
+    assert trial_of(game, "auto") == Trial.empty(game, generation=1)
+    assert trial_of(game, "off").is_won

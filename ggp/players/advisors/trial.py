@@ -1,0 +1,151 @@
+"""Alpha-beta within `mcts`: whether it is to choose the moves of a match instead of the tree.
+
+Which of the two is the stronger depends on the game (results/alphabeta.md). What `ggp tune` found is used;
+else both play trial matches in the start clock, counted from match to match until they are decided.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any, cast
+
+from ggp.engines.compiled import CompiledGame
+from ggp.game import RANDOM_ROLE, Game, GameError, hides_information, is_compiled
+from ggp.knowledge.folder import prepare_kept_file
+from ggp.knowledge.trial import FILE_NAME, MOST_MATCHES, MOST_MOVES, Trial
+from ggp.knowledge.tuned import TunedOptions
+from ggp.match.player import MatchSetup
+from ggp.players.advisors.advisor import Advisor, Position
+from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
+from ggp.players.kept_knowledge import kept_trial, taught_network
+from ggp.players.options import OFF, AlphaBetaOptions
+from ggp.players.trial_matches import TrialMatches
+from ggp.search.alphabeta.evaluation import prepare_evaluations
+from ggp.search.alphabeta.search import AlphaBetaError
+from ggp.search.budget import NO_TIME, Budget
+from ggp.search.mcts.options import MctsOptions
+from ggp.search.mcts.policies.fast import can_learn
+from ggp.search.mcts.policies.policy import Need
+from ggp.search.protocol import Advice
+
+MARGIN_SECONDS = 0.02
+"""Alpha-beta looks at the clock a little less often than the tree does."""
+LEAST_SECONDS = 6.0
+"""What must be left of the start clock for trial matches."""
+LEARNING_SHARE, TRIAL_SHARE = 0.4, 0.9
+"""By when the evaluation is found, and by when trial matches end, in parts of what is left."""
+
+_COUNTS = {"won": MOST_MATCHES, "lost": MOST_MATCHES, "drawn": MOST_MATCHES, "moves": MOST_MOVES}
+
+_logger = logging.getLogger("ggp.players")
+
+
+class TrialAdvisor(Advisor):
+    """Alpha-beta, if that is asked for, tuned, or won against the tree in start clocks."""
+
+    def __init__(self, rival: MctsOptions, *, is_certain: bool, network: str = OFF) -> None:
+        """Set the options.
+
+        rival        options of the tree to win trial matches against
+        is_certain   there is no question: alpha-beta chooses the moves if it can search the game
+        network      option of the player: a network that the evaluation may use. With another one than in the
+                     matches that were counted, or other options of the rival, counting begins again
+        """
+        self._rival, self._is_certain, self._network = rival, is_certain, network
+        self.alphabeta = AlphaBetaAdvisor(AlphaBetaOptions(network=network))
+
+    def may_choose(self, game: Game[Any], start_clock_seconds: float) -> bool:
+        """Whether alpha-beta may come to choose the moves, by the start clock and what is kept."""
+        is_long = start_clock_seconds >= LEAST_SECONDS
+        return self._is_certain or is_long or self._trial_of(game).is_won
+
+    def prepare(self, game: Game[Any]) -> None:
+        prepare_evaluations()
+
+    def start(self, setup: MatchSetup, budget: Budget) -> bool:
+        if budget == NO_TIME:  # in the middle of a match, with an evaluation of nothing
+            return False
+        budget = budget.earlier(MARGIN_SECONDS)
+        trial = None if self._is_certain else self._trial_of(setup.game)
+        if trial is None or trial.is_won:
+            self.leads = self._starts(setup, budget)
+        elif not trial.is_over and budget.seconds_left() >= LEAST_SECONDS:
+            end = budget.part(TRIAL_SHARE).deadline
+            self.leads = self._starts(setup, budget.part(LEARNING_SHARE)) and self._wins(trial, setup, end)
+        return self.leads
+
+    def follow(self, position: Position) -> None:
+        self.alphabeta.follow(position)
+
+    def advise(self, position: Position, budget: Budget) -> Advice | None:
+        found = None
+        if self.alphabeta.search is not None:
+            found = self.alphabeta.advise(position, budget.earlier(MARGIN_SECONDS))
+        self.leads = self.alphabeta.search is not None
+        return found if self.leads else None
+
+    def ponder(self, budget: Budget) -> None:
+        self.alphabeta.ponder(budget)
+
+    def stop(self) -> None:
+        self.alphabeta.stop()
+
+    def _starts(self, setup: MatchSetup, budget: Budget) -> bool:
+        self.alphabeta.start(setup, budget)
+        return self.alphabeta.search is not None
+
+    def _wins(self, trial: Trial, setup: MatchSetup, deadline: float) -> bool:
+        """Play trial matches until the deadline; return whether those of all start clocks are won."""
+        game, search, before = cast("CompiledGame", setup.game), self.alphabeta.search, replace(trial)
+        assert search is not None
+        if self._rival.parsed_policy.needs(Need.FEATURES):
+            can_learn(game, self._rival, setup.seed, deadline)  # else another policy stands in
+        try:
+            TrialMatches(game, search, self._rival, seed=setup.seed).play(trial, deadline)
+        except (AlphaBetaError, GameError, IndexError) as error:  # IndexError: a role without a legal move
+            _logger.info("%s: alpha-beta does not apply: %r", game.name, error)
+            return False
+        _logger.info("%s: alpha-beta (%s) against the tree: %s", game.name, self.alphabeta.evaluation, trial)
+        return _keep_trial(game, trial, before).is_won
+
+    def _trial_of(self, game: Game[Any]) -> Trial:
+        """The trial matches so far, with the present network of alpha-beta and options of the tree."""
+        taught = taught_network(cast("CompiledGame", game), self._network, may_use_kept=True)
+        rival = TunedOptions(self._rival.policy, self._rival.exploration)
+        empty = Trial.empty(game, 0 if taught is None else taught.generation, str(rival))
+        kept = kept_trial(game)
+        return kept if kept is not None and kept.has_same_sides(empty) else empty
+
+
+def may_play_trials(game: Game[Any]) -> bool:
+    """Whether the game is of a kind that trial matches decide: two roles, no chance, and nothing hidden.
+
+    >>> import ggp
+    >>> may_play_trials(ggp.load("tictactoe", engine="reasoner"))
+    False
+    """
+    has_two = len(game.roles) == 2 and RANDOM_ROLE not in game.roles
+    return has_two and is_compiled(game) and not hides_information(game)
+
+
+def _keep_trial(game: Game[Any], trial: Trial, before: Trial) -> Trial:
+    """Keep trial matches for later start clocks, and return all that are known.
+
+    before   what was kept when they began: matches that other players have added since then stay
+    """
+    kept = kept_trial(game)
+    if kept is None or not kept.has_same_sides(trial):
+        kept = before
+    counts = {
+        name: min(most, getattr(kept, name) + getattr(trial, name) - getattr(before, name))
+        for name, most in _COUNTS.items()
+    }
+    merged = replace(trial, **counts)
+    try:
+        place = prepare_kept_file(game.program, FILE_NAME)
+        if place is not None:
+            merged.save(place)
+    except OSError as error:
+        _logger.warning("%s: trial matches are not kept: %s", game.name, error)
+    return merged
