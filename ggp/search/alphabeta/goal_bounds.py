@@ -19,7 +19,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.engines.once_per_game import once_per_game
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.search.alphabeta.latches import Latches, latches_of_goals
-from ggp.search.decisive.decisive_moves import with_goals
+from ggp.search.decisive.kept_circuits import with_goals
 
 LARGEST = 4_000
 """Inputs of all gates at most: beyond that, one settling costs about as much as the game's own circuit."""

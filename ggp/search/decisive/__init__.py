@@ -1,7 +1,8 @@
 """Wins in one, read off circuits: of two roles that alternate, who wins by a single move?
 
+watched_ends     the waiting moves and the winning moves seen in random playouts
+kept_circuits    the circuits below, made once per game and kept
 decisive_moves   immediate wins taken and immediate losses blocked, as a game with narrower legality
-kept_circuits    the circuits of the two below, made once per game and kept
 winning_moves    whether a joint move wins: for games too large for that
 immediate_wins   whether the role to move wins at once: for the children of alpha-beta
 """

@@ -10,57 +10,40 @@ other games are left alone.
 Whether a move wins is a function of the state, and so a piece of circuit: `terminal` and `goal`, read in the
 next state, whose fluents are read from `next` with that move made. For most moves it folds to false, for the
 others to a few gates, since much is known of a state in which it may be asked: it is not terminal, and the
-move is legal. Read in the next state once more, the same gates tell whether a move lets the other one win.
+move is legal. Read in the next state once more, the same gates say whether a move lets the other one win.
 That takes games in which one role chooses at a time while the other one has a single move (`noop`).
 
     decisive_game      the game on a circuit with legality narrowed, if that is worth its gates
     winnable_circuit   a circuit that says which role has a move that wins at once
-    watch_ends         the waiting moves and the winning moves seen in random playouts
     decisive_circuit   the circuit with legality narrowed
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.cache import GameCache, cache_folder
 from ggp.circuit.circuit import (
     FALSE_LITERAL,
     TRUE_LITERAL,
     Circuit,
     GateBuilder,
-    Goal,
     cone_of,
     with_outputs,
     without_dead_gates,
 )
-from ggp.circuit.file import CompilationReport, CompiledCircuit, encode
 from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.simplify.plan import simplify
-from ggp.circuit.tables import Phase, circuit_of
 from ggp.engines.compilation import game_on
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.once_per_game import once_per_game
-from ggp.game import RANDOM_ROLE
-from ggp.jit.compiling import announced_compilation
-from ggp.lanes.engine import BoolArray, Lanes
 from ggp.lanes.layout import LaneTables
-
-WINNING_GOAL = 100
-"""Of the role that makes the move; also the sum of the goals."""
-
-WATCHED_PLAYOUTS, WATCHED_STEPS = 512, 256
-"""Random playouts to watch, and steps of each."""
+from ggp.search.decisive.kept_circuits import kept_circuit, with_wins
+from ggp.search.decisive.watched_ends import WINNING_GOAL, WatchedEnds
 
 LARGEST = 6_000
 """Literals of a circuit at most: for larger ones it takes long, and playouts get slow."""
@@ -77,150 +60,25 @@ STAGES = ("factoring", "refactoring", "sharing", "implications", "gate_order")
 
 SIMPLIFY_SECONDS = 1.0
 
-_logger = logging.getLogger("ggp.search")
-
 
 @once_per_game
 def decisive_game(game: CompiledGame) -> CompiledGame | None:
     """`game` in which immediate wins must be taken, and immediate losses avoided.
 
     States and moves are those of `game`. None if `watch_ends` finds the game unsuitable, no role wins by a
-    move of its own, or the circuit is or gets too large. Made once per game, and kept in the cache of
-    compiled games, also that there is none: a second or two that every match would begin with.
+    move of its own, or the circuit is or gets too large.
     """
-    circuit = circuit_of(game.tables, game.terms, game.exclusive)
-    if circuit.literal_count > LARGEST:
-        _logger.info("%s: decisive-move pruning disabled (the circuit is large)", game.name)
-        return None
-    cache = GameCache(cache_folder())
-    digest = hashlib.sha256(encode(CompiledCircuit(circuit, CompilationReport()))).hexdigest()
-    variant = f"decisive {code_key(Path(__file__))} {digest}"
-    kept = cache.load(game.program, variant)
-    if kept is None or without_percepts(kept.circuit).terms != without_percepts(circuit).terms:
-        narrowed = _narrowed(game, circuit) or with_goals(circuit, (), ())
-        kept = CompiledCircuit(narrowed, CompilationReport())
-        cache.store(game.program, kept, variant)
-    if all(literal == FALSE_LITERAL for literal in kept.circuit.legal):
-        _logger.info("%s: decisive-move pruning disabled (game or circuit not suitable)", game.name)
-        return None
-    return game_on(kept.circuit, game.program, game.name)
+    circuit = kept_circuit(game, Path(__file__), LARGEST, _narrowed)
+    return None if circuit is None else game_on(circuit, game.program, game.name)
 
 
-@functools.cache
-def code_key(module: Path) -> str:
-    """Hash of the text of a module, which decides what is made; nothing if modules are not files."""
-    try:
-        return hashlib.sha256(module.read_bytes()).hexdigest()
-    except OSError:
-        return ""
-
-
-def _narrowed(game: CompiledGame, circuit: Circuit) -> Circuit | None:
-    """The circuit of `game` with legality narrowed, simplified; None where that is not worth its gates."""
-    watched = watch_ends(game)
-    narrowed = None
-    if watched is not None and watched.winning:
-        most = GROWTH_WHILE_BUILT * circuit.literal_count + SPARE_WHILE_BUILT
-        narrowed = decisive_circuit(circuit, watched, most)
+def _narrowed(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:
+    """The circuit with legality narrowed, simplified; None where that is not worth its gates."""
+    most = GROWTH_WHILE_BUILT * circuit.literal_count + SPARE_WHILE_BUILT
+    narrowed = decisive_circuit(circuit, watched, most)
     if narrowed is None or narrowed.literal_count > max(SMALL, GROWTH * circuit.literal_count):
         return None
     return simplify(narrowed, stages=STAGES, seconds=SIMPLIFY_SECONDS)
-
-
-class WatchedEnds(NamedTuple):
-    """What random playouts showed; moves are counted over all roles.
-
-    passive           by role the move that it has while another one chooses
-    winning           moves that ended a match with goal 100 for their role
-    """
-
-    passive: tuple[int, ...]
-    winning: frozenset[int]
-
-
-def watch_ends(game: CompiledGame, seed: int = 0) -> WatchedEnds | None:
-    """Watch random playouts for waiting moves and winning moves.
-
-    None unless there are two roles whose goals add up to 100, that never both choose at once, and that have
-    exactly one passive move each. Moves that win so rarely that no playout shows it are not worth their
-    gates.
-    """
-    if len(game.roles) != 2 or RANDOM_ROLE in game.roles:
-        return None
-    stretches = list(pairwise(game.tables.first_move.tolist()))
-    passive: list[set[int]] = [set(), set()]
-    winning: set[int] = set()
-    for seen in _random_playouts(game, seed):
-        if (seen.goals.sum(axis=0)[seen.is_over] != WINNING_GOAL).any():
-            return None
-        for role in range(2):
-            won = seen.is_over & (seen.goals[role] == WINNING_GOAL)
-            winning.update(np.flatnonzero(seen.chosen[:, won].any(axis=1)).tolist())
-        chooses = np.array([seen.legal[begin:end].sum(axis=0) > 1 for begin, end in stretches])
-        if (chooses.all(axis=0) & ~seen.is_over).any():
-            return None
-        for role, (begin, end) in enumerate(stretches):
-            waits = chooses[1 - role] & ~chooses[role] & ~seen.is_over
-            passive[role].update((begin + np.flatnonzero(seen.legal[begin:end, waits].any(axis=1))).tolist())
-    if any(len(of_role) != 1 for of_role in passive):
-        return None
-    waiting = (passive[0].pop(), passive[1].pop())
-    return WatchedEnds(waiting, frozenset(winning - set(waiting)))
-
-
-class _Seen(NamedTuple):
-    """The N playouts that are still running or just ended; M moves, R roles.
-
-    chosen    bool[M, N]: the joint move that led here; none in the initial state
-    goals     int[R, N]: as the rules give them; 0 for none
-    is_over   bool[N]
-    legal     bool[M, N]
-    """
-
-    chosen: BoolArray
-    goals: NDArray[np.int64]
-    is_over: BoolArray
-    legal: BoolArray
-
-
-def _random_playouts(game: CompiledGame, seed: int) -> Iterator[_Seen]:
-    """WATCHED_PLAYOUTS at once, state by state.
-
-    Uses `settle` alone: the kernel of `Lanes.play`, which a match does not need, takes seconds to compile.
-    """
-    tables = game.lane_tables
-    lanes = Lanes(tables, words=game.words)
-    count = min(WATCHED_PLAYOUTS, lanes.lane_count)
-    rng = np.random.default_rng(seed)
-    states = np.repeat(game.unpack(game.initial_state())[:, None], count, axis=1)
-    chosen = np.zeros((tables.move_count, count), np.bool_)
-    terminal = np.array([tables.terminal], np.int32)
-    with announced_compilation():
-        lanes.settle()
-    for _ in range(WATCHED_STEPS):
-        lanes.set_states(states)
-        lanes.settle(Phase.LEGAL, Phase.GOAL)
-        count = states.shape[1]
-        goals = lanes.read(tables.goal_literal, count) * tables.goal_value[:, None].astype(np.int64)
-        of_roles = pairwise(tables.goal_first.tolist())
-        seen = _Seen(
-            chosen,
-            np.array([goals[begin:end].sum(axis=0) for begin, end in of_roles]),
-            lanes.read(terminal, count)[0],
-            lanes.read(game.legal_literals, count),
-        )
-        yield seen
-        draw = rng.random(seen.legal.shape, np.float32)
-        draw[~seen.legal] = -1.0
-        chosen = np.zeros_like(seen.legal)
-        for begin, end in pairwise(game.tables.first_move.tolist()):
-            chosen[begin + draw[begin:end].argmax(axis=0), np.arange(count)] = True
-        lanes.set_moves(chosen)
-        lanes.settle(Phase.NEXT, Phase.NEXT)
-        live = ~seen.is_over
-        if not live.any():
-            return
-        states, chosen = lanes.read(tables.next, count)[:, live], chosen[:, live]
 
 
 def winnable_circuit(circuit: Circuit, watched: WatchedEnds, most_literals: int) -> Circuit | None:
@@ -230,29 +88,6 @@ def winnable_circuit(circuit: Circuit, watched: WatchedEnds, most_literals: int)
     None if none of the moves watched wins at once, or the limit is exceeded.
     """
     return _Narrowing(circuit, watched, most_literals).winnable()
-
-
-def with_wins(circuit: Circuit, gates: tuple[tuple[int, ...], ...], wins: Sequence[int]) -> Circuit:
-    """A circuit with these gates, and no outputs but the literals `wins` as goals of the two roles."""
-    return with_goals(circuit, gates, tuple(Goal(role, WINNING_GOAL, win) for role, win in enumerate(wins)))
-
-
-def with_goals(circuit: Circuit, gates: tuple[tuple[int, ...], ...], goals: tuple[Goal, ...]) -> Circuit:
-    """A circuit with these gates, and no outputs but these goals."""
-    return without_dead_gates(
-        replace(
-            without_percepts(circuit),
-            gates=gates,
-            legal=(FALSE_LITERAL,) * len(circuit.legal),
-            next=(FALSE_LITERAL,) * len(circuit.next),
-            terminal=FALSE_LITERAL,
-            goals=goals,
-        )
-    )
-
-
-def without_percepts(circuit: Circuit) -> Circuit:
-    return replace(circuit, percepts=(), terms=replace(circuit.terms, percepts=()))
 
 
 def fluents_read(tables: LaneTables) -> NDArray[np.int32]:

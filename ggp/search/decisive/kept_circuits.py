@@ -6,98 +6,92 @@ the time decides nothing.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Generic, TypeVar
-from weakref import WeakKeyDictionary
+from typing import TypeAlias
 
 from ggp.circuit.cache import GameCache, cache_folder
-from ggp.circuit.circuit import FALSE_LITERAL, Circuit
+from ggp.circuit.circuit import FALSE_LITERAL, Circuit, Goal, without_dead_gates
 from ggp.circuit.file import CompilationReport, CompiledCircuit, encode
-from ggp.circuit.simplify.plan import simplify
 from ggp.circuit.tables import circuit_of
 from ggp.engines.compiled import CompiledGame
-from ggp.search.decisive import decisive_moves
-from ggp.search.decisive.decisive_moves import (
-    WatchedEnds,
-    code_key,
-    watch_ends,
-    with_wins,
-    without_percepts,
-)
+from ggp.search.decisive.watched_ends import WINNING_GOAL, WatchedEnds, watch_ends
 
 STAGES = ("factoring", "refactoring", "sharing", "gate_order")
-"""Simplifications that do not use `next`, which these circuits do not have."""
+"""Simplifications that do not use `next`, which circuits that only see wins do not have."""
 
 SIMPLIFY_SECONDS = 0.5
 
 _logger = logging.getLogger("ggp.search")
 
-Tables = TypeVar("Tables")
+Make: TypeAlias = Callable[[Circuit, WatchedEnds], Circuit | None]
 
 
-class KeptCircuits(Generic[Tables]):
-    """The circuits of one kind, by game."""
+def kept_circuit(game: CompiledGame, module: Path, largest: int, make: Make) -> Circuit | None:
+    """The circuit that `make` makes from that of `game`; None if there is none or the game is not suitable.
 
-    def __init__(
-        self,
-        module: Path,
-        largest: int,
-        make: Callable[[Circuit, WatchedEnds], Circuit | None],
-        lay_out: Callable[[Circuit], Tables],
-    ) -> None:
-        """Set up without any circuit.
-
-        module    the file that makes the circuits; after a change of its text, kept ones are made again
-        largest   literals at most, of the game's circuit and of the one made, before it is simplified
-        make      the circuit for that of a game, with wins as goals; None if there is none
-        lay_out   the circuit as kernels need it
-        """
-        self._module = module
-        self._largest = largest
-        self._make = make
-        self._lay_out = lay_out
-        self._lock = threading.Lock()
-        self._known: WeakKeyDictionary[CompiledGame, Tables | None] = WeakKeyDictionary()
-
-    def tables(self, game: CompiledGame) -> Tables | None:
-        """The tables of the circuit; None if the game is not suitable or a circuit is too large.
-
-        Suitable are games in which two roles alternate, whose goals add up to 100, and in which random
-        playouts show wins by a role's own move.
-        """
-        with self._lock:
-            if game not in self._known:
-                self._known[game] = self._load(game)
-            return self._known[game]
-
-    def _load(self, game: CompiledGame) -> Tables | None:
-        if len(game.tables.input) > self._largest or len(game.roles) != 2:
-            return None
-        circuit = circuit_of(game.tables, game.terms, game.exclusive)
-        cache = GameCache(cache_folder())
-        digest = hashlib.sha256(encode(CompiledCircuit(circuit, CompilationReport()))).hexdigest()
-        texts = (self._module, Path(__file__), Path(decisive_moves.__file__))
-        variant = " ".join((self._module.stem, *map(code_key, texts), digest))
-        kept = cache.load(game.program, variant)
-        if kept is None or kept.circuit.terms != without_percepts(circuit).terms:
-            kept = CompiledCircuit(self._worthwhile_circuit(game, circuit), CompilationReport())
-            cache.store(game.program, kept, variant)
-        if all(goal.literal == FALSE_LITERAL for goal in kept.circuit.goals):
-            return None
-        _logger.info(
-            "%s: %s are seen on %d literals", game.name, self._module.stem, kept.circuit.literal_count
-        )
-        return self._lay_out(kept.circuit)
-
-    def _worthwhile_circuit(self, game: CompiledGame, circuit: Circuit) -> Circuit:
-        """The circuit, simplified; one that never sees a win if it is not worth having."""
+    module    the file of `make`; after a change of its text, or of one next to it, kept ones are made again
+    largest   literals of the game's circuit at most
+    Suitable are games in which two roles alternate, whose goals add up to 100, and in which random playouts
+    show wins by a role's own move. Kept also that there is none: a second or two that every match would begin
+    with.
+    """
+    name = module.stem.replace("_", " ")
+    circuit = circuit_of(game.tables, game.terms, game.exclusive)
+    if circuit.literal_count > largest or len(game.roles) != 2:
+        _logger.info("%s: no %s (not two roles, or a large circuit)", game.name, name)
+        return None
+    cache = GameCache(cache_folder())
+    digest = hashlib.sha256(encode(CompiledCircuit(circuit, CompilationReport()))).hexdigest()
+    variant = f"{module.stem} {_code_key()} {digest}"
+    kept = cache.load(game.program, variant)
+    if kept is None or without_percepts(kept.circuit).terms != without_percepts(circuit).terms:
         watched = watch_ends(game)
-        if watched is not None and watched.winning:
-            made = self._make(circuit, watched)
-            if made is not None and made.literal_count <= self._largest:
-                return simplify(made, stages=STAGES, seconds=SIMPLIFY_SECONDS)
-        return with_wins(circuit, (), [FALSE_LITERAL, FALSE_LITERAL])
+        made = make(circuit, watched) if watched is not None and watched.winning else None
+        kept = CompiledCircuit(made or with_goals(circuit, (), ()), CompilationReport())
+        cache.store(game.program, kept, variant)
+    found = kept.circuit
+    if all(each == FALSE_LITERAL for each in (*found.legal, *(goal.literal for goal in found.goals))):
+        _logger.info("%s: no %s (game or circuit not suitable)", game.name, name)
+        return None
+    _logger.info("%s: %s on %d literals", game.name, name, found.literal_count)
+    return found
+
+
+@functools.cache
+def _code_key() -> str:
+    """Hash of the texts of this folder, which decide what is made; nothing if modules are not files."""
+    digest = hashlib.sha256()
+    try:
+        for path in sorted(Path(__file__).parent.glob("*.py")):
+            digest.update(path.read_bytes())
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+def with_wins(circuit: Circuit, gates: tuple[tuple[int, ...], ...], wins: Sequence[int]) -> Circuit:
+    """A circuit with these gates, and no outputs but the literals `wins` as goals of the two roles."""
+    return with_goals(circuit, gates, tuple(Goal(role, WINNING_GOAL, win) for role, win in enumerate(wins)))
+
+
+def with_goals(circuit: Circuit, gates: tuple[tuple[int, ...], ...], goals: tuple[Goal, ...]) -> Circuit:
+    """A circuit with these gates, and no outputs but these goals."""
+    return without_dead_gates(
+        replace(
+            without_percepts(circuit),
+            gates=gates,
+            legal=(FALSE_LITERAL,) * len(circuit.legal),
+            next=(FALSE_LITERAL,) * len(circuit.next),
+            terminal=FALSE_LITERAL,
+            goals=goals,
+        )
+    )
+
+
+def without_percepts(circuit: Circuit) -> Circuit:
+    return replace(circuit, percepts=(), terms=replace(circuit.terms, percepts=()))

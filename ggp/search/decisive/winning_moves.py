@@ -14,23 +14,33 @@ from pathlib import Path
 
 from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, cone_of
 from ggp.circuit.packed_gates import as_tuples
+from ggp.circuit.simplify.plan import simplify
 from ggp.circuit.tables import tabulate
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.once_per_game import once_per_game
 from ggp.lanes.layout import LaneTables, arrange
-from ggp.search.decisive.decisive_moves import WINNING_GOAL, WatchedEnds, with_wins
-from ggp.search.decisive.kept_circuits import KeptCircuits
+from ggp.search.decisive.kept_circuits import SIMPLIFY_SECONDS, STAGES, kept_circuit, with_wins
+from ggp.search.decisive.watched_ends import WINNING_GOAL, WatchedEnds
 
 LARGEST = 10_000
 """Literals at most, of the game's circuit and of the one made. Looking at a larger one costs more playouts
 than it is worth."""
 
 
+@once_per_game
 def winning_tables(game: CompiledGame) -> LaneTables | None:
     """The tables of `winning_circuit`; None if the game is not suitable or a circuit is too large.
 
-    Suitable games: see `KeptCircuits.tables`.
+    Suitable games: see `kept_circuit`.
     """
-    return _CIRCUITS.tables(game)
+    circuit = kept_circuit(game, Path(__file__), LARGEST, _made)
+    return None if circuit is None else arrange(tabulate(circuit))
+
+
+def _made(circuit: Circuit, _: WatchedEnds) -> Circuit | None:
+    made = winning_circuit(circuit)
+    is_small = made.literal_count <= LARGEST
+    return simplify(made, stages=STAGES, seconds=SIMPLIFY_SECONDS) if is_small else None
 
 
 def winning_circuit(circuit: Circuit) -> Circuit:
@@ -61,14 +71,3 @@ def winning_circuit(circuit: Circuit) -> Circuit:
         for role in (0, 1)
     ]
     return with_wins(circuit, tuple(builder.gates), wins)
-
-
-def _made(circuit: Circuit, _: WatchedEnds) -> Circuit:
-    return winning_circuit(circuit)
-
-
-def _laid_out(circuit: Circuit) -> LaneTables:
-    return arrange(tabulate(circuit))
-
-
-_CIRCUITS = KeptCircuits(Path(__file__), LARGEST, _made, _laid_out)

@@ -11,7 +11,8 @@ from ggp.engines.compilation import game_on
 from ggp.engines.compiled import CompiledGame
 from ggp.search.budget import Budget
 from ggp.search.decisive import decisive_moves as module
-from ggp.search.decisive.decisive_moves import decisive_circuit, decisive_game, watch_ends
+from ggp.search.decisive.decisive_moves import decisive_circuit, decisive_game
+from ggp.search.decisive.watched_ends import watch_ends
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.search import LanesSearch
