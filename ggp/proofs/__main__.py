@@ -9,6 +9,7 @@ those of counted searches come last, for the next command.
 """
 
 import sys
+from dataclasses import replace
 
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import find_own_rules, load
@@ -16,7 +17,7 @@ from ggp.proofs.prover import prepare_proving
 from ggp.search.alphabeta.evaluation import prepare_evaluations
 from ggp.search.mcts.mixed_root import prepare_mixing
 from ggp.search.mcts.options import default_options
-from ggp.search.mcts.search import prepare_following, prepare_looking, prepare_parts, prepare_policy
+from ggp.search.mcts.search import prepare_following, prepare_parts
 from ggp.solver.solution import prepare_valuation
 
 if __name__ == "__main__":
@@ -29,7 +30,7 @@ if __name__ == "__main__":
         if wanted == "evaluations":
             prepare_evaluations()
         else:
-            prepare_policy(game, wanted)
+            prepare_parts(game, replace(default_options(), policy=wanted))
     prepare_valuation()
-    prepare_looking(game)
+    prepare_parts(game, default_options(), is_looking=True)
     prepare_parts(game, default_options(simulations=1))

@@ -24,8 +24,7 @@ from ggp.networks.network import Float32Array
 from ggp.search.forest.kernel import Roots, launch_in_trees
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, Parts, SearchMemory
-from ggp.search.mcts.kernels.backup import end_lane
-from ggp.search.mcts.kernels.ends import watch_sum
+from ggp.search.mcts.kernels.ends import end_lane, read_result
 from ggp.search.mcts.kernels.lane_half import lanes_to_cut
 from ggp.search.mcts.kernels.proofs import note_end
 from ggp.search.mcts.kernels.search import put_move
@@ -37,7 +36,6 @@ from ggp.search.mcts.kernels.tree import (
     child_of,
     expand,
     random_below,
-    read_goals,
 )
 
 
@@ -62,22 +60,16 @@ class Guide(NamedTuple):
 @stage
 def _read_result(search: SearchMemory, guide: Guide, walker: Index, lane: Index) -> None:
     """arrays.goal = the result of the simulation that ends in `lane`; terminal nodes are proven."""
-    tables, arrays, tree, walkers = search.tables, search.arrays, search.tree, search.walkers
-    settings = search.settings
-    node = np.int64(walkers.node[walker])
-    if settings.is_solving != 0 and node != MISSING and tree.proof[node] != UNPROVEN:
-        arrays.goal[0] = float(tree.proof[node])
-        if tables.role_count > 1:
-            arrays.goal[1] = BEST_GOAL - arrays.goal[0]
+    arrays, walkers = search.arrays, search.walkers
+    if not read_result(search, walker, lane):
         return
-    read_goals(tables, arrays, settings, lane)
-    watch_sum(tables, arrays, tree, settings, lane)
+    node = np.int64(walkers.node[walker])
     if node == MISSING:
-        for role in range(tables.role_count):
+        for role in range(search.tables.role_count):
             playout = (1.0 - guide.share) * arrays.goal[role]
             arrays.goal[role] = playout + guide.share * guide.expected[lane, role]
-    elif settings.is_solving != 0:
-        note_end(arrays, tree, walkers, walker, node)
+    elif search.settings.is_solving != 0:
+        note_end(arrays, search.tree, walkers, walker, node)
 
 
 @stage

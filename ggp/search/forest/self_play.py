@@ -77,8 +77,7 @@ def self_play(
     """Play matches of a compiled game side by side, 512 searches per kernel call.
 
     Every decision between several moves is made by a UCT search from scratch with one playout at a time, as
-    `mcts:simulations=n,lanes=1,reuse=off,transpositions=off,decisive=off,lookahead=off` makes it. `random`
-    moves by chance.
+    the player `uct` makes it. `random` moves by chance.
 
     simulations  per decision: a number, or one for each role (int[R]), or for each match and role
                  (int[N, R]); 0: moves uniformly at random

@@ -3,7 +3,6 @@
 options          the option table
 search           LanesSearch, the search of one role in one match on lanes
 tree_engine      one tree, its lanes, and the calls of the kernels that grow it
-tree_memory      memory budget of a tree
 mixed_root       mixed strategies at simultaneous moves
 kernels/         descending, expanding and backing up, lane by lane
 policies/        how playouts choose, what they teach, what the tree mixes in; RAVE and GRAVE

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ggp.search.mcts.policies.policy import POLICY_PARTS, Policy, PolicyError, parse_policy
+from ggp.search.mcts.policies.policy import POLICY_PARTS, Need, Policy, PolicyError, parse_policy
 from ggp.search.option_table import (
     TUNING,
     OptionError,
@@ -37,10 +37,12 @@ MOST_COUNTED = 10**9
 
 @dataclass(frozen=True)
 class MctsOptions:
-    """How to search: each field is a row of the table, `step_limit` and `depth_limit` aside.
+    """How to search: each field is a row of the table, except
 
     step_limit    joint moves of a playout, then it counts as an end
     depth_limit   joint moves in the tree, then the playout begins
+    node_limit    nodes of the plain-Python search; that on lanes has `memory`
+    leaf_growth   visits of the root per lane that shares a descent; 0: always as many as may
 
     >>> parse_options({"policy": "rave+mast", "tau": "5"}, MctsOptions()).gibbs_temperature
     5.0
@@ -52,37 +54,31 @@ class MctsOptions:
     policy: str = text("policy", "uniform", f"Parts joined by +: {', '.join(POLICY_PARTS)}.")
     exploration: float = number("c", 40.0, "C of UCT, on the scale of the goals.", least=0.0)
     temperature: float | None = number(
-        "tau",
-        None,
-        "Temperature of the Gibbs distribution over moves in playouts.",
-        least=0.01,
-        default_text="10; 1 for fast",
+        "tau", None, "Temperature of Gibbs sampling in playouts.", least=0.01, default_text="10; 1 for fast"
     )
     rave_k: float = number(
         "k", 1000.0, "k in the weight sqrt(k / (3 N + k)) of all-moves-as-first values.", least=0.0
     )
     grave_reference: int = number(
-        "grave_ref",
-        50,
-        "GRAVE: playouts from which the values of a node serve the nodes below it.",
-        least=1,
-        most=MOST_COUNTED,
+        "grave_ref", 50, "GRAVE: playouts of a node that serves those below it.", least=1, most=MOST_COUNTED
     )
-    past_visits: int = number(
-        "past_visits",
-        3,
-        "PAST: visits below which a pair of fact and move does not count.",
-        least=1,
-        most=MOST_COUNTED,
-        group=TUNING,
+    episodes: int = number(
+        "episodes", 1024, "FAST: playouts to learn from.", least=1, most=10_000_000, group=TUNING
     )
-    episodes: int = number("episodes", 1024, "FAST: playouts to learn from.", least=1, most=10_000_000)
     feature_kind: str = choice(
-        "features", "auto", "FAST: what to learn values for; auto chooses by the game.", FEATURE_KINDS
+        "features", "auto", "FAST: what to learn values for.", FEATURE_KINDS, group=TUNING
     )
     weights: str | None = file_path(
         "weights", None, "FAST: file of `ggp learn` with weights to use instead of learning them."
     )
+    is_solving: bool = switch("solver", False, "Prove wins, losses and draws in the tree.", group=TUNING)
+    is_decisive: bool = switch(
+        "decisive", False, "Take immediate wins and block immediate losses, also in playouts.", group=TUNING
+    )
+    is_looking: bool = switch(
+        "lookahead", False, "Detect immediate wins in the tree where moves are not decisive.", group=TUNING
+    )
+    is_graph: bool = switch("transpositions", False, "Share one node among equal states.", group=TUNING)
     refresh: int | None = number(
         "refresh",
         None,
@@ -92,26 +88,10 @@ class MctsOptions:
         group=TUNING,
         default_text="a quarter of the number of moves; 1 with simulations",
     )
-    is_solving: bool = switch(
-        "solver", False, "Prove wins, losses and draws in the tree (one role, or two with a constant sum)."
-    )
-    is_decisive: bool = switch(
-        "decisive", False, "Take immediate wins and block immediate losses, in the tree and in playouts."
-    )
-    is_looking: bool = switch(
-        "lookahead",
-        False,
-        "Detect immediate wins when a node is expanded, unless moves are decisive (search=lanes).",
-    )
-    is_graph: bool = switch(
-        "transpositions", False, "Share one node among equal states, which makes the tree a graph."
-    )
-    is_reusing: bool = switch("reuse", True, "Keep the subtree of the joint move that was made.")
     step_limit: int = 10_000
     depth_limit: int = 512
-    node_limit: int = number(
-        "nodes", 200_000, "search=reference: nodes of the tree.", least=1, most=MOST_COUNTED, group=TUNING
-    )
+    node_limit: int = 200_000
+    leaf_growth: int = 8192
     words: int = number_of(
         "words",
         8,
@@ -125,14 +105,6 @@ class MctsOptions:
     )
     lanes_per_leaf: int = number(
         "lanes_per_leaf", 8, "Most lanes that share one descent.", least=1, most=MOST_LANES, group=TUNING
-    )
-    leaf_growth: int = number(
-        "leaf_growth",
-        8192,
-        "Visits of the root per lane that shares a descent; 0: always the most.",
-        least=0,
-        most=MOST_COUNTED,
-        group=TUNING,
     )
     ramp: int = number(
         "ramp",
@@ -179,18 +151,14 @@ class MctsOptions:
     @property
     def gibbs_temperature(self) -> float:
         """tau: as chosen, or the default of the policy."""
-        return self.parsed_policy.temperature if self.temperature is None else self.temperature
+        return self.parsed_policy.playouts.temperature if self.temperature is None else self.temperature
 
     def with_stand_in(self) -> MctsOptions:
         """The same search with MAST, for games in which FAST has no features, or PAST no room."""
         policy = self.parsed_policy
-        keeps_temperature = policy.playouts.keeps_temperature
-        return replace(
-            self,
-            policy=policy.stand_in().name,
-            temperature=self.temperature if keeps_temperature else None,
-            weights=None,
-        )
+        # That of FAST is on another scale.
+        temperature = None if policy.needs(Need.FEATURES) else self.temperature
+        return replace(self, policy=policy.stand_in().name, temperature=temperature, weights=None)
 
     def with_one_lane(self) -> MctsOptions:
         """The same search with one descent at a time: what the plain-Python search does."""
@@ -209,21 +177,12 @@ def default_options(simulations: int | None = None) -> MctsOptions:
     one descent at a time would. Kernels that serve all lanes at once are compiled per width; rows as wide as
     those of a search against the clock would spare that once, 3 s, and make every counted search much slower.
     """
+    options = MctsOptions(is_solving=True, is_decisive=True, is_looking=True, is_graph=True)
     if simulations is None:
-        return MctsOptions(
-            is_solving=True, is_decisive=True, is_looking=True, is_graph=True, threads=available_cores()
-        )
+        return replace(options, threads=available_cores())
     lanes = max(1, simulations // COUNTED_RAMP)
     words = next((w for w in (1, 2, 4) if 64 * w >= lanes), 8)
-    return MctsOptions(
-        is_solving=True,
-        is_decisive=True,
-        is_looking=True,
-        is_graph=True,
-        words=words,
-        ramp=COUNTED_RAMP,
-        refresh=1,
-    )
+    return replace(options, words=words, ramp=COUNTED_RAMP, refresh=1)
 
 
 def available_cores() -> int:
@@ -247,14 +206,3 @@ def check_weights(path: str) -> None:
         LinearEvaluation.load(path)
     except EvaluationFileError as error:
         raise OptionError(str(error)) from None
-
-
-__all__ = [
-    "FEATURE_KINDS",
-    "MctsOptions",
-    "OptionError",
-    "available_cores",
-    "check_weights",
-    "default_options",
-    "parse_options",
-]

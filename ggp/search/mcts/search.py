@@ -17,6 +17,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ggp.engines.compiled import CompiledGame
 from ggp.game import GameError, IllegalMoveError, Move, Role
 from ggp.jit.compiling import announced_compilation
@@ -24,12 +27,13 @@ from ggp.lanes.keys.state_code import make_code
 from ggp.search.budget import Budget
 from ggp.search.decisive.decisive_moves import decisive_game
 from ggp.search.decisive.winning_moves import winning_tables
+from ggp.search.mcts.kernels import counters as c
+from ggp.search.mcts.kernels.allocation import has_room_for_past
 from ggp.search.mcts.kernels.arrays import ROOT
 from ggp.search.mcts.kernels.tree import BEST_GOAL
-from ggp.search.mcts.options import MctsOptions, default_options
+from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.policy import Need
 from ggp.search.mcts.tree_engine import ENDLESS, TreeEngine
-from ggp.search.mcts.tree_memory import has_room_for_past
 from ggp.search.protocol import NO_SUM, Companion
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
 
@@ -145,8 +149,6 @@ class LanesSearch:
 
     def _followed(self, state: bytes, joint_move: tuple[Move, ...] | None) -> tuple[int, ...] | None:
         """`joint_move` as indices if it leads from the present root to `state`, else None."""
-        if not self.options.is_reusing:
-            return None
         if self._state is None or joint_move is None or self.game.is_terminal(self._state):
             return None
         indices = [index.get(move) for index, move in zip(self._move_index, joint_move, strict=True)]
@@ -320,9 +322,8 @@ class LanesSearch:
 
     def _mean_length(self) -> float | None:
         """Mean number of joint moves from the root to the end of a playout; None before the first."""
-        playouts = self._finished() - self._first_playouts
-        steps = sum(engine.step_count for engine in self.engines) - self._first_steps
-        return steps / playouts if playouts > 0 else None
+        counts = self._counted() - self._first
+        return float(counts[c.STEPS] / counts[c.FINISHED]) if counts[c.FINISHED] > 0 else None
 
     def best_move(self) -> Move:
         """The most visited root move, unless a proof is better; the first legal one before any playout.
@@ -345,9 +346,8 @@ class LanesSearch:
 
     def report(self) -> SearchReport:
         """Statistics, best line and proofs so far."""
-        engines = self.engines
-        playouts = self._finished() - self._first_playouts
-        depth_sum = sum(engine.depth_sum for engine in engines) - self._first_depth_sum
+        counts = self._counted() - self._first
+        playouts = int(counts[c.FINISHED])
         proofs = [goal for goal in self._read(lambda engine: engine.root_goal) if goal is not None]
         root_goal = proofs[0] if proofs and self._has_proofs() else None
         if root_goal is not None and self.role_index == 1:
@@ -357,11 +357,11 @@ class LanesSearch:
         return SearchReport(
             seconds=self._seconds + (0.0 if since is None else time.perf_counter() - since),
             playouts=playouts,
-            descents=sum(engine.descent_count for engine in engines) - self._first_descents,
-            mean_depth=depth_sum / playouts if playouts else 0.0,
-            deepest=max(engine.deepest for engine in engines),
-            nodes=sum(engine.node_count for engine in engines),
-            is_full=any(engine.is_full for engine in engines),
+            descents=int(counts[c.DESCENTS]),
+            mean_depth=float(counts[c.DEPTH_SUM] / playouts) if playouts else 0.0,
+            deepest=max(int(engine.arrays.counter[c.DEEPEST]) for engine in self.engines),
+            nodes=sum(engine.node_count for engine in self.engines),
+            is_full=any(engine.is_full for engine in self.engines),
             moves=moves,
             best_line=self._best_line(moves[0].move if moves else None),
             goal=root_goal,
@@ -393,13 +393,15 @@ class LanesSearch:
         self._running_since = None
         self._reported_at = 0.0
         self._carried = sum(move.visits for move in self._merged_moves())
-        self._first_playouts = self._finished()
-        self._first_descents = sum(engine.descent_count for engine in self.engines)
-        self._first_depth_sum = sum(engine.depth_sum for engine in self.engines)
-        self._first_steps = sum(engine.step_count for engine in self.engines)
+        self._first = self._counted()
+
+    def _counted(self) -> NDArray[np.int64]:
+        """The counters of `kernels.counters`, summed over the trees."""
+        counts: NDArray[np.int64] = np.sum([engine.arrays.counter for engine in self.engines], axis=0)
+        return counts
 
     def _finished(self) -> int:
-        return sum(engine.simulation_count for engine in self.engines)
+        return int(self._counted()[c.FINISHED])
 
     def _merged_moves(self) -> list[MoveReport]:
         """The moves of the searching role in the root state, over all trees, by index."""
@@ -455,18 +457,10 @@ def prepare_following(game: CompiledGame, options: MctsOptions) -> None:
     engine.move_root(ROOT, game.unpack(state))
 
 
-def prepare_policy(game: CompiledGame, policy: str) -> None:
-    """Compile the kernels that a search against the clock needs for a policy, or load them from the cache."""
-    prepare_parts(game, replace(default_options(), policy=policy))
+def prepare_parts(game: CompiledGame, options: MctsOptions, *, is_looking: bool = False) -> None:
+    """Compile the parts of `search_tree` for a search with these options, or load them from the cache.
 
-
-def prepare_parts(game: CompiledGame, options: MctsOptions) -> None:
-    """Compile the parts of `search_tree` for a search with these options, or load them from the cache."""
-    small = replace(options, memory_mebibytes=1)
-    TreeEngine(game, small, seed=0).compile_parts()
-
-
-def prepare_looking(game: CompiledGame) -> None:
-    """Compile the kernel that looks one move ahead, or load it from the cache. The game is suitable."""
-    options = replace(default_options(), memory_mebibytes=1)
-    TreeEngine(game, options, seed=0, winning=winning_tables(game)).compile_parts()
+    is_looking   with the kernel that looks one move ahead, for which the game is suitable
+    """
+    winning = winning_tables(game) if is_looking else None
+    TreeEngine(game, replace(options, memory_mebibytes=1), seed=0, winning=winning).compile_parts()

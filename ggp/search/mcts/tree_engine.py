@@ -33,7 +33,6 @@ from ggp.search.mcts.kernels.arrays import (
     SAME_AS,
     SEVERAL,
     UNPROVEN,
-    ContextStatistics,
     Parts,
     SearchArrays,
     SearchMemory,
@@ -48,8 +47,7 @@ from ggp.search.mcts.kernels.tree import BEST_GOAL
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.fast_kernels import FeatureCases
 from ggp.search.mcts.policies.parts import link_parts
-from ggp.search.mcts.policies.policy import GRAVE, RAVE, Need
-from ggp.search.mcts.tree_memory import room_of_a_tree
+from ggp.search.mcts.policies.policy import GRAVE, Need
 
 ENDLESS = 2**60
 """More playouts than any search makes."""
@@ -109,7 +107,6 @@ class TreeEngine:
         lanes = 64 * options.words
         self.usable_lanes = min(lanes, options.lanes or lanes)
         state_words = code.word_count if code is not None and options.is_graph else 0
-        room = room_of_a_tree(lane_tables, options, state_words)
         self.memory = SearchMemory(
             tables=lane_tables,
             arrays=make_search_arrays(
@@ -121,18 +118,10 @@ class TreeEngine:
                 stream=stream,
                 has_states=policy.needs(Need.STATES),
             ),
-            tree=make_tree(
-                lane_tables.role_count,
-                room.nodes,
-                room.edges,
-                moves=lane_tables.move_count,
-                has_rave=policy.mixes_in == RAVE,
-                tables=room.tables,
-                state_words=state_words,
-            ),
+            tree=make_tree(lane_tables, options, state_words),
             walkers=make_walkers(lane_tables.role_count, lanes, options.lanes_per_leaf, options.depth_limit),
-            statistics=make_statistics(lane_tables.role_count, lane_tables.move_count, policy.has_statistics),
-            contexts=self._make_contexts(),
+            statistics=make_statistics(lane_tables, policy),
+            contexts=make_contexts(lane_tables, policy, options.words),
             planes=_planes_of(code),
             settings=self._make_settings(),
         )
@@ -151,11 +140,6 @@ class TreeEngine:
     def tree(self) -> Tree:
         return self.memory.tree
 
-    def _make_contexts(self) -> ContextStatistics:
-        has_pairs = self.options.parsed_policy.needs(Need.STATES)
-        fluents = self.tables.fluent_count if has_pairs else 0
-        return make_contexts(self.tables.move_count, fluents, self.options.words)
-
     def _make_settings(self) -> Settings:
         options = self.options
         policy = options.parsed_policy
@@ -168,13 +152,12 @@ class TreeEngine:
             step_limit=options.step_limit,
             rave_k=float(options.rave_k) if policy.mixes_in else 0.0,
             grave_reference=options.grave_reference if policy.mixes_in == GRAVE else 0,
-            playout=policy.draws,
+            playout=policy.playouts.draws,
             learning=policy.playouts.learns,
             temperature=float(options.gibbs_temperature),
             refresh=options.refresh or max(1, self.tables.move_count // 4),
             chance=self._chance,
             is_solving=int(options.is_solving and self._players <= 2 and self._chance < 0),
-            past_visits=options.past_visits,
             choice_planes=choice_planes(self.tables),
         )
 
@@ -198,24 +181,6 @@ class TreeEngine:
     def simulation_count(self) -> int:
         """Playouts that entered the statistics so far."""
         return int(self.arrays.counter[c.FINISHED])
-
-    @property
-    def descent_count(self) -> int:
-        return int(self.arrays.counter[c.DESCENTS])
-
-    @property
-    def step_count(self) -> int:
-        """Joint moves of the playouts and of the way to them."""
-        return int(self.arrays.counter[c.STEPS])
-
-    @property
-    def depth_sum(self) -> int:
-        """Summed depth in the tree of all playouts."""
-        return int(self.arrays.counter[c.DEPTH_SUM])
-
-    @property
-    def deepest(self) -> int:
-        return int(self.arrays.counter[c.DEEPEST])
 
     @property
     def node_count(self) -> int:

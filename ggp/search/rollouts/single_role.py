@@ -58,7 +58,7 @@ class NestedRollouts:
     ) -> None:
         """How to search.
 
-        level, iterations   each level runs the one below so many times
+        level, iterations   each level runs the one below this many times
         step                how far the policy moves towards a line
         """
         if len(game.roles) != 1:

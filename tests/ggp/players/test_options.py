@@ -51,7 +51,7 @@ def test_switches_are_on_or_off_in_every_player():
 @pytest.mark.parametrize("part", POLICY_PARTS)
 def test_every_policy_can_be_played(part):
     assert make_player(f"mcts:policy={part},search=reference").options[1].policy == part
-    assert parse_policy(part).stand_in().playouts.has_stand_in is False
+    assert parse_policy(part).stand_in().stand_in() == parse_policy(part).stand_in()
 
 
 def test_policies_that_exclude_each_other_are_refused():
@@ -62,10 +62,10 @@ def test_policies_that_exclude_each_other_are_refused():
 def test_players_command_lists_options_with_ranges():
     text = CliRunner().invoke(command, ["mcts", "--all"]).output
     assert "default: 0.2; from 0 to 1" in " ".join(text.split())
-    assert text.index("policy") < text.index("tuning") < text.index("leaf_growth")
+    assert text.index("policy") < text.index("tuning") < text.index("lanes_per_leaf")
     brief = CliRunner().invoke(command, ["mcts"]).output
     assert "options for tuning: ggp players mcts --all" in brief
-    assert "leaf_growth" not in brief
+    assert "lanes_per_leaf" not in brief
 
 
 @pytest.mark.parametrize(("kind", "most"), [("mcts", 16), ("alphabeta", 10)])

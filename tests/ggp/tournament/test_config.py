@@ -80,15 +80,18 @@ def test_shared_options_go_to_players_that_have_them(tmp_path):
 
 def test_options_of_a_condition_go_to_players_that_do_not_set_them(tmp_path):
     agents = {"a": "random", "b": "mcts", "c": "mcts:c=10"}
-    conditions = {"free": {"play_clock": 1}, "bold": {"simulations": 9, "options": {"c": 50, "reuse": "off"}}}
+    conditions = {
+        "free": {"play_clock": 1},
+        "bold": {"simulations": 9, "options": {"c": 50, "solver": "off"}},
+    }
     plan = small_plan(tmp_path, agents=agents, conditions=conditions)
     free, bold = (
         [player_spec(agent, plan.games[0], condition) for agent in plan.agents]
         for condition in plan.conditions
     )
     assert free == ["random", "mcts:threads=1", "mcts:c=10,threads=1"]
-    assert bold == ["random", "mcts:c=50,reuse=off,simulations=9", "mcts:c=10,reuse=off,simulations=9"]
-    assert plan.settings()["condition bold"].endswith("simulations 9, c 50, reuse off")
+    assert bold == ["random", "mcts:c=50,solver=off,simulations=9", "mcts:c=10,solver=off,simulations=9"]
+    assert plan.settings()["condition bold"].endswith("simulations 9, c 50, solver off")
     assert Plan.from_json(plan.to_json()) == plan
 
 

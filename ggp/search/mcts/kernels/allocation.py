@@ -1,4 +1,4 @@
-"""Fresh arrays for a tree search, and their sizes; shapes: `ggp.search.mcts.kernels.arrays`."""
+"""Fresh arrays for a tree search, and the memory they take; shapes: `ggp.search.mcts.kernels.arrays`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from ggp.search.mcts.kernels.arrays import (
     WeighedMoves,
 )
 from ggp.search.mcts.kernels.graph import LEAST_SLOTS
+from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.fast_kernels import no_cases
+from ggp.search.mcts.policies.policy import GRAVE, RAVE, Need, Policy
 
 HISTORY_TICKS = 1024
 """A power of two. Playouts that are longer teach by their last moves only."""
@@ -32,40 +34,54 @@ HISTORY_TICKS = 1024
 BYTES_PER_PAIR = 24
 BYTES_PER_WEIGHED_MOVE = 12
 
+NODE_SHARE, NODE_SHARE_OF_GRAPH = 0.3, 0.45
+"""Share of the memory for nodes; the rest is for edges. In a graph they keep their states."""
 
-def bytes_per_node(roles: int) -> int:
-    """Memory of one node, its share of the hash table included."""
-    return 4 * (roles + 1) + 4 * 4 + 4 * roles + 4 * 4
-
-
-def bytes_per_edge(has_rave: bool) -> int:
-    """Memory of one edge."""
-    return 28 + (12 if has_rave else 0)
+TABLE_SHARE = 0.4
+"""Share of the memory for the tables of GRAVE, with that policy."""
 
 
-def bytes_per_table(moves: int) -> int:
-    """Memory of one table of GRAVE."""
-    return 12 * (moves + 1)
+def memory_of_a_tree(options: MctsOptions) -> int:
+    """Bytes for one tree and its learned tables."""
+    return options.memory_mebibytes * 2**20 // options.threads
 
 
-def bytes_per_state(words: int) -> int:
-    """Memory of the state of one node in a graph, its share of the hash table included."""
-    return 8 * words + 4 * 8
+def past_bytes(tables: LaneTables, words: int) -> int:
+    """Bytes of PAST next to one tree: pairs of facts and moves, the last states of lanes, scratch."""
+    states = HISTORY_TICKS * -(-tables.fluent_count // 64) * 64 * words * 8
+    of_a_move = BYTES_PER_PAIR * tables.fluent_count + BYTES_PER_WEIGHED_MOVE * 64
+    return states + of_a_move * tables.move_count
 
 
-def make_tree(
-    roles: int, nodes: int, edges: int, *, moves: int, has_rave: bool, tables: int, state_words: int = 0
-) -> Tree:
-    """A tree with this much room; call `clear_tree` first. Memory is used only as the tree grows.
+def has_room_for_past(tables: LaneTables, options: MctsOptions) -> bool:
+    """Whether PAST leaves the tree half of the memory."""
+    return 2 * past_bytes(tables, options.words) <= memory_of_a_tree(options)
 
-    moves         M of the tables of GRAVE; tables 0: no GRAVE
+
+def make_tree(tables: LaneTables, options: MctsOptions, state_words: int = 0) -> Tree:
+    """A tree as large as its memory allows, with room for the root and its edges; call `clear_tree` first.
+
     state_words   D of the keys of a graph; 0: a tree
+    Memory is used only as the tree grows.
     """
+    policy = options.parsed_policy
+    has_rave, has_grave = policy.mixes_in == RAVE, policy.mixes_in == GRAVE
+    roles, moves = tables.role_count, tables.move_count
+    memory = memory_of_a_tree(options)
+    if policy.needs(Need.STATES):
+        memory -= past_bytes(tables, options.words)
+    # Bytes of a node, an edge and a table as below; of a node with its share of the hash tables.
+    of_a_node = 4 * (roles + 1) + 4 * 4 + 4 * roles + 4 * 4 + (8 * state_words + 4 * 8 if state_words else 0)
+    of_an_edge = 28 + (12 if has_rave else 0)
+    of_a_table = 12 * (moves + 1)
+    node_share = NODE_SHARE_OF_GRAPH if state_words else NODE_SHARE
+    table_share = TABLE_SHARE if has_grave else 0.0
+    nodes = max(64, int(node_share * memory) // of_a_node)
+    edges = max(int((1 - node_share - table_share) * memory) // of_an_edge, 4 * moves + 64)
+    grave_tables = max(1, int(table_share * memory) // of_a_table)
     buckets = 1 << max(4, (2 * nodes - 1).bit_length())
     raved = edges if has_rave else 1
-    tabled = nodes if tables else 1
-    moves = moves if tables else 1
-    tables = max(1, tables)
+    tabled, of_moves = (nodes, moves) if has_grave else (1, 1)
     return Tree(
         first_edge=np.zeros((nodes, roles + 1), np.int32),
         decider=np.zeros(nodes, np.int32),
@@ -84,12 +100,12 @@ def make_tree(
         rave_total=np.zeros(raved, np.float64),
         playouts=np.zeros(tabled, np.int32),
         table=np.zeros(tabled, np.int32),
-        table_node=np.full(tables, MISSING, np.int32),
-        table_playouts=np.zeros(tables, np.int32),
-        table_visits=np.zeros((tables, moves), np.int32),
-        table_total=np.zeros((tables, moves), np.float64),
-        free_table=np.zeros(tables, np.int32),
-        key=np.zeros(nodes * state_words if state_words else 1, np.uint64),
+        table_node=np.full(grave_tables, MISSING, np.int32),
+        table_playouts=np.zeros(grave_tables, np.int32),
+        table_visits=np.zeros((grave_tables, of_moves), np.int32),
+        table_total=np.zeros((grave_tables, of_moves), np.float64),
+        free_table=np.zeros(grave_tables, np.int32),
+        key=np.zeros(max(1, nodes * state_words), np.uint64),
         slot=np.zeros(max(LEAST_SLOTS, buckets) if state_words else 1, np.uint64),
     )
 
@@ -115,23 +131,23 @@ def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
     )
 
 
-def make_statistics(roles: int, moves: int, is_learning: bool) -> MoveStatistics:
+def make_statistics(tables: LaneTables, policy: Policy) -> MoveStatistics:
     """Nothing learned yet; room for all weights, and for the rest if the policy learns."""
-    learned = moves if is_learning else 1
+    learned = tables.move_count if policy.has_statistics else 1
     return MoveStatistics(
         visits=np.zeros(learned, np.float64),
         total=np.zeros(learned, np.float64),
-        weight=np.ones(moves, np.int32),
+        weight=np.ones(tables.move_count, np.int32),
         key=np.zeros(learned, np.float64),
-        best=np.full(roles, -1.0),
+        best=np.full(tables.role_count, -1.0),
         stamp=np.zeros(learned, np.int64),
         epoch=np.zeros(1, np.int64),
     )
 
 
-def make_contexts(moves: int, fluents: int, words: int) -> ContextStatistics:
-    """Nothing learned yet. `fluents` 0: no room for PAST's pairs."""
-    pairs = (moves, fluents) if fluents else (1, 1)
+def make_contexts(tables: LaneTables, policy: Policy, words: int) -> ContextStatistics:
+    """Nothing learned yet; room for PAST's pairs if the policy has them."""
+    pairs = (tables.move_count, tables.fluent_count) if policy.needs(Need.STATES) else (1, 1)
     return ContextStatistics(
         pair=np.zeros((pairs[0], 2 * pairs[1]), np.float64),
         pair_mean=np.full(pairs, -1.0),

@@ -87,27 +87,25 @@ def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
 
     Nothing may be in flight.
     """
-    has_several = _clear_buckets(arrays, tree)
-    roles = tree.came.shape[1]
     nodes = int(arrays.counter[c.NODES])
-    listed = nodes if has_several else 0
+    listed = nodes if _clear_buckets(arrays, tree) else 0
+    _move_root(arrays, tree, root, nodes, listed)
+
+
+def move_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
+    """Begin at `root`, in constant time: `make_root` drops the rest later. Nothing may be in flight."""
+    _move_root(arrays, tree, root, 0, 0)
+
+
+def _move_root(arrays: SearchArrays, tree: Tree, root: int, nodes: int, listed: int) -> None:
+    """`nodes`: with scratch for that many, to drop the others; `listed`: room for lists of children."""
     scratch = KeepScratch(
         number=np.full(nodes, MISSING, np.int32),
         waiting=np.zeros(nodes, np.int32),
         eldest=np.full(listed, MISSING, np.int32),
         sibling=np.full(listed, MISSING, np.int32),
-        path=np.zeros(roles, np.int32),
+        path=np.zeros(tree.came.shape[1], np.int32),
     )
-    _enter_root(arrays, tree, root, scratch)
-
-
-def move_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
-    """Begin at `root`, in constant time: `make_root` drops the rest later. Nothing may be in flight."""
-    nothing = np.zeros(0, np.int32)
-    _enter_root(arrays, tree, root, KeepScratch(nothing, nothing, nothing, nothing, nothing))
-
-
-def _enter_root(arrays: SearchArrays, tree: Tree, root: int, scratch: KeepScratch) -> None:
     # In words it is compiled once for all widths of a row.
     _follow(in_words(arrays), tree, root, scratch)
 
@@ -126,15 +124,6 @@ class KeepScratch(NamedTuple):
     eldest: Int32Array
     sibling: Int32Array
     path: Int32Array
-
-
-@inlined
-def _mark_by_parents(tree: Tree, nodes: Index, root: Index, number: Int32Array) -> None:
-    """Mark the nodes below `root` in a tree, where parents come first."""
-    number[root] = 0
-    for node in range(root + 1, nodes):
-        if number[tree.parent[node]] != MISSING:
-            number[node] = 0
 
 
 @inlined
@@ -164,10 +153,11 @@ def _mark(tree: Tree, node: Index, root: Index, waiting: Index, scratch: KeepScr
 
 
 @inlined
-def _mark_by_edges(tree: Tree, nodes: Index, root: Index, scratch: KeepScratch) -> None:
-    """Mark the nodes below `root` in a graph."""
+def _mark_below(tree: Tree, nodes: Index, root: Index, scratch: KeepScratch) -> None:
+    """Mark the nodes below `root`."""
     if scratch.eldest.shape[0] > 0:
         _list_children(tree, nodes, scratch)
+    # Depth first: `waiting` holds marked nodes whose children are not, until all below the root are.
     waiting = _mark(tree, root, root, 0, scratch)
     while waiting > 0:
         waiting -= 1
@@ -213,10 +203,12 @@ def _slide_edges(
     has_rave = tree.rave_visits.shape[0] > 1
     e = np.int64(0)
     kept = np.int64(0)
+    # In the order of expansion edges only move to the front, over what has been moved or dropped.
     for i in range(expansions):
         node = tree.expanded[i]
         if number[node] == MISSING:
             continue
+        # The node's edges are first .. end - 1 before, and e .. afterwards; children have their new numbers.
         first = np.int64(tree.first_edge[node, 0])
         end = np.int64(tree.first_edge[node, roles])
         shift = first - e
@@ -268,16 +260,13 @@ def _keep_subtree(arrays: SearchArrays, tree: Tree, root: Index, scratch: KeepSc
     counter = arrays.counter
     nodes = counter[c.NODES]
     number, path = scratch.number, scratch.path
-    is_graph = has_graph(tree)
-    if is_graph:
-        _mark_by_edges(tree, nodes, root, scratch)
-    else:
-        _mark_by_parents(tree, nodes, root, number)
+    _mark_below(tree, nodes, root, scratch)
     kept = _number_kept_nodes(nodes, root, number)
-    state_words = tree.key.shape[0] // tree.decider.shape[0] if is_graph else 0
+    state_words = tree.key.shape[0] // tree.decider.shape[0] if has_graph(tree) else 0
     edges, expansions = _slide_edges(tree, counter[c.EXPANSIONS], number, state_words)
     if tree.playouts.shape[0] > 1:
         free_lost_tables(arrays, tree, number)
+    # No new number is higher than the old one, and the root goes first: nothing is overwritten unread.
     _move_node(tree, root, number)
     for node in range(1, nodes):
         if node != root and number[node] != MISSING:
@@ -285,6 +274,7 @@ def _keep_subtree(arrays: SearchArrays, tree: Tree, root: Index, scratch: KeepSc
     counter[c.NODES] = kept
     counter[c.EDGES] = edges
     counter[c.EXPANSIONS] = expansions
+    # Children of nodes where SEVERAL decide enter the hash table, which was emptied, by their new numbers.
     for node in range(1, kept):
         parent = tree.parent[node]
         if parent != MISSING and tree.decider[parent] == SEVERAL:
@@ -292,7 +282,7 @@ def _keep_subtree(arrays: SearchArrays, tree: Tree, root: Index, scratch: KeepSc
             for role in range(path.shape[0]):
                 path[role] = tree.came[node, role] + first
             tree.bucket[find_bucket(tree, parent, path)] = node
-    if is_graph:
+    if has_graph(tree):
         while counter[c.SLOTS] > LEAST_SLOTS and 4 * expansions <= counter[c.SLOTS]:
             counter[c.SLOTS] //= 2
         fill_slots(arrays, tree, state_words)

@@ -1,4 +1,4 @@
-"""Ends of playouts: lanes that are over, stuck, cut or at a proven node, and the goals they back up."""
+"""Ends of playouts: lanes that are over, stuck, cut or at a proven node; their goals go up the path."""
 
 from __future__ import annotations
 
@@ -7,72 +7,97 @@ import numpy as np
 from ggp.jit.compiling import inlined, stage
 from ggp.jit.entry_points import NO_ENTRY, call_entry
 from ggp.jit.rows import Index, get_word, lowest_bit, word_count
-from ggp.lanes.bits import has_lane, literal_in_lane, set_lane
-from ggp.lanes.layout import LaneTables
+from ggp.lanes.bits import clear_lane, has_lane, literal_in_lane, set_lane
 from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import (
-    CUT,
-    MISSING,
-    UNPROVEN,
-    Parts,
-    SearchArrays,
-    SearchMemory,
-    Settings,
-    Tree,
-)
-from ggp.search.mcts.kernels.backup import end_lane
+from ggp.search.mcts.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, Parts, SearchMemory
 from ggp.search.mcts.kernels.graph import enter_key, has_graph, join, node_with_key, read_key, shared_node
 from ggp.search.mcts.kernels.proofs import note_end, pass_up, stop_proving
-from ggp.search.mcts.kernels.tree import (
-    BEST_GOAL,
-    EXPANDED,
-    STUCK,
-    expand,
-    has_other_sum,
-    read_goals,
-)
+from ggp.search.mcts.kernels.tree import BEST_GOAL, EXPANDED, STUCK, expand, has_other_sum, read_goals
 
 
 @inlined
-def watch_sum(tables: LaneTables, arrays: SearchArrays, tree: Tree, settings: Settings, lane: Index) -> None:
-    """Stop proving if the goals of two roles, in arrays.goal, do not sum up to 100 at an end."""
-    if settings.is_solving == 0 or arrays.counter[c.IS_CONSTANT_SUM] == 0:
-        return
-    if has_other_sum(arrays, settings) and literal_in_lane(arrays.value, tables.terminal, lane):
+def read_result(search: SearchMemory, walker: Index, lane: Index) -> bool:
+    """arrays.goal = the goals of the playout that ends in `lane`; return whether they are those of its state.
+
+    Else they are proven at the node where the walker is. Proving stops if the goals of two roles do not sum
+    up to 100 at an end.
+    """
+    tables, arrays, tree, settings = search.tables, search.arrays, search.tree, search.settings
+    node = np.int64(search.walkers.node[walker])
+    if settings.is_solving != 0 and node != MISSING and tree.proof[node] != UNPROVEN:
+        arrays.goal[0] = float(tree.proof[node])
+        if tables.role_count > 1:
+            arrays.goal[1] = BEST_GOAL - arrays.goal[0]
+        return False
+    read_goals(tables, arrays, settings, lane)
+    is_proving = settings.is_solving != 0 and arrays.counter[c.IS_CONSTANT_SUM] != 0
+    if (
+        is_proving
+        and has_other_sum(arrays, settings)
+        and literal_in_lane(arrays.value, tables.terminal, lane)
+    ):
         stop_proving(arrays, tree)
+    return True
+
+
+@stage
+def end_lane(search: SearchMemory, parts: Parts, memory: Index, lane: Index) -> None:
+    """Enter the playout that ends in `lane` now, before the move of this tick, and free the lane."""
+    arrays, tree, walkers, counter = search.arrays, search.tree, search.walkers, search.arrays.counter
+    walker = np.int64(walkers.of_lane[lane])
+    depth = np.int64(walkers.depth[walker])
+    for d in range(depth):
+        for role in range(arrays.goal.shape[0]):
+            e = walkers.path_edge[walker, d, role]
+            tree.visits[e] += 1
+            tree.flight[e] -= 1
+            tree.total[e] += arrays.goal[role]
+    # The policy learns after the back-up, and while the walker still has its path.
+    if parts.learn != NO_ENTRY:
+        call_entry(parts.learn, memory, walker, lane)
+    if parts.learn_amaf != NO_ENTRY:
+        call_entry(parts.learn_amaf, memory, walker, lane)
+    if parts.learn_context != NO_ENTRY:
+        call_entry(parts.learn_context, memory, walker, lane)
+    counter[c.FINISHED] += 1
+    counter[c.ROOT_VISITS] += 1
+    counter[c.STEPS] += counter[c.TICK] - walkers.start[lane]
+    counter[c.DEPTH_SUM] += depth
+    counter[c.DEEPEST] = max(counter[c.DEEPEST], depth)
+    # Release the lane, and the walker with its last lane.
+    walkers.of_lane[lane] = MISSING
+    clear_lane(arrays.mask, BUSY, lane)
+    clear_lane(arrays.mask, IN_TREE, lane)
+    walkers.free_lane[counter[c.FREE_LANES]] = lane
+    counter[c.FREE_LANES] += 1
+    counter[c.LANES_BUSY] -= 1
+    walkers.left[walker] -= 1
+    if walkers.left[walker] == 0:
+        walkers.free[counter[c.FREE_WALKERS]] = walker
+        counter[c.FREE_WALKERS] += 1
 
 
 @stage
 def end_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
     """Back up every lane in mask CUT, in the order of the lanes."""
-    tables = search.tables
-    arrays = search.arrays
-    tree = search.tree
-    walkers = search.walkers
-    settings = search.settings
+    arrays, walkers = search.arrays, search.walkers
     for w in range(word_count(arrays.mask)):
         bits = get_word(arrays.mask, CUT, w)
         while bits != np.uint64(0):
             lane = 64 * w + lowest_bit(bits)
             bits = bits & (bits - np.uint64(1))
             walker = np.int64(walkers.of_lane[lane])
-            node = np.int64(walkers.node[walker])
-            if settings.is_solving != 0 and node != MISSING and tree.proof[node] != UNPROVEN:
-                arrays.goal[0] = float(tree.proof[node])
-                if tables.role_count > 1:
-                    arrays.goal[1] = BEST_GOAL - arrays.goal[0]
-            else:
-                read_goals(tables, arrays, settings, lane)
-                watch_sum(tables, arrays, tree, settings, lane)
-                is_leaf = arrays.counter[c.TICK] == walkers.start[lane] + walkers.depth[walker]
-                if settings.is_solving != 0 and is_leaf:
-                    note_end(arrays, tree, walkers, walker, np.int64(walkers.leaf[walker]))
+            is_of_state = read_result(search, walker, lane)
+            # Without a move outside the tree the leaf itself is over.
+            is_leaf = arrays.counter[c.TICK] == walkers.start[lane] + walkers.depth[walker]
+            if is_of_state and is_leaf and search.settings.is_solving != 0:
+                note_end(arrays, search.tree, walkers, walker, np.int64(walkers.leaf[walker]))
             end_lane(search, parts, memory, lane)
 
 
 @stage
 def _open_node(search: SearchMemory, parts: Parts, walker: Index, node: Index, lane: Index) -> bool:
-    """Expand a node that a walker is the first to go on from, or join it with another.
+    """Resolve a node on its first visit: transposition, expansion or immediate win.
 
     Returns whether the walker ends there.
     """
@@ -95,7 +120,7 @@ def _open_node(search: SearchMemory, parts: Parts, walker: Index, node: Index, l
 
 @inlined
 def _look_ahead(search: SearchMemory, parts: Parts, walker: Index, node: Index, lane: Index) -> bool:
-    """Prove a node at which the only role with a choice wins at once; whether it does."""
+    """Prove a node at which the only role with a choice wins at once; return whether it does."""
     tree = search.tree
     role = np.int64(tree.decider[node])
     if role < 0:
@@ -120,11 +145,11 @@ def _go_to(search: SearchMemory, walker: Index, node: Index) -> Index:
 @inlined
 def _is_proven(search: SearchMemory, walker: Index, node: Index) -> bool:
     """Whether the walker's node is proven; in a graph the edges of its path may not have the proof yet."""
-    tree, walkers = search.tree, search.walkers
+    tree = search.tree
     if search.settings.is_solving == 0 or tree.proof[node] == UNPROVEN:
         return False
     if has_graph(tree):
-        pass_up(tree, walkers, walker, node)
+        pass_up(tree, search.walkers, walker, node)
     return True
 
 
@@ -134,18 +159,18 @@ def add_ends_in_tree(search: SearchMemory, parts: Parts) -> None:
 
     They are at a proven node, or a role is stuck. Lanes that are there already are left alone.
     """
-    arrays = search.arrays
-    walkers = search.walkers
+    arrays, tree, walkers = search.arrays, search.tree, search.walkers
     for i in range(arrays.counter[c.DESCENDING]):
         walker = np.int64(walkers.descending[i])
         node: Index = np.int64(walkers.node[walker])
         lane = np.int64(walkers.lane[walker, 0])
         if has_lane(arrays.mask, CUT, lane):
             continue
-        if search.tree.first_edge[node, 0] < MISSING:  # joined in this tick
-            node = _go_to(search, walker, shared_node(search.tree, node))
+        if tree.first_edge[node, 0] < MISSING:  # joined in this tick
+            node = _go_to(search, walker, shared_node(tree, node))
+        # A proof ends the walk before anything is expanded; proven nodes need no edges.
         is_end = _is_proven(search, walker, node)
-        if not is_end and search.tree.first_edge[node, 0] == MISSING:
+        if not is_end and tree.first_edge[node, 0] == MISSING:
             is_end = _open_node(search, parts, walker, node, lane)
         if is_end:
             for k in range(walkers.size[walker]):

@@ -33,23 +33,15 @@ SAMPLED = 16
 
 
 class LookAhead(NamedTuple):
-    """What `find_win` works on.
+    """What `find_win` works on; first_edge and move are those of the tree."""
 
-    tables       of the circuit whose only outputs are goals: role r wins by the joint move
-    value        rows of 64 lanes: that circuit
-    fluent       int32[*]: the fluents that it reads
-    state        uint64[K+1, W]: the circuit of the search in all lanes, row by row
-    first_edge, move   of the tree
-    counter      int64[3]: NODES, LOOKS, WINS
-    """
-
-    tables: LaneTables
-    value: Rows
-    fluent: Int32Array
-    state: NDArray[np.uint64]
+    tables: LaneTables  # of the circuit whose only outputs are goals: role r wins by the joint move
+    value: Rows  # of 64 lanes: that circuit
+    fluent: Int32Array  # the fluents that it reads
+    state: NDArray[np.uint64]  # [K+1, W] the circuit of the search in all lanes, row by row
     first_edge: Int32Array
     move: Int32Array
-    counter: NDArray[np.int64]
+    counter: NDArray[np.int64]  # [3] NODES, LOOKS, WINS
 
 
 @inlined
@@ -99,6 +91,7 @@ def find_win(memory: Unboxed[LookAhead], node: int, role: int, lane: int) -> int
     _put_only_moves(ahead, node, role, ALL_ONES)
     found: Index = MISSING
     won = np.int64(tables.goal_literal[tables.goal_first[role]])
+    # 64 moves at a time, lane i with the move of edge start + i; afterwards no lane has a move of the role.
     for start in range(first, end, 64):
         count: Index = end - start if end - start < 64 else 64
         for i in range(count):

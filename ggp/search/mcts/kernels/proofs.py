@@ -13,14 +13,7 @@ import numpy as np
 from ggp.jit.compiling import inlined, piece, stage
 from ggp.jit.rows import Index
 from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import (
-    MISSING,
-    SEVERAL,
-    UNPROVEN,
-    SearchArrays,
-    Tree,
-    Walkers,
-)
+from ggp.search.mcts.kernels.arrays import MISSING, SEVERAL, UNPROVEN, SearchArrays, Tree, Walkers
 from ggp.search.mcts.kernels.tree import BEST_GOAL
 
 

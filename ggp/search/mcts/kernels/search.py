@@ -26,7 +26,6 @@ from ggp.jit.entry_points import NO_ENTRY, call_entry
 from ggp.jit.rows import Index, get_word, set_word, word_count
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.bits import clear_lane, literal_in_lane, set_lane
-from ggp.lanes.layout import LaneTables
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
     BUSY,
@@ -37,8 +36,6 @@ from ggp.search.mcts.kernels.arrays import (
     Parts,
     SearchArrays,
     SearchMemory,
-    Settings,
-    Tree,
     Walkers,
 )
 from ggp.search.mcts.kernels.ends import add_ends_in_tree, end_lanes
@@ -54,19 +51,20 @@ def put_move(arrays: SearchArrays, walkers: Walkers, walker: Index, node: Index)
 
 
 @inlined
-def _leave_tree(arrays: SearchArrays, walkers: Walkers, walker: Index) -> None:
+def _leave_tree(search: SearchMemory, walker: Index) -> None:
     """Start the playouts of the walker's lanes, each by itself, from the next tick on."""
+    arrays, walkers = search.arrays, search.walkers
     walkers.node[walker] = MISSING
-    counter = arrays.counter
     for i in range(walkers.size[walker]):
         lane = np.int64(walkers.lane[walker, i])
         clear_lane(arrays.mask, IN_TREE, lane)
-        walkers.out[lane] = counter[c.TICK] + 1
+        walkers.out[lane] = arrays.counter[c.TICK] + 1
 
 
 @inlined
-def _move_at_random(tables: LaneTables, arrays: SearchArrays, walkers: Walkers, walker: Index) -> None:
+def _move_at_random(search: SearchMemory, walker: Index) -> None:
     """Select a uniformly random legal move of each role, for a node whose edges found no room."""
+    tables, arrays, walkers = search.tables, search.arrays, search.walkers
     lane = np.int64(walkers.lane[walker, 0])
     for role in range(tables.role_count):
         chosen = np.int64(0)
@@ -83,35 +81,32 @@ def _move_at_random(tables: LaneTables, arrays: SearchArrays, walkers: Walkers, 
 @stage
 def _choose_in_tree(search: SearchMemory, parts: Parts, memory: Index, walker: Index) -> None:
     """Choose each role's edge at the walker's node and move to the child, or out of the tree."""
-    tree = search.tree
-    walkers = search.walkers
-    tables = search.tables
-    settings = search.settings
+    tree, walkers, tables, settings = search.tree, search.walkers, search.tables, search.settings
     node = np.int64(walkers.node[walker])
     depth = np.int64(walkers.depth[walker])
     path_edge = walkers.path_edge[walker, depth]
-    size = walkers.size[walker]
     lane = np.int64(walkers.lane[walker, 0])
     reference: Index = np.int64(walkers.reference[walker])
     if settings.grave_reference > 0:
         reference = reference_at(tree, settings, node, reference)
         walkers.reference[walker] = reference
+    # Each role has an edge on the path, under way from now on, and its move in all lanes of the walker.
     for role in range(tables.role_count):
         e = select_edge(search, parts, memory, node, role, reference, lane)
         path_edge[role] = e
-        tree.flight[e] += size
+        tree.flight[e] += walkers.size[walker]
         put_move(search.arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))
     walkers.path_node[walker, depth] = node
     walkers.depth[walker] = depth + 1
     child = child_of(tree, node, path_edge)
     if child == MISSING:
         walkers.leaf[walker] = add_child(search.arrays, tree, node, path_edge)
-        _leave_tree(search.arrays, walkers, walker)
+        _leave_tree(search, walker)
         return
     walkers.leaf[walker] = child
     is_proven = settings.is_solving != 0 and tree.proof[child] != UNPROVEN  # it ends there, at any depth
     if depth + 1 == walkers.path_node.shape[1] and not is_proven:
-        _leave_tree(search.arrays, walkers, walker)
+        _leave_tree(search, walker)
         return
     walkers.node[walker] = child
 
@@ -119,17 +114,17 @@ def _choose_in_tree(search: SearchMemory, parts: Parts, memory: Index, walker: I
 @stage
 def _descend(search: SearchMemory, parts: Parts, memory: Index) -> None:
     """Move every walker in the tree by one edge; those that leave it are dropped from the list."""
-    walkers = search.walkers
-    counter = search.arrays.counter
+    walkers, counter = search.walkers, search.arrays.counter
     kept = 0
+    # descending[:kept] are those that go on; the list is compacted in place, in its order.
     for i in range(counter[c.DESCENDING]):
         walker = np.int64(walkers.descending[i])
         if walkers.left[walker] == 0:
             continue
         if search.tree.first_edge[walkers.node[walker], 0] == MISSING:
-            _move_at_random(search.tables, search.arrays, walkers, walker)
+            _move_at_random(search, walker)
             walkers.leaf[walker] = MISSING
-            _leave_tree(search.arrays, walkers, walker)
+            _leave_tree(search, walker)
         else:
             _choose_in_tree(search, parts, memory, walker)
         if walkers.node[walker] != MISSING:
@@ -156,13 +151,13 @@ def serve_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
 
 
 @inlined
-def _most_in_flight(arrays: SearchArrays, tree: Tree, settings: Settings) -> Index:
+def _most_in_flight(search: SearchMemory) -> Index:
     """Lanes that may be busy, by the visits of the root or by its untried moves.
 
     Those are tried in any case before UCT compares, so trying them at the same time costs nothing.
     """
-    counter = arrays.counter
-    most: Index = max(1, counter[c.LEAST_IN_FLIGHT], counter[c.ROOT_VISITS] // settings.ramp)
+    tree, counter = search.tree, search.arrays.counter
+    most: Index = max(1, counter[c.LEAST_IN_FLIGHT], counter[c.ROOT_VISITS] // search.settings.ramp)
     root = counter[c.ROOT_NODE]
     if tree.first_edge[root, 0] == MISSING:
         return most
@@ -176,6 +171,7 @@ def _most_in_flight(arrays: SearchArrays, tree: Tree, settings: Settings) -> Ind
 def launch_walker(arrays: SearchArrays, walkers: Walkers, root: Index, size: Index) -> None:
     """Make a walker at node `root` of the `size` lanes that became free last."""
     counter = arrays.counter
+    # Both stacks give up what was freed last; the walker begins with the next tick.
     counter[c.FREE_WALKERS] -= 1
     walker = np.int64(walkers.free[counter[c.FREE_WALKERS]])
     walkers.node[walker] = root
@@ -199,12 +195,13 @@ def launch_walker(arrays: SearchArrays, walkers: Walkers, root: Index, size: Ind
 
 
 @inlined
-def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settings) -> None:
+def _launch(search: SearchMemory) -> None:
     """Make walkers of free lanes, as long as there are enough and playouts are left to start."""
-    counter = arrays.counter
-    if settings.is_solving != 0 and tree.proof[counter[c.ROOT_NODE]] != UNPROVEN:
+    settings, counter = search.settings, search.arrays.counter
+    if settings.is_solving != 0 and search.tree.proof[counter[c.ROOT_NODE]] != UNPROVEN:
         return
-    most = _most_in_flight(arrays, tree, settings) if settings.ramp > 0 else 0
+    most = _most_in_flight(search) if settings.ramp > 0 else 0
+    # The size of a descent grows with the root; near the limit in flight it is what is left, at least one.
     while counter[c.LAUNCHES_LEFT] > 0 and counter[c.FREE_LANES] > 0:
         size = min(settings.lanes_per_leaf, counter[c.LAUNCHES_LEFT])
         if settings.leaf_growth > 0:
@@ -216,7 +213,7 @@ def _launch(arrays: SearchArrays, tree: Tree, walkers: Walkers, settings: Settin
         if counter[c.FREE_LANES] < size:
             return
         counter[c.LAUNCHES_LEFT] -= size
-        launch_walker(arrays, walkers, counter[c.ROOT_NODE], size)
+        launch_walker(search.arrays, search.walkers, counter[c.ROOT_NODE], size)
 
 
 @kernel
@@ -232,7 +229,7 @@ def search_tree(search_in_words: Unboxed[SearchMemory], parts: Parts, memory: in
     for _ in range(ticks):
         call_entry(parts.choose, memory)
         serve_lanes(search, parts, memory)
-        _launch(search.arrays, search.tree, search.walkers, search.settings)
+        _launch(search)
         call_entry(parts.finish, memory)
         counter[c.TICK] += 1
         if counter[c.LANES_BUSY] == 0:

@@ -19,7 +19,7 @@ from ggp.lanes.layout import LaneTables
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import (
     MISSING,
-    NOBODY,
+    NO_ROLE,
     SEVERAL,
     UNPROVEN,
     Parts,
@@ -29,13 +29,7 @@ from ggp.search.mcts.kernels.arrays import (
     Tree,
 )
 from ggp.search.mcts.kernels.graph import shared_node
-from ggp.search.mcts.kernels.values import (
-    add_bonus,
-    count_visits,
-    first_highest,
-    put_means,
-    put_proofs,
-)
+from ggp.search.mcts.kernels.values import add_bonus, count_visits, first_highest, put_means, put_proofs
 
 EXPANDED, STUCK, FULL = range(3)
 BEST_GOAL = 100
@@ -81,7 +75,9 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
     if e + tables.move_count > tree.move.shape[0]:
         counter[c.REFUSED] += 1
         return FULL
-    decider = NOBODY
+    decider = NO_ROLE
+    # Room for all moves was checked: edges are written without looking, role after role, and the node has
+    # them once every role has one.
     for role in range(tables.role_count):
         first = e
         for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
@@ -100,7 +96,7 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
             tree.first_edge[node, 0] = MISSING
             return STUCK
         if e - first > 1:
-            decider = role if decider == NOBODY else SEVERAL
+            decider = role if decider == NO_ROLE else SEVERAL
         tree.first_edge[node, role] = first
     tree.first_edge[node, tables.role_count] = e
     tree.decider[node] = decider
@@ -119,9 +115,7 @@ def select_edge(
     reference   the table that GRAVE reads, or MISSING
     lane        one that is in the state of the node
     """
-    tree = search.tree
-    arrays = search.arrays
-    settings = search.settings
+    tree, arrays, settings = search.tree, search.arrays, search.settings
     first = np.int64(tree.first_edge[node, role])
     end = np.int64(tree.first_edge[node, role + 1])
     if end - first == 1:
@@ -133,6 +127,7 @@ def select_edge(
         if parts.draw != NO_ENTRY:
             return np.int64(call_entry(parts.draw, memory, first, end, role, lane))
         return _draw_untried(tree, search.statistics.weight, arrays, first, end)
+    # From the mean of each edge, over all-moves-as-first means and the bonus, to the goal if it is proven.
     value = arrays.score[: end - first]
     put_means(tree, first, end, value)
     if parts.mix != NO_ENTRY and (settings.grave_reference == 0 or reference != MISSING):

@@ -240,11 +240,3 @@ def feature_cases(model: FastModel, words: int) -> FeatureCases:
 
 def _offsets(counts: Sequence[int]) -> NDArray[np.int32]:
     return np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
-
-
-__all__ = [
-    "FastModel",
-    "feature_cases",
-    "learn_fast",
-    "value_moves",
-]

@@ -20,19 +20,7 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel, stage
-from ggp.jit.rows import (
-    ALL_ONES,
-    Index,
-    Row,
-    Rows,
-    any_lane,
-    fill,
-    get_word,
-    literal,
-    load,
-    make_rows,
-    store,
-)
+from ggp.jit.rows import ALL_ONES, Index, Row, Rows, any_lane, fill, get_word, literal, load, make_rows, store
 from ggp.lanes.choose import add_three, borrow_of
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.roulette import draw_below_sums
@@ -42,27 +30,16 @@ WEIGHT_PLANES = 10
 
 
 class FeatureCases(NamedTuple):
-    """Values of moves, case by case.
+    """Values of moves, case by case. Weights are 0..1023, and 1023 for the best level that is legal."""
 
-    first_case       int32[M+1]: cases of move m, at least one
-    first_condition  int32[C+1], condition int32[*]: literals (of fluents) that hold in the case
-    level            int32[C]: 0 is the best of the role
-    level_count      int32[R]
-    weight           int32[R, L, L]: [r, level, top]: 0..1023 where `top` is the best level that is legal;
-                     1023 for the top itself
-    rows             (2 + WEIGHT_PLANES) * L rows of scratch: lanes in which a level is legal, and in which it
-                     is the best; then the weight of each level
-    legal            room for all cases
-    """
-
-    first_case: Int32Array
-    first_condition: Int32Array
-    condition: Int32Array
-    level: Int32Array
-    level_count: Int32Array
-    weight: NDArray[np.int32]
-    rows: Rows
-    legal: LegalMoves
+    first_case: Int32Array  # [M+1] cases of move m, at least one
+    first_condition: Int32Array  # [C+1]
+    condition: Int32Array  # literals (of fluents) that hold in the case
+    level: Int32Array  # [C] 0 is the best of the role
+    level_count: Int32Array  # [R]
+    weight: NDArray[np.int32]  # [R, L, L] of role, level, and the best level that is legal
+    rows: Rows  # (2 + WEIGHT_PLANES) * L of scratch: where a level is legal, where the best; its weight
+    legal: LegalMoves  # room for all cases
 
 
 def no_cases(words: int) -> FeatureCases:
@@ -109,6 +86,8 @@ def _list_cases(tables: LaneTables, value: Rows, role: Index, cases: FeatureCase
     for level in range(levels):
         store(rows, level, zero)
     n = 0
+    # Cases of a move in their order: x are the lanes in which none has held yet. rows[level] then are the
+    # lanes in which a move of the level is legal.
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
         x = literal(value, np.int64(tables.slot_literal[s])) & lanes
         node = np.int64(tables.slot_node[s])
@@ -128,6 +107,7 @@ def _list_cases(tables: LaneTables, value: Rows, role: Index, cases: FeatureCase
                 n += 1
                 if not any_lane(x):
                     break
+    # rows[most + level]: the lanes in which it is the best, each in one row, since levels are ranked.
     most = cases.weight.shape[1]
     left = lanes
     for level in range(levels):
@@ -143,6 +123,7 @@ def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
     zero = fill(value, np.uint64(0))
     rows = cases.rows
     most = cases.weight.shape[1]
+    # The lanes of a level are split by the best level there; in each part the weight is one number.
     for level in range(cases.level_count[role]):
         if not any_lane(load(rows, level)):
             continue
@@ -166,6 +147,7 @@ def _sum_cases(value: Rows, cases: FeatureCases, count: Index, planes: Rows) -> 
     used = WEIGHT_PLANES
     for p in range(used):
         store(planes, SUM + p, zero)
+    # After each case planes SUM .. SUM + used - 1 are the sum of the weights so far, lane by lane.
     for i in range(count):
         y = load(cases.legal.lanes, i)
         first = _weight_planes(cases, cases.legal.level[i])
@@ -191,6 +173,7 @@ def _select_case(
 ) -> None:
     """Select, in the lanes `left`, the legal move in whose weight k falls; k's planes are used up."""
     zero = fill(value, np.uint64(0))
+    # Each weight is subtracted from k; a lane in which that borrows has found its move.
     for i in range(count):
         y = load(cases.legal.lanes, i) & left
         if not any_lane(y):

@@ -8,18 +8,13 @@ Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Play
 
 from __future__ import annotations
 
-from ggp.jit.compiling import inlined, stage
-from ggp.jit.rows import Index, Row, word_count
+from ggp.jit.compiling import inlined, kernel, stage
+from ggp.jit.rows import Row, word_count
+from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.roulette import FEWEST, SPARSE, gibbs_weight, roulette_moves
 from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import (
-    MoveStatistics,
-    SearchArrays,
-    Settings,
-    Tree,
-    Walkers,
-)
+from ggp.search.mcts.kernels.arrays import MoveStatistics, SearchArrays, SearchMemory, Settings
 
 
 @stage
@@ -33,31 +28,32 @@ def choose_by_weights(
     )
 
 
-@inlined
-def learn_moves(
-    arrays: SearchArrays, statistics: MoveStatistics, lane: Index, first_tick: Index, end_tick: Index
-) -> None:
-    """Enter the moves that `lane` made from first_tick to before end_tick, with the goals in arrays.goal."""
+@kernel
+def learn_moves(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+    """Enter the moves of the playout that ends in `lane` before this tick, with the goals in arrays.goal."""
+    search = unboxed(memory)
+    arrays, statistics = search.arrays, search.statistics
     ticks = arrays.history.shape[0]
-    first_tick = max(first_tick, end_tick - ticks)
-    for tick in range(first_tick, end_tick):
-        t = tick & (ticks - 1)
+    end = arrays.counter[c.TICK]
+    for tick in range(max(search.walkers.start[lane], end - ticks), end):
         for role in range(arrays.history.shape[1]):
-            move = arrays.history[t, role, lane]
+            move = arrays.history[tick & (ticks - 1), role, lane]
             statistics.visits[move] += 1.0
             statistics.total[move] += arrays.goal[role]
+    refresh_weights(arrays, statistics, search.settings)
 
 
-@inlined
-def learn_tree_moves(
-    arrays: SearchArrays, tree: Tree, walkers: Walkers, statistics: MoveStatistics, walker: Index
-) -> None:
+@kernel
+def learn_tree_moves(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
     """Enter the moves of the walker's path, with the goals in arrays.goal (TO-MAST)."""
+    search = unboxed(memory)
+    arrays, walkers, statistics = search.arrays, search.walkers, search.statistics
     for d in range(walkers.depth[walker]):
         for role in range(arrays.goal.shape[0]):
-            move = tree.move[walkers.path_edge[walker, d, role]]
+            move = search.tree.move[walkers.path_edge[walker, d, role]]
             statistics.visits[move] += 1.0
             statistics.total[move] += arrays.goal[role]
+    refresh_weights(arrays, statistics, search.settings)
 
 
 @inlined

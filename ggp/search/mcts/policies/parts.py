@@ -1,7 +1,7 @@
 """The policy at work: the kernels that `search_tree` calls to choose in playouts, record and learn.
 
-Each is compiled separately when a search first needs it; `link_parts` finds those of a policy. All take the
-memory of the search; what else is in their signatures.
+Each is compiled separately when a search first needs it; `link_parts` finds those of a policy, here and in
+the policies' modules. All take the memory of the search; what else is in their signatures.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.jit.compiling import kernel
-from ggp.jit.entry_points import NO_ENTRY, entry_point
+from ggp.jit.entry_points import entry_point
 from ggp.jit.rows import Index, store
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.choose import choose_moves
@@ -19,18 +19,10 @@ from ggp.search.mcts.kernels.arrays import CUT, Parts, SearchMemory
 from ggp.search.mcts.kernels.lane_half import finish_tick, lanes_in_playouts, settle_and_end
 from ggp.search.mcts.kernels.tree import is_untried, random_below
 from ggp.search.mcts.policies.fast_kernels import choose_by_cases, level_in_lane, weight_of_level
-from ggp.search.mcts.policies.mast import choose_by_weights, learn_moves, learn_tree_moves, refresh_weights
+from ggp.search.mcts.policies.mast import choose_by_weights, learn_moves, learn_tree_moves
 from ggp.search.mcts.policies.past import choose_by_facts, learn_pairs, record_states
-from ggp.search.mcts.policies.policy import (
-    ALL_MOVES,
-    FAST,
-    GIBBS,
-    NO_MOVES,
-    PAST,
-    TREE_MOVES,
-    UNIFORM,
-)
-from ggp.search.mcts.policies.rave import back_up_grave, back_up_rave, mix_in_amaf
+from ggp.search.mcts.policies.policy import ALL_MOVES, FAST, GIBBS, NO_MOVES, PAST, UNIFORM
+from ggp.search.mcts.policies.rave import back_up_grave, back_up_rave, mix_in
 
 
 @kernel
@@ -60,13 +52,11 @@ def choose_with_mast(memory: Unboxed[SearchMemory]) -> None:
 def choose_with_past(memory: Unboxed[SearchMemory]) -> None:
     """The same by the facts that hold, which are recorded."""
     search = unboxed(memory)
-    tables = search.tables
     arrays = search.arrays
     over = settle_and_end(search)
     playing = lanes_in_playouts(arrays, over)
-    record_states(tables, arrays)
-    stuck = choose_by_facts(tables, arrays, search.statistics, search.contexts, search.settings, playing)
-    store(arrays.mask, CUT, over | stuck)
+    record_states(search.tables, arrays)
+    store(arrays.mask, CUT, over | choose_by_facts(search, playing))
 
 
 @kernel
@@ -98,53 +88,6 @@ def record_moves(memory: Unboxed[SearchMemory]) -> None:
 
 
 @kernel
-def learn_moves_of_playout(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
-    """Learn what the playout that ends in `lane`, before the move of this tick, says about its moves."""
-    search = unboxed(memory)
-    arrays = search.arrays
-    walkers = search.walkers
-    statistics = search.statistics
-    settings = search.settings
-    if settings.learning == ALL_MOVES:
-        learn_moves(arrays, statistics, lane, walkers.start[lane], arrays.counter[c.TICK])
-    elif settings.learning == TREE_MOVES:
-        learn_tree_moves(arrays, search.tree, walkers, statistics, walker)
-    refresh_weights(arrays, statistics, settings)
-
-
-@kernel
-def learn_amaf_of_playout(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
-    """Enter the same playout into all-moves-as-first values (RAVE, GRAVE)."""
-    search = unboxed(memory)
-    arrays = search.arrays
-    walkers = search.walkers
-    statistics = search.statistics
-    settings = search.settings
-    tick = arrays.counter[c.TICK]
-    if settings.grave_reference > 0:
-        back_up_grave(arrays, search.tree, walkers, statistics, settings, walker, lane, tick)
-    else:
-        back_up_rave(arrays, search.tree, walkers, statistics, walker, lane, tick)
-
-
-@kernel
-def learn_pairs_of_playout(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
-    """Enter the same playout into the pairs of facts and moves (PAST)."""
-    search = unboxed(memory)
-    arrays = search.arrays
-    start = search.walkers.start[lane]
-    learn_pairs(arrays, search.contexts, search.settings, lane, start, arrays.counter[c.TICK])
-
-
-@kernel
-def mix_in(memory: Unboxed[SearchMemory], first: int, end: int, all_visits: int, reference: int) -> None:
-    """Mix all-moves-as-first means into arrays.score, the means of the edges `first` .. `end` - 1."""
-    search = unboxed(memory)
-    value = search.arrays.score[: end - first]
-    mix_in_amaf(search.tree, search.settings, first, end, all_visits, reference, value)
-
-
-@kernel
 def draw_with_fast(memory: Unboxed[SearchMemory], first: int, end: int, role: int, lane: int) -> int:
     """An untried edge of `first` .. `end` - 1, by the weights that FAST gives in the state of `lane`."""
     search = unboxed(memory)
@@ -152,6 +95,7 @@ def draw_with_fast(memory: Unboxed[SearchMemory], first: int, end: int, role: in
     arrays = search.arrays
     cases = search.contexts.cases
     top: Index = cases.weight.shape[1]
+    # score holds the levels of untried edges, and top the best of them, on which all weights depend.
     for e in range(first, end):
         if is_untried(tree, e):
             level = level_in_lane(arrays.value, cases, np.int64(tree.move[e]), lane)
@@ -181,18 +125,21 @@ _CHOOSE = {
 def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
     """The parts of a search by its settings, compiled or loaded from the cache."""
     settings = memory.value.settings
-    has_amaf = settings.rave_k > 0.0
-    return Parts(
-        choose=entry_point(_CHOOSE[settings.playout], memory),
-        finish=entry_point(finish_tick, memory),
-        record=entry_point(record_moves, memory) if has_amaf or settings.learning == ALL_MOVES else NO_ENTRY,
-        learn=entry_point(learn_moves_of_playout, memory, 0, 0)
-        if settings.learning != NO_MOVES
-        else NO_ENTRY,
-        learn_amaf=entry_point(learn_amaf_of_playout, memory, 0, 0) if has_amaf else NO_ENTRY,
-        learn_context=entry_point(learn_pairs_of_playout, memory, 0, 0)
-        if settings.playout == PAST
-        else NO_ENTRY,
-        draw=entry_point(draw_with_fast, memory, 0, 0, 0, 0) if settings.playout == FAST else NO_ENTRY,
-        mix=entry_point(mix_in, memory, 0, 0, 0, 0) if has_amaf else NO_ENTRY,
+    parts = Parts(
+        choose=entry_point(_CHOOSE[settings.playout], memory), finish=entry_point(finish_tick, memory)
     )
+    has_amaf = settings.rave_k > 0.0
+    if has_amaf or settings.learning == ALL_MOVES:
+        parts = parts._replace(record=entry_point(record_moves, memory))
+    if settings.learning != NO_MOVES:
+        learn = learn_moves if settings.learning == ALL_MOVES else learn_tree_moves
+        parts = parts._replace(learn=entry_point(learn, memory, 0, 0))
+    if has_amaf:
+        learn = back_up_grave if settings.grave_reference > 0 else back_up_rave
+        mix = entry_point(mix_in, memory, 0, 0, 0, 0)
+        parts = parts._replace(learn_amaf=entry_point(learn, memory, 0, 0), mix=mix)
+    if settings.playout == PAST:
+        parts = parts._replace(learn_context=entry_point(learn_pairs, memory, 0, 0))
+    if settings.playout == FAST:
+        parts = parts._replace(draw=entry_point(draw_with_fast, memory, 0, 0, 0, 0))
+    return parts

@@ -16,32 +16,19 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import inlined, stage
+from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.prefetch import prefetch
-from ggp.jit.rows import (
-    Index,
-    Row,
-    get_word,
-    load,
-    lowest_bit,
-    set_word,
-    store,
-    word_count,
-)
+from ggp.jit.rows import Index, Row, get_word, load, lowest_bit, set_word, store, word_count
+from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.bits import literal_word
 from ggp.lanes.indices import transpose_bits
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.roulette import gibbs_weight
 from ggp.lanes.step import clear_moves
 from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import (
-    CUT,
-    ContextStatistics,
-    MoveStatistics,
-    SearchArrays,
-    Settings,
-)
+from ggp.search.mcts.kernels.arrays import CUT, SearchArrays, SearchMemory, Settings
 from ggp.search.mcts.kernels.tree import random_below
+from ggp.search.mcts.policies.policy import PAST_VISITS
 
 
 @inlined
@@ -95,20 +82,10 @@ def _list_legal(
 
 
 @inlined
-def _ask_for_means(arrays: SearchArrays, contexts: ContextStatistics, move: Index, lane: Index) -> None:
-    """Prefetch the means of `move` with the facts of the lane."""
-    fact = arrays.weighed.fact[lane]
-    mean = contexts.pair_mean[move]
-    for i in range(arrays.weighed.facts[lane]):
-        prefetch(mean, np.int64(fact[i]))
-
-
-@inlined
-def _value_of(
-    statistics: MoveStatistics, contexts: ContextStatistics, move: Index, fact: Int32Array, facts: Index
-) -> float:
-    """The value of `move` if fact[:facts] hold: the largest mean of a pair, or its own mean."""
-    mean = contexts.pair_mean[move]
+def _value_of(search: SearchMemory, move: Index, lane: Index) -> float:
+    """The value of `move` in a lane: the largest mean with a fact that holds there, or its own mean."""
+    mean = search.contexts.pair_mean[move]
+    fact, facts = search.arrays.weighed.fact[lane], search.arrays.weighed.facts[lane]
     # Four at a time: one after the other, each comparison would wait for the one before it.
     a, b, c, d = -1.0, -1.0, -1.0, -1.0
     for i in range(0, facts - 3, 4):
@@ -119,27 +96,23 @@ def _value_of(
     for i in range(facts & ~3, facts):
         a = max(a, mean[fact[i]])
     best = max(max(a, b), max(c, d))
-    return best if best >= 0.0 else statistics.key[move]
+    return best if best >= 0.0 else float(search.statistics.key[move])
 
 
 @inlined
-def _weigh_options(
-    arrays: SearchArrays,
-    statistics: MoveStatistics,
-    contexts: ContextStatistics,
-    role: Index,
-    listed: Index,
-    lanes: np.uint64,
-) -> None:
+def _weigh_options(search: SearchMemory, role: Index, listed: Index, lanes: np.uint64) -> None:
     """Make the listed moves options of their lanes; their values are looked up in `lanes` only."""
-    weighed = arrays.weighed
+    weighed = search.arrays.weighed
     end = weighed.first[role + 1]
     for lane in range(64):
         end[lane] = weighed.first[role, lane]
     for i in range(listed):
+        # While the means of this move are looked up, those of the next are fetched.
         if i + 1 < listed and weighed.legal_lanes[i + 1] & lanes != np.uint64(0):
             lane = lowest_bit(weighed.legal_lanes[i + 1] & lanes)
-            _ask_for_means(arrays, contexts, np.int64(weighed.legal[i + 1]), lane)
+            mean = search.contexts.pair_mean[weighed.legal[i + 1]]
+            for j in range(weighed.facts[lane]):
+                prefetch(mean, np.int64(weighed.fact[lane, j]))
         move = np.int64(weighed.legal[i])
         bits = weighed.legal_lanes[i]
         while bits != np.uint64(0):
@@ -147,9 +120,7 @@ def _weigh_options(
             n = end[lane]
             weighed.move[n, lane] = move
             if (lanes >> np.uint64(lane)) & np.uint64(1) != np.uint64(0):
-                weighed.value[n, lane] = _value_of(
-                    statistics, contexts, move, weighed.fact[lane], weighed.facts[lane]
-                )
+                weighed.value[n, lane] = _value_of(search, move, lane)
             end[lane] = n + 1
             bits = bits & (bits - np.uint64(1))
 
@@ -163,6 +134,7 @@ def _draw_option(arrays: SearchArrays, settings: Settings, role: Index, lane: In
         return np.int64(weighed.move[first, lane])
     if role == settings.chance:
         return np.int64(weighed.move[first + random_below(arrays.seed, count), lane])
+    # score first holds the values of the options, then their weights, which depend on the best value.
     score = arrays.score
     best = -1.0
     for i in range(count):
@@ -185,20 +157,16 @@ def _draw_option(arrays: SearchArrays, settings: Settings, role: Index, lane: In
 
 
 @stage
-def choose_by_facts(
-    tables: LaneTables,
-    arrays: SearchArrays,
-    statistics: MoveStatistics,
-    contexts: ContextStatistics,
-    settings: Settings,
-    lanes: Row,
-) -> Row:
-    """Select one move per role in each of `lanes`; returns the lanes that are stuck."""
+def choose_by_facts(search: SearchMemory, lanes: Row) -> Row:
+    """Select one move per role in each of `lanes`; return the lanes that are stuck."""
+    tables, arrays, settings = search.tables, search.arrays, search.settings
     value = arrays.value
     weighed = arrays.weighed
     clear_moves(tables, value)
     store(arrays.mask, CUT, lanes)
     for w in range(word_count(value)):
+        # 64 lanes at a time: their facts, then their options role by role, then a draw in each lane whose
+        # roles all have one. The row CUT holds the lanes before, and those that are stuck afterwards.
         lanes_left = get_word(arrays.mask, CUT, w)
         bits = lanes_left
         while bits != np.uint64(0):
@@ -213,7 +181,7 @@ def choose_by_facts(
             stuck = stuck | (lanes_left & ~some)
             if role == settings.chance:
                 several = np.uint64(0)
-            _weigh_options(arrays, statistics, contexts, role, listed, several)
+            _weigh_options(search, role, listed, several)
         set_word(arrays.mask, CUT, w, stuck)
         bits = lanes_left & ~stuck
         while bits != np.uint64(0):
@@ -226,19 +194,15 @@ def choose_by_facts(
     return load(arrays.mask, CUT)
 
 
-@inlined
-def learn_pairs(
-    arrays: SearchArrays,
-    contexts: ContextStatistics,
-    settings: Settings,
-    lane: Index,
-    first_tick: Index,
-    end_tick: Index,
-) -> None:
-    """Enter facts and moves of `lane` from first_tick to before end_tick, with the goals in arrays.goal."""
+@kernel
+def learn_pairs(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+    """Enter facts and moves of the playout that ends in `lane`, with the goals in arrays.goal."""
+    search = unboxed(memory)
+    arrays, contexts = search.arrays, search.contexts
     ticks = arrays.history.shape[0]
     fact = arrays.weighed.fact[0]
-    for tick in range(max(first_tick, end_tick - ticks), end_tick):
+    end_tick = arrays.counter[c.TICK]
+    for tick in range(max(search.walkers.start[lane], end_tick - ticks), end_tick):
         facts = _read_facts(arrays, tick, lane, fact)
         for role in range(arrays.history.shape[1]):
             move = np.int64(arrays.history[tick & (ticks - 1), role, lane])
@@ -253,5 +217,5 @@ def learn_pairs(
                 total = contexts.pair[move, 2 * f + 1] + goal
                 contexts.pair[move, 2 * f] = visits
                 contexts.pair[move, 2 * f + 1] = total
-                if visits >= settings.past_visits:
+                if visits >= PAST_VISITS:
                     contexts.pair_mean[move, f] = total / visits

@@ -1,7 +1,7 @@
 """RAVE and GRAVE: all-moves-as-first values, their schedule, back-up and memory.
 
     rave_weight         the schedule: the weight of an all-moves-as-first mean, by the visits of the node
-    mix_in_amaf         mixes these means into those that UCT compares
+    mix_in              mixes these means into those that UCT compares
     back_up_rave        enters a playout into the edges of the nodes on its path
     back_up_grave       enters a playout into the tables of the nodes on its path
     reference_at        which table serves at a node
@@ -21,18 +21,11 @@ import math
 import numpy as np
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import inlined
+from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import Index
+from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import (
-    MISSING,
-    Float64Array,
-    MoveStatistics,
-    SearchArrays,
-    Settings,
-    Tree,
-    Walkers,
-)
+from ggp.search.mcts.kernels.arrays import MISSING, MoveStatistics, SearchArrays, SearchMemory, Settings, Tree
 
 
 @inlined
@@ -41,20 +34,15 @@ def rave_weight(k: float, visits: Index) -> float:
     return math.sqrt(k / (3.0 * visits + k))
 
 
-@inlined
-def mix_in_amaf(
-    tree: Tree,
-    settings: Settings,
-    first: Index,
-    end: Index,
-    all_visits: Index,
-    reference: Index,
-    value: Float64Array,
-) -> None:
-    """Mix all-moves-as-first means into value[i], the mean of edge first + i, with weight beta.
+@kernel
+def mix_in(memory: Unboxed[SearchMemory], first: int, end: int, all_visits: int, reference: int) -> None:
+    """Mix all-moves-as-first means into arrays.score, the means of edges first .. end - 1, with weight beta.
 
     They are those of the node (RAVE) or of the table `reference` (GRAVE).
     """
+    search = unboxed(memory)
+    value = search.arrays.score
+    tree, settings = search.tree, search.settings
     beta = rave_weight(settings.rave_k, all_visits)
     for i in range(end - first):
         if settings.grave_reference > 0:
@@ -69,70 +57,61 @@ def mix_in_amaf(
 
 
 @inlined
-def back_up_rave(
-    arrays: SearchArrays,
-    tree: Tree,
-    walkers: Walkers,
-    statistics: MoveStatistics,
-    walker: Index,
-    lane: Index,
-    end_tick: Index,
-) -> None:
-    """In each node of the path, count the edges whose move was made there or later.
+def _first_tick_outside(search: SearchMemory, walker: Index, lane: Index) -> Index:
+    """Tick of the lane's first move outside the tree that the history still holds."""
+    history = search.arrays.history.shape[0]
+    outside = search.walkers.start[lane] + np.int64(search.walkers.depth[walker])
+    return np.int64(max(outside, search.arrays.counter[c.TICK] - history))
 
-    A move that was made several times counts once.
-    """
-    statistics.epoch[0] += 1
-    epoch = statistics.epoch[0]
-    start = walkers.start[lane]
-    depth = np.int64(walkers.depth[walker])
+
+@kernel
+def back_up_rave(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+    """In each node of the path, count the edges whose move was made there or later, each move once."""
+    search = unboxed(memory)
+    arrays, tree, walkers = search.arrays, search.tree, search.walkers
+    stamp = search.statistics.stamp
+    search.statistics.epoch[0] += 1
+    epoch = search.statistics.epoch[0]
     roles = arrays.goal.shape[0]
     ticks = arrays.history.shape[0]
-    for tick in range(max(start + depth, end_tick - ticks), end_tick):
+    for tick in range(_first_tick_outside(search, walker, lane), arrays.counter[c.TICK]):
         for role in range(roles):
-            statistics.stamp[arrays.history[tick & (ticks - 1), role, lane]] = epoch
-    for d in range(depth - 1, -1, -1):
+            stamp[arrays.history[tick & (ticks - 1), role, lane]] = epoch
+    # From the leaf up, so that at each node exactly the moves made there or later are stamped.
+    for d in range(np.int64(walkers.depth[walker]) - 1, -1, -1):
         node = walkers.path_node[walker, d]
         for role in range(roles):
-            statistics.stamp[tree.move[walkers.path_edge[walker, d, role]]] = epoch
+            stamp[tree.move[walkers.path_edge[walker, d, role]]] = epoch
         for role in range(roles):
             first = tree.first_edge[node, role]
             end = tree.first_edge[node, role + 1]
             if end - first == 1:
                 continue
             for e in range(first, end):
-                if statistics.stamp[tree.move[e]] == epoch:
+                if stamp[tree.move[e]] == epoch:
                     tree.rave_visits[e] += 1
                     tree.rave_total[e] += arrays.goal[role]
 
 
-@inlined
-def back_up_grave(
-    arrays: SearchArrays,
-    tree: Tree,
-    walkers: Walkers,
-    statistics: MoveStatistics,
-    settings: Settings,
-    walker: Index,
-    lane: Index,
-    end_tick: Index,
-) -> None:
+@kernel
+def back_up_grave(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
     """In each node of the path that has a table, enter every move that was made there or later, once."""
-    statistics.epoch[0] += 1
-    start = walkers.start[lane]
-    depth = np.int64(walkers.depth[walker])
+    search = unboxed(memory)
+    arrays, tree, walkers = search.arrays, search.tree, search.walkers
+    search.statistics.epoch[0] += 1
     roles = arrays.goal.shape[0]
     ticks = arrays.history.shape[0]
     made: Index = 0
-    for tick in range(max(start + depth, end_tick - ticks), end_tick):
+    for tick in range(_first_tick_outside(search, walker, lane), arrays.counter[c.TICK]):
         for role in range(roles):
             move = np.int64(arrays.history[tick & (ticks - 1), role, lane])
-            made = _note_made(arrays, statistics, made, move, role)
-    for d in range(depth - 1, -1, -1):
+            made = _note_made(arrays, search.statistics, made, move, role)
+    # From the leaf up, so that at each node `option` holds exactly the moves made there or later.
+    for d in range(np.int64(walkers.depth[walker]) - 1, -1, -1):
         node = np.int64(walkers.path_node[walker, d])
         for role in range(roles):
             move = np.int64(tree.move[walkers.path_edge[walker, d, role]])
-            made = _note_made(arrays, statistics, made, move, role)
+            made = _note_made(arrays, search.statistics, made, move, role)
         table = np.int64(tree.table[node])
         tree.playouts[node] += 1
         if table != MISSING:
@@ -140,7 +119,7 @@ def back_up_grave(
             for i in range(made):
                 tree.table_visits[table, arrays.option[i]] += 1
                 tree.table_total[table, arrays.option[i]] += arrays.score[i]
-        elif tree.playouts[node] == settings.grave_reference:
+        elif tree.playouts[node] == search.settings.grave_reference:
             give_table(arrays, tree, node)
 
 
@@ -148,7 +127,7 @@ def back_up_grave(
 def _note_made(
     arrays: SearchArrays, statistics: MoveStatistics, made: Index, move: Index, role: Index
 ) -> Index:
-    """Append `move` to the moves made in this playout unless it is there; returns their number."""
+    """Append `move` to the moves made in this playout unless it is there; return their number."""
     if statistics.stamp[move] == statistics.epoch[0]:
         return made
     statistics.stamp[move] = statistics.epoch[0]

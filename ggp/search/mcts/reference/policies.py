@@ -25,13 +25,7 @@ from numpy.typing import NDArray
 
 from ggp.game import RANDOM_ROLE, Fact, Game, Move, is_compiled
 from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.policies.policy import (
-    GIBBS,
-    PAST,
-    TREE_MOVES,
-    UNIFORM,
-    Need,
-)
+from ggp.search.mcts.policies.policy import FAST, GIBBS, PAST, PAST_VISITS, TREE_MOVES, UNIFORM
 from ggp.search.mcts.reference.randomness import LaneRandom, TreeRandom
 
 if TYPE_CHECKING:
@@ -42,6 +36,8 @@ LARGEST_WEIGHT = 2**16 - 1
 
 Moves: TypeAlias = tuple[Move, ...]
 Goals: TypeAlias = tuple[float, ...]
+_Levels: TypeAlias = list[tuple[list[tuple[Fact, bool]], int]]
+"""The cases of a move of FAST: the facts that hold or not, and the level of the move then."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +61,11 @@ class UniformPolicy:
 
     fallback = ""
 
-    def __init__(self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> None:
-        self.game, self.options, self.lane, self.tree = game, options, lane, tree
+    def __init__(
+        self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int = 0
+    ) -> None:
+        """`lane`, `tree`: random numbers of playouts and of the tree; `seed`: of learning beforehand."""
+        self.game, self.options, self.lane, self.tree, self.seed = game, options, lane, tree, seed
         roles = game.roles
         self.chance_index = roles.index(RANDOM_ROLE) if RANDOM_ROLE in roles else -1
 
@@ -74,13 +73,9 @@ class UniformPolicy:
         """Per role the index of the move to make; 0 for a role without any (then the playout is over)."""
         return tuple(self.lane.at_most(len(options) - 1) if options else 0 for options in moves)
 
-    def weight(self, role: int, move: Move) -> int:
-        """The weight of an untried edge in the tree, if it does not depend on the state."""
-        return 1
-
     def weights(self, role: int, moves: Sequence[Move], state: Hashable) -> list[int]:
-        """The weights of all untried edges of a node."""
-        return [self.weight(role, move) for move in moves]
+        """The weights of moves of a role in `state`."""
+        return [1 for _ in moves]
 
     def prepare(self, seconds: float) -> None:
         """Learn beforehand, for about `seconds` at most; a second call does nothing."""
@@ -108,8 +103,10 @@ class Mean:
 class MastPolicy(UniformPolicy):
     """Gibbs sampling over the mean goal of each move in any state; TO-MAST learns in the tree only."""
 
-    def __init__(self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> None:
-        super().__init__(game, options, lane, tree)
+    def __init__(
+        self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int = 0
+    ) -> None:
+        super().__init__(game, options, lane, tree, seed)
         self.means: list[dict[Move, Mean]] = [{} for _ in game.roles]
         self.best = [0.0 for _ in game.roles]
         self._keys: list[dict[Move, float]] = [{} for _ in game.roles]
@@ -119,14 +116,15 @@ class MastPolicy(UniformPolicy):
 
     def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
         return tuple(
-            self.lane.choose([self.weight(role, move) for move in options]) if options else 0
+            self.lane.choose(self.weights(role, options, state)) if options else 0
             for role, options in enumerate(moves)
         )
 
-    def weight(self, role: int, move: Move) -> int:
+    def weights(self, role: int, moves: Sequence[Move], state: Hashable) -> list[int]:
         if role == self.chance_index or not self._is_fresh:
-            return 1
-        return gibbs_weight(self.key(role, move), self.best[role], self.options.gibbs_temperature)
+            return [1 for _ in moves]
+        best, temperature = self.best[role], self.options.gibbs_temperature
+        return [gibbs_weight(self.key(role, move), best, temperature) for move in moves]
 
     def key(self, role: int, move: Move) -> float:
         """The mean of a move as of the last refresh; the best of its role if it was not made."""
@@ -148,12 +146,14 @@ class MastPolicy(UniformPolicy):
 class PastPolicy(MastPolicy):
     """Gibbs sampling over the largest mean of the move together with a fact that holds.
 
-    Pairs with fewer than `past_visits` visits do not count; a move without any that counts has its MAST
+    Pairs with fewer than PAST_VISITS visits do not count; a move without any that counts has its MAST
     mean. Untried edges in the tree are drawn by MAST.
     """
 
-    def __init__(self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom) -> None:
-        super().__init__(game, options, lane, tree)
+    def __init__(
+        self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int = 0
+    ) -> None:
+        super().__init__(game, options, lane, tree, seed)
         self.pairs: list[dict[tuple[Fact, Move], Mean]] = [{} for _ in game.roles]
 
     def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
@@ -176,7 +176,7 @@ class PastPolicy(MastPolicy):
     def value(self, role: int, move: Move, facts: Sequence[Fact]) -> float:
         """The largest mean of `move` with one of `facts`, or the move's own."""
         means = (self.pairs[role].get((fact, move)) for fact in facts)
-        known = [mean.value for mean in means if mean and mean.visits >= self.options.past_visits]
+        known = [mean.value for mean in means if mean and mean.visits >= PAST_VISITS]
         return max(known) if known else self.key(role, move)
 
     def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
@@ -193,12 +193,11 @@ class FastPolicy(MastPolicy):
     recognized."""
 
     def __init__(
-        self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int
+        self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int = 0
     ) -> None:
-        super().__init__(game, options, lane, tree)
-        self.seed = seed
+        super().__init__(game, options, lane, tree, seed)
         self._is_prepared = False
-        self._levels: list[dict[Move, list[tuple[list[tuple[Fact, bool]], int]]]] = []
+        self._levels: list[dict[Move, _Levels]] = []
         self._tables: Sequence[NDArray[np.int32]] = ()
 
     def prepare(self, seconds: float) -> None:
@@ -221,7 +220,7 @@ class FastPolicy(MastPolicy):
         fluents = game.terms.fluents
         cases = iter(zip(model.cases, model.level, strict=True))
         for moves in game.moves:
-            of_role: dict[Move, list[tuple[list[tuple[Fact, bool]], int]]] = {}
+            of_role: dict[Move, _Levels] = {}
             for move, (of_move, levels) in zip(moves, cases, strict=False):
                 of_role[move] = [
                     ([(fluents[c >> 1], not c & 1) for c in case.conditions], level)
@@ -230,21 +229,10 @@ class FastPolicy(MastPolicy):
             self._levels.append(of_role)
         self._tables = model.weight
 
-    def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
-        if not self._tables:
-            return super().choose(state, moves)
-        return tuple(
-            self.lane.choose(self._weights(role, options, state)) if options else 0
-            for role, options in enumerate(moves)
-        )
-
     def weights(self, role: int, moves: Sequence[Move], state: Hashable) -> list[int]:
+        """Relative to the best of `moves`."""
         if not self._tables:
             return super().weights(role, moves, state)
-        return [max(1, weight) for weight in self._weights(role, moves, state)]
-
-    def _weights(self, role: int, moves: Sequence[Move], state: Hashable) -> list[int]:
-        """Relative to the best of `moves`."""
         facts = frozenset(self.game.facts(state))
         levels = [self._level(role, move, facts) for move in moves]
         return [int(self._tables[role][level, min(levels)]) for level in levels]
@@ -261,18 +249,10 @@ class FastPolicy(MastPolicy):
             super().learn(steps, tree_depth, goals)
 
 
-def make_policy(
-    game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int = 0
-) -> UniformPolicy:
-    """The playout policy that `options` name; `seed` is for what is learned beforehand."""
-    policy = options.parsed_policy
-    if policy.needs(Need.FEATURES):
-        return FastPolicy(game, options, lane, tree, seed)
-    return _TWINS[policy.draws](game, options, lane, tree)
-
-
-_TWINS: Mapping[int, type[UniformPolicy]] = {
+TWINS: Mapping[int, type[UniformPolicy]] = {
     UNIFORM: UniformPolicy,
     GIBBS: MastPolicy,
     PAST: PastPolicy,
+    FAST: FastPolicy,
 }
+"""Settings.playout → the policy here."""

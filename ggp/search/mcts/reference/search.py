@@ -28,7 +28,7 @@ from ggp.search.budget import Budget
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.policy import GRAVE, RAVE
 from ggp.search.mcts.reference.amaf import amaf_mean, back_up_grave, back_up_rave, rave_weight, reference_at
-from ggp.search.mcts.reference.policies import Goals, Moves, Step, make_policy
+from ggp.search.mcts.reference.policies import TWINS, Goals, Moves, Step
 from ggp.search.mcts.reference.randomness import LaneRandom, TreeRandom
 from ggp.search.mcts.reference.tree import (
     BEST_GOAL,
@@ -82,7 +82,8 @@ class Search:
         self.role_index = game.roles.index(role)
         self.chance_index = game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else -1
         self.rng = TreeRandom(seed)
-        self.policy = make_policy(game, self.options, LaneRandom(seed), self.rng, seed)
+        twin = TWINS[self.options.parsed_policy.playouts.draws]
+        self.policy = twin(game, self.options, LaneRandom(seed), self.rng, seed)
         mixed = self.options.parsed_policy.mixes_in
         self._has_rave, self._has_grave = mixed == RAVE, mixed == GRAVE
         self.root: Node | None = None
@@ -104,8 +105,7 @@ class Search:
         """Make `state`, to which `joint_move` led, the root, keeping the tree below it where there is one."""
         root = before = self.root
         if root is not None and root.state != state:
-            known = root.children.values() if self.options.is_reusing else ()
-            root = next((child for child in known if child.state == state), None)
+            root = next((child for child in root.children.values() if child.state == state), None)
         self.root = root or make_node(self.game, state)
         if self._has_grave and self.root.amaf is None:
             self.root.amaf = AmafTable.empty(len(self.game.roles))
@@ -298,7 +298,7 @@ class Search:
         untried = [m for m, n in enumerate(counts) if n == 0]
         if untried:
             weights = self.policy.weights(role, [node.moves[role][m] for m in untried], node.state)
-            return untried[self.rng.choose(weights)]
+            return untried[self.rng.choose([max(1, weight) for weight in weights])]
         all_visits = sum(counts)
         bonus = self.options.exploration * math.sqrt(math.log(all_visits))
         has_amaf = self._has_rave or self._has_grave

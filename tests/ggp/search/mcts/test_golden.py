@@ -53,7 +53,6 @@ def test_lanes_agree_with_the_reference_in_all_kinds_of_games(name, policy):
         {"policy": "rave", "rave_k": 20.0},
         {"policy": "grave", "grave_reference": 3},
         {"policy": "grave", "grave_reference": 1, "rave_k": 20.0},
-        {"policy": "past", "past_visits": 1},
         {"depth_limit": 3},
         {"step_limit": 4},
     ],
@@ -159,7 +158,7 @@ def test_lanes_agree_with_the_reference_where_states_recur(options):
 
 
 def test_proofs_on_cycles_come_from_ends_alone():
-    # The one that moves to 3 wins: from 2 and 4 at once. Nobody must go there, so nothing else is proven.
+    # The one that moves to 3 wins: from 2 and 4 at once. Neither must go there, so nothing else is proven.
     game = ggp.load(RING, engine="lanes")
     lanes, _ = search_both(game, one_lane(is_graph=True, is_solving=True, depth_limit=20), 5, 3000)
     found = proofs_below(game, lanes.engines[0], game.initial_state())
@@ -258,7 +257,7 @@ def distinct_states(game: CompiledGame, engine: TreeEngine) -> list[bytes]:
             {"policy": "mast+rave"},
             {"policy": "grave", "grave_reference": 10},
             {"policy": "to-mast"},
-            {"policy": "past", "past_visits": 2},
+            {"policy": "past"},
         ],
         4,
     ),
