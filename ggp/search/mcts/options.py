@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 from ggp.search.mcts.policies.policy import POLICY_PARTS, Need, Policy, PolicyError, parse_policy
 from ggp.search.option_table import (
-    TUNING,
     OptionError,
     check_table,
     choice,
@@ -62,30 +61,25 @@ class MctsOptions:
     grave_reference: int = number(
         "grave_ref", 50, "GRAVE: playouts of a node that serves those below it.", least=1, most=MOST_COUNTED
     )
-    episodes: int = number(
-        "episodes", 1024, "FAST: playouts to learn from.", least=1, most=10_000_000, group=TUNING
-    )
-    feature_kind: str = choice(
-        "features", "auto", "FAST: what to learn values for.", FEATURE_KINDS, group=TUNING
-    )
+    episodes: int = number("episodes", 1024, "FAST: playouts to learn from.", least=1, most=10_000_000)
+    feature_kind: str = choice("features", "auto", "FAST: what to learn values for.", FEATURE_KINDS)
     weights: str | None = file_path(
         "weights", None, "FAST: file of `ggp learn` with weights to use instead of learning them."
     )
-    is_solving: bool = switch("solver", False, "Prove wins, losses and draws in the tree.", group=TUNING)
+    is_solving: bool = switch("solver", False, "Prove wins, losses and draws in the tree.")
     is_decisive: bool = switch(
-        "decisive", False, "Take immediate wins and block immediate losses, also in playouts.", group=TUNING
+        "decisive", False, "Take immediate wins and block immediate losses, also in playouts."
     )
     is_looking: bool = switch(
-        "lookahead", False, "Detect immediate wins in the tree where moves are not decisive.", group=TUNING
+        "lookahead", False, "Detect immediate wins in the tree where moves are not decisive."
     )
-    is_graph: bool = switch("transpositions", False, "Share one node among equal states.", group=TUNING)
+    is_graph: bool = switch("transpositions", False, "Share one node among equal states.")
     refresh: int | None = number(
         "refresh",
         None,
         "Playouts after which the weights of moves are recomputed.",
         least=1,
         most=MOST_COUNTED,
-        group=TUNING,
         default_text="a quarter of the number of moves; 1 with simulations",
     )
     step_limit: int = 10_000
@@ -97,14 +91,13 @@ class MctsOptions:
         8,
         "Width of a row: 64 lanes per word and tree.",
         WIDTHS,
-        group=TUNING,
         default_text="8; with simulations as many as needed",
     )
     lanes: int | None = number(
-        "lanes", None, "Lanes in use per tree.", least=1, most=MOST_LANES, group=TUNING, default_text="all"
+        "lanes", None, "Lanes in use per tree.", least=1, most=MOST_LANES, default_text="all"
     )
     lanes_per_leaf: int = number(
-        "lanes_per_leaf", 8, "Most lanes that share one descent.", least=1, most=MOST_LANES, group=TUNING
+        "lanes_per_leaf", 8, "Most lanes that share one descent.", least=1, most=MOST_LANES
     )
     ramp: int = number(
         "ramp",
@@ -112,7 +105,6 @@ class MctsOptions:
         "Visits of the root per lane in flight; more only to try all its moves; 0: no limit.",
         least=0,
         most=MOST_COUNTED,
-        group=TUNING,
         default_text="32; 512 with simulations",
     )
     fill: float = number(
@@ -121,7 +113,6 @@ class MctsOptions:
         "Share of the time after which all lanes may be in flight, whatever ramp says; 0: never.",
         least=0.0,
         most=1.0,
-        group=TUNING,
     )
     threads: int = number(
         "threads",
