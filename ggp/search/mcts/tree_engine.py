@@ -85,6 +85,7 @@ class TreeEngine:
     code            for a graph
     winning         of `ggp.search.decisive.winning_moves`, to look ahead
     steady          lock held while another thread reads the tree, or while it is compacted
+    is_loose        whether the tree may hold nodes that are not below the root
     """
 
     def __init__(
@@ -127,7 +128,7 @@ class TreeEngine:
         )
         self._winning = winning
         self._linked: _LinkedMemory | None = None
-        self._is_loose = False
+        self.is_loose = False
         self.steady = threading.Lock()
         self.arrays.counter[c.REFRESH_IN] = self.memory.settings.refresh
         self.arrays.counter[c.IS_CONSTANT_SUM] = 1
@@ -241,13 +242,13 @@ class TreeEngine:
         """Begin an empty tree at a state (bool[F])."""
         self._put_root(fluents)
         clear_tree(self.arrays, self.tree)
-        self._is_loose = False
+        self.is_loose = False
 
     def move_root(self, node: int, fluents: NDArray[np.bool_], *, is_late: bool = False) -> None:
         """Keep what is below `node`, whose state is given; `is_late`: the rest is dropped by `compact`."""
         self._put_root(fluents)
         (move_root if is_late else make_root)(self.arrays, self.tree, node)
-        self._is_loose = is_late
+        self.is_loose = is_late
 
     def _put_root(self, fluents: NDArray[np.bool_]) -> None:
         self.arrays.root[:] = np.where(fluents, ALL_ONES, np.uint64(0))
@@ -261,18 +262,13 @@ class TreeEngine:
         words_of(arrays.value)[1 : 1 + len(arrays.root)] = arrays.root[:, None]
         arrays.counter[c.REFUSED] = 0
 
-    @property
-    def is_loose(self) -> bool:
-        """Whether the tree may hold nodes that are not below the root."""
-        return self._is_loose
-
     def compact(self) -> None:
         """Drop what is in flight and what is not below the root; the search may go on."""
         launches = self.arrays.counter[c.LAUNCHES_LEFT]
         self._free_lanes()
         make_root(self.arrays, self.tree, self.root)
         self.begin(launches)
-        self._is_loose = False
+        self.is_loose = False
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the lock and the links, which hold addresses of this memory: a copy makes its own."""

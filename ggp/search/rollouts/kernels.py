@@ -147,6 +147,8 @@ def roll_out(
         arrays.length[:] = 0
         arrays.goal[:] = UNFINISHED
     is_over = False
+    # At the beginning of each step row 0 of `live` are the lanes whose states are not terminal or are new;
+    # they make one move each, by which `history` and `length` grow.
     for step in range(first, end):
         settle_states(tables, value)
         ended = literal(value, np.int64(tables.terminal)) & load(live, 0)
@@ -159,6 +161,7 @@ def roll_out(
             break
         list_legal_moves(tables, first_move, value, live, arrays.legal_count, arrays.legal_move)
         clear_moves(tables, value)
+        # Lanes without a legal move leave `live` and stay UNFINISHED.
         for w in range(words):
             bits = get_word(live, 0, w)
             while bits != np.uint64(0):
@@ -208,6 +211,8 @@ def adapt(
         put_state(tables, value, arrays.root)
         store(live, 0, ~everywhere)
         set_word(live, 0, 0, np.uint64(1))
+    # Lane 0 follows the line. After each move the policy has gained `step` for it, and lost `step` in all
+    # over the legal moves, in proportion to their weights.
     for move in line:
         settle_states(tables, value)
         list_legal_moves(tables, first_move, value, live, arrays.legal_count, arrays.legal_move)
