@@ -89,8 +89,8 @@ class LanesExpansion:
         self.sample_size = min(self.sample_size, most)
         self._first_move = np.asarray(game.tables.first_move, np.int64)
         self._bytes = (len(game.terms.fluents) + 7) // 8
-        self._words = (len(game.terms.fluents) + 63) // 64
-        self._step = make_step_lanes(len(game.roles), self._words, self._lanes.words)
+        self._step = make_step_lanes(len(game.roles), len(game.terms.fluents), self._lanes.words)
+        self._words = self._step.code.word_count
         self._percept_tables = _percepts_of(game)
         first = int(self._percept_tables.first[self._index])
         end = int(self._percept_tables.first[self._index + 1])

@@ -36,9 +36,17 @@ from ggp.jit.rows import (
 from ggp.lanes.bits import literal_word
 from ggp.lanes.keys.hashing import Words
 from ggp.lanes.keys.key_table import KeyTable, number_states
-from ggp.lanes.keys.packing import load_keys, store_keys
+from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.state_code import make_code
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.step import clear_moves, put_move, settle_states, settle_successors
+from ggp.lanes.step import (
+    clear_moves,
+    put_keys,
+    put_move,
+    settle_states,
+    settle_successors,
+    store_successors,
+)
 
 UNAFFORDABLE = 1e12
 """Joint moves of one state are counted no further, so that sums cannot overflow."""
@@ -52,7 +60,8 @@ Float64Array = NDArray[np.float64]
 class StepLanes(NamedTuple):
     """What each lane holds in a tick; scratch.
 
-    planes      64*D rows: the states, a fluent a row
+    code        of the states: a fluent a bit
+    planes      64*D rows, scratch
     agreeing    one row: the lanes that agree
     block       uint64[64]
     origin      int64[L]: the state that a lane began in
@@ -64,6 +73,7 @@ class StepLanes(NamedTuple):
     mixed, number    uint64[*], uint32[L]: see `number_states`
     """
 
+    code: StateCode
     planes: Rows
     agreeing: Rows
     block: Words
@@ -131,11 +141,13 @@ class Reached(NamedTuple):
     size: Int64Array
 
 
-def make_step_lanes(roles: int, words_of_state: int, words: int) -> StepLanes:
-    """Allocate for states of `words_of_state` words and rows of `words`."""
+def make_step_lanes(roles: int, fluents: int, words: int) -> StepLanes:
+    """Allocate for rows of `words` words; the packed states are keys with a bit per fluent."""
+    code = make_code(fluents)
     lanes = 64 * words
     return StepLanes(
-        planes=make_rows(64 * words_of_state, words),
+        code=code,
+        planes=make_rows(64 * code.word_count, words),
         agreeing=make_rows(1, words),
         block=np.zeros(64, np.uint64),
         origin=np.zeros(lanes, np.int64),
@@ -143,7 +155,7 @@ def make_step_lanes(roles: int, words_of_state: int, words: int) -> StepLanes:
         share=np.zeros(lanes, np.float64),
         observed=np.zeros(lanes, np.uint64),
         key=np.zeros((roles, lanes), np.uint64),
-        reached=np.zeros(lanes * words_of_state, np.uint64),
+        reached=np.zeros(lanes * code.word_count, np.uint64),
         mixed=np.zeros(_HASHED_AT_ONCE, np.uint64),
         number=np.zeros(lanes, np.uint32),
     )
@@ -174,15 +186,6 @@ def _lanes_below(count: Index, w: Index) -> np.uint64:
     return (np.uint64(1) << np.uint64(count - 64 * w)) - np.uint64(1)
 
 
-@inlined
-def _put_states(tables: LaneTables, value: Rows, lanes: StepLanes, states: Words, count: Index) -> None:
-    """Put the states `lanes.origin` into the first `count` lanes; those after them hold any state."""
-    words = lanes.planes.shape[0] >> 6
-    load_keys(states, lanes.origin, count, words, lanes.planes, lanes.block)
-    for f in range(tables.fluent_count):
-        store(value, 1 + f, load(lanes.planes, f))
-
-
 @kernel
 def read_states(
     tables: LaneTables,
@@ -205,7 +208,7 @@ def read_states(
         count = min(lanes.origin.shape[0], total - first)
         for i in range(count):
             lanes.origin[i] = first + i
-        _put_states(tables, value, lanes, states, count)
+        put_keys(lanes.code, states, lanes.origin, count, value, lanes.planes, lanes.block)
         settle_states(tables, value)
         for w in range((count + 63) >> 6):
             within = _lanes_below(np.int64(count), np.int64(w))
@@ -281,7 +284,7 @@ def _put_joint_moves(
             share *= 1.0 / choices
         lanes.origin[lane] = state
         lanes.share[lane] = share
-    _put_states(tables, value, lanes, origins.states, count)
+    put_keys(lanes.code, origins.states, lanes.origin, count, value, lanes.planes, lanes.block)
 
 
 @stage
@@ -324,7 +327,7 @@ def _extend_keys(
 @inlined
 def _move_lane(lanes: StepLanes, source: Index, target: Index, is_keyed: bool) -> None:
     """Put the successor of one lane, its weight and its keys in the place of those of another."""
-    words = lanes.planes.shape[0] >> 6
+    words = lanes.code.word_count
     for d in range(words):
         lanes.reached[words * target + d] = lanes.reached[words * source + d]
     lanes.share[target] = lanes.share[source]
@@ -393,9 +396,7 @@ def make_joint_moves(
         settle_successors(tables, value, True)
         _find_agreeing(tables, value, lanes, percepts, count)
         if any_lane(load(lanes.agreeing, 0)):
-            for f in range(tables.fluent_count):
-                store(lanes.planes, f, literal(value, np.int64(tables.next[f])))
-            store_keys(lanes.planes, count, lanes.planes.shape[0] >> 6, lanes.reached, lanes.block)
+            store_successors(lanes.code, tables.next, value, count, lanes.planes, lanes.block, lanes.reached)
             if is_keyed:
                 _extend_keys(tables, value, lanes, origins, percepts, count)
             kept = _gather(lanes, count, is_keyed)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from ggp.game import Game, GameError, engine_of
+from ggp.integers import to_integer
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame, PackedState, Successors
@@ -38,12 +40,15 @@ def playouts(
     *,
     seed: int = 0,
     threads: int | None = 1,
+    step_limit: int = 10_000,
+    deadline: float | None = None,
 ) -> PlayoutStatistics:
     """Uniformly random playouts from a state, 512 at a time.
 
-    state     None: the initial state
-    seed      with the same seed, count and threads the result is the same on every machine
-    threads   None: as many as there are processors
+    state       None: the initial state
+    seed        with the same seed, count and threads the result is the same on every machine
+    threads     None: as many as there are processors; each has a random stream of its own
+    step_limit, deadline   as in `ggp.lanes.engine.Lanes.playouts`
 
     >>> import ggp
     >>> found = ggp.playouts(ggp.load("tictactoe"), 10_000)
@@ -54,13 +59,24 @@ def playouts(
 
     Raises GameError for games that are not compiled, TypeError and ValueError for wrong numbers.
     """
+    from ggp.lanes.engine import Lanes
+
     compiled = require_compiled(game)
-    return compiled.playouts(
-        compiled.initial_state() if state is None else state,
-        count,
-        seed,
-        threads=os.cpu_count() or 1 if threads is None else threads,
-    )
+    root = compiled.unpack(compiled.initial_state() if state is None else state)
+    count, seed = to_integer(count, "count", 0), to_integer(seed, "seed")
+    threads = os.cpu_count() or 1 if threads is None else to_integer(threads, "threads", 1)
+    step_limit = to_integer(step_limit, "step_limit", 1)
+
+    def run(stream: int) -> PlayoutStatistics:
+        lanes = Lanes(compiled.lane_tables, words=compiled.words, seed=seed, stream=stream)
+        share = count // threads + (stream < count % threads)
+        return lanes.playouts(root, share, step_limit=step_limit, deadline=deadline)
+
+    if threads == 1:
+        return run(0)
+    with ThreadPoolExecutor(threads) as pool:
+        first, *others = pool.map(run, range(threads))
+    return sum(others, first)
 
 
 def require_compiled(game: Game[Any]) -> CompiledGame:

@@ -34,9 +34,8 @@ from ggp.game import (
     no_state,
     roles_text,
 )
-from ggp.integers import to_integer
 from ggp.jit.compiling import announced_compilation
-from ggp.lanes.engine import DEFAULT_WORDS, STEP_LIMIT, BoolArray, Lanes, PlayoutStatistics, playouts
+from ggp.lanes.engine import DEFAULT_WORDS, BoolArray, Lanes
 from ggp.lanes.layout import LaneTables, arrange
 
 PackedState: TypeAlias = bytes
@@ -220,28 +219,6 @@ class CompiledGame:
         joint_moves = itertools.product(*self._evaluate(state).legal)
         while batch := list(itertools.islice(joint_moves, self._lanes.lane_count)):
             yield self._successors(state, np.array(batch, np.int32).reshape(len(batch), -1))
-
-    def playouts(
-        self,
-        state: PackedState,
-        count: int,
-        seed: int = 0,
-        *,
-        threads: int = 1,
-        step_limit: int = STEP_LIMIT,
-        deadline: float | None = None,
-    ) -> PlayoutStatistics:
-        """`count` uniformly random playouts from `state`; see `ggp.lanes.engine.playouts`."""
-        return playouts(
-            self.lane_tables,
-            self.unpack(state),
-            to_integer(count, "count", 0),
-            seed=to_integer(seed, "seed"),
-            words=self.words,
-            threads=to_integer(threads, "threads", 1),
-            step_limit=to_integer(step_limit, "step_limit", 1),
-            deadline=deadline,
-        )
 
     def unpack(self, state: PackedState) -> BoolArray:
         """bool[F]: which fluents hold. Raises GameError for anything but a state of this game."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -260,36 +259,6 @@ class Lanes:
         padded[:, :count] = bits
         packed = np.packbits(padded, axis=1, bitorder="little")
         words_of(self.arrays.value)[rows, :words] = packed.view(np.uint64)
-
-
-def playouts(
-    tables: CircuitTables | LaneTables,
-    root: BoolArray,
-    count: int,
-    *,
-    seed: int = 0,
-    words: int = DEFAULT_WORDS,
-    threads: int = 1,
-    step_limit: int = STEP_LIMIT,
-    deadline: float | None = None,
-) -> PlayoutStatistics:
-    """Play `count` random playouts from `root` on several threads.
-
-    Each thread has its own random stream.
-    The result depends only on seed, words, threads and count, unless a deadline cuts it short.
-    """
-    layout = tables if isinstance(tables, LaneTables) else arrange(tables)
-    shares = [count // threads + (i < count % threads) for i in range(threads)]
-    engines = [Lanes(layout, words=words, seed=seed, stream=i) for i in range(threads)]
-
-    def run(engine: Lanes, share: int) -> PlayoutStatistics:
-        return engine.playouts(root, share, step_limit=step_limit, deadline=deadline)
-
-    if threads == 1:
-        return run(engines[0], count)
-    with ThreadPoolExecutor(threads) as pool:
-        first, *others = pool.map(run, engines, shares)
-    return sum(others, first)
 
 
 def calibrate_words(

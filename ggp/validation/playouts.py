@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gdl.errors import ReasoningError
+from ggp.engines.batches import playouts
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Game, Move, NoLegalMoveError, Role
 from ggp.validation.properties import (
@@ -86,10 +87,10 @@ def play_randomly(
 
 def _play_on_lanes(game: CompiledGame, limits: PlayLimits, sampling: Sampling) -> set[str]:
     """Play on lanes; returns the codes of faults that occurred."""
-    statistics = game.playouts(
-        game.initial_state(),
+    statistics = playouts(
+        game,
         limits.lane_playouts,
-        limits.seed,
+        seed=limits.seed,
         step_limit=limits.step_limit,
         deadline=time.monotonic() + limits.seconds,
     )

@@ -46,7 +46,7 @@ def calls(game):
             lambda n: LearningOptions(seed=n),
             lambda n: TeachingOptions(seed=n),
         ],
-        "count": [lambda n: ggp.playouts(game, n), lambda n: game.playouts(game.initial_state(), n)],
+        "count": [lambda n: ggp.playouts(game, n)],
         "threads": [lambda n: ggp.playouts(game, 10, threads=n), lambda n: EvaluationTerms(threads=n)],
         "simulations": [
             lambda n: ggp.search_state(game, simulations=n).playouts,
@@ -59,7 +59,7 @@ def calls(game):
         "step_limit": [
             lambda n: ggp.self_play(game, 0, 2, step_limit=n).length.tolist(),
             lambda n: ggp.MatchTerms(step_limit=n),
-            lambda n: game.playouts(game.initial_state(), 5, step_limit=n),
+            lambda n: ggp.playouts(game, 5, step_limit=n),
         ],
         "states": [lambda n: ggp.SolverLimits(states=n)],
         "mebibytes": [lambda n: ggp.SolverLimits(mebibytes=n), lambda n: ggp.CompilationLimits(mebibytes=n)],

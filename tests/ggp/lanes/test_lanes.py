@@ -11,8 +11,9 @@ from gdl.syntax.parser import parse
 from ggp.bench.lanes import measure_lanes
 from ggp.circuit.construction import build
 from ggp.circuit.tables import Phase, tabulate
+from ggp.engines.batches import playouts
 from ggp.engines.compiled import CompiledGame
-from ggp.lanes.engine import Lanes, PlayoutStatistics, calibrate_words, playouts
+from ggp.lanes.engine import Lanes, PlayoutStatistics, calibrate_words
 from tests.conftest import mostly_slow
 from tests.ggp.lanes.kernel_script import racing_tables
 from tests.oracles import naive_lanes
@@ -73,7 +74,7 @@ def dice() -> CompiledGame:
 
 @pytest.mark.parametrize("count", [1, 63, 512, 513, 1000, 20_000])
 def test_playouts_plays_exactly_the_requested_number(dice, count):
-    statistics = dice.playouts(dice.initial_state(), count, seed=count)
+    statistics = playouts(dice, count, seed=count)
     assert statistics.playouts == statistics.finished == count
     assert [sum(counts.values()) for counts in statistics.goal_counts] == [count, count]
     assert statistics.stuck == statistics.cut == 0
@@ -83,7 +84,7 @@ def test_playouts_plays_exactly_the_requested_number(dice, count):
 def test_playouts_agree_with_exact_expectations(dice):
     count = 200_000
     lengths, win = expected_dice()
-    statistics = dice.playouts(dice.initial_state(), count, seed=5)
+    statistics = playouts(dice, count, seed=5)
     mean = sum(length * chance for length, chance in lengths.items())
     variance = sum((length - mean) ** 2 * chance for length, chance in lengths.items())
     assert abs(statistics.mean_length - mean) < 5 * (variance / count) ** 0.5
@@ -97,16 +98,16 @@ def test_few_playouts_are_not_biased_towards_short_ones(dice):
     lengths, _ = expected_dice()
     mean = sum(length * chance for length, chance in lengths.items())
     variance = sum((length - mean) ** 2 * chance for length, chance in lengths.items())
-    runs = [dice.playouts(dice.initial_state(), 700, seed=seed) for seed in range(200)]
+    runs = [playouts(dice, 700, seed=seed) for seed in range(200)]
     total = sum(run.steps for run in runs) / (700 * len(runs))
     assert abs(total - mean) < 5 * (variance / (700 * len(runs))) ** 0.5
 
 
 def test_same_seed_and_width_give_the_same_playouts(dice):
     state = dice.initial_state()
-    one = dice.playouts(state, 3000, seed=8)
-    assert dice.playouts(state, 3000, seed=8) == one
-    assert dice.playouts(state, 3000, seed=9) != one
+    one = playouts(dice, 3000, state, seed=8)
+    assert playouts(dice, 3000, state, seed=8) == one
+    assert playouts(dice, 3000, state, seed=9) != one
 
 
 @pytest.mark.parametrize("words", mostly_slow([1, 2, 4, 8], 3))
@@ -121,7 +122,7 @@ def test_every_width_plays_the_same_game(words):
 
 def test_threads_split_the_playouts(dice):
     root = dice.unpack(dice.initial_state())
-    both = playouts(dice.tables, root, 5001, seed=2, threads=2)
+    both = playouts(dice, 5001, seed=2, threads=2)
     halves = [
         Lanes(dice.tables, seed=2, stream=stream).playouts(root, count)
         for stream, count in enumerate((2501, 2500))
@@ -134,7 +135,7 @@ def test_playouts_start_from_the_state_given(dice):
     state = dice.initial_state()
     two, one = dice.legal_moves(state, dice.roles[0])[1], dice.legal_moves(state, dice.roles[1])[0]
     state = dice.next_state(dice.next_state(state, (two, one)), (one_of(dice, 0), one))
-    statistics = dice.playouts(state, 1000)
+    statistics = playouts(dice, 1000, state)
     assert statistics.mean_goals == (100.0, 0.0)
     assert (statistics.shortest, statistics.longest) == (1, 1)
 
@@ -148,14 +149,14 @@ def test_a_terminal_root_is_a_playout_of_no_moves(dice):
     moves = [dice.legal_moves(state, role)[1] for role in dice.roles]
     state = dice.next_state(dice.next_state(state, moves), moves)
     assert dice.is_terminal(state)
-    statistics = dice.playouts(state, 777)
+    statistics = playouts(dice, 777, state)
     assert (statistics.finished, statistics.steps, statistics.longest) == (777, 0, 0)
 
 
 @pytest.mark.parametrize("step_limit", [1, 2, 7, 8, 100])
 def test_endless_games_are_cut_at_the_step_limit(step_limit):
     game = compiled(ENDLESS)
-    statistics = game.playouts(game.initial_state(), 600, step_limit=step_limit)
+    statistics = playouts(game, 600, step_limit=step_limit)
     assert (statistics.playouts, statistics.cut, statistics.finished) == (600, 600, 0)
     assert statistics.steps == statistics.longest == statistics.shortest == 0
     assert statistics.goal_counts == ({7: 0},)
@@ -167,8 +168,8 @@ def test_a_step_limit_cuts_only_longer_playouts(dice):
     lengths, _ = expected_dice()
     longest = max(lengths)
     root = dice.initial_state()
-    assert dice.playouts(root, 2000, step_limit=longest).cut == 0
-    statistics = dice.playouts(root, 50_000, step_limit=longest - 1)
+    assert playouts(dice, 2000, root, step_limit=longest).cut == 0
+    statistics = playouts(dice, 50_000, root, step_limit=longest - 1)
     chance = lengths[longest]
     assert abs(statistics.cut / 50_000 - chance) < 5 * (chance * (1 - chance) / 50_000) ** 0.5
     assert statistics.longest == longest - 1
@@ -177,7 +178,7 @@ def test_a_step_limit_cuts_only_longer_playouts(dice):
 
 def test_stuck_playouts_are_counted_by_role_and_restarted():
     game = compiled(BLIND_ALLEY)
-    statistics = game.playouts(game.initial_state(), 10_000, seed=1)
+    statistics = playouts(game, 10_000, seed=1)
     assert statistics.playouts == 10_000
     assert statistics.stuck_roles == (0, statistics.stuck)
     assert abs(statistics.stuck - 5000) < 250
@@ -189,7 +190,7 @@ def test_stuck_playouts_are_counted_by_role_and_restarted():
 
 def test_missing_goals_are_counted():
     game = compiled("(role a) (<= (legal a go)) (init s) (<= (next e) (true s)) (<= terminal (true e))")
-    statistics = game.playouts(game.initial_state(), 1234)
+    statistics = playouts(game, 1234)
     assert statistics.without_goal == (1234,)
     assert statistics.shortest == statistics.longest == 1
 
@@ -197,9 +198,7 @@ def test_missing_goals_are_counted():
 def test_a_deadline_ends_playouts_that_would_not_end():
     game = compiled(ENDLESS)
     started = time.monotonic()
-    statistics = game.playouts(
-        game.initial_state(), 10**12, step_limit=10**8, deadline=time.monotonic() + 0.2
-    )
+    statistics = playouts(game, 10**12, step_limit=10**8, deadline=time.monotonic() + 0.2)
     assert statistics.playouts == 0
     assert statistics.steps > 0
     assert time.monotonic() - started < 60
