@@ -31,17 +31,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.player_process import ENVIRONMENT, ROOT
+from gdl.program import pack
 from ggp.engines.loading import find_rules, load
 from ggp.game import Game, GameError, has_percepts
 from ggp.player_server import worker
-from ggp.player_server.worker_messages import (
-    PlayRequest,
-    PrepareRequest,
-    Request,
-    StartRequest,
-    StopRequest,
-    to_line,
-)
 
 MEMORY_MEBIBYTES = 6144
 SEARCHES = (
@@ -61,15 +54,15 @@ class InstrumentedWorker:
 
     def __init__(self) -> None:
         self._is_awaited = False
-        self._outbox: worker.Outbox | None = None
+        self._send: Any = None
 
     def run(self) -> None:
         """Serve until standard input ends."""
         choose = worker.AgentMatch._chosen_move
 
         def chosen_move(match: worker.AgentMatch, *arguments: Any) -> Any:
-            self._outbox, self._is_awaited = match.outbox, True
-            self._send("asked")
+            self._send, self._is_awaited = match.send, True
+            self._report("asked")
             try:
                 return choose(match, *arguments)
             finally:
@@ -86,17 +79,13 @@ class InstrumentedWorker:
         def run(search: Any, *arguments: Any, **named: Any) -> Any:
             if self._is_awaited and arguments != (0,):  # a tree search of no ticks only loads kernels
                 self._is_awaited = False
-                self._send("searching")
+                self._report("searching")
             return original(search, *arguments, **named)
 
         setattr(owner, method, run)
 
-    def _send(self, moment: str) -> None:
-        assert self._outbox is not None
-        line = json.dumps({"type": moment, "now": time.monotonic(), "cpu": time.process_time()})
-        with self._outbox._lock:
-            self._outbox._stream.write(line.encode() + b"\n")
-            self._outbox._stream.flush()
+    def _report(self, moment: str) -> None:
+        self._send(moment, now=time.monotonic(), cpu=time.process_time())
 
 
 # --- the server's side -----------------------------------------------------------------------------
@@ -158,35 +147,35 @@ class SearchProcess:
             start_new_session=True,
         )
         self._cpu_clock = (~self._process.pid << 3) | 2  # clock_getcpuclockid(3)
-        self.send(PrepareRequest(arguments.agent))
-        self.wait_for("ready")
+        self.send("prepare", number=1, agent=arguments.agent)
+        self.wait_for("answer")
 
-    def send(self, request: Request) -> tuple[float, float]:
+    def send(self, do: str, **values: Any) -> tuple[float, float]:
         """Send a request; the time and the CPU seconds of the process just before."""
         assert self._process.stdin is not None
         before = time.monotonic(), time.clock_gettime(self._cpu_clock)
-        self._process.stdin.write(to_line(request))
+        self._process.stdin.write(json.dumps({"do": do, **values}).encode() + b"\n")
         self._process.stdin.flush()
         return before
 
     def wait_for(self, *kinds: str) -> dict[str, Any]:
-        """The next event of one of these kinds. Raises RuntimeError if the process gives up or ends."""
+        """The next event of one of these kinds, or answer. Raises RuntimeError if the process ends."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             event: dict[str, Any] = json.loads(line)
-            if event["type"] in kinds:
+            if event.get("event", "answer") in kinds:
                 return event
-            if event["type"] == "failed":
+            if event.get("event") == "gives_up":
                 raise RuntimeError(event["message"])
         raise RuntimeError(f"the search process ended with {self._process.wait()}")
 
-    def ask(self, request: PlayRequest) -> tuple[str, Delay]:
+    def ask(self, **request: Any) -> tuple[str, Delay]:
         """The move in answer to a PLAY, and how long it took to begin."""
-        begin, begin_cpu = self.send(request)
+        begin, begin_cpu = self.send("play", **request)
         delay = Delay()
-        while (event := self.wait_for("asked", "searching", "move"))["type"] != "move":
+        while (event := self.wait_for("asked", "searching", "move"))["event"] != "move":
             wall, cpu = 1000 * (event["now"] - begin), 1000 * (event["cpu"] - begin_cpu)
-            if event["type"] == "asked":
+            if event["event"] == "asked":
                 delay.asked, delay.asked_cpu = wall, cpu
             else:
                 delay.searching, delay.searching_cpu = wall, cpu
@@ -210,33 +199,33 @@ def play_match(
     match = Match(game, rng.randrange(len(game.roles)), rng)
     now = time.monotonic()
     process.send(
-        StartRequest(
-            match_id=sheet.stem,
-            rules=sheet.read_text(),
-            role=str(game.roles[match.index]),
-            agent=arguments.agent,
-            engine="auto",
-            start_clock_seconds=arguments.start_clock,
-            play_clock_seconds=arguments.play_clock,
-            seed=rng.randrange(2**31),
-            memory_mebibytes=MEMORY_MEBIBYTES,
-            ponder=True,
-            deadline=now + arguments.start_clock,
-        )
+        "start",
+        number=2,
+        match_id=sheet.stem,
+        program=pack(game.program),
+        role=str(game.roles[match.index]),
+        agent=arguments.agent,
+        engine="auto",
+        start_clock_seconds=arguments.start_clock,
+        play_clock_seconds=arguments.play_clock,
+        seed=rng.randrange(2**31),
+        memory_mebibytes=MEMORY_MEBIBYTES,
+        ponder=True,
+        deadline=now + arguments.start_clock,
     )
-    process.wait_for("ready")
+    process.wait_for("answer")
     own = None
     for ticket in range(arguments.plays):
         if game.is_terminal(match.state):
             break
         time.sleep(rng.uniform(*arguments.ponder))
         deadline = time.monotonic() + arguments.think
-        own, delay = process.ask(PlayRequest(ticket, match.terms, own, deadline))
+        own, delay = process.ask(ticket=ticket, terms=match.terms, own_move=own, deadline=deadline)
         match.delays.append(delay)
         match.advance(own)
-    process.send(StopRequest(match.terms or ()))
+    process.send("stop", number=3, terms=match.terms or ())
     with contextlib.suppress(RuntimeError):  # it ends if threads of the match do not
-        process.wait_for("stopped")
+        process.wait_for("answer")
     return match.delays
 
 

@@ -20,6 +20,7 @@ Pipeline, from text to ground rules:
     reasoning/     evaluation of the rules in one state
     grounding/     propositional rules over all facts and moves that can occur
     slices         variable-length lists stored one after the other in one array
+    work_clock     the CPU time that a child process has taken
 
 The names exported here are imported on first use, so that `import gdl` is fast.
 """

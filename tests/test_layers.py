@@ -17,6 +17,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "gdl.slices",
         "gdl.errors",
+        "gdl.work_clock",
         "gdl.terms",
         "gdl.keywords",
         "gdl.program",
@@ -32,8 +33,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "ggp.notebook",
         "ggp.confidence_intervals",
         "ggp.suggestions",
-        "ggp.processes",
     ),
+    ("ggp.processes",),
     ("ggp.game", "ggp.jit"),
     ("ggp.circuit",),
     ("ggp.lanes", "ggp.analysis"),

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -26,12 +25,11 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias, cast
 
 from gdl.errors import GroundingError
+from gdl.work_clock import WorkClock
 
 Progress: TypeAlias = Callable[[int, float], None]
 """Called regularly with the number of ground rules so far and gringo's CPU seconds."""
 
-WALL_FACTOR = 10.0
-"""Wall time per CPU second of a limit, so that a busy machine grounds the same sheets, only later."""
 _TICK_SECONDS = 0.05
 _CHUNK_BYTES = 1 << 20
 
@@ -73,7 +71,7 @@ class GroundingLimitError(GroundingError):
 class GroundingLimits:
     """Limits on one run of gringo.
 
-    seconds     CPU time of the child; its wall time may be WALL_FACTOR as long
+    seconds     CPU time of the child, see `gdl.work_clock`
     mebibytes   address space of the child, and separately the size of its output
     cancel      when set, the child is killed within 50 ms
     """
@@ -109,28 +107,26 @@ def stream_text(asp: str, limits: GroundingLimits) -> Iterator[bytes]:
 def _stream(
     asp: str, arguments: list[str], limits: GroundingLimits, progress: Progress | None
 ) -> Iterator[bytes]:
-    start = time.monotonic()
     total = rules = 0
-    with _child(asp, arguments, limits) as process, closing(_chunks(process, start, limits)) as chunks:
-        for chunk in chunks:
-            total += len(chunk)
-            if total > limits.mebibytes << 20:
-                raise GroundingLimitError(f"{limits.mebibytes} MiB of output")
-            if progress is not None:
-                rules += chunk.count(b"\n")
-                progress(rules, cpu_seconds(process.pid, start))
-            if chunk:
-                yield chunk
+    with _child(asp, arguments, limits) as process:
+        clock = WorkClock(process.pid)
+        with closing(_chunks(process, clock, limits)) as chunks:
+            for chunk in chunks:
+                total += len(chunk)
+                if total > limits.mebibytes << 20:
+                    raise GroundingLimitError(f"{limits.mebibytes} MiB of output")
+                if progress is not None:
+                    rules += chunk.count(b"\n")
+                    progress(rules, clock.seconds)
+                if chunk:
+                    yield chunk
         _check_exit(process, limits)
 
 
 def _chunks(
-    process: subprocess.Popen[bytes], start: float, limits: GroundingLimits
+    process: subprocess.Popen[bytes], clock: WorkClock, limits: GroundingLimits
 ) -> Generator[bytes, None, None]:
-    """The output of the child until its end, in chunks.
-
-    Yields empty chunks while there is no output.
-    """
+    """The output of the child until its end, in chunks; empty ones while there is no output."""
     assert process.stdout is not None
     output = process.stdout.fileno()
     with selectors.DefaultSelector() as selector:
@@ -138,26 +134,15 @@ def _chunks(
         while True:
             if limits.cancel is not None and limits.cancel.is_set():
                 raise GroundingCancelledError("grounding was cancelled")
-            left = limits.seconds - cpu_seconds(process.pid, start)
-            if left < 0 or time.monotonic() - start > WALL_FACTOR * limits.seconds:
+            if clock.has_passed(limits.seconds):
                 raise GroundingLimitError(f"{limits.seconds:g} s")
-            if not selector.select(min(_TICK_SECONDS, left)):
+            if not selector.select(_TICK_SECONDS):
                 yield b""
                 continue
             chunk = os.read(output, _CHUNK_BYTES)
             if not chunk:
                 return
             yield chunk
-
-
-def cpu_seconds(pid: int, start: float) -> float:
-    """CPU time of a child that is not reaped yet; if the system does not know, wall time since `start`."""
-    try:
-        return time.clock_gettime(
-            ~pid << 3 | 2
-        )  # Linux: the CPU clock of a process, see clock_getcpuclockid(3)
-    except (AttributeError, OSError, OverflowError):
-        return time.monotonic() - start
 
 
 @contextmanager

@@ -7,12 +7,11 @@ web_pages              which web pages may send requests: none, unless allowed
 incoming_expression    the end of a message without a length
 message_reader         texts to messages, long ones in small steps
 match                  one match: an answer by the deadline, whatever happens to the search
+match_states           what a state process knows of a match, and another one if it dies
 pending_play           one PLAY being answered, and its answer
-state_link             the server's end of state processes, and a pool of warm ones
+process_pools          warm state and search processes, which serve one match after the other
 state_process          computes the states of a match
 short_search           the state process's own search, for when the search process has no move
-worker_link            starts, feeds and kills search processes, and a pool of warm ones
-worker_messages        requests to the search process and events from it
 worker                 the search process
 preparation            what it compiles and loads before its first match
 """

@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 
 from ggp.player_server.incoming_expression import IncomingExpression
@@ -23,17 +24,6 @@ from ggp.protocol.messages import message_text, printable
 
 log = logging.getLogger("ggp.http")
 
-_REASONS = {
-    200: "OK",
-    400: "Bad Request",
-    403: "Forbidden",
-    405: "Method Not Allowed",
-    408: "Request Timeout",
-    413: "Content Too Large",
-    431: "Request Header Fields Too Large",
-    500: "Internal Server Error",
-    503: "Service Unavailable",
-}
 _MAX_HEADER_BYTES = 64 * 1024
 _CHUNK_BYTES = 64 * 1024
 _SCANNED_BYTES = 8 * 1024
@@ -109,13 +99,11 @@ class HttpListener:
     ) -> None:
         self._handler = handler
         self._origins = origins or OriginRules()
-        self._origin_of: dict[asyncio.Task[None], str] = {}
-        """Connections that an allowed web page has opened."""
         self._limits = limits or RequestLimits()
         self._server: asyncio.Server | None = None
         self._scanning = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._unread: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._unread: dict[asyncio.Task[None], _Connection] = {}
         """Connections without a complete request so far, the oldest first."""
 
     async def listen(self, host: str, port: int) -> int:
@@ -132,17 +120,17 @@ class HttpListener:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
+        task, connection = asyncio.current_task(), _Connection(reader, writer)
         assert task is not None
         self._tasks.add(task)
-        self._unread[task] = writer
+        self._unread[task] = connection
         if len(self._unread) > self._limits.connections:
             self._end_oldest_unread()
         try:
-            request = await self._receive(reader, writer)
+            request = await self._receive(connection)
             self._unread.pop(task, None)
             if request is not None:
-                await _send(writer, await self._answer(request), self._origin_of.get(task, ""))
+                await connection.send(await self._answer(request))
         except (OSError, asyncio.CancelledError):
             pass  # the peer has gone or does not read its answer, or the server stops
         except Exception:
@@ -150,32 +138,28 @@ class HttpListener:
         finally:
             self._tasks.discard(task)
             self._unread.pop(task, None)
-            self._origin_of.pop(task, None)
             writer.close()
             with contextlib.suppress(Exception, asyncio.CancelledError):
                 await asyncio.wait_for(writer.wait_closed(), 1.0)
 
     def _end_oldest_unread(self) -> None:
         """Drop the oldest incomplete request, so that idle connections cannot keep others out."""
-        oldest, writer = next(iter(self._unread.items()))
+        oldest, connection = next(iter(self._unread.items()))
         del self._unread[oldest]
-        _write(writer, _TOO_MANY)
+        connection.write(_TOO_MANY)
         oldest.cancel()
 
-    async def _receive(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> HttpRequest | None:
+    async def _receive(self, connection: _Connection) -> HttpRequest | None:
         """The request of one connection; None if nothing is left to answer."""
-        peer = _peer_name(writer)
         try:
             async with asyncio.timeout(self._limits.request_seconds):
-                return await self._read_request(reader, writer, peer)
+                return await self._read_request(connection)
         except TimeoutError:
-            await _send(writer, HttpResponse("error request not finished in time", 408))
+            await connection.send(HttpResponse("error request not finished in time", 408))
         except BadRequest as error:
-            log.warning("%s bad request: %s", peer, error)
-            await _send(writer, HttpResponse(f"error {error}", error.status))
-            await _drain(reader)
+            log.warning("%s bad request: %s", connection.peer, error)
+            await connection.send(HttpResponse(f"error {error}", error.status))
+            await connection.drain()
         return None
 
     async def _answer(self, request: HttpRequest) -> HttpResponse:
@@ -187,34 +171,30 @@ class HttpListener:
             log.exception("%s handler failed", request.peer)
             return HttpResponse("error internal", 500)
 
-    async def _read_request(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str
-    ) -> HttpRequest | None:
+    async def _read_request(self, connection: _Connection) -> HttpRequest | None:
         """The message of one connection; None if it needs no handler (OPTIONS) or never came."""
+        reader, peer = connection.reader, connection.peer
         head, arrival = await _read_head(reader)
         if not head:
             return None
         method, target, headers = _parse_head(head)
-        fault = self._origins.fault(headers, str((writer.get_extra_info("sockname") or ("",))[0]))
+        fault = self._origins.fault(headers, connection.local_address)
         if fault:
             raise BadRequest(403, fault)
-        origin = headers.get("origin", "")
-        task = asyncio.current_task()
-        if origin and task is not None:
-            self._origin_of[task] = origin
+        connection.origin = headers.get("origin", "")
         if method == "OPTIONS":
-            await _send(writer, HttpResponse(""), origin)
+            await connection.send(HttpResponse(""))
             return None
         if method == "GET":
-            text = message_text(unquote_to_bytes(target.removeprefix("/").replace("+", " ")))
-            return HttpRequest(text, peer, arrival, reader.at_eof)
-        if method != "POST":
+            data = unquote_to_bytes(target.removeprefix("/").replace("+", " "))
+        elif method == "POST":
+            if headers.get("expect", "").lower() == "100-continue":
+                connection.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            data = await self._read_body(reader, headers)
+        else:
             raise BadRequest(405, "method not allowed")
-        if headers.get("expect", "").lower() == "100-continue":
-            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        body = await self._read_body(reader, headers)
         # The announced charset is ignored: it is often wrong.
-        return HttpRequest(message_text(body), peer, arrival, reader.at_eof)
+        return HttpRequest(message_text(data), peer, arrival, reader.at_eof)
 
     async def _read_body(self, reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
         if "chunked" in headers.get("transfer-encoding", "").lower():
@@ -281,18 +261,56 @@ class HttpListener:
         while True:
             try:
                 size = int((await reader.readline()).split(b";")[0].strip(), 16)
-            except ValueError:
-                raise BadRequest(400, "bad chunk") from None
-            if size <= 0:
-                return bytes(body)
-            if len(body) + size > self._limits.body_bytes:
-                raise BadRequest(413, "body too large")
-            try:
+                if size <= 0:
+                    return bytes(body)
+                if len(body) + size > self._limits.body_bytes:
+                    raise BadRequest(413, "body too large")
                 body += await reader.readexactly(size)
-            except asyncio.IncompleteReadError:
+            except (ValueError, asyncio.IncompleteReadError):
                 raise BadRequest(400, "bad chunk") from None
             with contextlib.suppress(ValueError):
                 await reader.readline()
+
+
+class _Connection:
+    """One peer. `origin`: of the allowed web page that has opened the connection; mostly empty."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+        address = writer.get_extra_info("peername")
+        self.peer = f"{address[0]}:{address[1]}" if isinstance(address, tuple) else "?"
+        self.local_address = str((writer.get_extra_info("sockname") or ("",))[0])
+        self.origin = ""
+
+    async def send(self, response: HttpResponse) -> None:
+        self.write(response)
+        await self.writer.drain()
+
+    def write(self, response: HttpResponse) -> None:
+        """Write a response; a browser shows it to a page of `origin` only."""
+        body = response.text.encode("utf-8", errors="replace")
+        lines = [
+            f"HTTP/1.1 {response.status} {HTTPStatus(response.status).phrase}",
+            "Content-Type: text/acl",
+            f"Content-Length: {len(body)}",
+        ]
+        if self.origin:
+            lines += [
+                f"Access-Control-Allow-Origin: {printable(self.origin)}",
+                "Access-Control-Allow-Methods: POST, GET, OPTIONS",
+                "Access-Control-Allow-Headers: Content-Type, Sender, Receiver",
+                "Access-Control-Max-Age: 86400",
+                "Vary: Origin",
+            ]
+        lines += [*(f"{name}: {value}" for name, value in response.headers), "Connection: close", "", ""]
+        self.writer.write("\r\n".join(lines).encode("ascii", errors="replace") + body)
+
+    async def drain(self) -> None:
+        """Discard what a refused peer still sends; closing on unread data would reset the connection."""
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                while await self.reader.read(_CHUNK_BYTES):
+                    pass
 
 
 async def _read_head(reader: asyncio.StreamReader) -> tuple[list[str], float]:
@@ -328,45 +346,3 @@ def _parse_head(lines: list[str]) -> tuple[str, str, dict[str, str]]:
     if not method.isalpha() or not method.isascii():
         raise BadRequest(400, "not HTTP")
     return method.upper(), target, parse_headers(lines[1:])
-
-
-async def _send(writer: asyncio.StreamWriter, response: HttpResponse, origin: str = "") -> None:
-    _write(writer, response, origin)
-    async with asyncio.timeout(10):
-        await writer.drain()
-    if writer.can_write_eof():
-        writer.write_eof()
-
-
-def _write(writer: asyncio.StreamWriter, response: HttpResponse, origin: str = "") -> None:
-    """Write a response; a browser shows it to a page of `origin` only."""
-    body = response.text.encode("utf-8", errors="replace")
-    head = (
-        f"HTTP/1.1 {response.status} {_REASONS.get(response.status, 'Error')}\r\n"
-        "Content-Type: text/acl\r\n"
-        f"Content-Length: {len(body)}\r\n"
-    )
-    if origin:
-        head += (
-            f"Access-Control-Allow-Origin: {printable(origin)}\r\n"
-            "Access-Control-Allow-Methods: POST, GET, OPTIONS\r\n"
-            "Access-Control-Allow-Headers: Content-Type, Sender, Receiver\r\n"
-            "Access-Control-Max-Age: 86400\r\n"
-            "Vary: Origin\r\n"
-        )
-    head += "".join(f"{name}: {value}\r\n" for name, value in response.headers)
-    head += "Connection: close\r\n\r\n"
-    writer.write(head.encode("ascii", errors="replace") + body)
-
-
-async def _drain(reader: asyncio.StreamReader) -> None:
-    """Discard what a refused peer still sends; closing on unread data would reset the connection."""
-    with contextlib.suppress(TimeoutError, ConnectionError):
-        async with asyncio.timeout(_DRAIN_SECONDS):
-            while await reader.read(_CHUNK_BYTES):
-                pass
-
-
-def _peer_name(writer: asyncio.StreamWriter) -> str:
-    address = writer.get_extra_info("peername")
-    return f"{address[0]}:{address[1]}" if isinstance(address, tuple) else "?"

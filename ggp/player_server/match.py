@@ -15,28 +15,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from gdl.terms import Symbol, Term
-from ggp.game import Move
 from ggp.match.faults import Crashed, Illegal, Late, parse_fault, shorten
+from ggp.player_server.match_states import MatchStates
 from ggp.player_server.pending_play import Answer, KnownPosition, PendingPlay
-from ggp.player_server.state_link import StateError, StateLink, StateLost, StatePool
-from ggp.player_server.worker_link import WorkerLink, WorkerPool
-from ggp.player_server.worker_messages import (
-    BestMove,
-    Decision,
-    Event,
-    Failed,
-    Gone,
-    PlayRequest,
-    PonderRequest,
-    Progress,
-    Ready,
-    StartRequest,
-)
+from ggp.player_server.process_pools import StatePool, WorkerPool
 from ggp.players.factory import is_own
-from ggp.protocol.messages import Play, ProtocolError, Start, Stop, parse_term, printable, spell
+from ggp.processes.child import Child, ChildError, ChildGoneError, ChildStartError
+from ggp.protocol.messages import Play, Start, Stop, parse_term_or_name, printable, spell
 
 log = logging.getLogger("ggp.player")
 
@@ -113,15 +102,16 @@ class PlayerMatch:
         self._options = options
         self._seed = random.SystemRandom().getrandbits(62) if options.seed is None else options.seed
         self._rng = random.Random(self._seed)
-        self._state_pool = states
-        self._states: StateLink | None = None
+        self._states = MatchStates(message.match_id, states)
         self._loading: asyncio.Task[None] | None = None
         self._is_start_over = False
         # This role's place in joint moves; None where percepts are told instead, or before it is known.
         self._own_index: int | None = None
         self._spellings: Mapping[str, str] = {}
         self._workers = workers
-        self._worker = WorkerLink(self._receive)
+        self._worker: Child | None = None
+        # Whether the worker knows of the match so far, and is told what follows.
+        self._is_fed = False
         self._worker_gone = asyncio.Event()
         self._worker_ready = asyncio.Event()
         self._is_own = is_own(options.agent)
@@ -130,19 +120,19 @@ class PlayerMatch:
         self._is_choosing = self._has_ended_worker = False
         self._faults: Counter[str] = Counter()
         self._restarts = 0
-        self._start_request: StartRequest | None = None
-        self._play_requests: list[PlayRequest] = []
+        self._start_request: dict[str, Any] = {}
+        self._play_requests: list[dict[str, Any]] = []
         self._current: PendingPlay | None = None
         self._pending: tuple[Play, asyncio.Task[Answer]] | None = None
         self._answered: tuple[Play, Answer] | None = None
-        self._answers: dict[tuple[int, int], tuple[Move, str]] = {}
+        self._answers: dict[tuple[int, int], tuple[str, str]] = {}
         """By step and state what was answered, and the fault in it."""
         self._has_search = True
         self._position: KnownPosition | None = None
         self._is_peer_gone: Callable[[], bool] = lambda: True
         # Whether the connection of START was closed before its answer; False from the first PLAY on.
         self._is_start_abandoned: Callable[[], bool] = lambda: False
-        self._last_answer: Move | None = None
+        self._last_answer: str | None = None
         self._is_closed = False
         self._may_ponder = True
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -166,12 +156,12 @@ class PlayerMatch:
     @property
     def state_pid(self) -> int | None:
         """The process id of the state process, if it is alive."""
-        return None if self._states is None else self._states.pid
+        return self._states.pid
 
     @property
     def worker_pid(self) -> int | None:
         """The process id of the worker, if it is alive."""
-        return self._worker.pid
+        return None if self._worker is None else self._worker.pid
 
     def is_repeated_start(self, message: Start) -> bool:
         """Whether `message` repeats the START of this match, and does not begin a new one."""
@@ -215,8 +205,7 @@ class PlayerMatch:
             if loading.done():
                 loading.result()
             if self._is_closed:
-                raise StateLost
-            self._worker = self._workers.take(self._receive)
+                raise ChildGoneError
             self._start_request = self._make_start_request(deadline)
             self._keep(asyncio.create_task(self._start_worker()))
             async with asyncio.timeout_at(deadline):
@@ -224,135 +213,105 @@ class PlayerMatch:
                 await _first_of(self._worker_ready, self._worker_gone)
         except TimeoutError:
             return "worker not ready in time" if self.is_loaded else "rules not loaded in time"
-        except StateError as error:
-            raise StartError(str(error)) from None
-        except StateLost as error:
+        except ChildError as error:
             raise StartError("the match ended meanwhile" if self._is_closed else str(error)) from None
         return ""
 
     async def _load(self) -> None:
-        """Let a state process load the rules, and another one if it dies.
-
-        Raises OSError, StateError, StateLost.
-        """
-        try:
-            await self._load_once()
-        except StateLost as error:
-            if self._is_closed or str(error):
-                raise
-            log.warning("match %s: the process that reads the rules died; trying again", self.match_id)
-            if self._states is not None:
-                self._state_pool.give_back(self._states)
-            try:
-                await self._load_once()
-            except StateLost as again:
-                raise StateLost(str(again) or "the process that reads the rules died twice") from None
-
-    async def _load_once(self) -> None:
-        states = await self._state_pool.take(lambda: self._is_closed)
-        if self._is_closed:
-            self._state_pool.give_back(states)
-            raise StateLost
-        self._states = states
-        loaded = await states.ask(
-            "load",
-            rules=self._message.rules,
-            role=str(self.role),
-            engine=self._options.state_engine,
-            seed=self._seed,
+        """Let the state process read the rules. Raises ChildError."""
+        loaded = await self._states.load(
+            self._message.rules, role=str(self.role), engine=self._options.state_engine, seed=self._seed
         )
-        self._spellings = loaded["spellings"]
-        self._own_index = loaded["own_index"]
+        self._own_index, self._spellings = loaded["own_index"], loaded["spellings"]
         self._position = KnownPosition.read(loaded["position"])
         about = {"name": self.match_id, "role": str(self.role), "seats": [self._options.agent]}
         self._watch({"event": "open", "rules": self._message.rules, **about})
 
-    def _make_start_request(self, deadline: float) -> StartRequest:
-        return StartRequest(
-            match_id=self.match_id,
-            rules=self._message.rules,
-            role=str(self.role),
-            agent=self._options.agent,
-            engine=self._options.engine,
-            start_clock_seconds=self._message.start_clock_seconds,
-            play_clock_seconds=self._message.play_clock_seconds,
-            seed=self._seed,
-            memory_mebibytes=self._options.memory_mebibytes,
-            ponder=self._options.ponder,
-            deadline=deadline - _slack(self._message.start_clock_seconds),
-        )
+    def _make_start_request(self, deadline: float) -> dict[str, Any]:
+        return {
+            "match_id": self.match_id,
+            "role": str(self.role),
+            "agent": self._options.agent,
+            "engine": self._options.engine,
+            "start_clock_seconds": self._message.start_clock_seconds,
+            "play_clock_seconds": self._message.play_clock_seconds,
+            "seed": self._seed,
+            "memory_mebibytes": self._options.memory_mebibytes,
+            "ponder": self._options.ponder,
+            "deadline": deadline - _slack(self._message.start_clock_seconds),
+        }
 
     # --- the worker -----------------------------------------------------------------------------
 
     async def _start_worker(self) -> None:
-        if self._is_closed:
-            return
+        """Take a search process, and let it follow the match from its start to the last PLAY."""
         try:
-            if self._worker.pid is None:
-                await self._worker.start()
-                if self._is_closed:
-                    await self._worker.close()
-                    return
-        except OSError as error:
+            worker = self._worker = self._workers.take()
+        except ChildStartError as error:
             self._worker_gone.set()
             self._give_up_search(f"no search process: {error}")
             return
-        assert self._start_request is not None
-        self._worker.send(self._start_request)
-        if not self._may_ponder:
-            self._worker.send(PonderRequest(False))
+        worker.on_event = partial(self._receive, worker)
+        await self._states.has_program.wait()
+        if self._is_closed or worker is not self._worker:
+            return
+        started = worker.ask("start", program=self._states.program, **self._start_request)
+        worker.tell("ponder", may_ponder=self._may_ponder)
         for request in self._play_requests:
-            self._worker.send(request)
+            worker.tell("play", **request)
+        self._is_fed = True
+        with contextlib.suppress(ChildError):
+            await asyncio.wrap_future(started)
+            self._worker_ready.set()
 
     def allow_pondering(self, is_allowed: bool) -> None:
         """Whether the worker may think while others do, from now on."""
         if is_allowed != self._may_ponder:
             self._may_ponder = is_allowed
-            self._worker.send(PonderRequest(is_allowed))
+            if self._worker is not None and self._is_fed:
+                self._worker.tell("ponder", may_ponder=is_allowed)
 
-    def _receive(self, link: WorkerLink, event: Event) -> None:
-        if link is not self._worker or self._is_closed:
+    def _receive(self, worker: Child, event: dict[str, Any], line: str) -> None:
+        """Take an event of `ggp.player_server.worker`."""
+        if worker is not self._worker or self._is_closed:
             return
-        match event:
-            case Ready():
-                self._worker_ready.set()
-            case BestMove() | Progress() | Decision():
-                self._is_choosing = not isinstance(event, Decision)
+        match event["event"]:
+            case "best" | "report" | "move":
+                self._is_choosing = event["event"] != "move"
                 self._note_search(event)
-            case Failed():
-                self._failure = printable(event.message)
+            case "gives_up":
+                self._failure = printable(event["message"])
                 log.warning("match %s: worker gave up: %s", self.match_id, self._failure)
-            case Gone():
+            case "gone":
                 self._replace_worker()
 
-    def _note_search(self, event: BestMove | Progress | Decision) -> None:
-        play = self._current
-        if play is None or event.ticket != play.ticket or play.is_final:
+    def _note_search(self, event: dict[str, Any]) -> None:
+        play, kind = self._current, event["event"]
+        if play is None or event["ticket"] != play.ticket or play.is_final:
             return
-        if isinstance(event, Decision) and event.fault:
-            play.fault = parse_fault(event.fault)
+        if event.get("fault"):
+            play.fault = parse_fault(event["fault"])
             play.decided.set()
             return
-        if not isinstance(event, BestMove):
-            play.report = event.report
-        if not isinstance(event, Progress):
-            play.is_final = isinstance(event, Decision)
-            play.is_searched |= isinstance(event, Decision) or event.is_searched
+        if kind != "best":
+            play.report = event["report"]
+        if kind != "report":
+            play.is_final = kind == "move"
+            play.is_searched |= event.get("is_searched", True)
             if play.is_searched:
                 play.is_found.set()
-            with contextlib.suppress(ProtocolError):
-                play.best = parse_term(event.move)
-                play.has_move.set()
+            play.best = event["move"]
+            play.has_move.set()
         if play.is_final:
             play.decided.set()
-        if play.report is not None and not isinstance(event, BestMove):
-            move = None if play.best is None else str(play.best)
-            thought = {"role": str(self.role), "report": play.report, "is_done": play.is_final, "move": move}
-            self._watch({"event": "think", **thought})
+        if play.report is not None and kind != "best":
+            thought = {"report": play.report, "is_done": play.is_final, "move": play.best}
+            self._watch({"event": "think", "role": str(self.role), **thought})
 
     def _replace_worker(self) -> None:
         """Start another worker, which catches up with the match from the requests so far."""
         self._worker_gone.set()
+        self._is_fed = False
         if self._current is not None and self._current.fault is None and not self._has_ended_worker:
             self._current.fault = Crashed(self._failure or "its process ended")
         self._is_choosing = self._has_ended_worker = False
@@ -363,11 +322,9 @@ class PlayerMatch:
             return
         self._restarts += 1
         log.warning("match %s: worker died; starting another one", self.match_id)
-        self._worker = self._workers.take(self._receive)
         self._worker_gone = asyncio.Event()
         # The start clock is long over: the new worker must not search before it catches up.
-        assert self._start_request is not None
-        self._start_request = replace(self._start_request, deadline=time.monotonic())
+        self._start_request["deadline"] = time.monotonic()
         self._keep(asyncio.create_task(self._start_worker()))
 
     def _give_up_search(self, why: str) -> None:
@@ -423,29 +380,29 @@ class PlayerMatch:
             return True
         if self._own_index is None or self._last_answer is None:
             return False
-        return message.terms[self._own_index :][:1] != (self._last_answer,)
+        return _texts(message.terms[self._own_index :][:1]) != (self._last_answer,)
 
     async def _answer(self, message: Play, deadline: float, latest: float) -> Answer:
-        own_move = message.last_move or self._last_answer
+        own_move = self._own_move(message)
         if not self._play_requests and _begins_match(message):
             message = replace(message, terms=None)
-        play = self._current = PendingPlay(ticket=len(self._play_requests))
-        request = PlayRequest(
-            ticket=play.ticket,
-            terms=_texts(message.terms),
-            own_move=None if own_move is None else str(own_move),
-            deadline=deadline - _slack(self.play_clock_seconds),
-        )
+        play = self._current = PendingPlay(len(self._play_requests), time.monotonic(), deadline, latest)
+        request = {
+            "ticket": play.ticket,
+            "terms": _texts(message.terms),
+            "own_move": own_move,
+            "deadline": deadline - _slack(self.play_clock_seconds),
+        }
         self._play_requests.append(request)
-        self._worker.send(request)
+        if self._worker is not None and self._is_fed:
+            self._worker.tell("play", **request)
         self._watch({"event": "wait", "roles": [str(self.role)]})
-        begin = time.monotonic()
-        advancing = asyncio.create_task(self._advance(message, own_move, deadline))
-        finding = asyncio.create_task(self._find_move(play, advancing, begin, deadline, latest))
+        advancing = asyncio.create_task(self._advance(request, deadline))
+        finding = asyncio.create_task(self._find_move(play, advancing))
         try:
-            await asyncio.wait({finding}, timeout=max(0.0, deadline - begin))
+            await asyncio.wait({finding}, timeout=max(0.0, deadline - play.begin))
             if play.best is None:
-                await self._wait_for_legal_move(play, advancing, latest)
+                await self._wait_for_legal_move(play, advancing)
             may_find = self._options.fallback and not (finding.done() or play.is_found.is_set())
             if may_find and advancing.done() and advancing.result():
                 # All that could be sent is a random move, and half of the margin is often enough for another.
@@ -467,7 +424,7 @@ class PlayerMatch:
         if not is_own:
             fault = shorten(printable(str(play.fault or Late())))
             self._faults[fault.partition(" ")[0]] += 1
-            if self._is_own and self._is_choosing and not self._worker.is_compiling:
+            if self._is_own and self._is_choosing and self._worker and not self._worker.is_compiling:
                 self._has_ended_worker = True  # it might never end its search for this move
                 self._worker.kill()
         if not (is_own or self._options.fallback):
@@ -479,24 +436,40 @@ class PlayerMatch:
         text = f"error {fault}" if move is None else self._spell(move)
         return Answer(text, how, None if position is None else position.step, report, fault)
 
-    async def _find_move(
-        self,
-        play: PendingPlay,
-        advancing: asyncio.Task[KnownPosition | None],
-        begin: float,
-        deadline: float,
-        latest: float,
-    ) -> None:
+    async def _find_move(self, play: PendingPlay, advancing: asyncio.Task[KnownPosition | None]) -> None:
+        """Wait for the worker's decision. If it has found nothing by half-time, search for it meanwhile."""
         position = await asyncio.shield(advancing)
-        if not self._known_answer(position) and (position is None or len(position.legal) > 1):
-            await self._wait_for_move(play, position, begin, deadline, latest)
+        if self._known_answer(position) or (position is not None and len(position.legal) <= 1):
+            return
+        if self._has_search and position is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at((play.begin + play.deadline) / 2):
+                    await play.decided.wait()
+        if position is not None and self._options.fallback:
+            await self._search_meanwhile(play)
+        if self._has_search and not self._is_closed:
+            await play.decided.wait()
 
-    def _known_answer(self, position: KnownPosition | None) -> tuple[Move, str] | None:
+    async def _search_meanwhile(self, play: PendingPlay) -> None:
+        """Let the state process search until the worker has found a move, or to the end."""
+        end = play.deadline - _slack(self.play_clock_seconds)
+        if not self._has_search:
+            end = min(end, time.monotonic() + _ALONE_SECONDS)
+        with contextlib.suppress(ChildError):
+            while not (play.is_final or play.is_searched or self._is_closed):
+                until = play.latest if play.short is None else end
+                if time.monotonic() >= until:
+                    break
+                play.short = await self._states.search(_SLICE_SECONDS, until)
+                if play.short is not None:
+                    play.is_found.set()
+
+    def _known_answer(self, position: KnownPosition | None) -> tuple[str, str] | None:
         """The move already sent in `position`, if any, and the fault in it."""
         return None if position is None else self._answers.get((position.step, position.state))
 
     async def _wait_for_legal_move(
-        self, play: PendingPlay, advancing: asyncio.Task[KnownPosition | None], latest: float
+        self, play: PendingPlay, advancing: asyncio.Task[KnownPosition | None]
     ) -> None:
         """Wait until the position or a move of the worker is known, so that nothing has to be guessed.
 
@@ -504,7 +477,7 @@ class PlayerMatch:
         """
         has_move = asyncio.create_task(play.has_move.wait())
         try:
-            async with asyncio.timeout_at(latest):
+            async with asyncio.timeout_at(play.latest):
                 await asyncio.wait({advancing, has_move}, return_when=asyncio.FIRST_COMPLETED)
                 if advancing.done() and advancing.result() is None and self._has_search:
                     await has_move
@@ -513,73 +486,37 @@ class PlayerMatch:
         finally:
             has_move.cancel()
 
-    async def _advance(self, message: Play, own_move: Move | None, deadline: float) -> KnownPosition | None:
+    async def _advance(self, request: dict[str, Any], deadline: float) -> KnownPosition | None:
         """Let the state process follow the match one PLAY further; None if it failed."""
         if self._loading is not None and not self._loading.done():
             await asyncio.wait({self._loading})
-        if self._states is None:
-            return None
+        terms, own_move = request["terms"], request["own_move"]
         try:
-            reply = await self._states.ask(
-                "advance",
-                terms=_texts(message.terms),
-                own_move=None if own_move is None else str(own_move),
-                deadline=deadline,
-            )
-        except (StateLost, StateError) as error:
+            position = self._position = await self._states.advance(terms, own_move, deadline)
+        except ChildError as error:
             if not self._is_closed:
-                log.error("match %s: cannot compute the state: %r", self.match_id, error)
+                log.error("match %s: cannot compute the state: %s", self.match_id, error)
             return None
-        position = self._position = KnownPosition.read(reply)
         if position.note:
             note = printable(position.note)
             log.warning("match %s step %d: %s", self.match_id, position.step, note)
-        self._watch_step(position.step, message.terms, own_move)
+        self._watch_step(position.step, terms, own_move)
         return position
 
-    def _watch_step(self, step: int, terms: tuple[Term, ...] | None, own_move: Move | None) -> None:
+    def _own_move(self, message: Play | Stop) -> str | None:
+        """This role's last move: what the manager reports, else what was answered."""
+        return self._last_answer if message.last_move is None else str(message.last_move)
+
+    def _watch_step(self, step: int, terms: tuple[str, ...] | None, own_move: str | None) -> None:
         if terms is not None:
-            own = None if own_move is None else str(own_move)
-            self._watch({"event": "step", "step": step, "terms": _texts(terms), "own_move": own})
+            self._watch({"event": "step", "step": step, "terms": terms, "own_move": own_move})
 
-    async def _wait_for_move(
-        self,
-        play: PendingPlay,
-        position: KnownPosition | None,
-        begin: float,
-        deadline: float,
-        latest: float,
-    ) -> None:
-        """Wait for the worker's decision. If it has found nothing by half-time, search for it meanwhile."""
-        if position is None or self._states is None:
-            if self._has_search:
-                await play.decided.wait()
-            return
-        end = deadline - _slack(self.play_clock_seconds)
-        if self._has_search:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at((begin + deadline) / 2):
-                    await play.decided.wait()
-        if not self._has_search:
-            end = min(end, time.monotonic() + _ALONE_SECONDS)
-        with contextlib.suppress(StateLost, StateError):
-            while self._options.fallback and not (play.is_final or play.is_searched or self._is_closed):
-                until = latest if play.short is None else end
-                if time.monotonic() >= until:
-                    break
-                found = await self._states.ask("search", cpu_seconds=_SLICE_SECONDS, deadline=until)
-                if found is not None:
-                    play.short = parse_term(found)
-                    play.is_found.set()
-        if self._has_search and not self._is_closed:
-            await play.decided.wait()
-
-    def _choose(self, play: PendingPlay, position: KnownPosition | None) -> tuple[Move | None, str]:
+    def _choose(self, play: PendingPlay, position: KnownPosition | None) -> tuple[str | None, str]:
         """The best move known now, and how it was found; legal in the position if that is known.
 
         Without `fallback` there may be none.
         """
-        move: Move | None
+        move: str | None
         found = "decided" if play.is_final else "best so far"
         if position is None:
             # The worker's engine may be faster than ours; its move is the best there is.
@@ -588,12 +525,12 @@ class PlayerMatch:
             if not self._is_closed:
                 log.error("match %s: state unknown at the deadline; sending a guess", self.match_id)
             legal = self._position.legal if self._position is not None else ()
-            return parse_term(legal[0]) if legal else Symbol("noop"), "guess"
+            return legal[0] if legal else "noop", "guess"
         if not position.legal:
             log.error("match %s step %d: no legal move for %s", self.match_id, position.step, self.role)
-            return Symbol("noop"), "guess"
+            return "noop", "guess"
         if len(position.legal) == 1:
-            move, found = parse_term(position.legal[0]), "only move"
+            move, found = position.legal[0], "only move"
         elif play.best is not None and (play.is_searched or play.is_final) and position.allows(play.best):
             move = play.best
         else:
@@ -601,28 +538,29 @@ class PlayerMatch:
                 why = "worker sent none" if play.fault is None else printable(str(play.fault))
             else:
                 why = f"worker's {play.best} is not legal"
-                play.fault = Illegal(str(play.best))
+                play.fault = Illegal(play.best)
             if not self._options.fallback:
                 move, found = None, "none"
             elif play.short is not None:
                 move, found = play.short, "short search"
             else:
-                move, found = parse_term(self._rng.choice(position.legal)), "random"
+                move, found = self._rng.choice(position.legal), "random"
             kind = "no" if move is None else found
             log.warning("match %s step %d: %s move, %s", self.match_id, position.step, kind, why)
         return move, found
 
-    def _spell(self, move: Move) -> str:
-        return spell(move, self._spellings)
+    def _spell(self, move: str) -> str:
+        return spell(parse_term_or_name(move), self._spellings) if self._spellings else move
 
     # --- STOP and ABORT -------------------------------------------------------------------------
 
     def stop(self, message: Stop | None) -> None:
         """End the match; the worker gets a moment to finish. Returns at once."""
         self._is_closed = True
+        self._states.close()
         terms = None if message is None else _texts(message.terms)
         if message is not None:
-            self._watch_step(self.step + 1, message.terms, message.last_move or self._last_answer)
+            self._watch_step(self.step + 1, terms, self._own_move(message))
         note = "The match was aborted" if message is None else "The match is over"
         self._watch({"event": "stop", "note": note})
         if self._faults:
@@ -630,9 +568,8 @@ class PlayerMatch:
             total = len(self._play_requests)
             text = "match %s: %d of %d moves were not the agent's own: %s"
             log.warning(text, self.match_id, self._faults.total(), total, kinds)
-        self._releasing = asyncio.create_task(self._workers.give_back(self._worker, terms))
-        if self._states is not None:
-            self._state_pool.give_back(self._states)
+        if self._worker is not None:
+            self._releasing = asyncio.create_task(self._workers.give_back(self._worker, terms))
         # A PLAY that is still being answered need not wait for its clock.
         if self._current is not None:
             self._current.decided.set()

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator
 
+from ggp.player_server.http_listener import BadRequest
 from ggp.protocol.messages import Message, parse_in_steps
 
 MAX_CHARACTERS = 2_200_000
@@ -30,14 +31,6 @@ _MAX_WAITING = 16
 _HAS_RULES = re.compile(r"(?:\s|;[^\r\n]*[\r\n])*\(\s*(?:start|preview)\b", re.IGNORECASE)
 
 
-class TooMuch(Exception):  # noqa: N818 - an HTTP answer
-    """A message beyond the limits; `status` and the text are the answer."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
 class MessageReader:
     """Turns texts into messages, fairly among peers."""
 
@@ -53,15 +46,15 @@ class MessageReader:
         return bool(self._waiting)
 
     async def read(self, text: str, peer: str) -> Message:
-        """The message in `text`. Raises ProtocolError, and TooMuch for what is too long or too often."""
+        """The message in `text`. Raises ProtocolError, and BadRequest for what is too long or too often."""
         if len(text) <= SHORT_CHARACTERS:
             async with self._short_turn:
                 return await _read(text)
         may_have_rules = len(text) <= MAX_CHARACTERS and _HAS_RULES.match(text, 0, SHORT_CHARACTERS)
         if len(text) > MAX_MOVES_CHARACTERS and not may_have_rules:
-            raise TooMuch(413, "message too long")
+            raise BadRequest(413, "message too long")
         if self._waiting[peer] >= _MAX_WAITING:
-            raise TooMuch(503, "too many long messages at once")
+            raise BadRequest(503, "too many long messages at once")
         async with self._turn(peer), self._long_turn:
             return await _read(text)
 

@@ -6,7 +6,6 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ggp.game import Move
 from ggp.match.faults import Fault
 from ggp.protocol.messages import printable
 from ggp.search.report import report_text
@@ -17,6 +16,8 @@ class PendingPlay:
     """One PLAY while it is being answered.
 
     ticket        of the request to the worker
+    begin, deadline, latest   `time.monotonic()` seconds: when it arrived, when to answer, and until when to
+                  wait if no legal move is known by then
     best          the worker's best move so far, its decision if `is_final`
     is_searched   whether a search has found `best`
     short         the move of the state process's short search
@@ -28,10 +29,13 @@ class PendingPlay:
     """
 
     ticket: int
-    best: Move | None = None
+    begin: float
+    deadline: float
+    latest: float
+    best: str | None = None
     is_final: bool = False
     is_searched: bool = False
-    short: Move | None = None
+    short: str | None = None
     report: dict[str, Any] | None = None
     fault: Fault | None = None
     decided: asyncio.Event = field(default_factory=asyncio.Event)
@@ -63,9 +67,9 @@ class KnownPosition:
         """A position from the reply of a state process."""
         return KnownPosition(**{**values, "legal": tuple(values["legal"])})
 
-    def allows(self, move: object) -> bool:
+    def allows(self, move: str) -> bool:
         """Whether `move` is legal, as far as is known."""
-        return self.is_cut or str(move) in self.legal
+        return self.is_cut or move in self.legal
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ggp.player_server.http_listener import HttpListener, HttpRequest, HttpResponse, RequestLimits
+from ggp.player_server.http_listener import BadRequest, HttpListener, HttpRequest, HttpResponse, RequestLimits
 from ggp.player_server.margins import (
     PLAY_MARGIN,
     START_MARGIN,
@@ -27,10 +27,9 @@ from ggp.player_server.margins import (
     latest_deadline,
 )
 from ggp.player_server.match import PlayerMatch, SearchOptions, StartError
-from ggp.player_server.message_reader import MessageReader, TooMuch
-from ggp.player_server.state_link import StatePool
+from ggp.player_server.message_reader import MessageReader
+from ggp.player_server.process_pools import StatePool, WorkerPool
 from ggp.player_server.web_pages import OriginRules
-from ggp.player_server.worker_link import WorkerPool
 from ggp.players.factory import check_player, require_kind
 from ggp.protocol.messages import (
     FAULT_HEADER,
@@ -136,7 +135,7 @@ class PlayerServer:
         """Answer one message and log it in one line."""
         try:
             message = await self._reader.read(request.text, request.host)
-        except TooMuch as error:
+        except BadRequest as error:
             log.warning("%s %s -> %d", request.peer, error, error.status)
             return HttpResponse(f"error {error}", error.status)
         except ProtocolError as error:

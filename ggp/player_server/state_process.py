@@ -2,40 +2,34 @@
 
 Rules from strangers may keep a reasoner busy for ever or exhaust memory, and a thread cannot be ended. So the
 states of a match are computed here, under a memory limit, in a process that is killed if it does not stop.
-Otherwise it serves one match after the other, without starting again.
+Otherwise it serves one match after the other, without starting again. Requests, answered in order:
 
-It reads requests, one JSON object per line, and answers each in order: `{"result": …}`, or `{"error": text,
-"is_rules": …}`, where `is_rules` says that the rules or the role are at fault, or `{"lost": why}` at its end.
-
-    load      rules, role, engine, seed      what `Loaded` holds
-    advance   terms, own_move, deadline      position
-    search    cpu_seconds, deadline          the best move of a short search so far, or null
-    forget                                   null; the match is over
+    parse     rules                        the packed `program`, which the search process needs too, and
+                                           `spellings` of names
+    load      role, engine, seed           own_index, position
+    advance   terms, own_move, deadline    position
+    search    cpu_seconds, deadline        the best move of a short search so far, or null
+    forget                                 null; the match is over
 """
 
 from __future__ import annotations
 
 import gc
-import json
 import random
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 from gdl.errors import GdlError, ReasoningError
+from gdl.program import Program, pack
+from gdl.syntax.parser import parse
 from gdl.terms import Term
 from ggp.beliefs.tracker import make_tracker
 from ggp.beliefs.tracking import Position, Tracker
-from ggp.engines.loading import load
+from ggp.engines.loading import make_game
 from ggp.game import Game, GameError, has_percepts
 from ggp.player_server.short_search import ShortSearch
-from ggp.processes.child_end import (
-    LineQueue,
-    end_process_group,
-    limit_memory,
-    take_stdin,
-    take_stdout,
-)
+from ggp.processes.child_end import Parent, serve
 from ggp.protocol.messages import ProtocolError, parse_term, parse_term_or_name
 
 _SMALLEST_RULES = "(role x) (legal x noop) (init p) (next p) (goal x 0) (<= terminal (not (true p)))"
@@ -48,6 +42,7 @@ class StateProcess:
     """The match being followed, and one method per kind of request."""
 
     def __init__(self) -> None:
+        self._program: Program | None = None
         self._game: Game[Any] | None = None
         self._tracker: Tracker | None = None
         self._rng = random.Random()
@@ -55,30 +50,19 @@ class StateProcess:
         self._numbers: dict[Hashable, int] = {}
         self._search: ShortSearch | None = None
 
-    def answer(self, line: bytes) -> dict[str, Any]:
-        """The reply to one request."""
-        request = json.loads(line)
-        methods: dict[str, Callable[..., Any]] = {
-            "load": self.load,
-            "advance": self.advance,
-            "search": self.search,
-            "forget": self.forget,
-        }
-        try:
-            return {"result": methods[request.pop("do")](**request)}
-        except (GdlError, GameError) as error:
-            return {"error": str(error)[:2000], "is_rules": True}
-        except ProtocolError as error:
-            return {"error": str(error)[:2000], "is_rules": False}
-        except MemoryError:
-            raise
-        except Exception as error:
-            return {"error": repr(error)[:2000], "is_rules": False}
-
-    def load(self, rules: str, role: str, engine: str, seed: int) -> dict[str, Any]:
-        """Load the rules, and follow the match from its initial state."""
+    def parse(self, rules: str) -> dict[str, Any]:
+        """Read the rules of a START; never a file or a bundled game, whatever the text looks like."""
+        if "(" not in rules:
+            raise ReasoningError("a START message without rules")
         self.forget()
-        game = load_rules(rules, engine=engine)
+        self._program = parse(rules + "\n", name="START")
+        return {"program": pack(self._program), "spellings": dict(self._program.spellings)}
+
+    def load(self, role: str, engine: str, seed: int) -> dict[str, Any]:
+        """Follow the match from its initial state."""
+        if self._program is None:
+            raise GameError("no rules")
+        game = make_game(self._program, "START", engine)
         own = parse_term(role)
         if own not in game.roles:
             roles = " ".join(map(str, game.roles))
@@ -87,7 +71,6 @@ class StateProcess:
         tracker = make_tracker(game, own, self._rng)
         self._game, self._role, self._tracker = game, own, tracker
         return {
-            "spellings": dict(game.program.spellings),
             "own_index": None if has_percepts(game) else game.roles.index(own),
             "position": self._described(tracker.position),
         }
@@ -117,7 +100,7 @@ class StateProcess:
 
     def forget(self) -> None:
         """Drop the match and its memory."""
-        self._game = self._tracker = self._search = None
+        self._program = self._game = self._tracker = self._search = None
         self._numbers = {}
         gc.collect()
 
@@ -140,36 +123,15 @@ class StateProcess:
         }
 
 
-def load_rules(rules: str, *, engine: str, quick: bool = False) -> Game[Any]:
-    """Load the game of a START message; never a file or a bundled game, whatever the text looks like.
-
-    Raises GdlError for rules that cannot be used.
-    """
-    if "(" not in rules:
-        raise ReasoningError("a START message without rules")
-    return load(rules + "\n", engine=engine, name="START", quick=quick)
-
-
 def main() -> None:
     """Serve requests until the input ends."""
-    lines, stream = LineQueue(take_stdin()), take_stdout()
-    limit_memory(int(sys.argv[1]))
-    process = StateProcess()
-    process.load(_SMALLEST_RULES, "x", "reasoner", 0)  # imports what every match needs
+    parent, process = Parent(), StateProcess()
+    process.parse(_SMALLEST_RULES)
+    process.load("x", "reasoner", 0)  # imports what every match needs
     process.forget()
-    try:
-        while True:
-            try:
-                reply = process.answer(lines.wait())
-            except MemoryError:
-                reply = {"lost": "the rules take too much memory"}
-            stream.write(json.dumps(reply).encode() + b"\n")
-            stream.flush()
-            if "lost" in reply:
-                break
-    except (MemoryError, OSError):
-        pass
-    end_process_group(3)
+    names = ("parse", "load", "advance", "search", "forget")
+    mistakes = (GdlError, GameError, ProtocolError)
+    serve(parent, {name: getattr(process, name) for name in names}, mistakes, int(sys.argv[1]))
 
 
 if __name__ == "__main__":

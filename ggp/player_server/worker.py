@@ -1,10 +1,24 @@
 """A search process: `python -m ggp.player_server.worker`, started by the HTTP player.
 
-It reads requests from standard input and writes events to standard output (`worker_messages`), for one match
-after the other. The process has its own session: its server kills the whole group, grounding children
-included, and it kills its own group when standard input closes, because then the server is dead. Between
-requests the player ponders, if pondering is on, until the next request arrives; it pauses while another match
-of the server starts or is to move.
+It serves one match after the other. Its server kills the whole group, grounding children included, and it
+kills its own group when standard input closes, because then the server is dead. Between requests the player
+ponders, if pondering is on, until the next request arrives; it pauses while another match of the server
+starts or is to move. Terms are KIF text; deadlines are `time.monotonic()` seconds, which all processes of a
+machine share. Requests:
+
+    prepare   agent                               compile what it runs, cache and load it; answered
+    start     see `StartRequest`                  answered when the agent is ready
+    play      see `PlayRequest`                   not answered: events follow
+    ponder    may_ponder                          whether the player may think while others do; not answered
+    stop      terms                               of STOP, null after ABORT; answered when the match is over
+
+Events:
+
+    best      ticket, move, is_searched           the best move so far, first one that no search has found
+    report    ticket, report                      how the search stands, a few times per second
+    move      ticket, move, report, fault         the decision, and why the agent made none, as match records
+                                                  write it; then the move is any, or empty
+    gives_up  message                             the process ends
 """
 
 from __future__ import annotations
@@ -16,46 +30,21 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any
 
+from gdl.program import unpack
 from gdl.terms import Term
 from ggp.beliefs.observation import Observation
 from ggp.beliefs.tracking import Position, StateTracker
-from ggp.engines.loading import finished_game
+from ggp.engines.loading import finished_game, make_game
 from ggp.game import Game, Move, has_percepts, hides_information
 from ggp.jit.compiling import watch_compilation
 from ggp.match.faults import Crashed, Fault, Illegal, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.player_server.preparation import prepare
-from ggp.player_server.state_process import load_rules
-from ggp.player_server.worker_messages import (
-    BestMove,
-    Compiling,
-    Decision,
-    Event,
-    Failed,
-    PlayRequest,
-    PonderRequest,
-    PrepareRequest,
-    Progress,
-    Ready,
-    Request,
-    StartRequest,
-    Stopped,
-    StopRequest,
-    parse_request,
-    to_line,
-)
 from ggp.players.factory import is_own, make_player
 from ggp.players.own import error_text
-from ggp.processes.child_end import (
-    LineQueue,
-    end_process_group,
-    limit_memory,
-    release_memory,
-    take_stdin,
-    take_stdout,
-)
+from ggp.processes.child_end import FULL_STATUS, Parent, end_process_group, limit_memory, release_memory
 from ggp.protocol.messages import parse_term, parse_term_or_name, printable
 from ggp.search.report import SearchReport
 
@@ -71,39 +60,36 @@ _THREADS_SECONDS, _THREADS_WALL_SECONDS = 0.5, 1.0
 """How long the threads of a match may run on after its end: CPU time, and wall time of one that waits."""
 
 
-class Inbox:
-    """Requests as they arrive."""
+@dataclass(frozen=True)
+class StartRequest:
+    """A match to get ready for. `program` is packed (`gdl.program`)."""
 
-    def __init__(self, lines: LineQueue) -> None:
-        self._lines = lines
-
-    def has_requests(self) -> bool:
-        """Whether a request has arrived."""
-        return not self._lines.is_empty()
-
-    def wait(self) -> list[Request]:
-        """Everything that has arrived, at least one request."""
-        requests = [parse_request(self._lines.wait())]
-        while self.has_requests():
-            requests.append(parse_request(self._lines.wait()))
-        return requests
+    program: str
+    match_id: str
+    role: str
+    agent: str
+    engine: str
+    start_clock_seconds: float
+    play_clock_seconds: float
+    seed: int
+    memory_mebibytes: int
+    ponder: bool
+    deadline: float
 
 
-class Outbox:
-    """Events for the server. Any thread may send them."""
+@dataclass(frozen=True)
+class PlayRequest:
+    """Follow the match one PLAY further and look for a move.
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._lock = threading.Lock()
+    ticket     number of this request, repeated in the events
+    terms      the list of the PLAY message; None for NIL
+    own_move   what the role is thought to have moved; None if unknown
+    """
 
-    def send(self, event: Event) -> None:
-        """Write one event; ends the process if the server no longer reads."""
-        try:
-            with self._lock:
-                self._stream.write(to_line(event))
-                self._stream.flush()
-        except (OSError, ValueError):
-            end_process_group()
+    ticket: int
+    terms: Sequence[str] | None
+    own_move: str | None
+    deadline: float
 
 
 @dataclass
@@ -111,6 +97,7 @@ class AgentMatch:
     """The agent's side of one match.
 
     tracker     None in games with `sees`: there the player observes, and its belief follows the match
+    send        an event by its name and values, from any thread
     ticket      of the PLAY request being answered; -1 before the first
     pondering_seconds   after an answer; 0: the player does not ponder
     may_ponder  False while another match of the server is to move
@@ -122,7 +109,7 @@ class AgentMatch:
     player: Player
     tracker: StateTracker | None
     game: Game[Any]
-    outbox: Outbox
+    send: Callable[..., None]
     ticket: int = -1
     pondering_seconds: float = 0.0
     may_ponder: bool = True
@@ -144,7 +131,7 @@ class AgentMatch:
             self._send_fault(Crashed(error_text(error)))
 
     def _send_fault(self, fault: Fault) -> None:
-        self.outbox.send(Decision(self.ticket, "", None, str(fault)))
+        self.send("move", ticket=self.ticket, move="", report=None, fault=str(fault))
 
     def _play(self, requests: Sequence[PlayRequest]) -> None:
         self.ticket = requests[-1].ticket
@@ -164,7 +151,7 @@ class AgentMatch:
             move, fault = position.legal[0], str(Illegal(printable(shorten(str(move)))))
         report = self.player.last_report
         said = None if report is None else report.to_dict()
-        self.outbox.send(Decision(self.ticket, str(move), said, fault))
+        self.send("move", ticket=self.ticket, move=str(move), report=said, fault=fault)
 
     def _follow(self, request: PlayRequest) -> Position:
         """The position after one more request."""
@@ -214,71 +201,71 @@ class AgentMatch:
     def send_report(self, report: SearchReport) -> None:
         """Send how the search stands."""
         if self.ticket >= 0:
-            self.outbox.send(Progress(self.ticket, report.to_dict()))
+            self.send("report", ticket=self.ticket, report=report.to_dict())
 
     def send_best(self, move: Move, *, is_searched: bool = True) -> None:
         """Send the best move so far; nothing before the first PLAY."""
         if self.ticket >= 0:
-            self.outbox.send(BestMove(self.ticket, str(move), is_searched))
+            self.send("best", ticket=self.ticket, move=str(move), is_searched=is_searched)
 
 
 def main() -> None:
-    """Serve matches on standard input and output."""
-    inbox = Inbox(LineQueue(take_stdin()))
-    outbox = Outbox(take_stdout())
-    watch_compilation(lambda is_compiling: outbox.send(Compiling(is_compiling)))
+    """Serve matches until the input ends."""
+    parent = Parent()
+    watch_compilation(lambda is_compiling: parent.send_event("compiling", is_compiling=is_compiling))
     try:
-        _serve(inbox, outbox)
+        _serve(parent)
     except MemoryError:
-        outbox.send(Failed("out of memory"))
-        end_process_group(3)
+        parent.send_event("gives_up", message="out of memory")
+        end_process_group(FULL_STATUS)
     except Exception as error:
-        outbox.send(Failed(f"{type(error).__name__}: {error}"[:2000]))
+        parent.send_event("gives_up", message=f"{type(error).__name__}: {error}"[:2000])
         end_process_group(1)
     end_process_group()
 
 
-def _serve(inbox: Inbox, outbox: Outbox) -> None:
-    """Answer requests until a match leaves threads behind."""
+def _serve(parent: Parent) -> None:
+    """Follow requests until a match leaves threads behind."""
     match: AgentMatch | None = None
     idle_threads = set(threading.enumerate())
     while True:
         plays: list[PlayRequest] = []
-        for request in inbox.wait():
-            if isinstance(request, PrepareRequest):
-                prepare(request.agent)
+        for request in parent.next_all():
+            do, number = request.pop("do"), request.pop("number", None)
+            if do == "prepare":
+                prepare(request["agent"])
                 release_memory()
-                outbox.send(Ready())
-            if isinstance(request, StartRequest):
-                match = _start(request, outbox)
+            elif do == "start":
+                match = _start(StartRequest(**request), parent.send_event)
                 gc.freeze()  # a walk through the circuit and all modules would stop every thread for 0.1 s
-            elif isinstance(request, PlayRequest):
-                plays.append(request)
-            elif isinstance(request, PonderRequest) and match is not None:
-                match.may_ponder = request.may_ponder
-            elif isinstance(request, StopRequest):
+            elif do == "play":
+                plays.append(PlayRequest(**request))
+            elif do == "ponder" and match is not None:
+                match.may_ponder = request["may_ponder"]
+            elif do == "stop":
                 if match is not None:
-                    match.player.stop(_parse_terms(request.terms))
+                    match.player.stop(_parse_terms(request["terms"]))
                 match, plays = None, []
                 if not _have_ended(set(threading.enumerate()) - idle_threads):
                     return
                 release_memory()
-                outbox.send(Stopped())
+            if number is not None:
+                parent.send({"number": number, "result": None})
         if plays and match is not None:
             match.play(plays)
             match.begin_pondering()
         if match is not None:
-            match.ponder(inbox.has_requests)
+            match.ponder(parent.has_requests)
 
 
-def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
+def _start(request: StartRequest, send: Callable[..., None]) -> AgentMatch:
     limit_memory(request.memory_mebibytes)
     player = make_player(
         request.agent,
         on_progress=lambda move: match.send_best(move),
         on_report=lambda report: match.send_report(report),
     )
-    game = load_rules(request.rules, engine=request.engine, quick=player.takes_quick_games)
+    game = make_game(unpack(request.program), "START", request.engine, quick=player.takes_quick_games)
     # In GDL-II whole histories are sampled on the game: that takes the simplified one.
     patience = None if has_percepts(game) else SIMPLIFICATION_SHARE * (request.deadline - time.monotonic())
     game = finished_game(game, patience if patience is None else max(0.0, patience)) or game
@@ -287,7 +274,7 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
         player=player,
         tracker=None if has_percepts(game) else StateTracker(game, role),
         game=game,
-        outbox=outbox,
+        send=send,
         is_own=is_own(request.agent),
     )
     setup = MatchSetup(
@@ -312,7 +299,6 @@ def _start(request: StartRequest, outbox: Outbox) -> AgentMatch:
     if finished_game(game, seconds=0.0) is not game:
         threading.Thread(target=match.prepare_change, daemon=True).start()
     match.begin_pondering()
-    outbox.send(Ready())
     return match
 
 

@@ -7,7 +7,6 @@ an error in its spec. What the player prints goes to standard error.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 import threading
@@ -16,10 +15,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from gdl.program import unpack
 from gdl.syntax.parser import parse_term
 from gdl.terms import Compound, Symbol, Term
 from ggp.beliefs.observation import Observation
-from ggp.engines.loading import load
+from ggp.engines.loading import make_game
 from ggp.engines.stated import state_of_facts
 from ggp.files import PACKAGE
 from ggp.game import Game, hides_information, is_compiled
@@ -28,7 +28,7 @@ from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecErr
 from ggp.players.factory import make_player
 from ggp.players.own import AuthorError, error_text
 from ggp.players.warm_up import play_trial
-from ggp.processes.child_end import LineQueue, guard_group, limit_memory, take_stdin, take_stdout
+from ggp.processes.child_end import Parent, guard_group, limit_memory
 from ggp.protocol.messages import parse_term_or_name
 
 _GAMES_KEPT = 16
@@ -37,8 +37,12 @@ _TRIAL_STEPS = 3
 _TRACE_CHARACTERS = 20_000
 """Printed of the traceback of an error: its message may be of any length."""
 
-load_game = lru_cache(maxsize=_GAMES_KEPT)(load)
 parse_fact = lru_cache(maxsize=_TERMS_KEPT)(parse_term)
+
+
+@lru_cache(maxsize=_GAMES_KEPT)
+def _game(program: str, name: str, engine: str) -> Game[Any]:
+    return make_game(unpack(program), name, engine)
 
 
 class _Agent:
@@ -47,8 +51,8 @@ class _Agent:
     player: Player
     game: Game[Any]
 
-    def __init__(self, lines: LineQueue) -> None:
-        self._lines = lines
+    def __init__(self, parent: Parent) -> None:
+        self._parent = parent
         self._tried: set[str] = set()
         self._threads = threading.active_count()
         self._shown: set[str] = set()
@@ -75,9 +79,9 @@ class _Agent:
             "needs_lanes": player.needs_lanes,
         }
 
-    def prepare(self, rules: str, name: str, engine: str) -> None:
-        """Load the game and compile what the player needs for it."""
-        self.game = load_game(rules + "\n", engine, name=name)
+    def prepare(self, program: str, name: str, engine: str) -> None:
+        """Make the game and compile what the player needs for it; `program`: packed."""
+        self.game = _game(program, name, engine)
         self.player.prepare(self.game)
 
     def play_trial(self) -> None:
@@ -116,7 +120,7 @@ class _Agent:
         }
 
     def ponder(self, deadline: float) -> None:
-        self.player.ponder(lambda: not self._lines.is_empty(), deadline)
+        self.player.ponder(self._parent.has_requests, deadline)
 
     def stop(self, told: Sequence[str] | None) -> bool:
         """End the match; whether the process may serve another, because nothing of this one still runs."""
@@ -134,51 +138,45 @@ def _has_children() -> bool:
 
 def answer(agent: _Agent, request: dict[str, Any]) -> dict[str, Any]:
     """The answer to a request, whatever the player does."""
+    reply = {"number": request.pop("number", None)}
     do = request.pop("do")
     try:
-        return {"result": getattr(agent, do)(**request)}
+        return {**reply, "result": {"value": getattr(agent, do)(**request)}}
     except PlayerFaultError as error:
         fault = str(error.fault)
     except AuthorError as error:
         agent.show(error.__cause__ or error)
         fault = str(Crashed(str(error).removeprefix(f"player {request.get('spec')!r}: ")))
     except PlayerSpecError as error:
-        return {"error": str(error)}
+        return {**reply, "error": str(error)}
     except BaseException as error:  # SystemExit, too
         agent.show(error)
         fault = str(Crashed(error_text(error)))
-    return {"fault": shorten(fault)}
+    return {**reply, "result": {"fault": shorten(fault)}}
 
 
 def main() -> None:
     """Serve the seat that has started this process."""
     guard_group()
-    lines, stream = LineQueue(take_stdin()), take_stdout()
+    parent = Parent()
     limit_memory(int(sys.argv[1]))
-    agent, lock, own = _Agent(lines), threading.Lock(), os.getpid()
-
-    def write(message: dict[str, Any]) -> None:
-        if os.getpid() != own:  # a process that the author's code has forked
-            return
-        with lock:
-            stream.write(json.dumps(message).encode() + b"\n")
-            stream.flush()
-
-    is_watched = False
+    agent, own, is_watched = _Agent(parent), os.getpid(), False
     while True:
-        request = json.loads(lines.wait())
+        request = parent.next()
         if request["do"] == "halt":  # it has ended the pondering before it by its arrival
             continue
         if not is_watched and request["do"] == "prepare" and request["engine"] != "reasoner":
             from ggp.jit.compiling import watch_compilation  # loads numba
 
-            watch_compilation(lambda is_compiling: write({"compiling": is_compiling}))
+            watch_compilation(lambda is_compiling: parent.send_event("compiling", is_compiling=is_compiling))
             is_watched = True
+        number = request.get("number")
         try:
-            write(answer(agent, request))
+            parent.send(answer(agent, request))
         except (TypeError, ValueError) as error:  # a report or count that is not JSON
-            write({"fault": shorten(str(Crashed(error_text(error))))})
-        if os.getpid() != own:
+            fault = shorten(str(Crashed(error_text(error))))
+            parent.send({"number": number, "result": {"fault": fault}})
+        if os.getpid() != own:  # the author's code has forked
             os._exit(0)
 
 

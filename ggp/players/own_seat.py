@@ -10,17 +10,20 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from gdl.program import pack
 from gdl.terms import Term
 from ggp.beliefs.observation import Observation
 from ggp.game import Game, Move, engine_of
 from ggp.match.faults import Crashed, Fault, Illegal, Late, parse_fault, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.players.own import own_code, own_place
-from ggp.processes.asked_child import AskedChild, ChildGoneError, ChildLateError
+from ggp.processes.asked_child import ChildGoneError, ChildLateError
+from ggp.processes.child import Child, ChildError, ChildGoneError, ChildLateError
 from ggp.protocol.messages import ProtocolError, parse_term_or_name, printable
 
 MEBIBYTES = 4096
@@ -45,7 +48,7 @@ _MOST_IDLE = 4
 _Key: TypeAlias = tuple[Path, str, int, int]
 """What a process can serve: the working directory, a file or module, its version, and the memory."""
 
-_idle: list[tuple[_Key, AskedChild]] = []
+_idle: list[tuple[_Key, Child]] = []
 _hopeless: dict[tuple[_Key, str], Fault] = {}
 """Players that once took too long to be made or prepared: nobody waits for them again."""
 _untried: set[tuple[_Key, str]] = set()
@@ -79,7 +82,7 @@ class OwnSeat(Player):
     plays_unstarted = True
 
     def __init__(self, spec: str, mebibytes: int = MEBIBYTES) -> None:
-        self._child: AskedChild | None = None
+        self._child: Child | None = None
         self._spec, self._mebibytes = spec, mebibytes
         place = own_place(spec)
         assert place is not None
@@ -108,7 +111,7 @@ class OwnSeat(Player):
         while self._child is None:
             found = next((each for each in _idle if each[0] == self._key), None)
             if found is None:
-                self._child = AskedChild("ggp.players.own_process", str(self._mebibytes))
+                self._child = Child("ggp.players.own_process", str(self._mebibytes))
             else:
                 _idle.remove(found)
                 self._child = None if found[1].is_gone else found[1]
@@ -125,8 +128,8 @@ class OwnSeat(Player):
         """Let the process load the game and compile what it needs; without a trial if that does not end."""
         game = self._prepared
         assert game is not None
-        engine, rules = engine_of(game), game.program.source.text
-        given = {"rules": rules, "name": game.name, "engine": "auto" if engine == "other" else engine}
+        engine, program = engine_of(game), pack(game.program)
+        given = {"program": program, "name": game.name, "engine": "auto" if engine == "other" else engine}
         if self._child is None:
             self._make()
         self._ask("prepare", time.monotonic() + _PREPARE_SECONDS, **given)
@@ -226,7 +229,7 @@ class OwnSeat(Player):
             text = printable(chosen["move"])
             self.last_report = None if chosen["report"] is None else _Report(chosen["report"])
             self.simulation_count = chosen["simulations"]
-        except (TypeError, KeyError):  # the answers to come are not those to the requests to come
+        except (TypeError, KeyError):
             self._release(may_serve=False)
             raise PlayerFaultError(Crashed(_OUT_OF_TURN)) from None
         try:
@@ -238,12 +241,12 @@ class OwnSeat(Player):
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
         if not self.ponders or self._child is None or self.fault is not None:
             return
-        self._child.send({"do": "ponder", "deadline": deadline})
+        pondering = self._child.ask("ponder", deadline=deadline)
         while not is_over() and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
-        self._child.send({"do": "halt"})
+        self._child.tell("halt")
         with contextlib.suppress(PlayerFaultError):  # the next move shows it
-            self._ask(None, time.monotonic() + self.setup.grace_seconds)
+            self._result(pondering, time.monotonic() + self.setup.grace_seconds)
 
     def stop(self, told: tuple[Term, ...] | None) -> None:
         may_serve = False
@@ -262,30 +265,35 @@ class OwnSeat(Player):
         if self.fault is not None:
             raise PlayerFaultError(self.fault)
 
-    def _ask(self, do: str | None, until: float, **arguments: Any) -> Any:
-        """The result of a request, or of the last one that was sent.
-
-        Raises PlayerFaultError, PlayerSpecError. A process that is late or has ended is given up.
-        """
+    def _ask(self, do: str, until: float, **arguments: Any) -> Any:
+        """The result of a request. Raises PlayerFaultError, PlayerSpecError."""
         if self._child is None:
             self.get_ready()
         self._require_no_fault()
         assert self._child is not None
-        request = None if do is None else {"do": do, **arguments}
         compiling = _COMPILING_SECONDS if do in ("prepare", "play_trial") else 0.0
+        return self._result(self._child.ask(do, **arguments), until, compiling)
+
+    def _result(self, future: Future[Any], until: float, compiling_seconds: float = 0.0) -> Any:
+        """The result of a request; a process that is late or has ended is given up.
+
+        Raises PlayerFaultError, PlayerSpecError.
+        """
+        assert self._child is not None
         try:
-            answer = self._child.ask(request, until, compiling_seconds=compiling)
-        except ChildLateError:
-            self._release(may_serve=False)
-            raise PlayerFaultError(Late()) from None
+            answer = self._child.wait(future, until, compiling_seconds=compiling_seconds)
         except ChildGoneError as error:
             self._release(may_serve=False)
-            raise PlayerFaultError(Crashed(str(error))) from None
-        if "error" in answer:
-            raise PlayerSpecError(str(answer["error"]))
+            fault = Late() if isinstance(error, ChildLateError) else Crashed(str(error))
+            raise PlayerFaultError(fault) from None
+        except ChildError as error:
+            raise PlayerSpecError(str(error)) from None
+        if not isinstance(answer, dict) or not ("value" in answer or "fault" in answer):
+            self._release(may_serve=False)  # the answers to come are not those to the requests to come
+            raise PlayerFaultError(Crashed(_OUT_OF_TURN))
         if "fault" in answer:
             raise PlayerFaultError(parse_fault(printable(str(answer["fault"]))) or Crashed("unknown"))
-        return answer.get("result")
+        return answer["value"]
 
     def _release(self, *, may_serve: bool) -> None:
         """Keep the process for another match, or end it."""

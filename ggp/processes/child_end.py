@@ -1,7 +1,7 @@
-"""The inner end of a child process of the player: lines in, lines out, a memory limit, and its end.
+"""The child's end of a link to its parent: requests in, answers and events out, a memory limit, and its end.
 
-Standard input is read in a thread of its own, so that its end is seen at once: then the server is dead, and
-the process ends with all that it has started.
+Standard input is read in a thread of its own, so that its end is seen at once: then the parent is dead, and
+the process ends with all that it has started. Messages are described in `ggp.processes.child`.
 """
 
 from __future__ import annotations
@@ -9,34 +9,132 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import json
+import logging
 import os
 import queue
 import select
 import signal
 import sys
 import threading
-from typing import BinaryIO
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO, TypeAlias
+
+log = logging.getLogger("ggp")
+
+MESSAGE_CHARACTERS = 2000
+TOO_DEEP = "the rules are nested too deeply"
+FULL = "stopped: the rules need too much memory"
+FULL_STATUS = 3
+"""Exit code after running out of memory."""
+
+Mistakes: TypeAlias = tuple[type[Exception], ...]
+Methods: TypeAlias = Mapping[str, Callable[..., Any]]
 
 
-class LineQueue:
-    """Lines as they arrive; the process ends with its input."""
+class RequestError(Exception):
+    """A request that cannot be met; its text is shown to the user.
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        threading.Thread(target=self._read, args=(stream,), daemon=True).start()
+    >>> str(RequestError("it is not your turn"))
+    'it is not your turn'
+    """
 
-    def _read(self, stream: BinaryIO) -> None:
-        for line in stream:
-            self._lines.put(line)
+
+class Parent:
+    """The process that has started this one; its requests are received from the moment this is made.
+
+    Any thread may send. What libraries print goes to standard error.
+    """
+
+    def __init__(self) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts of a terminal are meant for the parent
+        self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._out, self._lock, self._pid = os.fdopen(os.dup(1), "wb"), threading.Lock(), os.getpid()
+        os.dup2(2, 1)
+        threading.Thread(target=self._receive, args=(sys.stdin.buffer,), daemon=True).start()
+
+    def _receive(self, stream: BinaryIO) -> None:
+        try:
+            for line in stream:
+                self._requests.put(json.loads(line))
+        except MemoryError:
+            end_process_group(FULL_STATUS)
         end_process_group()
 
-    def is_empty(self) -> bool:
-        """Whether no line is waiting."""
-        return self._lines.empty()
+    def put(self, item: object) -> None:
+        """Put something else between the requests."""
+        self._requests.put(item)
 
-    def wait(self) -> bytes:
-        """The next line, as soon as there is one."""
-        return self._lines.get()
+    def has_requests(self) -> bool:
+        """Whether a request has arrived that `next` has not returned."""
+        return not self._requests.empty()
+
+    def next(self, timeout: float | None = None) -> Any:
+        """The next request, as soon as there is one. Raises queue.Empty after `timeout` seconds."""
+        return self._requests.get(timeout=timeout)
+
+    def next_all(self) -> list[Any]:
+        """Everything that has arrived, as soon as there is something."""
+        requests = [self.next()]
+        while self.has_requests():
+            requests.append(self.next())
+        return requests
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send an answer or event; the process ends if it is not read. Raises TypeError, ValueError."""
+        line = json.dumps(message).encode() + b"\n"
+        if os.getpid() != self._pid:  # a process that an author's code has forked
+            return
+        with self._lock:
+            try:
+                self._out.write(line)
+                self._out.flush()
+            except (OSError, ValueError):
+                end_process_group()
+
+    def send_event(self, event: str, **values: Any) -> None:
+        """Send an event."""
+        self.send({"event": event, **values})
+
+    def answer(self, request: dict[str, Any], methods: Methods, mistakes: Mistakes) -> None:
+        """Answer a request by the method that it names; the process ends when its memory is full.
+
+        mistakes   errors that are explained to the user, besides RequestError; others are logged and answered
+                   too: they cost one request, and not the match
+        """
+        reply: dict[str, Any] = {"number": request.pop("number", None)}
+        try:
+            reply["result"] = methods[request.pop("do")](**request)
+        except MemoryError:
+            reply |= {"error": FULL, "is_full": True}
+        except Exception as error:
+            reply["error"] = sentence(error, mistakes)
+        if reply["number"] is not None:
+            self.send(reply)
+        if "is_full" in reply:
+            end_process_group(FULL_STATUS)
+
+
+def sentence(error: Exception, mistakes: Mistakes) -> str:
+    """What a user is shown of an error; the traceback of one that is not foreseen goes to the log.
+
+    >>> sentence(ValueError("no date"), (ValueError,))
+    'no date'
+    """
+    if isinstance(error, (RequestError, *mistakes)):
+        return str(error)[:MESSAGE_CHARACTERS]
+    if isinstance(error, RecursionError):
+        return TOO_DEEP
+    log.error("request failed", exc_info=error)
+    return f"a mistake of the program, not yours: {type(error).__name__}: {error}"[:MESSAGE_CHARACTERS]
+
+
+def serve(parent: Parent, methods: Methods, mistakes: Mistakes, mebibytes: int) -> None:
+    """Answer requests until the input ends, under a memory limit."""
+    limit_memory(mebibytes)
+    gc.freeze()  # what is imported stays: going through it all takes longer than a click may
+    while True:
+        parent.answer(parent.next(), methods, mistakes)
 
 
 def guard_group() -> None:
@@ -61,19 +159,6 @@ def guard_group() -> None:
         end.register(0, 0)
         end.poll()
     os.killpg(0, signal.SIGKILL)
-
-
-def take_stdin() -> BinaryIO:
-    """Standard input, without the interrupts of a terminal that are meant for the server."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return sys.stdin.buffer
-
-
-def take_stdout() -> BinaryIO:
-    """Reserve standard output for lines to the server: what libraries print goes to standard error."""
-    stream = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return stream
 
 
 def limit_memory(mebibytes: int) -> None:

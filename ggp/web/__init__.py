@@ -8,13 +8,14 @@ server            routes and pages
 access            token, Host and Origin: which requests are answered
 connections       accept connections within limits
 sessions          what one browser has open, and the limits on it
-requests          the child's end: requests in, replies and events out
-match_process     one match: seats, moves, agents
+match_process     the process of one match: requests in, events out
+shown_match       one match: played here, a record, or played elsewhere; what is shown of it
+seats             who may take a seat
+changes           what has changed from one state to the next
 match_history     the states of a match, and the moves committed for the next
 agent_thread      the searches of a match
 match_review      what searches expect at every choice of a match that is over
 match_export      a match as a record or an animation
-followed_match    one match that a manager or a player of this machine plays elsewhere
 live_page         the running matches of a manager or a player: events for live_server
 live_server       their page
 match_view        one state of a match as JSON; what the rules hide stays hidden

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gdl.errors import GdlError
+from gdl.program import Program
 from ggp.beliefs.observation import Observation
-from ggp.engines.loading import load
+from ggp.engines.loading import make_game
 from ggp.game import Game, GameError, Move, Role, hides_information
 from ggp.match.player import MatchSetup, Player, PlayerError
 from ggp.players.factory import make_player
@@ -61,17 +62,21 @@ class Finding:
     report: dict[str, Any] | None = None
     error: str = ""
 
+    @property
+    def expectation(self) -> float | None:
+        """The goal that the search expects."""
+        return None if self.report is None else self.report["expectation"]
+
 
 class AgentThread:
     """Searches for one match; `found` is called in the thread with every Finding.
 
-    rules   text of the rule sheet
-    seed    of all searches
+    seed   of all searches
     """
 
-    def __init__(self, rules: str, seed: int, found: Callable[[Finding], None]) -> None:
+    def __init__(self, program: Program, seed: int, found: Callable[[Finding], None]) -> None:
         self.generation = 0
-        self._rules, self._seed, self._found = rules, seed, found
+        self._program, self._seed, self._found = program, seed, found
         self._tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
         self._game: Game[Any] | None = None
         self._states: list[tuple[tuple[Move, ...] | None, Hashable]] = []
@@ -121,7 +126,7 @@ class AgentThread:
 
     def _do(self, task: Task) -> None:
         if self._game is None:
-            self._game = load(self._rules, engine="auto", name="rules")
+            self._game = make_game(self._program, "rules", "auto")
             self._states = [(None, self._game.initial_state())]
         player = self._player(task)
         if hides_information(self._game):

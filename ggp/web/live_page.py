@@ -5,20 +5,16 @@ Events are handed to a thread, and never waited for: a page that hangs or dies c
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import json
-import queue
 import socket
-import subprocess
 import threading
-import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
 from ggp.match.referee import Moment
-from ggp.processes.child_process import WorkClock
-from ggp.processes.isolation import isolated_command, isolated_environment
+from ggp.processes.child import Child, ChildError
 
 _MODULE = "ggp.web.live_server"
 _WAITING_EVENTS = 10_000
@@ -26,7 +22,6 @@ _WAITING_EVENTS = 10_000
 
 _READY_SECONDS = 30.0
 """Work of the process until it says where the page is."""
-_END_SECONDS = 2.0
 
 
 class PageError(Exception):
@@ -42,31 +37,19 @@ class LivePage:
 
     def __init__(self, port: int, say: Callable[[str], None]) -> None:
         self.address = ""
-        self._port = port
-        self._say = say
-        self._lines: queue.Queue[bytes] = queue.Queue(_WAITING_EVENTS)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._is_gone = False
+        self._port, self._say = port, say
+        self._child: Child | None = None
+        self._has_ended = threading.Event()
 
     def __enter__(self) -> Self:
         """Start the page and wait for its `address`. Raises PageError."""
         try:
-            process = self._process = subprocess.Popen(
-                isolated_command(_MODULE, str(self._port or _free_port())),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=isolated_environment(),
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise PageError(f"no process for the page: {error}") from None
-        line = _first_line(process)
-        reply = json.loads(line) if line else {"error": "the page does not start"}
-        if "error" in reply:
+            child = self._child = Child(_MODULE, on_event=self._note_end)
+            listening = child.ask("listen", port=self._port or _free_port())
+            self.address = asyncio.run(child.answer(listening, _READY_SECONDS))
+        except ChildError as error:
             self.close()
-            raise PageError(reply["error"])
-        self.address = reply["address"]
-        threading.Thread(target=self._write, args=(process,), daemon=True).start()
+            raise PageError(str(error)) from None
         return self
 
     def __exit__(
@@ -75,51 +58,35 @@ class LivePage:
         self.close()
 
     def close(self) -> None:
-        """End the page: the end of its input is enough, killing makes sure."""
-        self._is_gone = True
-        process = self._process
-        if process is None:
-            return
-        process.terminate()
-        try:
-            process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        """End the page."""
+        self._has_ended.set()
+        if self._child is not None:
+            self._child.close()
 
     def send(self, match: int, event: Mapping[str, Any]) -> None:
         """Pass an event of `live_server` on, at once. May be called from any thread."""
-        if self._is_gone:
+        if self._has_ended.is_set() or self._child is None:
             return
-        try:
-            self._lines.put_nowait(json.dumps({"match": match, **event}).encode() + b"\n")
-        except queue.Full:
+        arguments = dict(event)
+        self._child.tell(arguments.pop("event"), match=match, **arguments)
+        if self._child.unsent_count > _WAITING_EVENTS:
             self._give_up("it does not keep up with the match")
 
-    def _write(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdin is not None
-        while not self._is_gone:
-            line = self._lines.get()
-            try:
-                process.stdin.write(line)
-                process.stdin.flush()
-            except (OSError, ValueError):
-                self._give_up("its process has died")
+    def _note_end(self, event: Mapping[str, Any], line: str) -> None:
+        if event["event"] == "gone" and self.address:
+            self._give_up("its process has died")
 
     def _give_up(self, why: str) -> None:
-        if not self._is_gone:
-            self._is_gone = True
+        if not self._has_ended.is_set():
+            self._has_ended.set()
             self._say(f"the page has ended: {why}")
-            if self._process is not None:
-                self._process.kill()
+            if self._child is not None:
+                self._child.kill()
 
     def wait_until_interrupted(self) -> None:
         """Keep the page after the end of a match, until Ctrl-C or its own end."""
         with contextlib.suppress(KeyboardInterrupt):
-            while not self._is_gone:
-                if self._process is not None and self._process.poll() is not None:
-                    self._give_up("its process has died")
-                time.sleep(0.2)
+            self._has_ended.wait()
 
 
 class MomentFeed:
@@ -162,20 +129,6 @@ class MomentFeed:
         if moment.is_over:
             note = f"The match was aborted: {record.fault}" if record.is_aborted else ""
             self._send({"event": "stop", "note": note})
-
-
-def _first_line(process: subprocess.Popen[bytes]) -> bytes:
-    """What the page says first; empty if it ends, or is ended because it works for too long."""
-    assert process.stdout is not None
-    found: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    stdout, clock = process.stdout, WorkClock(process.pid)
-    threading.Thread(target=lambda: found.put(stdout.readline()), daemon=True).start()
-    while True:
-        try:
-            return found.get(timeout=0.2)
-        except queue.Empty:
-            if clock.has_passed(_READY_SECONDS):
-                process.kill()
 
 
 def _free_port() -> int:

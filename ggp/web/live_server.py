@@ -1,16 +1,16 @@
-"""The page of matches that this machine plays elsewhere: `python -m ggp.web.live_server PORT`.
+"""The page of matches that this machine plays elsewhere: `python -m ggp.web.live_server`.
 
-`live_page` starts it for `ggp manage --page` and `ggp player --page`, and writes to its standard input, one
-JSON object a line. `match` is the number of a match, `event` one of
+`live_page` starts it for `ggp manage --page` and `ggp player --page`. The first request is `listen`, with a
+`port`; it is answered with the address of the page. All others have the number of a `match` and no answer:
 
-    open    rules, name, seats, role        as in `followed_match`
+    open    rules, name, seats, role        as `follow` in `match_process`
     step    step, terms, own_move           the same
     wait    roles                           the same
     think   role, report, is_done, move     how a search stands
     stop    note                            the match is over
 
-It answers with one line, `{"address": ...}` or `{"error": ...}`, and ends with its input. Pages only look: no
-request reaches the match itself. The process has the lowest priority, so that it takes no time from a search.
+Pages only look: no request reaches the match itself. The process has the lowest priority, so that it takes no
+time from a search.
 
     GET  /, /match/NUMBER, /static/FILE             pages
     GET  /api/live                                  the matches, newest first
@@ -25,20 +25,18 @@ import contextlib
 import json
 import math
 import os
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from aiohttp import web
 
-from ggp.processes.child_end import LineQueue, limit_memory, take_stdin, take_stdout
-from ggp.processes.child_link import ChildError, ChildLink
+from ggp.processes.child import ChildError
+from ggp.processes.child_end import Parent, limit_memory
 from ggp.web.access import Access
 from ggp.web.server import STATIC, WebServer, page, run_app
-from ggp.web.sessions import OpenMatch, SessionLimits
+from ggp.web.sessions import MATCH_MODULE, OpenMatch, SessionLimits
 
-FOLLOW_MODULE = "ggp.web.followed_match"
 KEPT_MATCHES = 8
 """Matches that can be looked at; the oldest that is over goes first."""
 
@@ -65,7 +63,7 @@ class LiveMatch:
         self.is_over = False
         self.problem = ""
         self._opening = dict(opening)
-        self._events: asyncio.Queue[dict[str, Any]] = asyncio.Queue(WAITING_EVENTS)
+        self._events: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(WAITING_EVENTS)
         self._task = asyncio.create_task(self._run())
 
     @property
@@ -73,27 +71,24 @@ class LiveMatch:
         """The name of the game, as far as it is known."""
         return str(self._opening["name"])
 
-    def put(self, event: dict[str, Any]) -> None:
+    def put(self, do: str, event: dict[str, Any]) -> None:
         """Take an event. One that cannot keep up loses its search reports first, and then ends."""
-        self.is_over = self.is_over or event["event"] == "stop"
-        if event["event"] == "think" and self._events.qsize() > WAITING_EVENTS // 2 and not event["is_done"]:
+        self.is_over = self.is_over or do == "stop"
+        if do == "think" and self._events.qsize() > WAITING_EVENTS // 2 and not event["is_done"]:
             return
         try:
-            self._events.put_nowait(event)
+            self._events.put_nowait((do, event))
         except asyncio.QueueFull:
             self.problem = "no longer shown: the page does not keep up with the match"
             self._task.cancel()
 
     async def _run(self) -> None:
         match = self.match
-        match.link = ChildLink(FOLLOW_MODULE, _LIMITS.mebibytes, match.receive)
         try:
-            await match.link.start()
-            match.about = await match.ask("open", self._opening, _STEP_SECONDS)
-            match.receive(await match.ask("snapshot", {}, _STEP_SECONDS))
+            await match.open(MATCH_MODULE, _LIMITS.mebibytes, "follow", self._opening, _STEP_SECONDS)
             self._on_open(match)
             while True:
-                await self._pass_on(await self._events.get())
+                await self._pass_on(*await self._events.get())
         except ChildError as error:
             self.is_over = True
             self.problem = f"cannot be shown: {error}"
@@ -101,16 +96,16 @@ class LiveMatch:
             self.is_over = True
             raise
         finally:
-            match.receive({"event": "gone"})
-            await match.link.close()
+            match.receive({"event": "gone"}, '{"event": "gone"}')
+            await match.close()
 
-    async def _pass_on(self, event: dict[str, Any]) -> None:
-        kind = event.pop("event")
-        if kind != "think":
-            await self.match.ask(kind, event, _STEP_SECONDS)
+    async def _pass_on(self, do: str, event: dict[str, Any]) -> None:
+        if do != "think":
+            await self.match.ask(do, event, _STEP_SECONDS)
             return
-        step = 0 if self.match.state is None else self.match.state["step"]
-        self.match.receive({"event": "think", "step": step, "is_yours": False, **event})
+        step = self.match.state.get("step", 0)
+        thought = {"event": "think", "step": step, "is_yours": False, **event}
+        self.match.receive(thought, json.dumps(thought))
         goal = event["report"].get("expectation")
         if event["is_done"] and goal is not None:
             await self.match.ask("expect", {"role": event["role"], "goal": goal}, _STEP_SECONDS)
@@ -151,16 +146,14 @@ class LiveServer:
         yield
         await asyncio.gather(*(match.close() for match in self._matches.values()), return_exceptions=True)
 
-    def take(self, line: bytes) -> None:
+    def take(self, event: dict[str, Any]) -> None:
         """Take an event; call it in the event loop."""
-        event = json.loads(line)
-        number = event.pop("match")
-        if event["event"] == "open":
-            del event["event"]
+        do, number = event.pop("do"), event.pop("match")
+        if do == "open":
             self._make_room()
             self._matches[number] = LiveMatch(number, event, self._show)
         elif number in self._matches:
-            self._matches[number].put(event)
+            self._matches[number].put(do, event)
 
     def _show(self, match: OpenMatch) -> None:
         self._server.sessions.shared[match.name] = match
@@ -183,7 +176,7 @@ class LiveServer:
 
 
 def _summary(match: LiveMatch) -> dict[str, Any]:
-    about, state = match.match.about, match.match.state or {}
+    about, state = match.match.about, match.match.state
     return {
         "id": match.match.name,
         "name": match.name,
@@ -201,31 +194,28 @@ def _standing(match: LiveMatch, state: Mapping[str, Any]) -> str:
 
 def main() -> None:
     """Serve until the input ends."""
-    lines, stream = LineQueue(take_stdin()), take_stdout()
+    parent = Parent()
     limit_memory(_MEBIBYTES)
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
-    access = Access("127.0.0.1", int(sys.argv[1]))
-
-    def say(message: Mapping[str, str]) -> None:
-        stream.write(json.dumps(message).encode() + b"\n")
-        stream.flush()
-
+    listen = parent.next()
+    access = Access("127.0.0.1", listen["port"])
     try:
-        asyncio.run(_serve(access, lines, say))
+        asyncio.run(_serve(access, parent, listen["number"]))
     except OSError as error:
-        say({"error": f"cannot listen on {access.host}:{access.port}: {error.strerror or error}"})
+        why = f"cannot listen on {access.host}:{access.port}: {error.strerror or error}"
+        parent.send({"number": listen["number"], "error": why})
 
 
-async def _serve(access: Access, lines: LineQueue, say: Callable[[Mapping[str, str]], None]) -> None:
+async def _serve(access: Access, parent: Parent, number: int) -> None:
     server, loop = LiveServer(access), asyncio.get_running_loop()
 
     def receive() -> None:
         while True:
-            loop.call_soon_threadsafe(server.take, lines.wait())
+            loop.call_soon_threadsafe(server.take, parent.next())
 
     def begin() -> None:
-        say({"address": access.address})
+        parent.send({"number": number, "result": access.address})
         threading.Thread(target=receive, daemon=True).start()
 
     await run_app(server.make_app(), access, begin)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ggp.analysis.board_animation import animated_svg
 from ggp.analysis.picture import Picture
 from ggp.match.record import MatchRecord, Step
+from ggp.processes.child_end import RequestError
 from ggp.web.match_history import MatchHistory
-from ggp.web.requests import RequestError
 
 ANIMATED_STEPS = 1000
 """Most steps of a match that is drawn as an animation."""

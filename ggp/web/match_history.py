@@ -20,10 +20,11 @@ KEPT_LEGAL = 12
 class Step:
     """One joint move, and what followed. `percepts` and `values` have one entry per role in role order.
 
-    values   what the searches expected that chose the moves; None without a search
+    joint_move   None for moves that are not known, see `MatchHistory.note`
+    values       what the searches expected that chose the moves; None without a search
     """
 
-    joint_move: tuple[Move, ...]
+    joint_move: tuple[Any, ...]
     state: Hashable
     percepts: tuple[tuple[Term, ...], ...]
     values: tuple[float | None, ...]
@@ -100,11 +101,14 @@ class MatchHistory:
         self.steps.append(Step(tuple(joint_move), after, percepts, known))
         self.committed, self.expected = {}, {}
 
+    def note(self, role: Role, own_move: Move | None, percepts: tuple[Term, ...]) -> None:
+        """Add a step of which only `role`'s move and percepts are known; the state stays the initial one."""
+        seats, nothing = [each == role for each in self.game.roles], (None,) * len(self.game.roles)
+        moves = tuple(own_move if is_own else None for is_own in seats)
+        seen = tuple(percepts if is_own else () for is_own in seats)
+        self.steps.append(Step(moves, self.game.initial_state(), seen, nothing))
+
     def undo(self, count: int) -> None:
         """Take back the last `count` joint moves and what is committed."""
         del self.steps[len(self.steps) - count :]
         self.committed, self.expected = {}, {}
-
-    def joint_moves(self) -> list[tuple[Move, ...]]:
-        """All joint moves so far."""
-        return [step.joint_move for step in self.steps]

@@ -14,7 +14,7 @@ from gdl.terms import Term
 from ggp.analysis.figures import Line, words_of
 from ggp.analysis.picture import Picture
 from ggp.analysis.sheet_comment import read_comment
-from ggp.game import Game, Role
+from ggp.game import Role
 from ggp.match.outcome import outcome_text
 from ggp.web.board_markup import board_markup, cell_name
 from ggp.web.click_paths import click_paths
@@ -106,7 +106,7 @@ def moves_view(history: MatchHistory, person: Role | None) -> list[list[str | No
     roles = history.game.roles
     return [
         [
-            words_of(move) if person is None or role == person else None
+            words_of(move) if move is not None and person in (None, role) else None
             for role, move in zip(roles, step.joint_move, strict=True)
         ]
         for step in history.steps
@@ -119,10 +119,8 @@ def percepts_view(history: MatchHistory, person: Role) -> list[list[str]]:
     return [[words_of(term) for term in step.percepts[index]] for step in history.steps]
 
 
-def outcome(game: Game[Any], history: MatchHistory) -> str:
-    """The result in words; empty while the match runs."""
-    if not history.is_over:
-        return ""
+def outcome(history: MatchHistory) -> str:
+    """The result of a match that is over, in words."""
     if history.is_cut:
         return "no result: the match is too long"
-    return outcome_text([str(role) for role in game.roles], history.goals())
+    return outcome_text([str(role) for role in history.game.roles], history.goals())

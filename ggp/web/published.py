@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 from urllib.parse import quote
 
@@ -40,6 +41,7 @@ from ggp.tournament.tables import (
     ratings_table,
     scores_between,
 )
+from ggp.web.changes import changes
 from ggp.web.match_view import state_view
 from ggp.web.rating_chart import history_chart, whisker
 
@@ -105,12 +107,7 @@ class _Views:
         for number, (step, facts) in enumerate(zip(record.steps, states, strict=True)):
             is_over = number == last and record.is_completed
             view = state_view(picture, facts, states[number - 1] if number else None, is_over=is_over)
-            view["board"] = view["board"].split("\n")
-            changed = {key: value for key, value in view.items() if before.get(key) != value}
-            if "board" in changed and len(before.get("board", ())) == len(view["board"]):
-                pairs = enumerate(zip(before["board"], view["board"], strict=True))
-                changed["board"] = {str(index): new for index, (old, new) in pairs if old != new}
-            before = view
+            changed, before = changes(before, view), view
             faults = ["" if fault is None else reason_of(fault) for fault in step.faults]
             steps.append({**changed, "moves": list(step.joint_move), "faults": faults})
         goals = [goal if isinstance(goal, int) else None for goal in record.goals or ()]
@@ -254,34 +251,23 @@ class Pages:
     def match_page(self, match: StoredMatch, data: dict[str, Any]) -> str:
         """A match that a script steps through."""
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-        body = (
-            f'<section class="play" aria-label="board"><p id="status" role="status" aria-live="polite">'
-            'The replay needs JavaScript.</p><div id="state"></div>'
-            '<div class="row steps"><button id="first" type="button" aria-label="first position">«</button>'
-            '<button id="back" type="button" aria-label="one step back">‹</button>'
-            '<input id="step" type="range" min="0" max="0" value="0" aria-label="step">'
-            '<button id="forward" type="button" aria-label="one step forward">›</button>'
-            '<button id="last" type="button" aria-label="last position">»</button>'
-            '<span id="step-text" class="faint"></span></div></section>'
-            '<aside><section class="card" id="log-box"><h2>Moves made</h2><ol id="log"></ol></section>'
-            "</aside>"
-            f'<script type="application/json" id="match">{text}</script><script src="replay.js"></script>'
-        )
+        body = _template("replay.html").substitute(match=text)
         return self._page(match.game, body, about=_score(match), sheet="match.css")
 
     def _page(self, title: str, body: str, about: str = "", sheet: str = "tournament.css") -> str:
-        name = escape(self.report.run.name)
-        links = f'<a href="index.html">{name}</a><a href="matches.html">Matches</a>'
-        return (
-            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{escape(title)}{'' if title == self.report.run.name else f' – {name}'}</title>\n"
-            '<link rel="icon" href="data:,">\n'
-            f'<link rel="stylesheet" href="base.css"><link rel="stylesheet" href="{sheet}">'
-            '<link rel="stylesheet" href="published.css">\n</head>\n<body>\n'
-            f'<header class="bar"><h1>{escape(title)}</h1><span class="faint">{escape(about)}</span>'
-            f"<nav>{links}</nav></header>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+        run, heading = escape(self.report.run.name), escape(title)
+        return _template("published.html").substitute(
+            title=heading if heading == run else f"{heading} – {run}",
+            heading=heading,
+            about=escape(about),
+            run=run,
+            sheet=sheet,
+            body=body,
         )
+
+
+def _template(name: str) -> Template:
+    return Template((_STATIC / name).read_text(encoding="utf-8"))
 
 
 def _score(match: StoredMatch) -> str:

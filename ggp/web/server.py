@@ -9,7 +9,8 @@
     POST /api/matches                                 open a match: game or rules, seats, seconds; or
                                                       a record; or store, run and match
     GET  /api/matches/ID                              what does not change during it
-    GET  /api/matches/ID/events                       server-sent events, the present state first
+    GET  /api/matches/ID/events                       server-sent events: the whole state first, then what
+                                                      has changed (`ggp.web.changes`)
     POST /api/matches/ID/{view,play,undo,think,review,record,animation,close}
     POST /api/matches/ID/again                        open a match with the same rules and seats
     POST /api/sheet/{check,format,prove}              the workbench
@@ -47,7 +48,7 @@ from gdl.syntax.parser import decode
 from ggp.analysis.sheet_comment import read_comment
 from ggp.engines.loading import game_folders
 from ggp.files import PACKAGE
-from ggp.processes.child_link import ChildError, ChildStartError
+from ggp.processes.child import ChildError, ChildGoneError, ChildStartError
 from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
 from ggp.web.connections import Connections, listeners
 from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
@@ -178,8 +179,11 @@ class WebServer:
         match error:
             case ChildStartError():
                 return 503, str(error)
+            case ChildGoneError():
+                why = str(error)
+                return 410, why if why.startswith(("stopped", "this", "the")) else f"stopped: {why}"
             case ChildError():
-                return 410 if error.is_gone else 400, str(error)
+                return 400, str(error)
             case UnknownStoreError():
                 return 404, str(error)
             case web.HTTPRequestEntityTooLarge():
@@ -267,17 +271,17 @@ class WebServer:
         session = self._session(request)
         data = await _json(request)
         if "record" in data or "store" in data:
-            text = _sheet(data, "record") if "record" in data else await self._stored_record(data)
+            text = _field(data, "record", str) if "record" in data else await self._stored_record(data)
             match = await self.sessions.open_match(session, "replay", {"text": text})
             return web.json_response({"id": match.name})
         if "game" in data:
             name = _field(data, "game", str)
             text = await asyncio.to_thread(read_rules, name)
         else:
-            text = _sheet(data, "rules")
+            text = _field(data, "rules", str)
             name = (read_comment(text).title or "your game")[:80]
         seats = _field(data, "seats", list, [])
-        if not all(isinstance(seat, str) and len(seat) <= 200 and _is_unicode(seat) for seat in seats):
+        if not all(isinstance(seat, str) and len(seat) <= 200 for seat in seats):
             raise web.HTTPBadRequest(text="seats are texts")
         match = await self.sessions.open_match(
             session,
@@ -349,7 +353,7 @@ class WebServer:
         if do not in _SHEET_REQUESTS:
             raise web.HTTPNotFound(text=f"nothing is known about {do!r}")
         seconds = _SHEET_REQUESTS[do] or self.limits.answer_seconds
-        rules = _sheet(await _json(request), "rules")
+        rules = _field(await _json(request), "rules", str)
         if do == "evaluate":
             return web.json_response(await self.sessions.evaluate(rules, seconds))
         found = await self.sessions.ask_sheets(self._session(request), do, rules, seconds)
@@ -403,17 +407,14 @@ def known_games() -> list[dict[str, str]]:
     >>> next(game["kind"] for game in known_games() if game["name"] == "hanoi")
     'puzzle'
     """
-    found: dict[str, dict[str, str]] = {}
-    for folder in game_folders():
-        for path in folder.glob("*.kif"):
-            with contextlib.suppress(OSError, ValueError):
-                comment = read_comment(decode(path.read_bytes()))
-                known = {key: comment.fields.get(key, "") for key in ("roles", "kind", "value")}
-                about = " ".join(comment.rules)
-                found.setdefault(
-                    path.stem, {"name": path.stem, "title": comment.title, "about": about, **known}
-                )
-    return [found[name] for name in sorted(found)]
+    found = []
+    for name, path in sorted(_sheets().items()):
+        with contextlib.suppress(OSError, ValueError):
+            comment = read_comment(decode(path.read_bytes()))
+            known = {key: comment.fields.get(key, "") for key in ("roles", "kind", "value")}
+            about = " ".join(comment.rules)
+            found.append({"name": name, "title": comment.title, "about": about, **known})
+    return found
 
 
 def read_rules(name: str) -> str:
@@ -423,11 +424,16 @@ def read_rules(name: str) -> str:
     Traceback (most recent call last):
     aiohttp.web_exceptions.HTTPNotFound: Not Found
     """
-    for folder in game_folders():
-        for path in folder.glob("*.kif"):
-            if path.stem == name:
-                return decode(path.read_bytes())
-    raise web.HTTPNotFound(text="there is no game of this name")
+    path = _sheets().get(name)
+    if path is None:
+        raise web.HTTPNotFound(text="there is no game of this name")
+    return decode(path.read_bytes())
+
+
+def _sheets() -> dict[str, Path]:
+    """The sheets by the names of their games; of two of a name, that of the first folder."""
+    folders = reversed(list(game_folders()))
+    return {path.stem: path for folder in folders for path in folder.glob("*.kif")}
 
 
 def page(name: str) -> Handler:
@@ -476,6 +482,10 @@ async def _json(request: web.Request) -> dict[str, Any]:
         raise web.HTTPBadRequest(text="not JSON in UTF-8") from None
     if not isinstance(data, dict):
         raise web.HTTPBadRequest(text="a JSON object is expected")
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise web.HTTPBadRequest(text="a text holds half a character (a lone surrogate)") from None
     return data
 
 
@@ -490,24 +500,8 @@ def _field(data: dict[str, Any], name: str, kind: type, default: Any = None) -> 
     return value
 
 
-def _sheet(data: dict[str, Any], name: str) -> str:
-    """A field that holds rules or a record: text that can be written as UTF-8. Raises HTTPBadRequest."""
-    text = str(_field(data, name, str))
-    if not _is_unicode(text):
-        raise web.HTTPBadRequest(text=f"{name!r} holds half a character (a lone surrogate)")
-    return text
-
-
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class _Protocol(web.RequestHandler):

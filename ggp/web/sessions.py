@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ggp.processes.child_link import ChildError, ChildLink
+from ggp.processes.child import Child, ChildError, ChildGoneError
+from ggp.web.changes import merged
 
 MATCH_MODULE = "ggp.web.match_process"
 SHEET_MODULE = "ggp.web.sheet_process"
@@ -44,27 +45,24 @@ class SessionLimits:
 
 @dataclass(eq=False)
 class OpenMatch:
-    """A match, its process, the last state as data and as JSON, and the pages that follow it.
+    """A match, its process, and the pages that follow it.
 
+    about    what does not change
     opened   what it was opened with, to play the same again; empty for records
+    state    the last state as data; empty before there is one
     """
 
     name: str
-    link: ChildLink | None = None
+    child: Child | None = None
     about: dict[str, Any] = field(default_factory=dict)
     opened: Mapping[str, Any] = field(default_factory=dict)
-    state: dict[str, Any] | None = None
-    state_text: str = ""
+    state: dict[str, Any] = field(default_factory=dict)
     followers: set[asyncio.Queue[str | None]] = field(default_factory=set)
 
-    def receive(self, event: dict[str, Any], text: str = "") -> None:
-        """Pass an event on to every page.
-
-        text   the event as JSON, if it is known: that of 2,000 moves takes long to write
-        """
-        text = text or json.dumps(event)
+    def receive(self, event: dict[str, Any], text: str) -> None:
+        """Pass an event, and its JSON, on to every page."""
         if event["event"] == "state":
-            self.state, self.state_text = event, text
+            self.state = merged(self.state, event)
         for follower in tuple(self.followers):
             if follower.qsize() >= _FOLLOWER_EVENTS:
                 self.followers.discard(follower)
@@ -73,28 +71,36 @@ class OpenMatch:
                 follower.put_nowait(text)
 
     def follow(self) -> asyncio.Queue[str | None]:
-        """A new queue of events, the last state and the end of the process included."""
+        """A new queue of events, the whole state first, and the end of the process."""
         follower: asyncio.Queue[str | None] = asyncio.Queue()
-        if self.state is not None:
-            follower.put_nowait(self.state_text)
-        if self.link is not None and self.link.is_gone:
+        if self.state:
+            follower.put_nowait(json.dumps(self.state))
+        if self.child is not None and self.child.is_gone:
             follower.put_nowait('{"event": "gone"}')
         self.followers.add(follower)
         return follower
 
+    async def open(
+        self, module: str, mebibytes: int, do: str, arguments: Mapping[str, Any], seconds: float
+    ) -> None:
+        """Start the process. Raises ChildError."""
+        self.child = Child(module, str(mebibytes), on_event=self.receive)
+        self.about = await self.ask(do, arguments, seconds)
+        await self.ask("show", {}, seconds)
+
     async def ask(self, do: str, arguments: Mapping[str, Any], seconds: float) -> Any:
         """Ask the process. Raises ChildError."""
-        if self.link is None:
-            raise ChildError("the match is not open", is_gone=True)
-        return await self.link.ask(do, arguments, seconds)
+        if self.child is None:
+            raise ChildGoneError("the match is not open")
+        return await self.child.answer(self.child.ask(do, **arguments), seconds)
 
     async def close(self) -> None:
         """End the process; players over HTTP are told first."""
-        if self.link is not None:
+        if self.child is not None:
             if self.about.get("has_remote_players"):
                 with contextlib.suppress(ChildError):
-                    await self.link.ask("abort", {}, _ABORT_SECONDS)
-            await self.link.close()
+                    await self.ask("abort", {}, _ABORT_SECONDS)
+            await self.child.aclose()
 
 
 @dataclass(eq=False)
@@ -104,7 +110,7 @@ class Session:
     name: str
     used: float
     matches: OrderedDict[str, OpenMatch] = field(default_factory=OrderedDict)
-    sheets: ChildLink | None = None
+    sheets: Child | None = None
     sheet_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     has_ended: bool = False
 
@@ -116,13 +122,13 @@ class Session:
     def require_open(self) -> None:
         """Raise ChildError after the end of the session: nothing would end a process that it starts."""
         if self.has_ended:
-            raise ChildError("this session has ended: too many browsers use the page", is_gone=True)
+            raise ChildGoneError("this session has ended: too many browsers use the page")
 
     async def close(self) -> None:
         """End all processes."""
         self.has_ended = True
-        links = [match.link for match in self.matches.values()] + [self.sheets]
-        await asyncio.gather(*(link.close() for link in links if link is not None))
+        children = [match.child for match in self.matches.values()] + [self.sheets]
+        await asyncio.gather(*(child.aclose() for child in children if child is not None))
         self.matches.clear()
 
 
@@ -169,12 +175,9 @@ class Sessions:
             await session.matches.popitem(last=False)[1].close()
         session.require_open()
         match = OpenMatch(secrets.token_urlsafe(9), opened=arguments if do == "open" else {})
-        match.link = ChildLink(MATCH_MODULE, self.limits.mebibytes, match.receive)
         session.matches[match.name] = match
         try:
-            await match.link.start()
-            match.about = await match.ask(do, arguments, self.limits.answer_seconds)
-            match.receive(await match.ask("snapshot", {}, self.limits.answer_seconds))
+            await match.open(MATCH_MODULE, self.limits.mebibytes, do, arguments, self.limits.answer_seconds)
         except ChildError:
             session.matches.pop(match.name, None)
             await match.close()
@@ -185,17 +188,9 @@ class Sessions:
         """Ask the session's process for rule sheets; a killed one is replaced. Raises ChildError."""
         async with session.sheet_lock:
             session.require_open()
-            link = session.sheets
-            try:
-                if link is None or link.is_gone:
-                    link = session.sheets = ChildLink(SHEET_MODULE, self.limits.sheet_mebibytes)
-                    await link.start()
-                return await link.ask(do, {"rules": rules}, seconds)
-            except ChildError as error:
-                if error.is_gone and link is not None:
-                    await link.close()
-                    session.sheets = None
-                raise
+            if session.sheets is None or session.sheets.is_gone:
+                session.sheets = Child(SHEET_MODULE, str(self.limits.sheet_mebibytes))
+            return await session.sheets.answer(session.sheets.ask(do, rules=rules), seconds)
 
     async def evaluate(self, rules: str, seconds: float) -> Any:
         """Have a sheet evaluated in a process of its own, one at a time. Raises ChildError.
@@ -203,12 +198,11 @@ class Sessions:
         The process uses all cores, and the kernels of the search need more memory than a sheet.
         """
         async with self._evaluating:
-            link = ChildLink(SHEET_MODULE, self.limits.mebibytes)
+            child = Child(SHEET_MODULE, str(self.limits.mebibytes))
             try:
-                await link.start()
-                return await link.ask("evaluate", {"rules": rules}, seconds)
+                return await child.answer(child.ask("evaluate", rules=rules), seconds)
             finally:
-                await link.close()
+                await child.aclose()
 
     async def end_idle(self) -> None:
         """End the sessions that nobody uses."""

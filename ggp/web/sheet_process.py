@@ -26,11 +26,10 @@ from ggp.analysis.state_view import show
 from ggp.analysis.svg import svg_document, svg_text
 from ggp.engines.loading import load
 from ggp.game import GameError
-from ggp.processes.child_end import LineQueue
+from ggp.processes.child_end import Parent, serve
 from ggp.validation.output import to_json
 from ggp.validation.sheet import validate
 from ggp.web.match_view import state_view
-from ggp.web.requests import Wire, answer, serve
 
 FINDING_LIMIT = 200
 PROOF_SECONDS = 10.0
@@ -133,19 +132,15 @@ def judge(rules: str) -> dict[str, Any]:
     return evaluate(game, terms).to_dict()
 
 
-def run(lines: LineQueue, wire: Wire) -> None:
-    """Answer requests in order."""
-    methods: dict[str, Callable[..., Any]] = {
-        "check": check,
-        "format": lambda rules: format_kif(rules),
-        "prove": prove,
-        "picture": picture,
-        "validate": examine,
-        "evaluate": judge,
-    }
-    while True:
-        wire.send(answer(lines.wait(), methods))
+_METHODS: dict[str, Callable[..., Any]] = {
+    "check": check,
+    "format": lambda rules: format_kif(rules),
+    "prove": prove,
+    "picture": picture,
+    "validate": examine,
+    "evaluate": judge,
+}
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]), run)
+    serve(Parent(), _METHODS, (GdlError, GameError), int(sys.argv[1]))

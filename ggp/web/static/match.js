@@ -1,12 +1,13 @@
 // One match: the board, one's moves, what the search thinks, and the way back through the steps.
-import { element, find, inkOf, request, showState } from "./page.js";
+import { element, find, inkOf, merged, request, showState } from "./page.js";
 
 const id = location.pathname.split("/").pop();
 const api = `/api/matches/${id}`;
 const ROWS = 6;
 const LISTED = 200; // moves listed at once
 let about = { roles: [], seats: [] };
-let live = null; // the last event `state`
+let state = {}; // the last state as the server describes it
+let live = null; // the same, with moves as objects
 let shown = null; // the step on the board; null: the last one
 let clicks = []; // cells clicked for the move in the making
 let best = null; // move of the hint
@@ -345,6 +346,7 @@ function watchAgents(event) {
 }
 
 function receive(event) {
+  if (event.event === "state") event = state = merged(state, event);
   watchAgents(event);
   if (event.event !== "failed") problem("");
   if (event.event === "state") {

@@ -33,6 +33,18 @@ export function element(tag, attributes = {}, ...children) {
 
 export const find = (id) => document.getElementById(id);
 
+/** A state after the changes of an event `state` (see changes.py): lists and texts of many lines may be patched. */
+export function merged(before, { patches, ...changed }) {
+  const state = { ...before, ...changed };
+  for (const [key, { length, at }] of Object.entries(patches ?? {})) {
+    const isText = typeof before[key] === "string";
+    const known = isText ? before[key].split("\n") : before[key];
+    const entries = Array.from({ length }, (_, place) => place in at ? at[place] : known[place]);
+    state[key] = isText ? entries.join("\n") : entries;
+  }
+  return state;
+}
+
 const INKS = { blue: 0, red: 1, green: 2, yellow: 3, white: -1, black: -1 };
 
 /** The number of the ink of a role, by its name if that is a color; -1: plain. */

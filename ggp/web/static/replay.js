@@ -1,15 +1,7 @@
 // A published match: its steps are in the page, each with what differs from the one before.
 const match = JSON.parse(find("match").textContent);
 const states = [];
-for (const step of match.steps) {
-  const before = states.at(-1);
-  const state = { ...before, ...step };
-  if (step.board && !Array.isArray(step.board)) {
-    state.board = [...before.board];
-    for (const [index, line] of Object.entries(step.board)) state.board[index] = line;
-  }
-  states.push(state);
-}
+for (const step of match.steps) states.push(merged(states.at(-1) ?? {}, step));
 let shown = 0;
 
 function movesText(step) {
@@ -27,7 +19,7 @@ function show(number) {
   shown = Math.max(0, Math.min(last, number));
   history.replaceState(null, "", `#${shown}`);
   const state = states[shown];
-  showState(find("state"), { ...state, board: state.board.join("\n") }, match.roles);
+  showState(find("state"), state, match.roles);
   find("status").textContent = shown === last ? match.outcome.charAt(0).toUpperCase() + match.outcome.slice(1) : shown ? movesText(state) : "The match begins";
   find("step").value = shown;
   find("step-text").textContent = `${shown} of ${last}`;

@@ -11,7 +11,6 @@ import pytest
 from gdl.terms import Symbol
 from ggp.player_server.match import PlayerMatch, SearchOptions
 from ggp.player_server.pending_play import Answer, KnownPosition
-from ggp.player_server.worker_messages import BestMove
 from ggp.protocol.messages import Play, Start
 
 BEFORE = {"step": 0, "state": 0, "legal": ["early", "other"], "is_cut": False, "note": ""}
@@ -25,15 +24,22 @@ class LateStates:
         self.never = never
         self.position = position
 
-    async def ask(self, request: str, **values: Any) -> Any:
+    async def _wait(self) -> None:
         await (asyncio.Event().wait() if self.never else asyncio.sleep(0.01))
-        return self.position["legal"][-1] if request == "search" else self.position
+
+    async def advance(self, *told: Any) -> KnownPosition:
+        await self._wait()
+        return KnownPosition.read(self.position)
+
+    async def search(self, *limits: float) -> str:
+        await self._wait()
+        return str(self.position["legal"][-1])
 
 
 class SilentWorker:
     """A search process that takes requests and sends nothing."""
 
-    def send(self, request: object) -> None:
+    def tell(self, do: str, **values: Any) -> None:
         """Take a request."""
 
 
@@ -48,8 +54,8 @@ def late_answer(
         match._states, match._worker = LateStates(never=not has_states, position=position), SilentWorker()
         match._position = KnownPosition.read(BEFORE)
         if worker_move is not None:
-            event = BestMove(0, worker_move, is_searched=False)
-            asyncio.get_running_loop().call_later(0.01, match._receive, match._worker, event)
+            event = {"event": "best", "ticket": 0, "move": worker_move, "is_searched": False}
+            asyncio.get_running_loop().call_later(0.01, match._receive, match._worker, event, "")
         now = time.monotonic()
         answer: Answer = await match.play(Play("m", (Symbol("early"),)), now, now + wait_seconds)
         return answer

@@ -1,7 +1,6 @@
 """Preparation of agents: afterwards a match of any kind loads no kernel."""
 
 import gc
-import io
 import os
 import subprocess
 import sys
@@ -11,11 +10,11 @@ from pathlib import Path
 import pytest
 from numba.core.dispatcher import Dispatcher
 
-from ggp.engines.loading import find_rules, load
+from gdl.program import pack
+from ggp.engines.loading import load
 from ggp.player_server import worker
 from ggp.player_server.preparation import prepare
-from ggp.player_server.worker import Outbox
-from ggp.player_server.worker_messages import PlayRequest, StartRequest
+from ggp.player_server.worker import PlayRequest, StartRequest
 
 pytestmark = pytest.mark.slow  # processes
 
@@ -39,10 +38,9 @@ def kernels():
 def play(agent, name):
     """The first two moves of a match as the search process plays it."""
     game = load(name, "reasoner")
-    request = StartRequest(
-        "m", find_rules(name).read_text(), str(game.roles[0]), agent, "auto", 2, 1, 1, 4096, False, 0.0
-    )
-    match = worker._start(request, Outbox(io.BytesIO()))
+    role = str(game.roles[0])
+    request = StartRequest(pack(game.program), "m", role, agent, "auto", 2, 1, 1, 4096, False, 0.0)
+    match = worker._start(request, lambda event, **values: None)
     match.play([PlayRequest(0, None, None, time.monotonic() + 1)])
     joint_move = [game.legal_moves(game.initial_state(), role)[0] for role in game.roles]
     match.play([PlayRequest(1, tuple(map(str, joint_move)), None, time.monotonic() + 1)])

@@ -19,12 +19,11 @@ from gdl.terms import Symbol
 from ggp.engines.loading import find_rules
 from ggp.match.player import PlayerSpecError
 from ggp.player_server.match import SearchOptions
+from ggp.player_server.process_pools import StatePool, WorkerPool, prepare_agent
 from ggp.player_server.server import PlayerOptions, check_options
-from ggp.player_server.state_link import StatePool
-from ggp.player_server.worker_link import WorkerPool, prepare_agent
 from ggp.protocol.messages import parse_term
 from tests.ggp.percept_games import COIN
-from tests.ggp.player_server.test_state_link import EXPLOSION
+from tests.ggp.player_server.test_state_process import EXPLOSION
 from tests.ggp.wire import QUICK, post, running_player
 
 pytestmark = pytest.mark.slow  # processes
@@ -124,15 +123,15 @@ def test_player_answers_a_repeated_start_again():
 
 def freeze_state_processes(server):
     """Stop the processes that wait for matches; the first takes the next one."""
-    for link in server._states._idle:
+    for link in server._states.idle:
         os.kill(link.pid, signal.SIGSTOP)
 
 
 def test_start_survives_the_death_of_the_process_that_reads_its_rules(caplog):
     async def scenario():
         async with running_player() as server:
-            await until(lambda: len(server._states._idle) == 2)
-            os.kill(server._states._idle[-1].pid, signal.SIGSTOP)
+            await until(lambda: len(server._states.idle) == 2)
+            os.kill(server._states.idle[-1].pid, signal.SIGSTOP)
             starting = asyncio.create_task(post(server.port, start()))
             await until(lambda: server.matches and server.matches["m"].state_pid)
             os.kill(server.matches["m"].state_pid, signal.SIGKILL)
@@ -141,29 +140,29 @@ def test_start_survives_the_death_of_the_process_that_reads_its_rules(caplog):
     ready, move = run(scenario())
     assert ready == "ready"
     assert move in legal_after()
-    assert "the process that reads the rules died; trying again" in caplog.text
+    assert "the state process died; starting another one" in caplog.text
 
 
 def test_start_whose_reader_dies_twice_says_so(caplog):
     async def scenario():
         async with running_player() as server:
-            await until(lambda: len(server._states._idle) == 2)
+            await until(lambda: len(server._states.idle) == 2)
             freeze_state_processes(server)
             starting = asyncio.create_task(post(server.port, start()))
-            for pid in [link.pid for link in reversed(server._states._idle)]:
+            for pid in [link.pid for link in reversed(server._states.idle)]:
                 await until(lambda: server.matches and server.matches["m"].state_pid == pid)  # noqa: B023
                 os.kill(pid, signal.SIGKILL)
             return await starting, list(server.matches)
 
     with caplog.at_level(logging.INFO):
         assert run(scenario()) == ("busy", [])
-    assert "cannot play: the process that reads the rules died twice" in caplog.text
+    assert "cannot play: the state process died again" in caplog.text
 
 
 def test_start_that_is_read_beyond_its_clock_is_kept_and_played():
     async def scenario():
         async with running_player() as server:
-            await until(lambda: len(server._states._idle) == 2)
+            await until(lambda: len(server._states.idle) == 2)
             freeze_state_processes(server)
             ready = await post(server.port, start(start_clock=0.5, play_clock=0.5))
             told = await post(server.port, "( INFO )")
@@ -204,6 +203,24 @@ def test_player_plays_a_match_to_its_end():
             return waiting, done, await post(server.port, f"( PLAY m ({third} noop) )")
 
     assert run(scenario()) == ("noop", "done", "busy")
+
+
+def test_state_process_that_dies_in_a_match_is_replaced(caplog):
+    async def scenario():
+        async with running_player() as server:
+            await post(server.port, start())
+            match = server.matches["m"]
+            first = await post(server.port, "( PLAY m NIL )")
+            await post(server.port, f"( PLAY m ( {first} noop ) )")
+            killed = match.state_pid
+            os.kill(killed, signal.SIGKILL)
+            move = next(move for move in legal_after((first, "noop"), role="o"))
+            third = await post(server.port, f"( PLAY m (noop {move}) )")
+            assert third in legal_after((first, "noop"), ("noop", move))
+            return match.step, match.state_pid not in (None, killed)
+
+    assert run(scenario()) == (2, True)
+    assert "the state process died; starting another one" in caplog.text
 
 
 def test_player_echoes_constants_as_received():
@@ -806,12 +823,12 @@ def test_search_process_serves_match_after_match_and_keeps_nothing_of_them():
         async with running_player(search=SearchOptions(agent=agent, seed=1)) as server:
             await server.prepare()
             for number, end in enumerate(["( STOP {} ({} noop) )", "( ABORT {} )", "( ABORT {} )"]):
-                await until(lambda: server._workers._idle)
+                await until(lambda: server._workers.idle)
                 await post(server.port, start(f"m{number}"))
                 pids.append(server.matches[f"m{number}"].worker_pid)
                 openings.append(await post(server.port, f"( PLAY m{number} NIL )"))
                 await post(server.port, end.format(f"m{number}", openings[-1]))
-            await until(lambda: server._workers._idle)
+            await until(lambda: server._workers.idle)
             return pids, openings
 
     pids, openings = run(scenario())
@@ -890,7 +907,7 @@ def test_search_processes_are_no_more_than_there_may_be_matches():
             pids = [match.worker_pid for match in server.matches.values()]
             for match_id in ("m1", "m2"):
                 await post(server.port, f"( ABORT {match_id} )")
-            await until(lambda: len(server._workers._idle) == 2)
+            await until(lambda: len(server._workers.idle) == 2)
             await post(server.port, start("m3"))
             return pids, server.matches["m3"].worker_pid
 

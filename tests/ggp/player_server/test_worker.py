@@ -1,35 +1,20 @@
 """The search process of a match, run in this process: requests in, events out. See also `test_server`."""
 
 import gc
-import io
 import random
 import threading
 import time
 
 import pytest
 
-from gdl.syntax.parser import parse_term
+from gdl.program import pack
+from gdl.syntax.parser import parse, parse_term
 from ggp.beliefs.tracker import make_tracker
 from ggp.engines import compilation
-from ggp.engines.loading import find_rules
+from ggp.engines.loading import find_rules, load
 from ggp.match.player import MatchSetup
 from ggp.player_server import worker
-from ggp.player_server.state_process import load_rules
-from ggp.player_server.worker import AgentMatch, Outbox
-from ggp.player_server.worker_messages import (
-    BestMove,
-    Decision,
-    Failed,
-    PlayRequest,
-    PonderRequest,
-    Progress,
-    Ready,
-    StartRequest,
-    StopRequest,
-    parse_event,
-    parse_request,
-    to_line,
-)
+from ggp.player_server.worker import AgentMatch, PlayRequest, StartRequest
 from ggp.players.factory import make_player
 from ggp.players.simple import LegalPlayer
 from ggp.protocol.messages import parse_message
@@ -46,24 +31,31 @@ class Cheat(LegalPlayer):
         return parse_term(ILLEGAL)
 
 
+class Events(list):
+    """What a search process sends to its server."""
+
+    def send(self, event, **values):
+        self.append({"event": event, **values})
+
+
 def events_of(player):
     game = Nim(7)
-    stream = io.BytesIO()
-    match = AgentMatch(player, make_tracker(game, game.roles[0], random.Random(0)), game, Outbox(stream))
+    events = Events()
+    match = AgentMatch(player, make_tracker(game, game.roles[0], random.Random(0)), game, events.send)
     deadline = time.monotonic() + 60
     player.start(MatchSetup("m", game, game.roles[0], 1.0, 1.0, 0), deadline)
     match.play([PlayRequest(5, None, None, deadline)])
-    return [parse_event(line) for line in stream.getvalue().splitlines()]
+    return events
 
 
 def test_worker_has_a_move_before_it_searches():
     first, last = events_of(LegalPlayer())
-    assert first == BestMove(5, last.move, is_searched=False)
-    assert last == Decision(5, last.move, None)
+    assert first == {"event": "best", "ticket": 5, "move": last["move"], "is_searched": False}
+    assert last == {"event": "move", "ticket": 5, "move": last["move"], "report": None, "fault": ""}
 
 
 def test_worker_replaces_and_logs_an_illegal_move(caplog):
-    moves = [event.move for event in events_of(Cheat())]
+    moves = [event["move"] for event in events_of(Cheat())]
     assert moves[-1] == moves[0] != ILLEGAL
     assert "cheat chose (take 99), which is not legal" in caplog.text
 
@@ -71,49 +63,20 @@ def test_worker_replaces_and_logs_an_illegal_move(caplog):
 def test_worker_survives_a_message_with_texts_that_are_not_terms():
     """The server reads them as symbols, whose text is sent to the worker."""
     game = Nim(7)
-    stream = io.BytesIO()
-    match = AgentMatch(
-        LegalPlayer(), make_tracker(game, game.roles[0], random.Random(0)), game, Outbox(stream)
-    )
+    events = Events()
+    tracker = make_tracker(game, game.roles[0], random.Random(0))
+    match = AgentMatch(LegalPlayer(), tracker, game, events.send)
     deadline = time.monotonic() + 60
     match.player.start(MatchSetup("m", game, game.roles[0], 1.0, 1.0, 0), deadline)
     message = parse_message("(PLAY m (((take)) ?x))")
     terms = tuple(map(str, message.terms))
     match.play([PlayRequest(5, terms, "((take))", deadline)])
-    assert isinstance(parse_event(stream.getvalue().splitlines()[-1]), Decision)
+    assert events[-1]["event"] == "move"
     assert "not legal" in match.tracker.position.note
 
 
-def test_rules_of_a_message_are_never_the_name_of_a_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for rules in ("(role a)", "(role a) ; b.kif"):
-        (tmp_path / rules).write_text("(role from_the_file)")
-        assert [str(role) for role in load_rules(rules, engine="reasoner").roles] == ["a"]
-
-
-@pytest.mark.parametrize(
-    ("message", "parse"),
-    [
-        (StartRequest("m", "(role a)", "a", "mcts", "auto", 10, 5.5, 1, 512, True, 3.25), parse_request),
-        (PlayRequest(0, None, None, 1.5), parse_request),
-        (PlayRequest(3, ("(mark 1 1)", "noop"), "noop", 1.5), parse_request),
-        (StopRequest(()), parse_request),
-        (Ready(), parse_event),
-        (Progress(1, {"playouts": 3, "moves": []}), parse_event),
-        (Decision(1, "noop", None), parse_event),
-        (Failed("out of memory"), parse_event),
-    ],
-)
-def test_messages_round_trip_as_lines(message, parse):
-    line = to_line(message)
-    assert line.endswith(b"\n")
-    assert parse(line) == message
-
-
-@pytest.mark.parametrize("line", [b"{", b"[]", b"{}", b'{"type": "dance"}', b'{"type": "best", "move": "a"}'])
-def test_lines_that_are_not_messages_are_refused(line):
-    with pytest.raises(ValueError):  # noqa: PT011 - of JSON or our own
-        parse_event(line)
+def packed(name):
+    return pack(parse(find_rules(name).read_text()))
 
 
 class Watching(LegalPlayer):
@@ -144,11 +107,11 @@ def test_worker_changes_to_the_simplified_circuit_when_the_player_is_prepared_fo
     player = Watching()
     monkeypatch.setattr(worker, "make_player", lambda *given, **options: player)
     monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
-    rules = find_rules("tictactoe").read_text()
+    program = packed("tictactoe")
     monkeypatch.setattr(worker, "SIMPLIFICATION_SHARE", 0.0)
     deadline = time.monotonic() + 60
-    request = StartRequest("m", rules, "x", "watching", "lanes", 1.0, 1.0, 1, 1000, False, deadline)
-    match = worker._start(request, Outbox(io.BytesIO()))
+    request = StartRequest(program, "m", "x", "watching", "lanes", 1.0, 1.0, 1, 1000, False, deadline)
+    match = worker._start(request, Events().send)
     match.play([PlayRequest(1, None, None, deadline)])
     go_on.set()
     finished = match.game.finish()
@@ -176,10 +139,10 @@ def test_worker_changes_to_the_simplified_circuit_when_the_player_is_prepared_fo
 def test_worker_ponders_by_default_if_its_agent_plays_by_the_clock(monkeypatch, agent, ponder, ponders):
     monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
     monkeypatch.setattr(worker, "make_player", lambda agent, **listeners: make_player(agent))
-    rules = find_rules("tictactoe").read_text()
+    program = packed("tictactoe")
     deadline = time.monotonic() + 2
-    request = StartRequest("m", rules, "x", agent, "reasoner", 1.0, 1.0, 1, 1000, ponder, deadline)
-    match = worker._start(request, Outbox(io.BytesIO()))
+    request = StartRequest(program, "m", "x", agent, "reasoner", 1.0, 1.0, 1, 1000, ponder, deadline)
+    match = worker._start(request, Events().send)
     assert (match.pondering_seconds > 0) == ponders
     match.player.stop(None)
 
@@ -187,10 +150,10 @@ def test_worker_ponders_by_default_if_its_agent_plays_by_the_clock(monkeypatch, 
 def test_worker_ponders_where_something_is_hidden_by_what_was_observed(monkeypatch):
     monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
     monkeypatch.setattr(worker, "make_player", lambda agent, **listeners: make_player(agent))
-    rules = find_rules("dark_hex_3x3").read_text()
+    program = packed("dark_hex_3x3")
     agent, deadline = "mcts:head_start=off,proof=off,memory=16", time.monotonic() + 30
-    request = StartRequest("m", rules, "red", agent, "lanes", 1.0, 1.0, 1, 1000, True, deadline)
-    match = worker._start(request, Outbox(io.BytesIO()))
+    request = StartRequest(program, "m", "red", agent, "lanes", 1.0, 1.0, 1, 1000, True, deadline)
+    match = worker._start(request, Events().send)
     assert match.pondering_seconds > 0
     match.player.stop(None)
 
@@ -198,12 +161,15 @@ def test_worker_ponders_where_something_is_hidden_by_what_was_observed(monkeypat
 def test_worker_ponders_for_minutes_at_most_whatever_the_clocks_are(monkeypatch):
     monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
     monkeypatch.setattr(worker, "make_player", lambda agent, **listeners: make_player(agent))
-    rules, week = find_rules("tictactoe").read_text(), 604_800.0
+    program, week = packed("tictactoe"), 604_800.0
     agent, deadline = "mcts:search=reference,head_start=off", time.monotonic() + 1
-    request = StartRequest("m", rules, "x", agent, "reasoner", week, week, 1, 1000, True, deadline)
-    match = worker._start(request, Outbox(io.BytesIO()))
+    request = StartRequest(program, "m", "x", agent, "reasoner", week, week, 1, 1000, True, deadline)
+    match = worker._start(request, Events().send)
     assert match.pondering_seconds == worker.LONGEST_PONDERING_SECONDS
     match.player.stop(None)
+
+
+START = vars(StartRequest(*["m"] * 5, 1.0, 1.0, 1, 1, True, 0.0))
 
 
 class Pondering(LegalPlayer):
@@ -216,25 +182,32 @@ class Pondering(LegalPlayer):
 
 def test_player_ponders_only_while_no_other_match_is_to_move(monkeypatch):
     """Requests that arrive interrupt it; afterwards it goes on for what is left of its time."""
-    player, outbox = Pondering(), Outbox(io.BytesIO())
-    match = AgentMatch(player, None, Nim(7), outbox, pondering_seconds=60.0)
+    player = Pondering()
+    match = AgentMatch(player, None, Nim(7), Events().send, pondering_seconds=60.0)
     match.begin_pondering()
-    monkeypatch.setattr(worker, "_start", lambda request, outbox: match)
+    monkeypatch.setattr(worker, "_start", lambda request, send: match)
 
     class Script:
-        turns = iter([[StartRequest(*["m"] * 5, 1.0, 1.0, 1, 1, True, 0.0)],
-                      [PonderRequest(False)], [PonderRequest(False)], [PonderRequest(True)]])  # fmt: skip
+        turns = iter(
+            [
+                [{"do": "start", **START}],
+                *([{"do": "ponder", "may_ponder": may}] for may in [False, False, True]),
+            ]
+        )
         seen = []  # noqa: RUF012
 
-        def wait(self):
+        def next_all(self):
             self.seen.append(len(player.pondered))
             return next(self.turns)
 
         def has_requests(self):
             return False
 
+        def send_event(self, event):
+            """Send an event."""
+
     with pytest.raises(StopIteration):
-        worker._serve(Script(), outbox)
+        worker._serve(Script())
     assert Script.seen == [0, 1, 1, 1, 2]
     assert len(set(player.pondered)) == 1
     match._ponder_until = time.monotonic()
@@ -243,24 +216,27 @@ def test_player_ponders_only_while_no_other_match_is_to_move(monkeypatch):
 
 
 def test_collections_of_garbage_during_a_match_leave_out_what_was_there_before(monkeypatch):
-    match = AgentMatch(LegalPlayer(), None, Nim(7), Outbox(io.BytesIO()))
-    monkeypatch.setattr(worker, "_start", lambda request, outbox: match)
+    match = AgentMatch(LegalPlayer(), None, Nim(7), Events().send)
+    monkeypatch.setattr(worker, "_start", lambda request, send: match)
     monkeypatch.setattr(match.player, "stop", lambda terms: None)
     found = len(gc.get_objects())
 
     class Script:
-        turns = iter([[StartRequest(*["m"] * 5, 1.0, 1.0, 1, 1, False, 0.0)], [StopRequest(None)]])
+        turns = iter([[{"do": "start", **START}], [{"do": "stop", "terms": None}]])
         seen = []  # noqa: RUF012
 
-        def wait(self):
+        def next_all(self):
             self.seen.append(len(gc.get_objects()))
             return next(self.turns)
 
         def has_requests(self):
             return False
 
+        def send_event(self, event):
+            """Send an event."""
+
     with pytest.raises(StopIteration):
-        worker._serve(Script(), match.outbox)
+        worker._serve(Script())
     before, during, after = Script.seen
     assert during < 0.1 * found < 0.9 * found < min(before, after)
 
@@ -276,9 +252,9 @@ class Observing(LegalPlayer):
 
 def test_player_over_http_is_told_observations_where_information_is_hidden():
     """In the Dresden form: turn, own move, percepts. Several requests at once get one answer."""
-    game = load_rules(COIN, engine="reasoner")
-    stream, player, deadline = io.BytesIO(), Observing(), time.monotonic() + 60
-    match = AgentMatch(player, None, game, Outbox(stream))
+    game = load(COIN, engine="reasoner")
+    events, player, deadline = Events(), Observing(), time.monotonic() + 60
+    match = AgentMatch(player, None, game, events.send)
     role = parse_term("player")
     player.start(MatchSetup("m", game, role, 60.0, 60.0, 0), deadline)
     requests = []
@@ -302,5 +278,4 @@ def test_player_over_http_is_told_observations_where_information_is_hidden():
         ("(peek b)", ["(looked b)", "found"]),
     ]
     assert [set(map(str, game.facts(state))) for state in player.belief.states] == [{"play", "(coin b)"}]
-    decisions = [parse_event(line) for line in stream.getvalue().splitlines()]
-    assert [event.ticket for event in decisions if isinstance(event, Decision)] == [0, 3]
+    assert [event["ticket"] for event in events if event["event"] == "move"] == [0, 3]

@@ -285,7 +285,7 @@ def test_memory_of_a_seat_is_limited(folder, game):
 def test_answers_out_of_turn_are_faults_of_the_player(folder, game):
     start, *moves = play(game, "AnswersOutOfTurn")
     assert start == ""
-    assert any(fault == "CR its process answered out of turn" for fault in moves)
+    assert any(fault == "CR its process wrote to the wrong place" for fault in moves)
 
 
 def test_a_long_traceback_is_cut(folder, game, capfd):

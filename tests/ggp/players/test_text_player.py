@@ -15,10 +15,10 @@ from ggp.match.faults import Illegal, Late, Unreachable
 from ggp.match.player import PlayerFaultError
 from ggp.players.factory import make_player
 from ggp.players.text_player import MOST_ANSWER_BYTES, read_move, run_command
+from ggp.processes.child_end import RequestError
 from ggp.tournament.config import ConfigError, plan_from_data
 from ggp.tournament.plan import with_option
-from ggp.web.match_process import check_seat
-from ggp.web.requests import RequestError
+from ggp.web.seats import check_seat
 from tests.ggp.percept_games import COIN
 
 TERMS = ggp.MatchTerms(play_clock_seconds=300.0)

@@ -1,9 +1,9 @@
 """No child process imports a module that happens to lie in the working directory."""
 
-import asyncio
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -13,14 +13,10 @@ from ggp.engines.loading import load
 from ggp.engines.prolog import missing_prolog
 from ggp.files import PACKAGE
 from ggp.jit.second_process import compiled_beside
-from ggp.player_server.state_link import StateLink
-from ggp.player_server.worker_link import WorkerLink
-from ggp.player_server.worker_messages import Gone, PrepareRequest, Ready
-from ggp.processes.child_link import ChildLink
+from ggp.processes.child import Child
 from ggp.processes.isolation import isolated_command, isolated_environment
 from ggp.tournament.pool import ProcessWorkers
 from ggp.web.live_page import LivePage
-from ggp.web.live_server import FOLLOW_MODULE
 from ggp.web.sessions import MATCH_MODULE, SHEET_MODULE
 from tests.ggp.tournament.worker_calls import add, safe_path
 
@@ -70,53 +66,20 @@ def test_an_isolated_child_imports_nothing_from_here(trap):
 
 @pytest.mark.slow
 @also_relative
-def test_player_worker(trap):
-    async def scenario():
-        events = asyncio.Queue()
-        link = WorkerLink(lambda link, event: events.put_nowait(event))
-        await link.start()
-        link.send(PrepareRequest("random"))
-        async with asyncio.timeout(300):
-            while not isinstance(event := await events.get(), Ready | Gone):
-                pass
-        await link.close()
-        return event
-
-    assert isinstance(asyncio.run(scenario()), Ready)
-    assert not trap.exists()
-
-
-@pytest.mark.slow
-@also_relative
-def test_state_process(trap):
-    async def scenario():
-        link = StateLink(1024)
-        await link.start()
-        await link.close()
-
-    asyncio.run(scenario())
-    assert not trap.exists()
-
-
-@pytest.mark.slow
-@also_relative
 @pytest.mark.parametrize(
-    ("module", "arguments"),
+    ("module", "do", "arguments"),
     [
-        (MATCH_MODULE, {"rules": RULES, "name": "n", "seats": ["legal"], "seed": 1, "seconds": 1.0}),
-        (FOLLOW_MODULE, {"rules": RULES, "name": "n", "seats": ["p"], "role": None}),
-        (SHEET_MODULE, {"rules": RULES}),
+        ("ggp.player_server.worker", "prepare", {"agent": "random"}),
+        ("ggp.player_server.state_process", "forget", {}),
+        (MATCH_MODULE, "follow", {"rules": RULES, "name": "n", "seats": ["p"], "role": None}),
+        (SHEET_MODULE, "check", {"rules": RULES}),
     ],
 )
-def test_process_of_the_page(module, arguments, trap):
-    async def scenario():
-        link = ChildLink(module, 1024)
-        await link.start()
-        result = await link.ask("check" if module == SHEET_MODULE else "open", arguments, 300)
-        await link.close()
-        return result
-
-    assert asyncio.run(scenario())["roles"] == ["a"]
+def test_processes_of_player_and_page(module, do, arguments, trap):
+    child = Child(module, "4096")
+    result = child.wait(child.ask(do, **arguments), time.monotonic() + 300)
+    child.close()
+    assert result is None or result["roles"] == ["a"]
     assert not trap.exists()
 
 

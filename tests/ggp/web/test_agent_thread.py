@@ -2,6 +2,7 @@
 
 import queue
 
+from gdl.syntax.parser import parse
 from gdl.terms import Symbol
 from ggp.players.simple import LegalPlayer
 from ggp.search.report import SearchReport
@@ -34,7 +35,7 @@ class ReportingPlayer(LegalPlayer):
 def test_report_of_the_initial_state_is_not_taken_for_one_of_the_position(monkeypatch):
     monkeypatch.setattr(agent_thread, "make_player", lambda spec, on_report: ReportingPlayer(on_report))
     findings = queue.Queue()
-    thread = AgentThread(read_rules("nim"), 1, findings.put)
+    thread = AgentThread(parse(read_rules("nim")), 1, findings.put)
     thread.put(Task(0, Symbol("first"), "legal", 1.0, (), ()))
     found = [findings.get(timeout=60) for _ in range(2)]
     assert [finding.report and finding.report["seconds"] for finding in found] == [22.0, None]

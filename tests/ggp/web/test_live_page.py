@@ -12,13 +12,14 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer, unused_port
 
 import ggp
+from ggp.processes.child_end import RequestError
 from ggp.web import live_page
 from ggp.web.access import Access
-from ggp.web.followed_match import FollowedMatch
+from ggp.web.changes import merged
 from ggp.web.live_page import LivePage, MomentFeed, PageError
 from ggp.web.live_server import LiveServer
-from ggp.web.requests import RequestError
 from ggp.web.server import read_rules
+from ggp.web.shown_match import ShownMatch
 from tests.ggp.wire import post, running_player
 
 TOKEN = "token-of-this-test"
@@ -27,10 +28,28 @@ RULES = """(role a) (role b) (legal a x) (legal a y) (legal b x) (init s) (<= (n
 HIDING = RULES + " (<= (sees b mine) (does b x)) (<= (sees a (secret ?m)) (does a ?m))"
 
 
+class Followed:
+    """A followed match, and the states that its page shows after each request."""
+
+    def __init__(self):
+        self.states = []
+        self._match = ShownMatch(self._take, lambda finding: None)
+
+    def _take(self, event):
+        self.states.append(merged(self.states[-1] if self.states else {}, event))
+
+    def __getattr__(self, do):
+        def ask(*given, **named):
+            answer = getattr(self._match, do)(*given, **named)
+            self._match.run_on()
+            return answer
+
+        return ask
+
+
 def followed(rules, role):
-    events = []
-    match = FollowedMatch(events.append)
-    return match, match.open(rules, "trial", ["me"] if role else ["p", "q"], role), events
+    match = Followed()
+    return match, match.follow(rules, "trial", ["me"] if role else ["p", "q"], role), match.states
 
 
 def test_followed_match_shows_state_moves_and_outcome():
@@ -94,7 +113,7 @@ async def live_server():
 
 
 def told(server, event, **fields):
-    server.take(json.dumps({"match": 1, "event": event, **fields}).encode())
+    server.take({"do": event, "match": 1, **fields})
 
 
 def test_live_server_follows_a_match_and_nobody_can_act_in_it():
@@ -186,7 +205,8 @@ def test_page_starts_takes_events_and_ends_with_its_match():
 
 STUB_PAGE = """
 import os, sys, time
-print('{"address": "here"}', flush=True)
+print('{"number": 1, "result": "here"}', flush=True)
+sys.stdin.buffer.readline()
 while not os.path.exists(os.environ["STUB_READS"]):
     time.sleep(0.01)
 with open(os.environ["STUB_READS"], "wb", buffering=0) as heard:
@@ -229,9 +249,9 @@ def test_thread_of_a_page_passes_on_all_of_a_match_though_the_page_reads_late(mo
         wait_for(lambda: b'"match": 9' in heard.read_bytes())
     events = [json.loads(line) for line in heard.read_text().splitlines()]
     match = [event for event in events if event["match"] == 7]
-    assert match[0]["event"] == "open"
-    assert match[-1] == {"match": 7, "event": "stop", "note": ""}
-    steps = [(event["step"], event["terms"]) for event in match if event["event"] == "step"]
+    assert match[0]["do"] == "open"
+    assert match[-1] == {"do": "stop", "match": 7, "note": ""}
+    steps = [(event["step"], event["terms"]) for event in match if event["do"] == "step"]
     assert steps == [(i + 1, [str(move) for move in moves]) for i, moves in enumerate(record.moves)]
     assert [event["match"] for event in events] == [7] * len(match) + [8] * 1000 + [9]
     assert complaints == []
@@ -275,15 +295,15 @@ def test_player_tells_its_page_what_it_knows_of_a_match():
     asyncio.run(scenario())
     assert {number for number, _ in events} == {1}
     match, about = None, {}
-    sent = []
     for _, event in events:
         arguments = dict(event)
         kind = arguments.pop("event")
         if kind == "open":
-            match = FollowedMatch(sent.append)
-            about = match.open(**arguments)
+            match = Followed()
+            about = match.follow(**arguments)
         elif kind != "think":
             getattr(match, kind)(**arguments)
+    sent = match.states
     assert (about["own_role"], about["is_blind"], about["seats"]) == ("b", True, ["", "legal"])
     assert [state["waiting"] for state in sent[:2]] == [["b"], []]
     assert (sent[-1]["percepts"], sent[-1]["note"]) == ([["mine"]], "The match is over")

@@ -1,6 +1,7 @@
 """A match of the browser, without its process: seats, steps, and what a person may see."""
 
 import json
+import random
 import re
 from xml.etree import ElementTree
 
@@ -10,20 +11,35 @@ import ggp
 from gdl.syntax.parser import parse_term
 from ggp.match.player import PlayerError
 from ggp.players.options import option_tables
+from ggp.processes.child_end import RequestError, sentence
 from ggp.search.option_table import rows_of
-from ggp.web import match_process
+from ggp.web import shown_match
 from ggp.web.agent_thread import Finding, Task
-from ggp.web.match_process import BrowserMatch, check_seat
-from ggp.web.requests import RequestError, answer
+from ggp.web.changes import changes, merged
+from ggp.web.seats import check_seat
 from ggp.web.server import known_games, read_rules
+from ggp.web.shown_match import ShownMatch
 
 
-class Wire:
+class Page:
+    """What a page makes of the events of a match: `state` as it stands after each, all others as they are."""
+
     def __init__(self):
         self.events = []
+        self.state = {}
 
     def send(self, event):
-        self.events.append(json.loads(json.dumps(event)))
+        event = json.loads(json.dumps(event))
+        if event["event"] == "state":
+            event = self.state = merged(self.state, event)
+        self.events.append(event)
+
+
+def new_match(**options):
+    page = Page()
+    match = ShownMatch(page.send, lambda finding: None, **options)
+    match.page = page
+    return match
 
 
 class NoSearches:
@@ -39,12 +55,12 @@ class NoSearches:
 
 @pytest.fixture(autouse=True)
 def _no_threads(monkeypatch):
-    monkeypatch.setattr(match_process, "AgentThread", NoSearches)
-    monkeypatch.setattr(match_process, "PACE_SECONDS", 0.0)
+    monkeypatch.setattr(shown_match, "AgentThread", NoSearches)
+    monkeypatch.setattr(shown_match, "PACE_SECONDS", 0.0)
 
 
 def open_match(name, seats):
-    match = BrowserMatch(Wire(), lambda finding: None)
+    match = new_match()
     match.open(read_rules(name), name, seats, 1.0, seed=1)
     run_on(match)
     return match
@@ -98,11 +114,11 @@ def test_every_position_of_a_match_can_be_analyzed_also_after_the_end():
     task = match._agents.tasks[-1]
     assert (str(task.role), len(task.moves), task.is_analysis) == ("o", 3, True)
     match.take(Finding(task, None, {"expectation": 0.0, "moves": []}))
-    assert (match._wire.events[-1]["event"], match._wire.events[-1]["step"]) == ("think", 3)
+    assert (match.page.events[-1]["event"], match.page.events[-1]["step"]) == ("think", 3)
     for step, why in ((5, "nobody has a choice"), (6, "has not reached"), (-1, "has not reached")):
         with pytest.raises(RequestError, match=why):
             match.think(1.0, step)
-    record = BrowserMatch(Wire(), lambda finding: None)
+    record = new_match()
     record.replay(match.record())
     record.think(1.0, 0)
     assert (str(record._agents.tasks[-1].role), record._agents.tasks[-1].moves) == ("x", ())
@@ -123,7 +139,7 @@ def test_review_searches_every_choice_and_an_analysis_pauses_it():
         play(match, role, f"(mark {move})")
     match.review()
     finish_search(match, "(mark 2 2)", 55.0)
-    event = match._wire.events[-1]
+    event = match.page.events[-1]
     assert (event["event"], event["of"]) == ("review", 5)
     entry = event["entry"]
     assert (entry["step"], entry["role"], entry["value"]) == (0, "x", 55.0)
@@ -139,26 +155,26 @@ def test_review_searches_every_choice_and_an_analysis_pauses_it():
     assert [(each["role"], each["value"]) for each in review["entries"]] == [
         ("x", 55.0), ("o", 40.0), ("x", 60.0), ("o", 0.0), ("x", 100.0)
     ]  # fmt: skip
-    assert match._wire.events[-1]["review"] == review
+    assert match.page.events[-1]["review"] == review
     match.undo()
     assert match.snapshot()["review"] is None
 
 
 def test_review_pauses_after_a_search_that_failed_and_hidden_games_have_none():
     match = open_match("tictactoe", ["person", "person"])
-    record = BrowserMatch(Wire(), lambda finding: None)
+    record = new_match()
     play(match, "x", "(mark 1 1)")
     record.replay(match.record())
     record.review()
     record.take(Finding(record._agents.tasks[-1], error="out of memory"))
-    assert record._wire.events[-1]["text"] == "out of memory"
+    assert record.page.events[-1]["text"] == "out of memory"
     assert not record.snapshot()["review"]["is_done"]
     with pytest.raises(RequestError, match="hidden information"):
         open_match("kuhn_poker", ["person", "legal"]).review()
 
 
 def test_searches_of_a_match_share_its_memory():
-    match = BrowserMatch(Wire(), lambda finding: None, mebibytes=2000)
+    match = new_match(mebibytes=2000)
     match.open(read_rules("connectfour_3p"), "connectfour_3p", ["person", "mcts", "mcts:c=9"], 1.0, seed=1)
     run_on(match)
     play(match, "red", "(drop 1)")
@@ -226,7 +242,7 @@ def test_person_sees_percepts_and_own_moves_only():
     (percepts,) = shown["percepts"]
     assert len(percepts) == 1
     deal = str(match.history.steps[0].joint_move[2])
-    assert deal not in json.dumps(match._wire.events)
+    assert deal not in json.dumps(match.page.events)
     for refused in (lambda: match.view(0), match.record, match.undo, lambda: match.think(1.0, 0)):
         with pytest.raises(RequestError):
             refused()
@@ -239,7 +255,7 @@ def test_searches_of_an_opponent_with_hidden_cards_are_not_shown():
     assert task.role == match.history.game.roles[1]
     report = {"expectation": 1.0, "goal": None, "moves": [], "line": []}
     match.take(Finding(task, report=report))
-    assert not [event for event in match._wire.events if event["event"] == "think"]
+    assert not [event for event in match.page.events if event["event"] == "think"]
 
 
 def test_two_persons_cannot_share_a_page_in_a_game_with_hidden_information():
@@ -293,18 +309,49 @@ def test_every_option_that_names_a_file_is_refused_unread(kind, name):
             check_seat(f"{kind}:{name}={path}")
 
 
-def test_request_that_is_not_foreseen_is_answered(caplog):
-    methods = {"divide": lambda by: 1 // by}
-    for line in (b'{"number": 1, "do": "divide", "by": 0}', b'{"number": 1, "do": "multiply"}', b"[]", b"{"):
-        assert "a mistake of the program" in answer(line, methods)["error"]
+def test_error_that_is_not_foreseen_is_a_sentence(caplog):
+    assert sentence(RequestError("not your turn"), ()) == "not your turn"
+    assert "a mistake of the program" in sentence(ZeroDivisionError("1 // 0"), ())
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_page_gets_what_has_changed():
+    events = []
+    match = ShownMatch(events.append, lambda finding: None)
+    match.open(read_rules("checkers"), "checkers", ["person", "person"], 1.0, seed=1)
+    run_on(match)
+    match.show()
+    whole = events[-1]
+    play(match, whole["person"], whole["moves"][0])
+    assert len(json.dumps(events[-1])) < 0.3 * len(json.dumps(whole))
+    assert merged(whole, events[-1]) == {"event": "state", **match.snapshot()}
+    match.undo()
+    run_on(match)
+    assert merged(merged(whole, events[-2]), events[-1]) == {"event": "state", **match.snapshot()}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_merged_changes_give_the_state(seed):
+    rng = random.Random(seed)
+
+    def state():
+        lists = {key: rng.choices("ab", k=rng.randrange(9)) for key in "kl"}
+        return {
+            **lists,
+            "text": "\n".join(rng.choice("ab") for _ in range(rng.randrange(9))),
+            "n": rng.randrange(2),
+        }
+
+    before, after = state(), state()
+    assert merged(before, json.loads(json.dumps(changes(before, after)))) == after
+    assert merged({}, changes({}, after)) == after
 
 
 def test_record_is_replayed_with_the_values_of_its_searches():
     game = ggp.load("tictactoe", engine="reasoner")
     players = [ggp.make_player("mcts:simulations=20"), ggp.make_player("random")]
     record = ggp.play_match(game, players, ggp.MatchTerms(seed=3))
-    match = BrowserMatch(Wire(), lambda finding: None)
+    match = new_match()
     about = match.replay(record.to_json())
     run_on(match)
     assert about["is_replay"]
@@ -319,20 +366,20 @@ def test_values_in_a_record_may_be_anything():
     game = ggp.load("tictactoe", engine="reasoner")
     record = ggp.play_match(game, [ggp.make_player("legal")] * 2).to_dict()
     record["x-reports"] = [[{"expectation": "high"}, {"expectation": 1e300}] for _ in record["moves"]]
-    match = BrowserMatch(Wire(), lambda finding: None)
+    match = new_match()
     match.replay(json.dumps(record))
     assert {value for row in match.snapshot()["values"] for value in row} == {None}
 
 
 @pytest.mark.parametrize("text", ["{}", "no json", '{"matchId": "m", "states": [], "moves": []}'])
 def test_text_that_is_no_record_is_refused(text):
-    match = BrowserMatch(Wire(), lambda finding: None)
+    match = new_match()
     with pytest.raises((RequestError, ggp.RecordError)):
         match.replay(text)
 
 
 def test_rules_that_leave_a_role_without_moves_end_the_match_with_a_sentence():
-    match = BrowserMatch(Wire(), lambda finding: None)
+    match = new_match()
     rules = "(role x) (init (n 1)) (<= (legal x a) (true (n 1))) (<= (legal x b) (true (n 1))) (next (n 2))"
     match.open(rules, "stuck", ["person"], 1.0, seed=1)
     match.play(0, "x", "a")
@@ -347,7 +394,7 @@ def test_nobody_is_asked_for_a_move_without_an_alternative():
     match = open_match("tictactoe", ["person", "person"])
     play(match, "x", "(mark 1 1)")
     play(match, "o", "(mark 2 2)")
-    shown = [event for event in match._wire.events if event["event"] == "state"]
+    shown = [event for event in match.page.events if event["event"] == "state"]
     assert [(event["step"], event["person"]) for event in shown] == [(1, "o"), (2, "x")]
     assert all(len(event["moves"]) > 1 for event in shown)
 

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from ggp.engines.loading import find_own_rules
+from ggp.web.changes import merged
 from ggp.web.sessions import SessionLimits
 from ggp.web.sheet_process import check
 from tests.ggp.web.test_server import TOKEN, log_in, origin, talk
@@ -30,12 +31,13 @@ async def post(client, path, data):
     return reply.status, await reply.json()
 
 
-async def next_event(stream):
+async def next_state(stream, state):
+    """The state after the next event that changes it."""
     while True:
         line = await asyncio.wait_for(stream.content.readline(), 60)
         assert line, "the stream has ended"
-        if line.startswith(b"data: "):
-            return json.loads(line[6:])
+        if line.startswith(b"data: ") and (event := json.loads(line[6:]))["event"] == "state":
+            return merged(state, event)
 
 
 def test_match_is_played_over_http():
@@ -49,12 +51,12 @@ def test_match_is_played_over_http():
         about = await (await client.get(path)).json()
         assert (about["roles"], about["seats"]) == (["x", "o"], ["person", "legal"])
         stream = await client.get(f"{path}/events")
-        state = await next_event(stream)
+        state = await next_state(stream, {})
         while not state["is_over"]:
             if state["person"]:
                 body = {"step": state["step"], "role": "x", "move": state["moves"][0]}
                 assert await post(client, f"{path}/play", body) == (200, None)
-            state = await next_event(stream)
+            state = await next_state(stream, state)
         assert state["outcome"] == "o wins" or state["goals"] is not None
         status, record = await post(client, f"{path}/record", {})
         status, again = await post(client, f"{path}/again", {})

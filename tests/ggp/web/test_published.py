@@ -98,12 +98,13 @@ def test_a_match_page_holds_every_board(published):
     data = data_of(published / "match-1.html")
     assert data["roles"] == ["left", "right"]
     assert len(data["steps"]) == 5
-    board = data["steps"][0]["board"]
+    board = data["steps"][0]["board"].split("\n")
     assert sum("data-cell" in line for line in board) == 4
     for step in data["steps"][1:]:
-        assert step["board"]
-        assert all("data-cell" in line for line in step["board"].values())
-        for index, line in step["board"].items():
+        changed = step["patches"]["board"]["at"]
+        assert changed
+        assert all("data-cell" in line for line in changed.values())
+        for index, line in changed.items():
             board[int(index)] = line
     assert sum("left" in line or "right" in line for line in board) == 4
     assert "wins" in data["outcome"]

@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from ggp.match.player import PlayerFaultError
-from ggp.web.match_process import BrowserMatch
-from ggp.web.requests import RequestError
+from ggp.processes.child_end import RequestError
 from ggp.web.server import read_rules
+from ggp.web.shown_match import ShownMatch
 
 
 @contextmanager
@@ -44,14 +44,9 @@ def scripted_player(moves):
         server.server_close()
 
 
-class Wire:
-    def send(self, event):
-        pass
-
-
 def opened(seats):
     findings = queue.Queue()
-    match = BrowserMatch(Wire(), findings.put)
+    match = ShownMatch(lambda event: None, findings.put)
     match.open(read_rules("tictactoe"), "tictactoe", seats, 5.0, seed=1)
     return match, findings
 

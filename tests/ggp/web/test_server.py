@@ -6,7 +6,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer, unused_port
 from yarl import URL
 
-from ggp.processes.child_link import ChildError
+from ggp.processes.child import ChildError
 from ggp.web.access import Access
 from ggp.web.server import WebServer
 from ggp.web.sessions import SessionLimits

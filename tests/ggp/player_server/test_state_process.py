@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 import ggp
-from ggp.player_server.message_reader import MAX_CHARACTERS, MessageReader, TooMuch
+from gdl.program import unpack
+from ggp.player_server.http_listener import BadRequest
+from ggp.player_server.message_reader import MAX_CHARACTERS, MessageReader
+from ggp.player_server.process_pools import StatePool
 from ggp.player_server.short_search import ShortSearch
-from ggp.player_server.state_link import StateError, StateLink, StateLost, StatePool
+from ggp.player_server.state_process import StateProcess
+from ggp.processes.child import Child, ChildError, ChildFullError, ChildGoneError
 from ggp.protocol.messages import ProtocolError, parse_message
 
 pytestmark = pytest.mark.slow  # processes
@@ -24,25 +28,29 @@ EXPLOSION = (
 """The initial state has 10^9 facts."""
 
 
-def load(link, rules=TICTACTOE, role="x"):
-    return link.ask("load", rules=rules, role=role, engine="reasoner", seed=1)
+def started(mebibytes=1024):
+    return Child("ggp.player_server.state_process", str(mebibytes))
 
 
-async def started(mebibytes=1024):
-    link = StateLink(mebibytes)
-    await link.start()
-    return link
+async def ask(child, do, **arguments):
+    return await asyncio.wrap_future(child.ask(do, **arguments))
+
+
+async def load(child, rules=TICTACTOE, role="x"):
+    await ask(child, "parse", rules=rules)
+    return await ask(child, "load", role=role, engine="reasoner", seed=1)
 
 
 def test_state_process_follows_a_match_and_searches_in_it():
     async def scenario():
-        link = await started()
-        loaded = await load(link)
+        child = started()
+        loaded = await load(child)
         late = time.monotonic() + 60
-        after = await link.ask("advance", terms=["(mark 2 2)", "noop"], own_move="(mark 2 2)", deadline=late)
-        again = await link.ask("advance", terms=["(mark 2 2)", "noop"], own_move=None, deadline=late)
-        waiting = await link.ask("search", cpu_seconds=0.2, deadline=time.monotonic() + 60)
-        await link.close()
+        moves = ["(mark 2 2)", "noop"]
+        after = await ask(child, "advance", terms=moves, own_move="(mark 2 2)", deadline=late)
+        again = await ask(child, "advance", terms=moves, own_move=None, deadline=late)
+        waiting = await ask(child, "search", cpu_seconds=0.2, deadline=time.monotonic() + 60)
+        await child.aclose()
         return loaded, after, again, waiting
 
     loaded, after, again, waiting = asyncio.run(scenario())
@@ -53,61 +61,81 @@ def test_state_process_follows_a_match_and_searches_in_it():
     assert waiting == "noop"
 
 
-@pytest.mark.parametrize(("rules", "role"), [("(role", "x"), (TICTACTOE, "spectator"), ("tictactoe", "x")])
-def test_state_process_reports_rules_at_fault(rules, role):
+@pytest.mark.parametrize(
+    ("rules", "role", "why"),
+    [
+        ("(role", "x", "START:1:1: error GDL101"),
+        (TICTACTOE, "spectator", "no role spectator"),
+        ("tictactoe", "x", "without rules"),
+    ],
+)
+def test_state_process_reports_rules_at_fault(rules, role, why):
     async def scenario():
-        link = await started()
-        with pytest.raises(StateError) as caught:
-            await load(link, rules, role)
-        with pytest.raises(StateError):
-            await link.ask("dance")
-        assert await load(link)
-        await link.close()
-        return caught.value.is_rules
+        child = started()
+        with pytest.raises(ChildError, match=why) as caught:
+            await load(child, rules, role)
+        with pytest.raises(ChildError):
+            await ask(child, "dance")
+        assert await load(child)
+        await child.aclose()
+        return caught.value.is_gone
 
-    assert asyncio.run(scenario())
+    assert not asyncio.run(scenario())
+
+
+def test_rules_of_a_message_are_never_the_name_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for rules in ("(role a)", "(role a) ; b.kif"):
+        (tmp_path / rules).write_text("(role from_the_file)")
+        program = unpack(StateProcess().parse(rules)["program"])
+        assert [str(rule.head) for rule in program.rules] == ["(role a)"]
 
 
 def test_aborted_matches_do_not_hold_up_the_start_of_others(monkeypatch):
-    started_links = []
-
-    async def start(self):
-        started_links.append(self)
-        await asyncio.sleep(0.01)
-
-    monkeypatch.setattr(StateLink, "start", start)
-    monkeypatch.setattr(StateLink, "pid", 1)
-
     async def scenario():
         pool = StatePool(1024, spares=0)
+        added = []
+
+        async def add_warm(do, seconds):
+            added.append(do)
+            await asyncio.sleep(0.01)
+            pool.idle.append(Awake())
+
+        monkeypatch.setattr(pool, "_add_warm", add_warm)
         aborted = [asyncio.create_task(pool.take(lambda: True)) for _ in range(20)]
-        link = await pool.take()
+        await pool.take()
         results = await asyncio.gather(*aborted, return_exceptions=True)
         waiting = asyncio.create_task(pool.take())
         await pool.close()
-        return link, [*results, *await asyncio.gather(waiting, return_exceptions=True)]
+        return added, [*results, *await asyncio.gather(waiting, return_exceptions=True)]
 
-    link, results = asyncio.run(scenario())
-    assert started_links == [link]
-    assert [type(each) for each in results] == [StateLost] * 21
+    added, results = asyncio.run(scenario())
+    assert added == ["forget"]
+    assert [type(each) for each in results] == [ChildGoneError] * 21
+
+
+class Awake:
+    """A process that lives."""
+
+    is_gone = False
 
 
 def test_state_process_is_killed_whatever_it_computes():
     async def scenario():
         pool = StatePool(1024, spares=1)
         await pool.open()
-        link = await pool.take()
-        loading = load(link, EXPLOSION)
+        child = await pool.take()
+        loading = asyncio.create_task(load(child, EXPLOSION))
         await asyncio.sleep(0.3)
-        assert link.busy_seconds > 0.2
-        pool.give_back(link)
+        assert child.is_busy
+        pool.give_back(child)
         begin = time.monotonic()
-        with pytest.raises(StateLost):
+        with pytest.raises(ChildGoneError):
             await loading
         seconds = time.monotonic() - begin
         other = await pool.take()
         assert await load(other)
-        await other.close()
+        await other.aclose()
         await pool.close()
         return seconds
 
@@ -116,11 +144,11 @@ def test_state_process_is_killed_whatever_it_computes():
 
 def test_state_process_ends_by_itself_when_its_memory_is_full():
     async def scenario():
-        link = await started(mebibytes=200)
+        child = started(mebibytes=200)
         async with asyncio.timeout(300):
-            with pytest.raises(StateLost):
-                await load(link, EXPLOSION)
-        await link.close()
+            with pytest.raises(ChildFullError):
+                await load(child, EXPLOSION)
+        await child.aclose()
 
     asyncio.run(scenario())
 
@@ -131,14 +159,14 @@ def test_idle_state_processes_serve_match_after_match():
         await pool.open()
         seen = set()
         for _ in range(5):
-            link = await pool.take()
-            seen.add(link.pid)
-            await load(link)
-            pool.give_back(link)
-            while not pool._idle:
+            child = await pool.take()
+            seen.add(child.pid)
+            await load(child)
+            pool.give_back(child)
+            while not pool.idle:
                 await asyncio.sleep(0.01)
         await pool.close()
-        return seen, link.pid
+        return seen, child.pid
 
     seen, pid_after = asyncio.run(scenario())
     assert len(seen) == 1
@@ -169,9 +197,9 @@ def test_long_messages_at_fault_are_refused():
         reader = MessageReader()
         with pytest.raises(ProtocolError, match="nested deeper"):
             await reader.read("(START m x (" + "(" * 50_000, "a")
-        with pytest.raises(TooMuch) as long:
+        with pytest.raises(BadRequest) as long:
             await reader.read("(START m x (" + "a " * MAX_CHARACTERS, "a")
-        with pytest.raises(TooMuch) as moves:
+        with pytest.raises(BadRequest) as moves:
             await reader.read("(PLAY m (" + "(a) " * 20_000 + "))", "a")
         return long.value.status, moves.value.status
 
@@ -187,7 +215,7 @@ def test_long_messages_of_one_peer_wait_and_others_pass_them():
         async def read(peer):
             try:
                 await reader.read(text, peer)
-            except TooMuch as error:
+            except BadRequest as error:
                 return error.status
             done.append(peer)
             return 200
@@ -222,7 +250,7 @@ def test_long_messages_are_read_in_many_turns_of_the_event_loop():
 
 def test_messages_that_are_too_long_are_refused_whatever_they_begin_with():
     for text in (" " * 4_000_000, ";" * 4_000_000, " " * 40_000 + "(START m x ((a)) 9 5)"):
-        with pytest.raises(TooMuch) as caught:
+        with pytest.raises(BadRequest) as caught:
             asyncio.run(MessageReader().read(text, "a"))
         assert caught.value.status == 413
 

@@ -1,0 +1,118 @@
+"""The states of one match: what a state process knows of it, whatever happens to that process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from ggp.player_server.pending_play import KnownPosition
+from ggp.player_server.process_pools import StatePool
+from ggp.processes.child import Child, ChildError, ChildFullError, ChildGoneError, ChildStartError
+
+log = logging.getLogger("ggp.player")
+
+_MAX_RESTARTS = 3
+"""How many times a process that died is replaced in one match."""
+
+
+class MatchStates:
+    """Follows a match in a state process. One that dies is replaced, and does again what it had done.
+
+    program   the packed rules, once `has_program` is set
+    """
+
+    def __init__(self, match_id: str, pool: StatePool) -> None:
+        self.program = ""
+        self.has_program = asyncio.Event()
+        self._match_id, self._pool = match_id, pool
+        self._child: Child | None = None
+        self._journal: list[tuple[str, dict[str, Any]]] = []
+        """The requests of the match so far, in order."""
+        self._done = 0
+        """Entries of the journal that the process has answered."""
+        self._restarts, self._most_restarts = 0, 1
+        self._turn = asyncio.Lock()
+        self._is_closed = False
+
+    @property
+    def pid(self) -> int | None:
+        """The process id, while the process is alive."""
+        return None if self._child is None else self._child.pid
+
+    async def load(self, rules: str, **about: Any) -> dict[str, Any]:
+        """Read the rules and follow the match from its initial state: `spellings`, `own_index`, `position`.
+
+        about   role, engine and seed
+        Raises ChildError.
+        """
+        parsed = await self._do("parse", rules=rules)
+        self.program = parsed["program"]
+        self.has_program.set()
+        loaded: dict[str, Any] = await self._do("load", **about)
+        self._most_restarts = _MAX_RESTARTS
+        return {**loaded, "spellings": parsed["spellings"]}
+
+    async def advance(
+        self, terms: Sequence[str] | None, own_move: str | None, deadline: float
+    ) -> KnownPosition:
+        """Follow the match one PLAY further. Raises ChildError."""
+        position = await self._do("advance", deadline, terms=terms, own_move=own_move)
+        return KnownPosition.read(position)
+
+    async def search(self, cpu_seconds: float, deadline: float) -> str | None:
+        """The best move of a short search that goes on for `cpu_seconds`. Raises ChildError."""
+        if self._child is None:
+            raise ChildGoneError
+        found = self._child.ask("search", cpu_seconds=cpu_seconds, deadline=deadline)
+        move: str | None = await asyncio.wrap_future(found)
+        return move
+
+    async def _do(self, do: str, deadline: float = 0.0, **arguments: Any) -> Any:
+        self._journal.append((do, arguments))
+        last, answer = len(self._journal), None
+        async with self._turn:
+            while self._done < last:
+                try:
+                    child = self._child or await self._take()
+                    do, arguments = self._journal[self._done]
+                    limit = {"deadline": deadline} if do == "advance" else {}
+                    answer = await asyncio.wrap_future(child.ask(do, **arguments, **limit))
+                except ChildGoneError as error:
+                    self._replace(error)
+                    continue
+                except ChildError:
+                    if self._done + 1 == last:
+                        self._done += 1
+                        raise
+                self._done += 1
+        return answer
+
+    async def _take(self) -> Child:
+        child = await self._pool.take(lambda: self._is_closed)
+        if self._is_closed:
+            self._pool.give_back(child)
+            raise ChildGoneError
+        self._child, self._done = child, 0
+        return child
+
+    def _replace(self, error: ChildGoneError) -> None:
+        """Give up the process for another one. Raises `error` if that is no use, or too often."""
+        if self._is_closed or isinstance(error, ChildFullError | ChildStartError):
+            self._restarts = self._most_restarts
+            raise error
+        if self._restarts == self._most_restarts:
+            raise ChildGoneError("the state process died again") from None
+        self._restarts += 1
+        log.warning("match %s: the state process died; starting another one", self._match_id)
+        if self._child is not None:
+            self._pool.give_back(self._child)
+            self._child = None
+
+    def close(self) -> None:
+        """End the match. Returns at once."""
+        self._is_closed = True
+        self.has_program.set()
+        if self._child is not None:
+            self._pool.give_back(self._child)

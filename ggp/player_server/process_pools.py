@@ -1,0 +1,210 @@
+"""Pools of warm processes, which serve one match after the other: for states, and for searches."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ggp.processes.child import Child, ChildError, ChildGoneError, ChildLateError, resident_mebibytes
+from ggp.protocol.messages import printable
+
+log = logging.getLogger("ggp.player")
+
+_STATES_READY_SECONDS = 30.0
+_FORGET_SECONDS = 0.5
+"""How much work an idle state process may take to forget a match before it is killed."""
+_STATES_GROWTH_MEBIBYTES = 100
+_STOP_SECONDS = 1.0
+"""How much work a search process may take to end its match before it is killed."""
+_COMPILING_SECONDS = 120.0
+"""How much more, if it is compiling: what it compiles is in the cache for the next match."""
+PREPARING_SECONDS = 300.0
+"""How much work a process may take to compile and load what the agent runs."""
+_SEARCH_GROWTH_MEBIBYTES = 50
+
+
+class _Pool:
+    """Processes that wait for a match.
+
+    most               of them, those that end a match included
+    growth_mebibytes   a process that has grown by more than this since it was warm is not used again
+    """
+
+    def __init__(self, module: str, arguments: tuple[str, ...], most: int, growth_mebibytes: int) -> None:
+        self.idle: list[Child] = []
+        self._module, self._arguments = module, arguments
+        self._most, self._growth_mebibytes = most, growth_mebibytes
+        self._warm_mebibytes = 0
+        self._busy: list[Child] = []
+        """Processes that get warm or end a match."""
+        self._is_closed = False
+
+    def _new(self) -> Child:
+        return Child(self._module, *self._arguments)
+
+    def _take_idle(self) -> Child | None:
+        while self.idle:
+            child = self.idle.pop()
+            if not child.is_gone:
+                return child
+        return None
+
+    async def _add_warm(self, do: str, seconds: float, **arguments: Any) -> None:
+        """Start a process and wait for the answer to its first request. Raises ChildError."""
+        child = self._new()
+        self._busy.append(child)
+        try:
+            await child.answer(child.ask(do, **arguments), seconds)
+            self._warm_mebibytes = resident_mebibytes(child.pid)
+            self._busy.remove(child)
+            self.idle.append(child)
+        finally:
+            if child in self._busy:
+                self._busy.remove(child)
+                await child.aclose()
+
+    async def _end_match(
+        self, child: Child, do: str, seconds: float, compiling_seconds: float = 0.0, **arguments: Any
+    ) -> None:
+        """End the match of a process, and keep it if it is fit for another and wanted."""
+        is_fit, is_wanted = False, len(self.idle) + len(self._busy) < self._most and not self._is_closed
+        self._busy.append(child)
+        try:
+            with contextlib.suppress(ChildError):
+                if is_wanted:
+                    ending = child.ask(do, **arguments)
+                    await child.answer(ending, seconds, compiling_seconds=compiling_seconds)
+                    growth = resident_mebibytes(child.pid) - self._warm_mebibytes
+                    is_fit = bool(self._warm_mebibytes) and growth <= self._growth_mebibytes
+        finally:
+            self._busy.remove(child)
+            if is_fit and not (child.is_gone or self._is_closed):
+                self.idle.append(child)
+            else:
+                await child.aclose()
+
+    async def close(self) -> None:
+        """Kill the processes that play no match."""
+        self._is_closed = True
+        await asyncio.gather(*(child.aclose() for child in [*self.idle, *self._busy]))
+
+
+class StatePool(_Pool):
+    """State processes for matches; `spares` of them wait for the next one.
+
+    Processes are started one at a time, so that many short matches cannot occupy the machine.
+    """
+
+    def __init__(self, mebibytes: int, spares: int = 2) -> None:
+        module = "ggp.player_server.state_process"
+        super().__init__(module, (str(mebibytes),), spares, _STATES_GROWTH_MEBIBYTES)
+        self._starting = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def take(self, is_abandoned: Callable[[], bool] = lambda: False) -> Child:
+        """A warm process.
+
+        is_abandoned   asked when it is this match's turn to have one started: a match that was aborted
+                       meanwhile must not hold up those behind it
+
+        Raises ChildError if none can be started, or none is wanted any more.
+        """
+        while (child := self._take_idle()) is None:
+            async with self._starting:
+                if self._is_closed or is_abandoned():
+                    raise ChildGoneError("the match ended meanwhile")
+                if not self.idle:
+                    await self._add_warm("forget", _STATES_READY_SECONDS)
+        return child
+
+    def give_back(self, child: Child) -> None:
+        """End the match of a process, and keep it if it is fit for another. Returns at once."""
+        if child.is_busy:
+            child.kill()
+        self._keep(self._recycle(child))
+
+    async def open(self) -> None:
+        """Start the spares: wait for the first one, the others start in the background."""
+        filling = self._keep(self._fill())
+        while not self.idle and not filling.done():
+            await asyncio.sleep(0.01)
+
+    async def close(self) -> None:
+        await super().close()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _recycle(self, child: Child) -> None:
+        await self._end_match(child, "forget", _FORGET_SECONDS)
+        await self._fill()
+
+    async def _fill(self) -> None:
+        while len(self.idle) < self._most and not self._is_closed:
+            async with self._starting:
+                if len(self.idle) >= self._most or self._is_closed:
+                    return
+                try:
+                    await self._add_warm("forget", _STATES_READY_SECONDS)
+                except ChildError as error:
+                    if not self._is_closed:
+                        log.error("no process for states: %s", error)
+                    return
+
+    def _keep(self, work: Any) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+class WorkerPool(_Pool):
+    """Search processes for matches: their modules imported, their kernels loaded.
+
+    Without that, the first matches on a machine would be over before their search processes had compiled
+    anything, and would leave nothing in the cache; later ones would lose the time of loading.
+
+    preparing_seconds   of work, after which a process that still prepares is killed
+    """
+
+    def __init__(self, agent: str, most: int = 1, *, preparing_seconds: float = PREPARING_SECONDS) -> None:
+        super().__init__("ggp.player_server.worker", (), most, _SEARCH_GROWTH_MEBIBYTES)
+        self._agent, self._preparing_seconds = agent, preparing_seconds
+        self._is_preparing = False
+
+    async def fill(self) -> bool:
+        """Let a process compile and load what the agent runs, unless one has; return whether there is one."""
+        self.idle = [child for child in self.idle if not child.is_gone]
+        if self._is_closed or self.idle or self._is_preparing:
+            return bool(self.idle)
+        self._is_preparing = True
+        try:
+            await self._add_warm("prepare", self._preparing_seconds, agent=self._agent)
+        except ChildLateError:
+            log.warning("not prepared: %s took more than %g s", self._agent, self._preparing_seconds)
+        except ChildError as error:
+            log.warning("not prepared: %s", printable(str(error)))
+        finally:
+            self._is_preparing = False
+        return bool(self.idle)
+
+    def take(self) -> Child:
+        """A process for one match, warm if there is one. Raises ChildStartError."""
+        return self._take_idle() or self._new()
+
+    async def give_back(self, child: Child, terms: Sequence[str] | None) -> None:
+        """End the match of a process, and keep it if it is fit for another; else it is killed.
+
+        terms   of the STOP message; None after ABORT
+        """
+        await self._end_match(child, "stop", _STOP_SECONDS, _COMPILING_SECONDS, terms=terms)
+
+
+async def prepare_agent(agent: str) -> bool:
+    """Let a process of its own compile what `agent` runs; returns whether that succeeded."""
+    pool = WorkerPool(agent)
+    try:
+        return await pool.fill()
+    finally:
+        await pool.close()

@@ -1,0 +1,61 @@
+"""Who may take a seat of a match in the browser."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from ggp.players.factory import file_option, make_player
+from ggp.processes.child_end import RequestError
+
+PERSON = "person"
+AGENTS = ("mcts", "alphabeta", "solving", "random", "legal")
+"""Kinds of players that may take a seat: none that runs other code or reads files."""
+
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def is_remote(seat: str) -> bool:
+    """Whether a seat is taken by a player over HTTP."""
+    return seat.startswith("http://")
+
+
+def check_seat(seat: str) -> None:
+    """Raise RequestError or PlayerSpecError unless `seat` is `person` or a player that may play here.
+
+    Players over HTTP must run on this machine, so that the page is no way into other networks.
+
+    >>> check_seat("http://127.0.0.1:9147")
+    >>> check_seat("http://example.org:9147")
+    Traceback (most recent call last):
+    ggp.processes.child_end.RequestError: only players on this machine can take a seat: http://127.0.0.1:PORT
+
+    >>> check_seat("human")
+    Traceback (most recent call last):
+    ggp.processes.child_end.RequestError: 'human' cannot take a seat here: expected person, ...
+    """
+    if seat == PERSON:
+        return
+    if is_remote(seat):
+        if urlsplit(seat).hostname not in _LOOPBACK:
+            raise RequestError("only players on this machine can take a seat: http://127.0.0.1:PORT")
+    elif seat.partition(":")[0] not in AGENTS:
+        expected = ", ".join((PERSON, "http://127.0.0.1:PORT", *AGENTS))
+        raise RequestError(f"{seat!r} cannot take a seat here: expected {expected}")
+    elif (option := file_option(seat)) is not None:
+        raise RequestError(f"players that read files cannot take a seat here: {seat!r} has {option}")
+    make_player(seat)
+
+
+def with_memory(seat: str, mebibytes: float) -> str:
+    """An `mcts` player that keeps within `mebibytes`, of which proofs get a fifth; others as they are.
+
+    >>> with_memory("mcts:c=50", 500), with_memory("mcts", 500), with_memory("mcts:memory=9", 500)
+    ('mcts:c=50,memory=400,proof_memory=100', 'mcts:memory=400,proof_memory=100', 'mcts:memory=9')
+    >>> with_memory("random", 500)
+    'random'
+    """
+    kind, _, options = seat.partition(":")
+    if kind != "mcts" or "memory=" in options:
+        return seat
+    share = f"memory={max(8, int(0.8 * mebibytes))},proof_memory={max(2, int(0.2 * mebibytes))}"
+    return f"{kind}:{options},{share}" if options else f"{kind}:{share}"

@@ -1,0 +1,529 @@
+"""One match on a page, in one of three modes; states are computed by the reasoner, and so there at once.
+
+Methods named in the docstring of `match_process` answer its requests. `run_on` is called after each of them,
+and after each finding of a search; it shows what has changed.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any
+
+from gdl.program import Program
+from gdl.syntax.parser import parse, parse_term
+from gdl.terms import Term
+from ggp.analysis.picture import Picture, find_picture
+from ggp.beliefs.observation import Observation
+from ggp.engines.loading import make_game
+from ggp.game import RANDOM_ROLE, GameError, Role, has_percepts, hides_information
+from ggp.match.record import MatchRecord
+from ggp.processes.child_end import RequestError
+from ggp.protocol.client import ABORT_SECONDS, RemotePlayer
+from ggp.web.agent_thread import AgentThread, Finding, Task
+from ggp.web.changes import changes
+from ggp.web.match_export import animation_text, record_text
+from ggp.web.match_history import STEP_LIMIT, MatchHistory
+from ggp.web.match_review import MatchReview
+from ggp.web.match_view import (
+    described_rules,
+    legal_moves_view,
+    moves_view,
+    outcome,
+    percepts_view,
+    shown_state,
+)
+from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
+
+MOVE_SECONDS = (0.1, 600.0)
+ANALYSIS_SECONDS = 60.0
+_SEATS_SHARE, _ANALYSIS_SHARE = 0.375, 0.125
+"""Of the process's memory, for the trees and proofs of all seats and of all analyses."""
+PACE_SECONDS = 0.4
+"""Least time between two steps that nobody chooses, so that one can follow them."""
+
+_LOST = "The moves reported here do not fit the rules: this page cannot follow the match any further"
+
+
+class Mode(Enum):
+    """Where the moves come from."""
+
+    PLAYED = "persons and agents in the seats"
+    REPLAYED = "a record"
+    FOLLOWED = "a manager or player of this machine, whose events tell them"
+
+
+class ShownMatch:
+    """One match and its seats.
+
+    send        an event for the page: `state` with what has changed since the last one, `think`, `review`,
+                `failed`
+    found       is called in another thread with every Finding; pass it to `take`
+    mebibytes   memory of the process, of which all searches together get half
+
+    >>> match = ShownMatch(lambda event: None, lambda finding: None)
+    >>> rules = "(role x) (legal x go) (init a) (<= terminal (not (true a))) (goal x 100)"
+    >>> match.follow(rules, "trial", ["me"], None)["roles"]
+    ['x']
+    >>> match.step(1, ["go"], None)
+    >>> match.snapshot()["outcome"]
+    'goal 100'
+    """
+
+    def __init__(
+        self,
+        send: Callable[[Mapping[str, Any]], None],
+        found: Callable[[Finding], None],
+        mebibytes: int = 4096,
+    ) -> None:
+        self._send, self._found, self._mebibytes = send, found, mebibytes
+        self._mode: Mode | None = None
+        self._seats: tuple[str, ...] = ()
+        self._seconds = 0.0
+        self._viewer: Role | None = None
+        """From whose eyes alone the match is shown, because the rules hide the state."""
+        self._asked: set[Role] = set()
+        """Roles whose moves are awaited from a search, or elsewhere."""
+        self._review: MatchReview | None = None
+        self._shown: dict[str, Any] = {}
+        self._is_changed = self._is_stopped = self._is_lost = False
+        self._next_pace = 0.0
+        self._fault = self._note = ""
+
+    @property
+    def history(self) -> MatchHistory:
+        """The match. Raises RequestError before it is open."""
+        if self._mode is None:
+            raise RequestError("no match is open")
+        return self._history
+
+    # --- opening ----------------------------------------------------------------------------------
+
+    def open(self, rules: str, name: str, seats: list[str], seconds: float, seed: int) -> dict[str, Any]:
+        """Load the rules and seat the players."""
+        for seat in seats:
+            check_seat(seat)
+        program = self._load(rules, name)
+        game = self._history.game
+        for seat in filter(is_remote, seats):
+            RemotePlayer(seat).require_listener()
+        wanted = [role for role in game.roles if role != RANDOM_ROLE]
+        if not seats:
+            seats = [PERSON, *(["mcts"] * (len(wanted) - 1))]
+        if len(seats) != len(wanted):
+            raise RequestError(f"{name} has {len(wanted)} roles, not {len(seats)}")
+        if hides_information(game) and seats.count(PERSON) > 1:
+            raise RequestError("in a game with hidden information only one person can sit at this page")
+        least, most = MOVE_SECONDS
+        if not least <= seconds <= most:
+            raise RequestError(f"a move takes {least:g} to {most:g} seconds")
+        given = iter(seats)
+        self._seats = tuple("chance" if role == RANDOM_ROLE else next(given) for role in game.roles)
+        self._seconds, self._mode = seconds, Mode.PLAYED
+        persons = self._persons()
+        if persons and hides_information(game):
+            self._viewer = persons[0]
+        self._rng = random.Random(seed)
+        self._agents = AgentThread(program, seed, self._found)
+        return self._described()
+
+    def replay(self, text: str) -> dict[str, Any]:
+        """Open a match record; nobody plays on."""
+        record = MatchRecord.from_json(text)
+        if not record.rules.strip():
+            raise RequestError("the record holds no rules")
+        program = self._load(record.rules, record.game_name or "recorded match")
+        if len(record.moves) > STEP_LIMIT:
+            raise RequestError(f"the record has more than {STEP_LIMIT} steps")
+        reports = record.reports or [[] for _ in record.moves]
+        for texts, row in zip(record.moves, reports, strict=False):
+            self._history.play([parse_term(each) for each in texts], list(map(_expectation, row)))
+        self._seats = tuple(record.player_names) or ("",) * len(self._history.game.roles)
+        self._agents = AgentThread(program, 0, self._found)
+        self._mode = Mode.REPLAYED
+        return self._described()
+
+    def follow(self, rules: str, name: str, seats: list[str], role: str | None) -> dict[str, Any]:
+        """Open a match that is played elsewhere.
+
+        seats   names of the players in role order; if `role` is given, of its player alone
+        role    through whose player the match is followed; None for a manager, who sees everything
+        """
+        self._load(rules, name)
+        roles = [str(each) for each in self._history.game.roles]
+        if role is not None and role not in roles:
+            raise RequestError(f"no role {role} in the rules")
+        self._seats = tuple(seats if role is None else (seats[0] if each == role else "" for each in roles))
+        if role is not None and has_percepts(self._history.game):
+            self._viewer = parse_term(role)
+        self._mode = Mode.FOLLOWED
+        return {**self._described(), "own_role": role}
+
+    def _load(self, rules: str, name: str) -> Program:
+        program = parse(rules + "\n", name=name)
+        game = make_game(program, name, "reasoner")
+        self._text, self._history = rules, MatchHistory(game)
+        self._picture: Picture = find_picture(game.program, game.facts(game.initial_state()))
+        return program
+
+    def _described(self) -> dict[str, Any]:
+        game = self.history.game
+        return {
+            "name": game.name,
+            "roles": [str(role) for role in game.roles],
+            "seats": list(self._seats),
+            "is_hidden": hides_information(game),
+            "is_blind": self._viewer is not None,
+            "is_replay": self._mode is Mode.REPLAYED,
+            "is_live": self._mode is Mode.FOLLOWED,
+            "seconds": self._seconds,
+            **described_rules(self._text),
+            "has_remote_players": self._has_remote_players,
+        }
+
+    @property
+    def _has_remote_players(self) -> bool:
+        return self._mode is Mode.PLAYED and any(map(is_remote, self._seats))
+
+    def _persons(self) -> list[Role]:
+        roles = zip(self.history.game.roles, self._seats, strict=True)
+        return [role for role, seat in roles if seat == PERSON] if self._mode is Mode.PLAYED else []
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the match is known to be over."""
+        is_known = self._mode is not Mode.FOLLOWED or self._viewer is None
+        return is_known and self.history.is_over
+
+    # --- what is shown ----------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Send the whole state as an event, whatever was sent before."""
+        self._shown = {}
+        self._is_changed = True
+        self._show_change()
+
+    def _show_change(self) -> None:
+        if self._is_changed:
+            before, self._shown = self._shown, self.snapshot()
+            self._is_changed = False
+            self._send({"event": "state", **changes(before, self._shown)})
+
+    def snapshot(self) -> dict[str, Any]:
+        """The last state, and whose choice is awaited."""
+        history, viewer, is_over = self.history, self._viewer, self._is_over
+        person, last = self._next_person(), len(self.history.steps)
+        is_played = self._mode is Mode.PLAYED
+        is_waiting = viewer is None if is_played else not (is_over or self._is_lost)
+        return {
+            "step": last,
+            **({} if viewer is not None else shown_state(history, self._picture, last)),
+            "is_over": is_over,
+            "outcome": outcome(history) if is_over else "",
+            "goals": history.goals() if is_over else None,
+            "person": None if person is None else str(person),
+            **legal_moves_view(self._picture, () if person is None else history.legal(person)),
+            "waiting": sorted(map(str, self._asked)) if is_waiting else [],
+            "fault": self._fault,
+            "note": _LOST if self._is_lost else "" if is_over else self._note,
+            "history": moves_view(history, viewer),
+            "values": [] if viewer is not None else [list(step.values) for step in history.steps],
+            "percepts": [] if viewer is None else percepts_view(history, viewer),
+            "can_undo": self._undo_count() > 0,
+            "review": None if self._review is None else self._review.view(),
+        }
+
+    def _require_seen(self, what: str) -> None:
+        if self._viewer is not None:
+            raise RequestError(f"{what} what the rules hide")
+
+    def _require_reached(self, step: int) -> None:
+        if not 0 <= step <= len(self.history.steps):
+            raise RequestError(f"the match has not reached step {step}")
+
+    def view(self, step: int) -> dict[str, Any]:
+        """A state of the past."""
+        self._require_reached(step)
+        self._require_seen("a position would show")
+        return {"step": step, **shown_state(self.history, self._picture, step)}
+
+    def record(self) -> str:
+        """The match as the JSON text of a record."""
+        self._require_seen("the record would show")
+        return record_text(self.history, self._text, self._seats, self._seconds)
+
+    def animation(self) -> str:
+        """The match as an SVG document that plays by itself."""
+        self._require_seen("the animation would show")
+        return animation_text(self.history, self._picture)
+
+    # --- followed ---------------------------------------------------------------------------------
+
+    def step(self, step: int, terms: list[str], own_move: str | None) -> None:
+        """Follow the match to `step`; what is reported twice counts once.
+
+        terms      the joint move in role order; for a player from whom the state is hidden: its percepts
+        own_move   of that player
+        """
+        history = self.history
+        last = len(history.steps)
+        if step <= last or self._is_lost or step > STEP_LIMIT:
+            return
+        told, self._is_changed = tuple(map(parse_term, terms)), True
+        if self._viewer is not None:
+            history.note(self._viewer, None if own_move is None else parse_term(own_move), told)
+            return
+        try:
+            if step > last + 1:
+                raise GameError("a step is missing")
+            history.play(told)
+        except (GameError, ValueError):
+            self._is_lost = True
+
+    def wait(self, roles: list[str]) -> None:
+        """Note whose moves are awaited."""
+        self._asked, self._is_changed = set(map(parse_term, roles)), True
+
+    def expect(self, role: str, goal: float) -> None:
+        """Note the goal that a search expects of the move that it chose, for the chart."""
+        self.history.expected[parse_term(role)] = goal
+
+    def stop(self, note: str) -> None:
+        """The match is over; `note` says how, where the rules do not."""
+        self.wait([])
+        self._note = note
+
+    # --- played -----------------------------------------------------------------------------------
+
+    def _next_person(self) -> Role | None:
+        """The person who is to choose now."""
+        persons = self._persons()
+        if not persons or self._fault or self._is_over:
+            return None
+        return next((role for role in persons if role not in self.history.committed), None)
+
+    def play(self, step: int, role: str, move: str) -> None:
+        """Commit a person's move for the step that the page shows."""
+        history, person = self.history, self._next_person()
+        if step != len(history.steps) or person is None or str(person) != role:
+            raise RequestError("that move comes too late: the match has gone on")
+        legal = {str(each): each for each in history.legal(person)}
+        if move not in legal:
+            raise RequestError(f"{move} is not legal here")
+        history.commit(person, legal[move])
+        self._agents.generation += not self._asked
+        self._is_changed = True
+
+    def undo(self) -> None:
+        """Take back the last step in which a person had a choice."""
+        count = self._undo_count()
+        if not count:
+            raise RequestError("there is no move of yours to take back")
+        self.history.undo(count)
+        self._fault, self._review = "", None
+        self._begin_step()
+
+    def _begin_step(self) -> None:
+        """Forget the searches for another position."""
+        self._asked.clear()
+        self._agents.generation += 1
+        self._is_changed = True
+
+    def _undo_count(self) -> int:
+        """Steps back to the last choice of a person; 0 if there is none, or if going back would tell.
+
+        Players over HTTP cannot go back.
+        """
+        history, persons = self.history, self._persons()
+        if self._viewer is not None or self._has_remote_players:
+            return 0
+        counts = range(1, len(history.steps) + 1 if persons else 1)
+        return next((n for n in counts if any(len(history.legal(role, n)) > 1 for role in persons)), 0)
+
+    def abort(self) -> None:
+        """End the match for players over HTTP, because the page has left it."""
+        if not self._is_stopped:
+            self._is_stopped = True
+            self._agents.stop(None, wait_seconds=ABORT_SECONDS)
+
+    def fail(self, text: str) -> None:
+        """The rules are at fault: nobody can move any more."""
+        self._fault = text
+        self._is_changed = True
+        self._show_change()
+
+    def run_on(self) -> float | None:
+        """Make what nobody has to choose, and ask the agents; seconds until this is due again, or None.
+
+        Raises GameError if the rules are at fault.
+        """
+        if self._mode is None:
+            return None
+        if self._mode is not Mode.PLAYED or self._fault or self._is_over:
+            self._show_change()
+            self._stop_players()
+            return None
+        self._commit_forced()
+        if len(self.history.committed) == len(self.history.game.roles):
+            left = self._next_pace - time.monotonic()
+            if left > 0:
+                self._show_change()
+                return left
+            self.history.advance()
+            self._next_pace = time.monotonic() + (0.0 if self._persons() else PACE_SECONDS)
+            self._begin_step()
+            return 0.0
+        self._ask_agents()
+        self._show_change()
+        return None
+
+    def _stop_players(self) -> None:
+        """Send players over HTTP the last step, once."""
+        if not self._is_stopped and self._has_remote_players:
+            self._is_stopped = True
+            steps = self.history.steps
+            self._agents.stop(steps[-1] if steps and not self._fault else None)
+
+    def _commit_forced(self) -> None:
+        """Commit what needs no thought: chance, and moves without an alternative."""
+        history = self.history
+        for role, seat in zip(history.game.roles, self._seats, strict=True):
+            if role in history.committed:
+                continue
+            legal = history.legal(role)
+            if role == RANDOM_ROLE:
+                history.commit(role, self._rng.choice(legal))
+            elif len(legal) == 1 and not is_remote(seat):
+                history.commit(role, legal[0])  # players over HTTP follow the match by being asked
+
+    def _ask_agents(self) -> None:
+        """Start the searches of the agents that have a choice."""
+        busy = (*self.history.committed, *self._persons(), *self._asked)
+        for role, seat in zip(self.history.game.roles, self._seats, strict=True):
+            if role not in busy:
+                self._asked.add(role)
+                searches = sum(each.startswith("mcts") for each in self._seats)
+                observed = self._observations(role)
+                moves = () if hides_information(self.history.game) else self._moves(None)
+                spec = with_memory(seat, _SEATS_SHARE * self._mebibytes / max(1, searches))
+                generation = self._agents.generation
+                self._agents.put(Task(generation, role, spec, self._seconds, moves, observed))
+                self._is_changed = True
+
+    def _moves(self, step: int | None) -> tuple[tuple[Term, ...], ...]:
+        return tuple(each.joint_move for each in self.history.steps[:step])
+
+    def _observations(self, role: Role) -> tuple[Observation, ...]:
+        """What `role` was told of each step, if the rules hide the state."""
+        history = self.history
+        index, is_hidden = history.game.roles.index(role), hides_information(history.game)
+        steps = history.steps if is_hidden else ()
+        return tuple(Observation(step.joint_move[index], step.percepts[index]) for step in steps)
+
+    # --- analysis ---------------------------------------------------------------------------------
+
+    def think(self, seconds: float, step: int) -> None:
+        """Search the position after `step`, for the person who is to move, else for a role with a choice."""
+        self._require_analysis("no analysis")
+        self._require_reached(step)
+        role = self._choosing(step)
+        if role is None:
+            raise RequestError("nobody has a choice in this position")
+        if self._review is not None:
+            self._review.task = None
+        self._analyze(role, step, min(max(seconds, 0.1), ANALYSIS_SECONDS))
+
+    def _require_analysis(self, refusal: str) -> None:
+        if hides_information(self.history.game):
+            raise RequestError(f"{refusal} in a game with hidden information")
+        if self._mode is Mode.FOLLOWED:
+            raise RequestError(f"{refusal} in a match that is played elsewhere")
+
+    def _analyze(self, role: Role, step: int, seconds: float) -> Task:
+        spec = with_memory("mcts", _ANALYSIS_SHARE * self._mebibytes / len(self.history.game.roles))
+        task = Task(self._agents.generation, role, spec, seconds, self._moves(step), (), is_analysis=True)
+        self._agents.put(task)
+        return task
+
+    def _choosing(self, step: int) -> Role | None:
+        """The person who is to choose after `step`, else the first role with a choice."""
+        history, person = self.history, self._next_person()
+        if step == len(history.steps) and person is not None:
+            return person
+        if history.game.is_terminal(history.state(step)):
+            return None
+        back = len(history.steps) - step
+        roles = [role for role in history.game.roles if role != RANDOM_ROLE]
+        return next((role for role in roles if len(history.legal(role, back)) > 1), None)
+
+    def review(self) -> None:
+        """Search every position of a match that is over, one after the other; an analysis pauses it."""
+        self._require_analysis("no review")
+        if self._mode is Mode.PLAYED and not self._is_over:
+            raise RequestError("a match can be reviewed when it is over")
+        if self._review is None:
+            self._review = MatchReview(self.history, self._picture)
+        self._review_next(self._review)
+
+    def _review_next(self, review: MatchReview) -> None:
+        position, review.task = review.advance(), None
+        if position is None:
+            self._is_changed = True  # pages that come later get the review with the state
+        else:
+            review.task = self._analyze(*position, review.seconds)
+
+    def _take_review(self, review: MatchReview, finding: Finding) -> None:
+        """What the search of a reviewed position reports."""
+        if finding.error:
+            review.task = None
+            self._send_failure(finding)
+        elif finding.move is not None:
+            entry = review.note(finding.expectation, finding.move)
+            self._send({"event": "review", "entry": entry, "of": len(self.history.steps)})
+            self._review_next(review)
+
+    def _send_failure(self, finding: Finding) -> None:
+        self._send({"event": "failed", "role": str(finding.task.role), "text": finding.error})
+
+    def take(self, finding: Finding) -> None:
+        """What a search reports; that of an earlier state is dropped."""
+        task, history = finding.task, self.history
+        if task.generation != self._agents.generation:
+            return
+        if self._review is not None and task is self._review.task:
+            self._take_review(self._review, finding)
+            return
+        if finding.report is not None and self._viewer is None:
+            self._send(
+                {
+                    "event": "think",
+                    "step": len(task.moves) if task.is_analysis else len(history.steps),
+                    "role": str(task.role),
+                    "is_yours": task.is_analysis,
+                    "is_done": finding.move is not None,
+                    "move": None if finding.move is None else str(finding.move),
+                    "report": finding.report,
+                }
+            )
+        if finding.error:
+            self._send_failure(finding)
+        if task.is_analysis or (finding.move is None and not finding.error):
+            return
+        self._asked.discard(task.role)
+        legal = history.legal(task.role)
+        if finding.move in legal:
+            history.commit(task.role, finding.move, finding.expectation)
+        else:  # the event `failed` says why
+            history.commit(task.role, self._rng.choice(legal))
+
+
+def _expectation(report: object) -> float | None:
+    """The expected goal of a report in a record, which a stranger may have written.
+
+    >>> _expectation({"expectation": 40}), _expectation({"expectation": "x"}), _expectation(None)
+    (40.0, None, None)
+    """
+    value = report.get("expectation") if isinstance(report, dict) else None
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 100 else None
