@@ -17,6 +17,7 @@ import click
 from rich.console import Console
 
 from gdl.errors import GroundingError
+from gdl.program import Program
 from gdl.terms import Term
 from ggp.cli.live_view import MatchView, result_view
 from ggp.cli.options import (
@@ -31,7 +32,7 @@ from ggp.cli.options import (
     record_option,
     start_clock_option,
 )
-from ggp.cli.progress import load_visibly
+from ggp.cli.progress import make_visibly
 from ggp.engines.loading import read_program, stated_roles
 from ggp.game import RANDOM_ROLE, Game, is_compiled
 from ggp.match.player import Player, PlayerFaultError, PlayerSpecError
@@ -101,11 +102,11 @@ def command(
     if is_json and "human" in players:
         raise click.UsageError("a human player cannot play with --json")
     try:
-        game, specs = _load(rules, players, engine)
+        game, made = _load(rules, players, engine, limits["memory"])
     except (PlayerSpecError, ValueError) as error:
         raise click.UsageError(str(error)) from None
     if play_clock is None:
-        is_counting = any("simulations=" in spec for spec in specs)
+        is_counting = any("simulations=" in spec for spec in players)
         play_clock = COUNTING_CLOCK_SECONDS if is_counting else DEFAULT_CLOCK_SECONDS
     if seed is None:
         seed = random.SystemRandom().getrandbits(31)
@@ -116,7 +117,7 @@ def command(
         all_must_start=True,
         grace_seconds=limits["grace"],
     )
-    series = Series(game, specs, terms, is_thinking=think, is_json=is_json, mebibytes=limits["memory"])
+    series = Series(game, players, terms, think, is_json, limits["memory"], [] if think else made)
     records = series.play(repeat, seed)
     if record is not None:
         write_record(records[0], record)
@@ -138,28 +139,30 @@ class PlayerNotStartedError(click.ClickException):
     exit_code = 2
 
 
-def _load_soon(rules: str, engine: str) -> Game[Any]:
+def _make_soon(program: Program, name: str, rules: str, engine: str) -> Game[Any]:
     """The game, on the interpreter if its circuit takes long: a match should begin."""
     if engine != "auto":
-        return load_visibly(rules, engine)
+        return make_visibly(program, name, engine)
     from gdl.grounding import GroundingLimitError
     from ggp.circuit.circuit import CircuitError
     from ggp.engines.compilation import CompilationLimits
 
     try:
         limits = CompilationLimits(seconds=GROUNDING_SECONDS)
-        return load_visibly(rules, "lanes", limits=limits)
+        return make_visibly(program, name, "lanes", limits=limits)
     except GroundingLimitError as error:
         reason = str(error).partition("\n")[0]
         click.echo(f"falling back to the interpreter (slower): {reason}", err=True)
         click.echo(f"`ggp games info {shlex.quote(rules)}` gives it more time, for later matches", err=True)
-        return load_visibly(rules, "reasoner")
+        return make_visibly(program, name, "reasoner")
     except (GroundingError, CircuitError):
-        return load_visibly(rules)
+        return make_visibly(program, name, "auto")
 
 
-def _load(rules: str, specs: tuple[str, ...], engine: str) -> tuple[Game[Any], tuple[str, ...]]:
-    """The game, and the specs of its players.
+def _load(
+    rules: str, specs: tuple[str, ...], engine: str, mebibytes: int | None
+) -> tuple[Game[Any], list[Player]]:
+    """The game and its players.
 
     Raises PlayerSpecError and ValueError if game and players do not fit together.
     """
@@ -171,10 +174,10 @@ def _load(rules: str, specs: tuple[str, ...], engine: str) -> tuple[Game[Any], t
         _require_seats(name, stated, specs)
         for spec in specs:
             require_members(spec, name, stated)
-    chosen = [check_player(spec) for spec in specs]
+    chosen = [check_player(spec, mebibytes=mebibytes) for spec in specs]
     if any(player.is_remote for player in chosen):
         _require_listeners(chosen)
-    game = _load_soon(rules, engine)
+    game = _make_soon(program, name, rules, engine)
     _require_seats(game.name, game.roles, specs)
     if any(spec.startswith("tablebase:") for spec in specs):
         require_tablebase_rules(chosen, game)
@@ -182,7 +185,7 @@ def _load(rules: str, specs: tuple[str, ...], engine: str) -> tuple[Game[Any], t
         require_members(spec, game.name, game.roles)
     if not is_compiled(game) and any(player.needs_lanes for player in chosen):
         raise PlayerSpecError(f"{game.name} is not compiled: there is no search on lanes")
-    return game, specs
+    return game, chosen
 
 
 def _require_listeners(players: Iterable[Player]) -> None:
@@ -212,6 +215,7 @@ class Series:
 
     terms       of each match, the seed aside
     mebibytes   memory of each agent of one's own
+    made        the players of the first match, if they have been made
     """
 
     game: Game[Any]
@@ -219,7 +223,8 @@ class Series:
     terms: MatchTerms
     is_thinking: bool
     is_json: bool
-    mebibytes: int | None = None
+    mebibytes: int | None
+    made: list[Player]
 
     def play(self, count: int, first_seed: int) -> list[MatchRecord]:
         """Play and print matches with successive seeds; of several, Ctrl-C ends all, with totals.
@@ -259,7 +264,7 @@ class Series:
 
     def _play_one(self, view: MatchView, seed: int) -> MatchRecord:
         show_report = view.show_report if self.is_thinking else None
-        seats = seat_players(self.game, self.specs, show_report, mebibytes=self.mebibytes)
+        seats = seat_players(self, show_report)
         for seat in seats:
             if seat is not None:
                 seat.begins_early = True
@@ -268,29 +273,22 @@ class Series:
 
 
 def seat_players(
-    game: Game[Any],
-    specs: tuple[str, ...],
-    show_report: Callable[[int, SearchReport], None] | None = None,
-    *,
-    mebibytes: int | None = None,
+    series: Series, show_report: Callable[[int, SearchReport], None] | None
 ) -> list[Player | None]:
-    """Create one player per role: from `specs` in turn, then the default. `mebibytes`: see `Series`.
-
-    The role `random` gets None.
+    """One player per role for the next match: those made, then new ones. The role `random` gets None.
 
     show_report   called with a seat and the progress of its search
     """
-    left = iter(specs)
-    return [
-        None
-        if role == RANDOM_ROLE
-        else seat_player(
-            next(left, DEFAULT_PLAYER),
-            mebibytes=mebibytes,
-            on_report=None if show_report is None else functools.partial(show_report, seat),
-        )
-        for seat, role in enumerate(game.roles)
-    ]
+    specs, seats = iter(series.specs), list[Player | None]()
+    for seat, role in enumerate(series.game.roles):
+        if role == RANDOM_ROLE:
+            seats.append(None)
+            continue
+        spec = next(specs, DEFAULT_PLAYER)
+        on_report = None if show_report is None else functools.partial(show_report, seat)
+        made = series.made.pop(0) if series.made else None
+        seats.append(made or seat_player(spec, mebibytes=series.mebibytes, on_report=on_report))
+    return seats
 
 
 def _result_line(number: int, record: MatchRecord) -> str:

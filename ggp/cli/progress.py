@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
-from ggp.engines.loading import load
+from gdl.program import Program
+from ggp.engines.loading import make_game, read_program
 from ggp.game import Game
 
 if TYPE_CHECKING:
@@ -29,29 +30,30 @@ _Progress = TypeVar("_Progress")
 _P = ParamSpec("_P")
 
 
-def load_visibly(
-    path_or_text: str,
-    engine: str = "auto",
-    *,
-    use_cache: bool = True,
-    limits: CompilationLimits | None = None,
-) -> Game[Any]:
+def load_visibly(rules: str, engine: str = "auto") -> Game[Any]:
     """`ggp.load` with progress on standard error; arguments and errors are those of `load`."""
+    return make_visibly(*read_program(rules), engine)
+
+
+def make_visibly(
+    program: Program, name: str, engine: str, *, limits: CompilationLimits | None = None
+) -> Game[Any]:
+    """The game of a program, with progress on standard error; errors as in `load`."""
     from rich.console import Console
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        return load(path_or_text, engine, use_cache=use_cache, limits=limits)
+        return make_game(program, name, engine, limits=limits)
     begin = time.monotonic()
     status = console.status("")
 
     def show(text: str) -> None:
         if time.monotonic() - begin > QUIET_SECONDS:
-            status.update(f"{path_or_text}: {text}")
+            status.update(f"{name}: {text}")
             status.start()
 
     try:
-        return load(path_or_text, engine, use_cache=use_cache, limits=limits, progress=show)
+        return make_game(program, name, engine, limits=limits, progress=show)
     finally:
         status.stop()
 
