@@ -92,7 +92,6 @@ def command(
         port=port,
         name=name,
         margin_seconds=margin,
-        start_margin_seconds=margin,
         max_matches=limits["matches"],
         allowed_origins=allowed_origins,
         search=SearchOptions(
@@ -101,7 +100,7 @@ def command(
     )
     try:
         sys.exit(_run_with_page(options) if has_page else run_player(options))
-    except (PlayerSpecError, ValueError) as error:
+    except PlayerSpecError as error:
         raise click.UsageError(str(error)) from None
 
 

@@ -54,16 +54,14 @@ _ALONE_SECONDS = 2.0
 class SearchOptions:
     """The agent of a match, and what it runs with.
 
-    engine, state_engine   of the worker, and of the state process
-    memory_mebibytes       of the worker
-    seed                   None: another one for each match
-    ponder                 whether the agent searches between its moves, if it plays by the clock
-    fallback               whether this player moves for an agent that has no move in time
+    engine, memory_mebibytes   of the worker
+    seed       None: another one for each match
+    ponder     whether the agent searches between its moves, if it plays by the clock
+    fallback   whether this player moves for an agent that has no move in time
     """
 
     agent: str = "mcts"
     engine: str = "auto"
-    state_engine: str = "reasoner"
     memory_mebibytes: int = 4096
     seed: int | None = None
     ponder: bool = True
@@ -219,9 +217,7 @@ class PlayerMatch:
 
     async def _load(self) -> None:
         """Let the state process read the rules. Raises ChildError."""
-        loaded = await self._states.load(
-            self._message.rules, role=str(self.role), engine=self._options.state_engine, seed=self._seed
-        )
+        loaded = await self._states.load(self._message.rules, str(self.role), self._seed)
         self._own_index, self._spellings = loaded["own_index"], loaded["spellings"]
         self._position = KnownPosition.read(loaded["position"])
         about = {"name": self.match_id, "role": str(self.role), "seats": [self._options.agent]}
@@ -416,7 +412,7 @@ class PlayerMatch:
         self._watch({"event": "wait", "roles": []})
         known = self._known_answer(position)
         if position and known:
-            return Answer(self._spell(known[0]), "known", position.step, fault=known[1])
+            return Answer(self._spell(known[0]), "known", fault=known[1])
         move, how = self._choose(play, position)
         is_chosen = how in ("decided", "best so far") and (play.is_final or play.is_searched)
         # The short search stands in for the search of a bundled agent, but not for an author's.
@@ -434,7 +430,7 @@ class PlayerMatch:
         self._last_answer = move
         report = play.report if how in ("decided", "best so far") else None
         text = f"error {fault}" if move is None else self._spell(move)
-        return Answer(text, how, None if position is None else position.step, report, fault)
+        return Answer(text, how, report, fault)
 
     async def _find_move(self, play: PendingPlay, advancing: asyncio.Task[KnownPosition | None]) -> None:
         """Wait for the worker's decision. If it has found nothing by half-time, search for it meanwhile."""

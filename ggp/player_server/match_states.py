@@ -41,16 +41,15 @@ class MatchStates:
         """The process id, while the process is alive."""
         return None if self._child is None else self._child.pid
 
-    async def load(self, rules: str, **about: Any) -> dict[str, Any]:
-        """Read the rules and follow the match from its initial state: `spellings`, `own_index`, `position`.
+    async def load(self, rules: str, role: str, seed: int) -> dict[str, Any]:
+        """Read the rules and follow the match from its initial state. Raises ChildError.
 
-        about   role, engine and seed
-        Raises ChildError.
+        The result has `spellings`, `own_index` and `position`, see `state_process`.
         """
         parsed = await self._do("parse", rules=rules)
         self.program = parsed["program"]
         self.has_program.set()
-        loaded: dict[str, Any] = await self._do("load", **about)
+        loaded: dict[str, Any] = await self._do("load", role=role, seed=seed)
         self._most_restarts = _MAX_RESTARTS
         return {**loaded, "spellings": parsed["spellings"]}
 

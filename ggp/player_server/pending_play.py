@@ -76,18 +76,16 @@ class KnownPosition:
 class Answer:
     """A reply to PLAY, and how it came about.
 
-    step     joint moves made before it; None if the state was unknown
     how      decided, best so far, only move, short search, random, guess, none, known, repeated
     report   how the search stood (`ggp.search.report.SearchReport.to_dict`), or None
     fault    why it is not a move of the agent, as match records write it; mostly empty
 
-    >>> Answer("(mark 1 1)", "decided", 4).repeated().how
+    >>> Answer("(mark 1 1)", "decided").repeated().how
     'repeated'
     """
 
     text: str
     how: str
-    step: int | None = None
     report: dict[str, Any] | None = None
     fault: str = ""
 

@@ -13,6 +13,7 @@ from ggp.protocol.messages import printable
 
 log = logging.getLogger("ggp.player")
 
+_STATES_MEBIBYTES = 1024
 _STATES_READY_SECONDS = 30.0
 _FORGET_SECONDS = 0.5
 """How much work an idle state process may take to forget a match before it is killed."""
@@ -98,9 +99,9 @@ class StatePool(_Pool):
     Processes are started one at a time, so that many short matches cannot occupy the machine.
     """
 
-    def __init__(self, mebibytes: int, spares: int = 2) -> None:
-        module = "ggp.player_server.state_process"
-        super().__init__(module, (str(mebibytes),), spares, _STATES_GROWTH_MEBIBYTES)
+    def __init__(self, spares: int = 2) -> None:
+        arguments = (str(_STATES_MEBIBYTES),)
+        super().__init__("ggp.player_server.state_process", arguments, spares, _STATES_GROWTH_MEBIBYTES)
         self._starting = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 

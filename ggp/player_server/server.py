@@ -55,14 +55,10 @@ _CLOSING_SECONDS = 1.0
 class PlayerOptions:
     """How a player listens and plays.
 
-    margin_seconds, start_margin_seconds
+    margin_seconds
         How much of each clock is reserved for sending the answer; None: see `ggp.player_server.margins`.
-    state_mebibytes
-        Memory limit of the process that computes the states of a match; without it the search decides alone.
     allowed_origins
         Web pages that may use the player, as `http://example.org`; `*` for all.
-    on_answer
-        Called in the event loop with every move that is sent, as JSON-able data.
     on_event
         Called in the event loop with the number of a match, counted from 1, and each event of it
         (`ggp.player_server.match.PlayerMatch`). It must not wait.
@@ -72,13 +68,10 @@ class PlayerOptions:
     port: int = 9147
     name: str = "ggp-lanes"
     margin_seconds: float | None = None
-    start_margin_seconds: float | None = None
     max_matches: int = 4
-    state_mebibytes: int = 1024
     search: SearchOptions = field(default_factory=SearchOptions)
     limits: RequestLimits = field(default_factory=RequestLimits)
     allowed_origins: tuple[str, ...] = ()
-    on_answer: Callable[[Mapping[str, Any]], None] | None = None
     on_event: Callable[[int, Mapping[str, Any]], None] | None = None
 
 
@@ -96,7 +89,7 @@ class PlayerServer:
         origins = OriginRules(options.host, options.allowed_origins)
         self._listener = HttpListener(self._handle, options.limits, origins)
         self._reader = MessageReader()
-        self._states = StatePool(options.state_mebibytes)
+        self._states = StatePool()
         self._workers = WorkerPool(options.search.agent, options.max_matches)
         self._keeps_spare = False
         self._lag = LoopLag()
@@ -170,8 +163,7 @@ class PlayerServer:
 
     async def _start(self, message: Start, request: HttpRequest) -> tuple[str, str]:
         key = message.match_id.lower()
-        chosen_seconds = self.options.start_margin_seconds
-        deadline = self._deadline(request, message.start_clock_seconds, START_MARGIN, chosen_seconds)
+        deadline = self._deadline(request, message.start_clock_seconds, START_MARGIN)
         running = self.matches.get(key)
         if running is not None:
             if running.is_repeated_start(message):
@@ -238,33 +230,17 @@ class PlayerServer:
         match = self.matches.get(message.match_id.lower())
         if match is None:
             return "busy", "no such match"
-        deadline = self._deadline(request, match.play_clock_seconds, PLAY_MARGIN, self.options.margin_seconds)
+        deadline = self._deadline(request, match.play_clock_seconds, PLAY_MARGIN)
         latest = latest_deadline(request.arrival, match.play_clock_seconds, deadline)
         with self._to_itself(match):
             answer = await match.play(message, deadline, latest, request.is_peer_gone)
-        if self.options.on_answer is not None and answer.how != "repeated":
-            seconds = time.monotonic() - request.arrival
-            self.options.on_answer(
-                {
-                    "match": match.match_id,
-                    "role": str(match.role),
-                    "step": answer.step,
-                    "move": answer.text,
-                    "how": answer.how,
-                    "seconds": round(seconds, 4),
-                    "report": answer.report,
-                    "fault": answer.fault,
-                }
-            )
         headers = ((FAULT_HEADER, answer.fault),) if answer.fault else ()
         return HttpResponse(answer.text, 500 if answer.how == "none" else 200, headers), answer.note()
 
-    def _deadline(
-        self, request: HttpRequest, clock_seconds: float, margin: Margin, chosen_seconds: float | None
-    ) -> float:
+    def _deadline(self, request: HttpRequest, clock_seconds: float, margin: Margin) -> float:
         """When the answer must be sent, `time.monotonic()` seconds; earlier if the loop was late."""
         begin = request.arrival - self._lag.seconds(clock_seconds)
-        return answer_deadline(begin, clock_seconds, margin, chosen_seconds, request.peer)
+        return answer_deadline(begin, clock_seconds, margin, self.options.margin_seconds, request.peer)
 
     @contextlib.contextmanager
     def _to_itself(self, match: PlayerMatch) -> Iterator[None]:
@@ -336,14 +312,10 @@ def _describe(message: Message) -> str:
 
 
 def check_options(options: PlayerOptions) -> None:
-    """Raises PlayerSpecError if the agent cannot play over HTTP, ValueError for a number out of range."""
+    """Raises PlayerSpecError if the agent cannot play over HTTP."""
     agent = options.search.agent
     require_kind(agent, refused=("human", "http"))
     check_player(agent)
-    if options.max_matches < 1:
-        raise ValueError("--max-matches must be at least 1")
-    if options.search.memory_mebibytes < 256:
-        raise ValueError("--memory must be at least 256 MiB")
 
 
 def run_player(options: PlayerOptions) -> int:

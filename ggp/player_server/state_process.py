@@ -6,7 +6,7 @@ Otherwise it serves one match after the other, without starting again. Requests,
 
     parse     rules                        the packed `program`, which the search process needs too, and
                                            `spellings` of names
-    load      role, engine, seed           own_index, position
+    load      role, seed                   own_index, position
     advance   terms, own_move, deadline    position
     search    cpu_seconds, deadline        the best move of a short search so far, or null
     forget                                 null; the match is over
@@ -58,11 +58,11 @@ class StateProcess:
         self._program = parse(rules + "\n", name="START")
         return {"program": pack(self._program), "spellings": dict(self._program.spellings)}
 
-    def load(self, role: str, engine: str, seed: int) -> dict[str, Any]:
+    def load(self, role: str, seed: int) -> dict[str, Any]:
         """Follow the match from its initial state."""
         if self._program is None:
             raise GameError("no rules")
-        game = make_game(self._program, "START", engine)
+        game = make_game(self._program, "START", "reasoner")
         own = parse_term(role)
         if own not in game.roles:
             roles = " ".join(map(str, game.roles))
@@ -127,7 +127,7 @@ def main() -> None:
     """Serve requests until the input ends."""
     parent, process = Parent(), StateProcess()
     process.parse(_SMALLEST_RULES)
-    process.load("x", "reasoner", 0)  # imports what every match needs
+    process.load("x", 0)  # imports what every match needs
     process.forget()
     names = ("parse", "load", "advance", "search", "forget")
     mistakes = (GdlError, GameError, ProtocolError)

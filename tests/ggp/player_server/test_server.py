@@ -1,7 +1,6 @@
 """The player on a real port: matches, odd messages, and failures of the search process."""
 
 import asyncio
-import json
 import logging
 import os
 import re
@@ -376,30 +375,33 @@ def test_first_play_reports_no_step_however_nil_is_written(nothing, role, rules)
 
 
 async def play_two_moves(pause_seconds, options=""):
-    """x moves, o pauses, x moves again; returns everything reported of these answers."""
+    """x moves, o pauses, x moves again; returns these answers."""
     answers = []
     agent = f"mcts:simulations=60,search=reference,solver=off{options}"
-    async with running_player(search=SearchOptions(agent=agent), on_answer=answers.append) as server:
+    async with running_player(search=SearchOptions(agent=agent)) as server:
+
+        async def play(terms):
+            move = await post(server.port, f"( PLAY m {terms} )")
+            answers.append(server.matches["m"]._answered[1])
+            return move
+
         await post(server.port, start(start_clock=20, play_clock=20))
-        first = await post(server.port, "( PLAY m NIL )")
-        await post(server.port, f"( PLAY m ( {first} noop ) )")
+        first = await play("NIL")
+        await play(f"( {first} noop )")
         await asyncio.sleep(pause_seconds)
         reply = legal_after((first, "noop"), role="o")[0]
-        second = await post(server.port, f"( PLAY m ( noop {reply} ) )")
+        second = await play(f"( noop {reply} )")
         assert second in legal_after((first, "noop"), ("noop", reply))
-        await post(server.port, f"( PLAY m ( noop {reply} ) )")
+        assert await post(server.port, f"( PLAY m ( noop {reply} ) )") == second
     return answers
 
 
 def test_player_reports_how_its_moves_were_found(caplog):
     with caplog.at_level(logging.INFO):
         told = run(play_two_moves(0.0))
-    assert [answer["how"] for answer in told] == ["decided", "only move", "decided"]
-    assert [answer["step"] for answer in told] == [0, 1, 2]
-    assert told[0]["role"] == "x"
-    assert told[0]["report"]["playouts"] == 60
-    assert told[1]["report"] is None
-    assert json.loads(json.dumps(told)) == told
+    assert [answer.how for answer in told] == ["decided", "only move", "decided"]
+    assert told[0].report["playouts"] == 60
+    assert told[1].report is None
     lines = [record.getMessage() for record in caplog.records if " PLAY " in record.getMessage()]
     assert "(decided; reference, 60 playouts" in lines[0]
     assert lines[1].endswith("(only move)")
@@ -407,9 +409,9 @@ def test_player_reports_how_its_moves_were_found(caplog):
 
 
 def test_player_that_ponders_finds_a_larger_tree():
-    without = run(play_two_moves(0.5))[-1]["report"]["carried"]
+    without = run(play_two_moves(0.5))[-1].report["carried"]
     for pause_seconds in (1.0, 3.0, 9.0, 27.0):  # how long it takes depends on what else the machine does
-        with_it = run(play_two_moves(pause_seconds, ",ponder=on"))[-1]["report"]["carried"]
+        with_it = run(play_two_moves(pause_seconds, ",ponder=on"))[-1].report["carried"]
         if with_it > 2 * without:
             break
     assert with_it > 2 * without

@@ -38,7 +38,7 @@ async def ask(child, do, **arguments):
 
 async def load(child, rules=TICTACTOE, role="x"):
     await ask(child, "parse", rules=rules)
-    return await ask(child, "load", role=role, engine="reasoner", seed=1)
+    return await ask(child, "load", role=role, seed=1)
 
 
 def test_state_process_follows_a_match_and_searches_in_it():
@@ -93,7 +93,7 @@ def test_rules_of_a_message_are_never_the_name_of_a_file(tmp_path, monkeypatch):
 
 def test_aborted_matches_do_not_hold_up_the_start_of_others(monkeypatch):
     async def scenario():
-        pool = StatePool(1024, spares=0)
+        pool = StatePool(spares=0)
         added = []
 
         async def add_warm(do, seconds):
@@ -122,7 +122,7 @@ class Awake:
 
 def test_state_process_is_killed_whatever_it_computes():
     async def scenario():
-        pool = StatePool(1024, spares=1)
+        pool = StatePool(spares=1)
         await pool.open()
         child = await pool.take()
         loading = asyncio.create_task(load(child, EXPLOSION))
@@ -155,7 +155,7 @@ def test_state_process_ends_by_itself_when_its_memory_is_full():
 
 def test_idle_state_processes_serve_match_after_match():
     async def scenario():
-        pool = StatePool(1024, spares=1)
+        pool = StatePool(spares=1)
         await pool.open()
         seen = set()
         for _ in range(5):
