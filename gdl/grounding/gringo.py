@@ -168,7 +168,7 @@ def _child(asp: str, arguments: list[str], limits: GroundingLimits) -> Iterator[
 
 
 def _scratch_file() -> BinaryIO:
-    """A file in memory, if the system has such: the disk may be full."""
+    """A file in memory if the system supports it, because the disk may be full."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("ggp"), "w+b")
     return cast(BinaryIO, tempfile.TemporaryFile())

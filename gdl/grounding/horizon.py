@@ -72,7 +72,7 @@ def bound_by_horizon(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
 
 
 def _longest_match(rules: Sequence[Rule], estimates: Estimates) -> int | None:
-    """The number of joint moves after which a match has ended, whatever is played; None if none is known."""
+    """Upper bound on the number of joint moves of a match; None if none is known."""
     if not any(rule.head.name == "terminal" for rule in rules):
         return None
     clock = prune(_independent_rules(rules, estimates))

@@ -186,7 +186,7 @@ class EvaluationModes:
         )
 
     def _builds_terms(self, component: tuple[Predicate, ...]) -> bool:
-        """Whether rules wrap functions around variables: derived completely, they may never end."""
+        """Whether rules wrap functions around variables: bottom-up evaluation may then never end."""
         return any(builds_terms(rule) for predicate in component for rule in self._rules.get(predicate, ()))
 
     def _negates_itself(self, component: tuple[Predicate, ...]) -> bool:

@@ -81,7 +81,7 @@ NO_QUANTIFIER = (
 def order_asked(
     comparison: str, left: str, right: str, less: str = "(less {0} {1})", no: str = "(not {0})"
 ) -> str:
-    """The atom that asks what `left comparison right` asks, from a relation that holds smaller values first.
+    """The atom equivalent to `left comparison right`, of a relation that lists smaller values first.
 
     >>> order_asked("<", "?x", "3"), order_asked(">", "?x", "3"), order_asked(">=", "?x", "3")
     ('(less ?x 3)', '(less 3 ?x)', '(not (less ?x 3))')
@@ -199,7 +199,7 @@ class _Reader:
             node.end = len(self.text.rstrip())
 
     def _may_be_comment(self, mark: str, word: str, opened: Sequence[Node]) -> bool:
-        """Whether `word` stands for an atom that nothing concludes."""
+        """Whether `word` is an atom that no rule concludes."""
         inner = opened[-1] if opened else None
         is_atom = inner is None or inner.name in CONNECTIVES - {""}
         if not is_atom or (mark == "%" and word != "%" and not word.startswith("%%") and inner is not None):
@@ -233,7 +233,7 @@ class _Reader:
             stack += [(part, node, are_atoms) for part in reversed(node.parts)]
 
     def _has_formulas(self, node: Node, *, is_outermost: bool) -> bool:
-        """Whether the parts of a list that stands for an atom or formula do so too."""
+        """Whether the parts of an atom or formula are atoms or formulas themselves."""
         if node is self.root or node.name in CONNECTIVES:
             return True
         if is_outermost:
@@ -346,7 +346,7 @@ class _Reader:
             self._add(name, message, end=arguments.end)
 
     def _called(self, name: str, arguments: Node) -> str:
-        """A call as KIF writes it; what calls alone take is one formula or fact is put together."""
+        """A call in KIF; several arguments of a keyword or connective that takes one become one atom."""
         parts: list[str] = []
         for part in arguments.parts:
             if part.is_list and part.is_glued and parts:

@@ -70,7 +70,7 @@ _AROUND = (
     ),
     (re.compile(r"""\A\s*(?:\w+\s*=\s*)?[rf]?(\"{3}|'{3})"""), "is a quote of Python: keep only the rules"),
 )
-"""What stands around rules."""
+"""Patterns of text around rules."""
 
 _ENTITY = re.compile(
     r"&(?:(lt|gt|amp|quot|apos|nbsp|le|ge|ne|and|or|not)|#(\d{1,6})|#x([0-9a-f]{1,5}));", re.IGNORECASE
@@ -102,7 +102,7 @@ REPLACEMENTS: Mapping[str, str] = {
     "∼": "~",
     "∣": "|",
 }
-"""Characters that look like one of ASCII."""
+"""Look-alikes of ASCII characters."""
 
 _ODD = re.compile(f"[{INVISIBLE}]|[{re.escape(''.join(REPLACEMENTS))}]")
 _IN_KIF = re.compile(

@@ -111,7 +111,7 @@ _COMPLETE = (
 
 
 def check(program: Program) -> list[Diagnostic]:
-    """The errors that leave `program` without a meaning, by place.
+    """The errors that make `program` meaningless, by place.
 
     The program may be normalized or not.
 

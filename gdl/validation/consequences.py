@@ -15,14 +15,14 @@ from gdl.dependencies import DOES, TRUE
 from gdl.errors import Diagnostic
 from gdl.program import Literal, Predicate, arguments_of, predicate_of
 from gdl.terms import Compound, Span, Symbol, Variable
-from gdl.validation.inference import BROUGHT_ABOUT_BY
+from gdl.validation.inference import FED_BY
 from gdl.validation.sheet import Sheet, body_literals
 
 FOLLOWING = frozenset({"GDL305", "GDL306", "GDL308", "GDL320"})
 CAUSES = frozenset({"GDL202", "GDL203", "GDL204", "GDL205", "GDL212", "GDL215", "GDL218", "GDL219", "GDL332"})
 """Errors after which a rule concludes less than was meant, or nothing."""
 
-_FED = {maker.name: fed for maker, fed in BROUGHT_ABOUT_BY.items()}
+_FED = {maker.name: fed for maker, fed in FED_BY.items()}
 _START, _END = Span(0, 0, 0, 0), (1 << 30, 1 << 30)
 
 Subject: TypeAlias = tuple[Predicate, Predicate | None]
@@ -58,7 +58,7 @@ def without_consequences(sheet: Sheet, found: Sequence[Diagnostic]) -> list[Diag
         if subject in faulty or (inner is None and any(predicate == other for other, _ in faulty)):
             return True
         roots = {predicate}
-        for maker, fed in BROUGHT_ABOUT_BY.items():
+        for maker, fed in FED_BY.items():
             if fed == predicate:
                 made = (r for r in sheet.program.by_predicate.get(maker, ()) if _subject(r.head) == subject)
                 asked = [literal.atom for rule in made for literal, _ in body_literals(rule)]
@@ -84,7 +84,7 @@ def without_consequences(sheet: Sheet, found: Sequence[Diagnostic]) -> list[Diag
 
 
 def _subject(atom: Symbol | Compound) -> Subject:
-    predicate = BROUGHT_ABOUT_BY.get(predicate_of(atom), predicate_of(atom))
+    predicate = FED_BY.get(predicate_of(atom), predicate_of(atom))
     if predicate.name in _FED:  # with another number of arguments
         return _FED[predicate.name], None
     if predicate not in (TRUE, DOES):

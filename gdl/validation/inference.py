@@ -42,7 +42,7 @@ MAX_STEPS = 500_000
 MAX_DEAD_RULES = 300
 """Number of dead rules beyond which causes are not distinguished from consequences."""
 
-BROUGHT_ABOUT_BY = {
+FED_BY = {
     Predicate("init", 1): Predicate("true", 1),
     Predicate("next", 1): Predicate("true", 1),
     Predicate("legal", 2): Predicate("does", 2),
@@ -142,8 +142,8 @@ def _apply(rule: Rule, shapes: Shapes, sources: Sources) -> list[Predicate]:
     if misfit(rule, shapes, sources) is not None:
         return []
     changed = []
-    brought_about = BROUGHT_ABOUT_BY.get(rule.predicate)
-    for predicate in (rule.predicate, brought_about) if brought_about else (rule.predicate,):
+    fed = FED_BY.get(rule.predicate)
+    for predicate in (rule.predicate, fed) if fed else (rule.predicate,):
         has_grown = predicate not in shapes.alive
         shapes.alive.add(predicate)
         for index, argument in enumerate(arguments_of(rule.head)):
@@ -402,7 +402,7 @@ def _explained(dead: Sequence[Rule], misfits: Mapping[int, Misfit]) -> dict[Pred
 
 
 def _brings(rule: Rule) -> Predicate:
-    return BROUGHT_ABOUT_BY.get(rule.predicate, rule.predicate)
+    return FED_BY.get(rule.predicate, rule.predicate)
 
 
 def _answers(heads: Mapping[Predicate, Sequence[Atom]], atom: Atom) -> bool:

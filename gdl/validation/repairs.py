@@ -20,11 +20,11 @@ from gdl.terms import Span
 from gdl.validation.all_checks import check
 from gdl.validation.fixes import FIXES, Edit
 
-MOST_TEXT = 500
+MAX_TEXT = 500
 """Characters of an offending text that are kept."""
-MOST_SCANNED = 100_000
+MAX_SCANNED = 100_000
 """In longer texts no place for a parenthesis is looked for."""
-MOST_CLOSED = 5
+MAX_CLOSED = 5
 """A form that lacks more parentheses needs a person."""
 
 _RULE = "(<= head body ...)"
@@ -59,7 +59,7 @@ _COMMENT_OR_RULE = re.compile(r";[^\n]*|\(\s*<=(?=[\s();])|\n\(")
 class Repair:
     """How one finding may be repaired.
 
-    text           what stands in its place, cut to MOST_TEXT characters; empty for the sheet as a whole
+    text           what stands in its place, cut to MAX_TEXT characters; empty for the sheet as a whole
     expected       forms of which one belongs there, in KIF; empty if the message says it all
     edits          replacements in the text, in order and without overlap; empty if there is nothing to try
     keeps_meaning  whether the edits change the notation alone
@@ -89,7 +89,7 @@ def repairs(source: Source, diagnostics: Sequence[Diagnostic]) -> Iterator[Repai
         kept = safe.get((diagnostic.code, span), ())
         edits = kept or (() if span is None else tuple(finder.guesses(diagnostic, span)))
         spans = tuple((finder.lines.span(edit.start, edit.end), edit.new) for edit in sorted(edits))
-        yield Repair(text[:MOST_TEXT], _expected(diagnostic), spans, bool(kept))
+        yield Repair(text[:MAX_TEXT], _expected(diagnostic), spans, bool(kept))
 
 
 def _expected(diagnostic: Diagnostic) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ class _Finder:
         ][:2]
         for place in (*places, len(self.text)):
             end = self.end_of_form(start, place)
-            for count in range(1, MOST_CLOSED + 1):
+            for count in range(1, MAX_CLOSED + 1):
                 yield Edit(end, end, ")" * count)
 
     def end_of_form(self, start: int, place: int) -> int:
@@ -189,7 +189,7 @@ class _Finder:
 
     def first_that_helps(self, span: Span, edits: Iterator[Edit]) -> Iterator[Edit]:
         """The first edit after which fewer parentheses are at fault, or others if there are too many."""
-        if len(self.text) > MOST_SCANNED:
+        if len(self.text) > MAX_SCANNED:
             return
         if self.fault_count is None:
             self.fault_count = len(self.faults(self.text))

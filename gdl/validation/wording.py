@@ -49,7 +49,7 @@ def _translated(message: str, names: set[str]) -> str:
 
 
 def _closing(message: str, start: int) -> int:
-    """Where the list that begins at `start` ends; 0 if it does not."""
+    """The end of the list that begins at `start`; 0 if it is not closed."""
     depth = 0
     for place in range(start, len(message)):
         depth += {"(": 1, ")": -1}.get(message[place], 0)

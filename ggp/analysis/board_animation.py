@@ -1,4 +1,4 @@
-"""The states of a match as one SVG that plays by itself, in any browser or image viewer that knows SMIL."""
+"""The states of a match as one animated SVG, in any browser or image viewer that knows SMIL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Run: TypeAlias = tuple[_Place, _Content, int, int]
 
 
 def animated_svg(board: Board, states: Sequence[Iterable[Term]], frame_seconds: float = 0.8) -> str:
-    """An SVG document that shows `states`, the facts of each, one after the other and again.
+    """An SVG document that shows `states`, the facts of each, in an endless loop.
 
     A piece that stays is one element, so the size grows with what changes.
 

@@ -72,7 +72,7 @@ def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
 def _walled(
     domains: Mapping[tuple[str, int], Sequence[frozenset[str]]], facts: Sequence[Term]
 ) -> frozenset[str]:
-    """The coordinates of the cells of a maze, as far as its walls tell."""
+    """The coordinates of the cells of a maze, as far as its walls show."""
     for (name, arity), values in domains.items():
         at = wall_arguments(name, values)
         own = [fact for fact in facts if fact.name == name and len(arguments_of(fact)) == arity]

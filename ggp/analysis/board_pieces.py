@@ -23,7 +23,7 @@ DISCS = {
 }
 """Contents that are drawn as a disc: those that are nothing but a color."""
 INKS = ("#1f4fa3", "#b3261e", "#2e7d32", "#8a5a00", "#6a1b9a", "#00695c", "#222222")
-"""Colors of contents drawn as text, in the order of the board's labels; the last one of contents without."""
+"""Colors of text, in the order of the board's labels; the last for unlabeled contents."""
 
 _CHESS = {"king": "♚", "queen": "♛", "rook": "♜", "bishop": "♝", "knight": "♞", "pawn": "♟"}
 _COLORS = {"w": "white", "b": "black"}

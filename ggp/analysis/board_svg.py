@@ -19,7 +19,7 @@ GAP = 12
 LINE_HEIGHT = 16
 LINE_CHARACTERS = 80
 FACT_LINES = 4
-"""Most lines of facts below a board that it does not show."""
+"""Maximum number of lines for facts that the board does not show."""
 
 
 class Grid:

@@ -1,4 +1,4 @@
-"""Recognize figures from the rules and the facts of the initial state alone; no game's name is known here.
+"""Recognize figures from the rules and the facts of the initial state alone, knowing no game by name.
 
 A fluent that names roles shows what they hold; one that names the role in control shows whose turn it is. A
 fluent with a number for each name is a heap, one with a place for each thing a tower. A fluent with a square
@@ -30,13 +30,13 @@ from ggp.analysis.figures import (
 from ggp.analysis.fluent_domains import fluent_domains, nested_domains
 
 PILE_LIMIT = 36
-"""Largest heap drawn as pieces."""
+"""Maximum size of a heap drawn as pieces."""
 PLACE_LIMIT = 9
-"""Most places of towers next to each other."""
+"""Maximum number of towers next to each other."""
 RUNNER_LIMIT = 12
-"""Most runners on a track."""
+"""Maximum number of runners on a track."""
 SIZED_LIMIT = 9
-"""Most discs drawn by size."""
+"""Maximum number of discs drawn by size."""
 CALL_LIMIT = 3
 """How far `legal` is followed into the rules that it calls."""
 

@@ -22,7 +22,7 @@ from gdl.terms import Term
 from ggp.analysis.board import EMPTY, Axis
 
 ROW_CHARACTERS = 76
-"""Most characters of a row that shows all roles next to each other."""
+"""Maximum width of a row that shows all roles next to each other."""
 
 
 class Piece(NamedTuple):

@@ -1,4 +1,4 @@
-"""Graphs to look at: predicate dependencies of a rule sheet, and small circuits.
+"""Graphs for display: predicate dependencies of a rule sheet, and small circuits.
 
 An edge points from what is read to what reads it.
 """

@@ -165,7 +165,7 @@ def _make_first_step(game: Game[Any]) -> None:
 def sample(
     game: Game[Any], playouts: int, deadline: float, rng: random.Random, clock: Callable[[], float]
 ) -> PlayoutSummary:
-    """Random playouts until there are `playouts` of them or `deadline` (`clock` seconds) has passed."""
+    """Run random playouts until `playouts` are done or `deadline` (`clock` seconds) has passed."""
     summary = PlayoutSummary()
     while summary.playouts < playouts and clock() < deadline:
         state = game.initial_state()
@@ -218,7 +218,7 @@ def find_traits(game: Game[Any], summary: PlayoutSummary) -> list[Trait]:
 
 
 def _subgame_traits(compiled: Any) -> list[Trait]:
-    """What the circuit of a compiled game says of facts that do not depend on moves, or do not matter.
+    """Traits from the circuit: facts that do not depend on moves, and facts that do not matter.
 
     Nothing if the circuit is too large to find out.
     """

@@ -13,7 +13,7 @@ from ggp.analysis.figure_finder import find_figures, find_map
 from ggp.analysis.figures import Figure, Line, Lines, Piece, Turn, line_text, split_facts
 
 MARKED_SHARE = 0.4
-"""Largest share of the cells that is marked as changed: a board that turns as a whole is left alone."""
+"""Maximum share of cells marked as changed: a board that is rotated as a whole gets no marks."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Picture:
     def figure_lines(
         self, facts: Iterable[Term], *, is_over: bool = False, has_lattice: bool = True
     ) -> list[Line]:
-        """The figures; when the match is over, it is nobody's turn."""
+        """The figures, without the turn when the match is over."""
         lines: list[Line] = []
         for figure, own in self._split(facts)[0]:
             if isinstance(figure, Lines) and not has_lattice:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 LINE_LIMIT = 40
-"""Lines of a comment that are read: what is longer is not a summary."""
+"""Maximum number of lines that are read: a longer comment is not a summary."""
 
 
 @dataclass(frozen=True)

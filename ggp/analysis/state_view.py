@@ -1,4 +1,4 @@
-"""A state to look at: text in a terminal, a picture in a notebook."""
+"""Display of a state: text in a terminal, a picture in a notebook."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ggp.game import Fact, Game
 
 @dataclass(frozen=True, repr=False)
 class StateView:
-    """One state of a game, made to be looked at; `ggp.show` makes it.
+    """One state of a game for display; `ggp.show` creates it.
 
     It prints as text. In a notebook it is an SVG picture of the recognized board, or a list of facts
     if no board is recognized.

@@ -1,4 +1,4 @@
-"""The pieces of every SVG picture; all text is escaped."""
+"""Building blocks of SVG pictures; all text is escaped."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from gdl.terms import Symbol, Term
 from ggp.circuit.tables import CircuitTables
 
 MAX_DEPTH = 8
-"""Levels of gates in which implied literals are looked for."""
+"""Maximum depth of gates searched for implied literals."""
 
 Groups = Sequence[Sequence[int]]
 """Groups of fluents of which at most one holds in any reachable state."""

@@ -28,7 +28,7 @@ Permutation: TypeAlias = NDArray[np.int64]
 
 MOST_SYMMETRIES = 8
 MOST_INPUTS = 100_000
-_MOST_ROUNDS = 2_000
+_MAX_ROUNDS = 2_000
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT = np.uint64(29)
@@ -36,7 +36,7 @@ _SHIFT = np.uint64(29)
 
 @dataclass
 class _Effort:
-    """How long to look: until a deadline (`time.monotonic()`), for a number of rounds of refinement."""
+    """Limits of the search: a deadline (`time.monotonic()`) and a number of rounds of refinement."""
 
     deadline: float = math.inf
     rounds: float = math.inf
@@ -73,7 +73,7 @@ def role_swap(circuit: Circuit) -> Permutation | None:
     """
     if len(circuit.terms.moves) != 2 or len(circuit.percepts) or circuit.literal_count > MOST_INPUTS:
         return None
-    effort = _Effort(rounds=_MOST_ROUNDS)
+    effort = _Effort(rounds=_MAX_ROUNDS)
     graph = _Graph(circuit, prefers_likeness=True)  # no turn of the board where none is needed
     left, right = graph.first_colors([(0, 1), (1, 0)], keeps_initial=False)
     left, right = graph.refine(left, effort), graph.refine(right, effort)
@@ -147,7 +147,7 @@ class _Graph:
         return [(kind, tuple(map(repr, outputs.get(node, ())))) for node, kind in enumerate(kinds)]
 
     def refine(self, colors: Colors, effort: _Effort) -> Colors:
-        """Colors told apart by the colors around them, until no class splits any more."""
+        """Split the color classes by the colors of neighbors until the coloring is stable."""
         classes = len(np.unique(colors))
         while not effort.is_spent():
             effort.rounds -= 1

@@ -1,4 +1,4 @@
-"""Construction: the circuit that ground rules spell out.
+"""Construction of a circuit from ground rules.
 
 Nothing is simplified but constants and equal gates.
 """
@@ -120,7 +120,7 @@ def prepare_kernels(ground: GroundProgram) -> None:
 def _resolved_by_kernel(
     ground: GroundProgram, rules: _Rules, roots: list[int]
 ) -> tuple[list[int], PackedGates] | None:
-    """What `_Resolver` finds, a hundred times faster.
+    """`_Resolver` in compiled code, a hundred times faster.
 
     None for recursive rules or without a compiler.
     """

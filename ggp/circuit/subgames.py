@@ -17,13 +17,13 @@ from ggp.circuit.tables import CircuitTables
 Mask = int
 """A set of nodes: node n is bit n."""
 
-MOST_MEBIBYTES = 256
+MAX_MEBIBYTES = 256
 """Memory that the masks of all gates may take. Amazons on 10x10, with 174,000 moves, would take 4 GiB."""
 
 
 @dataclass(frozen=True)
 class Subgames:
-    """How the facts of a game fall apart. Fluents are indices in ascending order.
+    """Partition of the facts of a game. Fluents are indices in ascending order.
 
     clocks   facts that no move influences, one group for each clock
     parts    the other facts that ends or goals depend on, one group for each independent subgame
@@ -50,7 +50,7 @@ class Supports:
 
 
 def find_subgames(tables: CircuitTables, supports: Supports | None = None) -> Subgames:
-    """Take the facts of a game apart.
+    """Partition the facts of a game into independent groups.
 
     supports   of the same tables, if they are known
     Raises OverflowError as `find_supports` does.
@@ -77,9 +77,9 @@ def find_subgames(tables: CircuitTables, supports: Supports | None = None) -> Su
 def find_supports(tables: CircuitTables) -> Supports:
     """Follow the gates from facts and moves to the outputs.
 
-    Raises OverflowError if that might take more than MOST_MEBIBYTES.
+    Raises OverflowError if that might take more than MAX_MEBIBYTES.
     """
-    if (tables.node_count - tables.gate0) * tables.gate0 > MOST_MEBIBYTES << 23:
+    if (tables.node_count - tables.gate0) * tables.gate0 > MAX_MEBIBYTES << 23:
         raise OverflowError("the circuit is too large to follow each fact and move through its gates")
     masks: list[Mask] = [0] + [1 << node for node in range(1, tables.gate0)]
     first = tables.first_input.tolist()

@@ -45,7 +45,7 @@ class CompilationLimits:
     seconds, mebibytes   CPU time and address space of grounding
     simplify_seconds     CPU time for simplifying the circuit, which is correct wherever that stops. None:
                          what `simplify_budget` allows
-    stages               simplifications to run, see `ggp.circuit.simplify.STAGES`
+    stages               simplifications to run, see `ggp.circuit.simplify.plan.STAGES`
 
     >>> CompilationLimits(seconds=5.0).mebibytes
     4096

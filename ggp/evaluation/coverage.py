@@ -1,4 +1,4 @@
-"""How much of the rules matches use: moves, relations, facts and cells."""
+"""Coverage: which moves, relations, facts and cells matches use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOVES_IN = {"legal": 1, "input": 1}
 
 
 def coverage(game: CompiledGame, parts: list[SelfPlay]) -> list[Figure]:
-    """What share of the rules some match has used; at least one part.
+    """Share of the rules that some match of `parts` has used. `parts` must not be empty.
 
     An interval reaches from the value to 1, since more matches can only add to it. The figure about cells is
     left out for games without a board, each figure for games without anything to count.

@@ -22,18 +22,18 @@ from ggp.search.forest.self_play import SelfPlay
 from ggp.search.mcts.options import MctsOptions
 from ggp.solver import Solution
 
-FEWEST_DECISIONS = 20
-"""Of moves that were legal in fewer decisions nothing is said."""
-MOST_DECISIONS = 400
-MOST_SUCCESSORS = 8192
-"""Compared at most; a search each unless they are solved or over."""
+MIN_DECISIONS = 20
+"""Minimum number of decisions in which a move must be legal to be judged."""
+MAX_DECISIONS = 400
+MAX_SUCCESSORS = 8192
+"""Maximum number of successors compared, each by a search unless it is solved or terminal."""
 SHARE_OF_PLAYOUTS = 8
 """A move is searched by this fraction of the playouts of a decision, and not by fewer than..."""
-FEWEST_PLAYOUTS = 16
+MIN_PLAYOUTS = 16
 SURE = 4.0
-"""Standard errors beyond which a difference counts: many are compared."""
+"""Standard errors beyond which a difference counts; large because many are compared."""
 DEVIATION = 50.0
-"""No goals from 0 to 100 deviate more from their mean."""
+"""Largest possible standard deviation of goals from 0 to 100."""
 
 Int64Array = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -58,7 +58,7 @@ def unchosen_of(game: CompiledGame, found: SelfPlay) -> list[Figure]:
             chosen[moves] += np.bincount(
                 found.moves[matches[decides], step, r], minlength=moves.stop - moves.start
             )
-    known = seen >= FEWEST_DECISIONS
+    known = seen >= MIN_DECISIONS
     if not known.any():
         return []
     dead = float((chosen[known] == 0).mean())
@@ -101,13 +101,13 @@ class MoveComparison:
     ) -> None:
         """simulations: playouts of a decision; a move gets an eighth of them."""
         self._game, self._solution, self._is_over = game, solution, is_over
-        self._simulations = max(FEWEST_PLAYOUTS, simulations // SHARE_OF_PLAYOUTS)
+        self._simulations = max(MIN_PLAYOUTS, simulations // SHARE_OF_PLAYOUTS)
         self._follower = Follower(game)
         self._rng = np.random.default_rng((seed & (2**64 - 1), 29))
         self._seed = seed
 
     def run(self, found: SelfPlay) -> Decisions:
-        """Compare the moves of at most `MOST_DECISIONS` decisions."""
+        """Compare the moves of at most `MAX_DECISIONS` decisions."""
         game = self._game
         match, step, role = self._drawn(found)
         states, first = self._states(found, match, step), game.tables.first_move
@@ -126,9 +126,9 @@ class MoveComparison:
         """int64[D] matches, steps and roles of decisions that do not have too many moves together."""
         is_player = np.isin(np.arange(len(self._game.roles)), players_of(self._game))
         match, step, role = np.nonzero((found.choices > 1) & is_player)
-        order = self._rng.permutation(len(match))[:MOST_DECISIONS]
+        order = self._rng.permutation(len(match))[:MAX_DECISIONS]
         successors = np.cumsum(found.choices[match[order], step[order], role[order]])
-        order = np.sort(order[successors <= MOST_SUCCESSORS])
+        order = np.sort(order[successors <= MAX_SUCCESSORS])
         return match[order], step[order], role[order]
 
     def _states(self, found: SelfPlay, match: Int64Array, step: Int64Array) -> BoolArray:
@@ -196,7 +196,7 @@ def _verdicts(value: FloatArray, error: FloatArray) -> list[str]:
     """
     legal = ~np.isnan(value)
     verdicts = []
-    for move in np.flatnonzero(legal.sum(axis=0) >= FEWEST_DECISIONS):
+    for move in np.flatnonzero(legal.sum(axis=0) >= MIN_DECISIONS):
         there = legal[:, move]
         rivals = np.flatnonzero(legal[there].all(axis=0))
         rivals = rivals[rivals != move]

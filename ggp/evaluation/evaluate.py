@@ -40,11 +40,11 @@ LADDER_WINS = 0.6
 NARROW = 0.05
 """Half the width of an interval at which no more matches are played."""
 ROUND = 128
-"""Matches between two looks at the intervals."""
+"""Matches between two checks of the intervals."""
 SOLVED_SHARE = 0.3
-"""Of the budget, for solving."""
+"""Share of the budget for solving."""
 PROBED, PROBED_HIDDEN = 32, 16
-"""Searches by whose time the budget is planned; matches where information is hidden."""
+"""Number of searches (matches if information is hidden) from whose time the budget is planned."""
 HIDDEN = (
     "hidden information: searches know what their role saw, take the others to know the state and to have "
     "moved at random, and never bluff"
@@ -52,14 +52,14 @@ HIDDEN = (
 COMPARISONS = 3.0
 """What equal searches and a whole ladder cost, in matches between equal searches."""
 PREPARED_STATES = 1000
-"""Those found to load the kernels of the solver."""
-FEWEST_MATCHES, FEWEST_SIMULATIONS = 32, 16
+"""States enumerated to load the kernels of the solver."""
+MIN_MATCHES, MIN_SIMULATIONS = 32, 16
 SCHEMA = 1
 
 
 @dataclass(frozen=True)
 class EvaluationTerms:
-    """How much is played.
+    """Amounts of play, and limits.
 
     simulations  playouts per decision of the stronger search
     matches      between searches, at most, for each comparison; fewer where intervals are narrow before
@@ -192,7 +192,7 @@ class _Evaluator:
         return found
 
     def measure(self) -> None:
-        """Everything, in the order in which it tells most."""
+        """Compute all figures, the most informative first."""
         terms, found = self.terms, self.found
         random = self.play("random matches", np.zeros((terms.playouts, len(self.game.roles)), np.int64))
         found.put([*of_random_matches(self.game, random), *coverage(self.game, self.parts)])
@@ -219,13 +219,13 @@ class _Evaluator:
         return time.monotonic() > self.deadline
 
     def watch(self, played: SelfPlay, source: str) -> None:
-        """Lengths and tedium of matches, as far as following them costs little."""
+        """Measure length and tedium of as many matches as are cheap to replay."""
         lengths, counts = np.unique(played.length[played.is_finished], return_counts=True)
         self.found.durations = dict(zip(lengths.tolist(), counts.tolist(), strict=True))
         self.found.put(tedium_of(self.game, first_matches(self.game, played), source))
 
     def fit(self, random: SelfPlay) -> None:
-        """Play fewer matches, and then with fewer playouts, if the budget would not carry all of them.
+        """Reduce the number of matches, then of playouts, to fit the budget.
 
         All matches of a comparison are played at once: without that, none would have ended in time.
         """
@@ -243,8 +243,8 @@ class _Evaluator:
                 (time.monotonic() - begin) / PROBED * length * (COMPARISONS if len(self.players) > 1 else 1)
             )
         of_all, left = of_one * self.matches, max(0.0, self.deadline - time.monotonic())
-        while of_all > left and (self.matches > FEWEST_MATCHES or self.simulations > FEWEST_SIMULATIONS):
-            if self.matches > FEWEST_MATCHES:
+        while of_all > left and (self.matches > MIN_MATCHES or self.simulations > MIN_SIMULATIONS):
+            if self.matches > MIN_MATCHES:
                 self.matches //= 2
             else:
                 self.simulations //= 2
@@ -255,7 +255,7 @@ class _Evaluator:
             )
 
     def play(self, what: str, simulations: Int64Array) -> SelfPlay:
-        """Matches with these playouts per decision, int64[N, R], as far as the budget carries."""
+        """Matches with these playouts per decision, int64[N, R], within the budget."""
         total = len(simulations)
 
         def is_over(ended: int) -> bool:
@@ -352,7 +352,7 @@ class _Evaluator:
             self.found.put([Figure("ladder", value, low, high, rungs[0].sample, UNEQUAL), skill_of(rungs)])
 
     def play_unequal(self, simulations: int) -> Figure:
-        """The share of a search with so many playouts against half of them, in all seats in turn."""
+        """Points of a search with `simulations` playouts against one with half, in all seats in turn."""
         count = min(ROUND, self.matches)
         each = np.full((count, len(self.game.roles)), simulations // 2, np.int64)
         strong = np.arange(count) % len(self.players)
@@ -362,5 +362,5 @@ class _Evaluator:
 
 
 def is_narrow(figure: Figure) -> bool:
-    """Whether more matches would tell little more."""
+    """Whether more matches would hardly change the figure."""
     return figure.high - figure.low <= 2 * NARROW

@@ -21,7 +21,7 @@ MEBIBYTES = 1024
 ACCURACY = 0.05
 """Exploitability in goals at which an equilibrium is near enough."""
 WIDEST = 5.0
-"""Bounds of a value that are farther apart, in goals, say less than matches do."""
+"""Maximum distance of the bounds of a value, in goals; wider ones say less than matches."""
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from typing import Any
 RANDOM, EQUAL, UNEQUAL, EXACT = "random matches", "equal searches", "unequal searches", "solution"
 COMBINED = "other figures"
 DECISIONS, EQUILIBRIUM = "compared moves", "equilibrium"
-"""Where a figure comes from."""
+"""Sources of a figure."""
 
-FEWEST_GAMES = 10
-"""A percentile among fewer games says nothing."""
+MIN_GAMES = 10
+"""Minimum number of games for a percentile."""
 
 DEFINITIONS = {
     "completion": (
@@ -178,13 +178,13 @@ def percentile(name: str, value: float) -> int | None:
     100
     """
     values = reference_values().get(name, [])
-    if len(values) < FEWEST_GAMES:
+    if len(values) < MIN_GAMES:
         return None
     return round(100 * bisect_right(values, round(value, 4)) / len(values))
 
 
 FITNESS_PARTS = ("completion", "agency", "coverage", "balance", "draws", "skill")
-"""What `fitness` is the mean of; of draws the share of matches that are none."""
+"""Figures whose mean is `fitness`; draws count as the share of decided matches."""
 
 
 def merits_of(figures: Sequence[Figure]) -> dict[str, Figure]:
@@ -222,7 +222,7 @@ def _harmonic_mean(values: Sequence[float]) -> float:
 
 
 def exact(name: str, value: float, states: int) -> Figure:
-    """A figure that the solution of a game with that many states gives.
+    """A figure from the solution of a game with `states` states.
 
     >>> exact("balance", 1.0, 5478).high
     1.0

@@ -40,7 +40,7 @@ def mean(name: str, values: NDArray[np.floating | np.integer], source: str) -> F
 
 
 def of_random_matches(game: Game[Any], found: SelfPlay) -> list[Figure]:
-    """What random matches tell: completion, branching, agency, and of a puzzle how often chance solves it."""
+    """Figures of random matches: completion, branching, agency; of a puzzle how often chance solves it."""
     players = players_of(game)
     choices = found.choices[:, :, players]
     is_made = found.moves[:, :, 0] >= 0
@@ -59,7 +59,7 @@ def of_random_matches(game: Game[Any], found: SelfPlay) -> list[Figure]:
 
 
 def of_equal_searches(game: Game[Any], found: SelfPlay) -> list[Figure]:
-    """What matches between equal searches tell: balance, draws, length, drama."""
+    """Figures of matches between equal searches: balance, draws, length, drama."""
     players = players_of(game)
     goals = found.goals[found.is_finished][:, players]
     figures = [mean("duration", found.length[found.is_finished], EQUAL)]
@@ -106,7 +106,7 @@ def course_of(found: SelfPlay, players: list[int]) -> list[Figure]:
 
 
 def expected_of_first(found: SelfPlay, players: list[int]) -> NDArray[np.float64]:
-    """float64[N, P]: what the searches of a step expect for the first player; NaN where nobody searched."""
+    """float64[N, P]: what the searches of a step expect for the first player; NaN where no role searched."""
     own, other = found.value[:, :, players[0]], BEST_GOAL - found.value[:, :, players[1]]
     both = (own + other) / 2
     return np.where(np.isnan(own), other, np.where(np.isnan(other), own, both))
@@ -131,7 +131,7 @@ def strong_share(game: Game[Any], found: SelfPlay, strong: NDArray[np.int64]) ->
 
 
 def skill_of(rungs: list[Figure]) -> Figure:
-    """What thinking earns over the whole ladder, from the `strong_share` of each rung; at least one.
+    """Skill: gain by more playouts over the whole ladder, from the `strong_share` of at least one rung.
 
     >>> low, high = Figure("depth", 0.5, 0.4, 0.6, 50, UNEQUAL), Figure("depth", 1.0, 0.9, 1.0, 50, UNEQUAL)
     >>> skill_of([low, high]).value

@@ -10,8 +10,8 @@ from ggp.evaluation.evaluate import Evaluation
 from ggp.evaluation.figures import DEFINITIONS, EXACT, Figure, percentile, reference_values
 
 WIDTH, HEIGHT, MARGIN = 260, 22, 8
-"""Of a chart, in pixels."""
-BARS_HEIGHT, MOST_BARS, WIDEST_BAR = 90, 60, 30.0
+"""Size of a chart in pixels."""
+BARS_HEIGHT, MAX_BARS, WIDEST_BAR = 90, 60, 30.0
 SHARES = 1.0
 """Figures whose reference lies within 0 and this are drawn from 0 to 1."""
 WIDE = 50.0
@@ -33,7 +33,7 @@ td, th { white-space: nowrap; } td.n { text-align: right; font-variant-numeric: 
 
 
 def page_of(evaluations: Sequence[Evaluation]) -> str:
-    """A page that needs nothing else: a section for each game, then the definitions of all figures.
+    """A self-contained page: a section for each game, then the definitions of all figures.
 
     >>> found = Evaluation("nim", ("a", "b"), [Figure("balance", 0.0, 0.0, 0.0, 5478, EXACT)])
     >>> "<h2>nim</h2>" in page_of([found])
@@ -118,7 +118,7 @@ class _Scale:
 
 
 def durations_chart(durations: dict[int, int]) -> str:
-    """How many matches took how many joint moves, as bars; nothing without matches.
+    """Histogram of the lengths of matches; empty without matches.
 
     >>> durations_chart({5: 2, 9: 4}).count("class='bar'")
     5
@@ -126,7 +126,7 @@ def durations_chart(durations: dict[int, int]) -> str:
     if not durations:
         return ""
     shortest, longest = min(durations), max(durations)
-    width = -(-(longest - shortest + 1) // MOST_BARS)
+    width = -(-(longest - shortest + 1) // MAX_BARS)
     bars = [0] * ((longest - shortest) // width + 1)
     for length, count in durations.items():
         bars[(length - shortest) // width] += count

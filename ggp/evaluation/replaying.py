@@ -1,4 +1,4 @@
-"""Matches of `SelfPlay` once more: which states they went through."""
+"""Replay matches of `SelfPlay` to obtain their states."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ggp.engines.compiled import CompiledGame
 from ggp.lanes.engine import Lanes
 from ggp.search.forest.self_play import SelfPlay
 
-MOST_CELLS = 20_000_000
-"""Fluents and moves of all states that are followed, a second's work or so."""
+MAX_CELLS = 20_000_000
+"""Maximum number of fluents and moves, of all states together, that are replayed: about a second."""
 
 BoolArray = NDArray[np.bool_]
 Int64Array = NDArray[np.int64]
@@ -45,9 +45,9 @@ def replayed(game: CompiledGame, found: SelfPlay) -> Iterator[tuple[Int64Array, 
 
 
 def first_matches(game: CompiledGame, found: SelfPlay) -> SelfPlay:
-    """As many of the matches, at least one, as `MOST_CELLS` let be followed."""
+    """The first matches, at least one, within `MAX_CELLS`."""
     cells = np.cumsum(found.length + 1) * (len(game.terms.fluents) + int(game.tables.first_move[-1]))
-    count = max(1, int(np.searchsorted(cells, MOST_CELLS, side="right")))
+    count = max(1, int(np.searchsorted(cells, MAX_CELLS, side="right")))
     return SelfPlay(**{name: value[:count] for name, value in vars(found).items()})
 
 

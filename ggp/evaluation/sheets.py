@@ -1,4 +1,4 @@
-"""One sheet judged in this process or in a worker: only plain data goes in and out."""
+"""Evaluate one sheet in this process or in a worker; only plain data is exchanged."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ggp.evaluation.evaluate import Evaluation, EvaluationTerms, evaluate
 from ggp.game import GameError
 
 UNPLAYABLE = (GdlError, GameError, OSError, RecursionError, MemoryError)
-"""Errors that end one sheet, not the work on others."""
+"""Errors that end the evaluation of one sheet only."""
 
 
 @dataclass(frozen=True)
 class JudgedSheet:
-    """What became of a sheet: its evaluation, or the reason why there is none.
+    """Result for one sheet: its evaluation, or the reason why there is none.
 
     sheet   as the user names it
     """
@@ -35,7 +35,7 @@ def judge_program(
     terms: EvaluationTerms,
     report: Callable[[str, int, int], None] | None = None,
 ) -> JudgedSheet:
-    """Compile and evaluate a program; what the rules do wrong is in the result.
+    """Compile and evaluate a program; errors in the rules are part of the result.
 
     >>> from gdl.syntax.parser import parse
     >>> judge_program("empty.kif", parse("(legal x wait)"), "empty", EvaluationTerms()).error
@@ -50,7 +50,7 @@ def judge_program(
 def judge_file_in(
     submit: Callable[..., Future[JudgedSheet]], file: str, terms: EvaluationTerms
 ) -> JudgedSheet | Future[JudgedSheet]:
-    """Read a sheet and submit its program to workers; at once what is wrong if it cannot be read."""
+    """Read a sheet and submit its program to workers; fail at once if it cannot be read."""
     try:
         program, name = read_program(file)
     except UNPLAYABLE as error:

@@ -1,4 +1,4 @@
-"""Tedium of matches: joint moves that nobody decides, and those that lead back to an earlier position."""
+"""Tedium of matches: joint moves in which no role has a choice, and those back to an earlier position."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Kind = tuple[str, int]
 
 
 def tedium_of(game: CompiledGame, found: SelfPlay, source: str) -> list[Figure]:
-    """What share of the joint moves of a match is forced, repeats a position, or is either.
+    """Share of the joint moves that are forced, repeat a position, or either.
 
     Means over matches, because the joint moves of one match depend on each other.
     """

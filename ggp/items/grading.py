@@ -22,16 +22,16 @@ from ggp.confidence_intervals import wilson_interval
 
 SCHEMA = 1
 NUMBER_TOLERANCE = 0.01
-MOST_LINE_BYTES = 4_000_000
-MOST_TERM_CHARACTERS = 2_000
-"""No fact or move is longer in an answer that can be read."""
+MAX_LINE_BYTES = 4_000_000
+MAX_TERM_CHARACTERS = 2_000
+"""Maximum length of a fact or move in an answer."""
 DIFFICULTIES = ("horizon", "state_size", "rule_depth")
 _TRUTHS = {"yes": True, "true": True, "no": False, "false": False}
 _NOTHING = {"", "nothing", "none", "[]"}
 
 
 class GradingError(ValueError):
-    """A file that does not hold items.
+    """The file does not contain items.
 
     >>> grade([b"no item"], [])
     Traceback (most recent call last):
@@ -40,7 +40,7 @@ class GradingError(ValueError):
 
 
 class Mark(NamedTuple):
-    """What one answer is worth.
+    """Score of one answer.
 
     is_readable   whether it is of the form asked for; of "best", a legal move
     overlap       F1 of a list; None for other kinds
@@ -189,7 +189,7 @@ def grade(items: Iterable[bytes], answers: Iterable[bytes]) -> Grades:
 
 
 def mark(item: Mapping[str, Any], answer: Any) -> Mark:
-    """What an answer to an item is worth.
+    """Score one answer to an item.
 
     >>> mark({"answer": True}, "yes"), mark({"answer": 50}, "no idea")
     (Mark(is_correct=True, ...), Mark(is_correct=False, is_readable=False, overlap=None, regret=None))
@@ -258,14 +258,14 @@ def split_terms(text: str, notation: str = "kif") -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def canonical(text: str) -> str:
-    """A term in KIF, infix or words as canonical KIF; what is none of these, in lower case.
+    """A term in KIF, infix or words as canonical KIF; other text in lower case.
 
     >>> canonical("(Mark 1  1)"), canonical("mark(1, 1)"), canonical("mark 1 1"), canonical("noop.")
     ('(mark 1 1)', '(mark 1 1)', '(mark 1 1)', 'noop')
     """
     text = text.strip().rstrip(".").strip().lower()
-    if len(text) > MOST_TERM_CHARACTERS or re.fullmatch(r"[^\s()',]*", text):
-        return text[:MOST_TERM_CHARACTERS]
+    if len(text) > MAX_TERM_CHARACTERS or re.fullmatch(r"[^\s()',]*", text):
+        return text[:MAX_TERM_CHARACTERS]
     try:
         if re.match(r"[^\s()]+\(|'", text):
             return str(parse(f"{text}.", syntax="infix").rules[0].head)
@@ -304,6 +304,6 @@ def _json(line: bytes) -> Any:
 
 def _bounded_lines(file: Any) -> Iterator[bytes]:
     """The lines of a file that are not blank; a longer one than any item counts as several."""
-    while line := file.readline(MOST_LINE_BYTES):
+    while line := file.readline(MAX_LINE_BYTES):
         if line.strip():
             yield line

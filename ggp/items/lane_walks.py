@@ -1,4 +1,4 @@
-"""Random matches of compiled games, some hundred side by side, with all that questions ask about them.
+"""Random matches of compiled games, hundreds side by side, with everything that questions need.
 
 Single states of a large circuit cost a hundred times as much as states in lanes.
 """
@@ -22,8 +22,8 @@ from ggp.lanes.engine import Lanes
 
 FIRST_BATCH, BATCH_GROWTH = 16, 8
 """Walks of the first batch; later ones are larger, up to the lanes."""
-MOST_BYTES = 1 << 27
-"""Of one batch."""
+MAX_BYTES = 1 << 27
+"""Maximum memory of one batch."""
 
 BoolArray = NDArray[np.bool_]
 Int32Array = NDArray[np.int32]
@@ -60,7 +60,7 @@ class Places(NamedTuple):
 def lane_walks(
     game: CompiledGame, wording: Wording, seed: int, step_limit: int, is_over: Callable[[], bool]
 ) -> Iterator[Walk]:
-    """As `ggp.items.walks.plain_walks`, with the same walks."""
+    """The walks of `ggp.items.walks.plain_walks`, played on lanes."""
     batches = _Batches(game, wording, step_limit, is_over)
     number, size = 0, FIRST_BATCH
     while not is_over():
@@ -79,7 +79,7 @@ class _Batches:
         self._lanes = Lanes(game.lane_tables, words=game.words)
         self._first = [int(each) for each in game.tables.first_move]
         width = len(game.terms.fluents) + self._first[-1] + len(game.terms.percepts)
-        self.most = max(1, min(self._lanes.lane_count, MOST_BYTES // (width * (step_limit + 1))))
+        self.most = max(1, min(self._lanes.lane_count, MAX_BYTES // (width * (step_limit + 1))))
         self._terminal = np.array([game.lane_tables.terminal], np.int32)
         self._texts = Texts(
             wording.texts(game.terms.fluents),

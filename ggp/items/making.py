@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 SCHEMA = 1
 KINDS = tuple(QUESTIONS)
 QUESTIONS_PER_STATE = 3
-"""Random matches cost more than questions: large numbers of items ask several about each state of a match."""
-FEWEST_WALKS = 100
-"""Small numbers of items come from as many different matches, if they are as many."""
+"""Maximum number of questions about a state: matches cost more than questions."""
+MIN_WALKS = 100
+"""Minimum number of matches over which items are spread, if there are enough items."""
 FRUITLESS_WALKS = 500
-"""After so many matches in a row without a new question there are hardly any more."""
+"""Matches in a row without a new question after which making items ends."""
 SOLVER_MEBIBYTES = 1024
 
 
 @dataclass(frozen=True)
 class ItemTerms:
-    """How many items are made of one game, and which.
+    """Number and kinds of the items of one game.
 
     kinds          those that suit the game; see `QUESTIONS`
     is_scrambled   whether names are replaced by unrelated words
@@ -198,7 +198,7 @@ class ItemMaker:
                 return
             fruitless += 1
             places, draw = walk.step_count + 1, walk.rng.random
-            for _ in range(max(1, min(QUESTIONS_PER_STATE * places, terms.count // FEWEST_WALKS))):
+            for _ in range(max(1, min(QUESTIONS_PER_STATE * places, terms.count // MIN_WALKS))):
                 kind = kinds[int(draw() * len(kinds))]
                 question = QUESTIONS[kind](asker, walk, int(draw() * places))
                 if question is not None:

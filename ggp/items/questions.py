@@ -34,7 +34,7 @@ class Question(NamedTuple):
 
 @dataclass
 class Asker:
-    """What the questions about one game are made from.
+    """Source of the questions about one game.
 
     solution   None: the values of states are not known
     horizon    joint moves that a question looks ahead at most

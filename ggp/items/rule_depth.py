@@ -1,4 +1,4 @@
-"""How long the chains of rules are that an answer needs."""
+"""Length of the chains of rules that an answer needs."""
 
 from __future__ import annotations
 

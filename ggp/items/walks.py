@@ -1,4 +1,4 @@
-"""Random matches, whose states are asked about, one at a time on any engine.
+"""Random matches for questions, one at a time on any engine.
 
 The same seed gives the same walks on every engine: moves are sorted by text, and every walk draws from a
 generator of its own.
@@ -44,7 +44,7 @@ class Walk:
         return self.states[place]
 
     def moves_key(self, place: int, steps: int) -> Hashable:
-        """What equals another walk's only if the next joint moves are the same."""
+        """A key that two walks share only if their next joint moves are the same."""
         return tuple(self.joint_moves[place : place + steps])
 
     def facts(self, place: int) -> list[str]:

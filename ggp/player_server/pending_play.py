@@ -45,7 +45,7 @@ class PendingPlay:
 
 @dataclass(frozen=True)
 class KnownPosition:
-    """What the state process reports of a position; see `ggp.match.tracking.Position`.
+    """What the state process reports of a position; see `ggp.beliefs.tracking.Position`.
 
     state    a number of its own for every state
     legal    the role's legal moves as text

@@ -43,7 +43,7 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits of an exploration: number of states and time. All questions may take as long again."""
+    """Limits of an exploration: number of states and time. The questions together get the same time again."""
 
     states: int
     seconds: float

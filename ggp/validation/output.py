@@ -29,7 +29,7 @@ from ggp.validation.properties import Outcome, Property, counted
 
 CODES: Mapping[str, str] = {**STATIC_CODES, **DYNAMIC_CODES}
 MARKS = (("off by default", OFF_BY_DEFAULT), ("fixable", frozenset(FIXES)), ("by playing", DYNAMIC_CODES))
-"""What the list of all codes says about some."""
+"""Marks in the list of all codes."""
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

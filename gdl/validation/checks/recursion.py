@@ -23,7 +23,7 @@ from gdl.dependencies import DOES, TRUE, strong_components
 from gdl.errors import Related
 from gdl.program import Literal, Predicate, Program, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
-from gdl.validation.inference import BROUGHT_ABOUT_BY
+from gdl.validation.inference import FED_BY
 from gdl.validation.sheet import Sheet
 from gdl.validation.titles import Findings, error, warning
 
@@ -175,7 +175,7 @@ def _edges(rule: Rule, *, is_over_time: bool) -> Iterator[Edge]:
                 slots[slot] = min(depth, slots.get(slot, depth))
     predicate = rule.predicate
     if is_over_time:
-        predicate = BROUGHT_ABOUT_BY.get(predicate, predicate)
+        predicate = FED_BY.get(predicate, predicate)
     for variable, target, depth in _slots(rule.head, predicate):
         places = sources.get(variable.name, {})
         guards = frozenset(places)

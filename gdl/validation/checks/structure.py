@@ -17,7 +17,7 @@ NEEDED = ("init", "legal", "next", "goal", "terminal")
 
 WITHOUT = {
     "init": "without them the match starts in a state in which nothing holds",
-    "legal": "without them nobody can move",
+    "legal": "without them no role can move",
     "next": "without them nothing holds after the first moves",
     "goal": "without them no state has a value",
     "terminal": "without them no match ends",

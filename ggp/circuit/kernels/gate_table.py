@@ -16,7 +16,7 @@ from ggp.jit.rows import Index
 
 GATES, INPUTS, SLOTS, GATE0 = range(4)
 """Places in GateTable.size: gates made, their inputs, slots in use, node of the first gate."""
-LEAST_SLOTS = 1024
+MIN_SLOTS = 1024
 
 
 class GateTable(NamedTuple):
@@ -43,7 +43,7 @@ def make_gate_table(gate0: int, gates: int, inputs: int, widest: int) -> GateTab
 
     Memory that is not reached is not touched, so generous bounds cost nothing.
     """
-    slots = LEAST_SLOTS
+    slots = MIN_SLOTS
     while slots < 2 * gates + 2:
         slots *= 2
     return GateTable(
@@ -51,7 +51,7 @@ def make_gate_table(gate0: int, gates: int, inputs: int, widest: int) -> GateTab
         np.empty(inputs, np.int32),
         np.zeros(slots, np.int32),
         np.empty(widest + 1, np.int32),
-        np.array([0, 0, LEAST_SLOTS, gate0], np.int64),
+        np.array([0, 0, MIN_SLOTS, gate0], np.int64),
     )
 
 

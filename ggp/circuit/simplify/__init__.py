@@ -1,4 +1,4 @@
-"""Stages that make a circuit small while it plays alike.
+"""Simplification stages: a smaller circuit with the same behavior.
 
 Each is correct wherever it stops.
 

@@ -18,9 +18,9 @@ from ggp.circuit.circuit import Circuit, GateBuilder, with_outputs, without_dead
 from ggp.circuit.packed_gates import as_tuples, packed
 from ggp.circuit.simplify.rewriting import cost
 
-LEAST_COUNTED = 4
-"""Literals that a sum must have to be worth an adder."""
-MOST_COUNTED = 300
+MIN_COUNTED = 4
+"""Minimum number of literals for which an adder pays."""
+MAX_COUNTED = 300
 
 Counted: TypeAlias = frozenset[int]
 
@@ -38,7 +38,7 @@ def add_up(circuit: Circuit, deadline: float) -> Circuit:
         return circuit
     circuit = replace(circuit, gates=as_tuples(circuit.gates))
     exactly = _recognize(circuit, deadline)
-    if not any(len(count.counted) >= LEAST_COUNTED for count in exactly.values()):
+    if not any(len(count.counted) >= MIN_COUNTED for count in exactly.values()):
         return circuit
     return min(circuit, _with_adders(circuit, exactly), key=cost)
 
@@ -112,7 +112,7 @@ def _all_or_none(count: Exactly, literal: int) -> Exactly | None:
     Else None.
     """
     counted, number = count
-    if literal in counted or literal ^ 1 in counted or len(counted) >= MOST_COUNTED:
+    if literal in counted or literal ^ 1 in counted or len(counted) >= MAX_COUNTED:
         return None
     if number == len(counted):
         return _canonical(counted | {literal}, number + 1)
@@ -127,7 +127,7 @@ def _one_more(literal: int, positive: Exactly, negative: Exactly) -> Exactly | N
     counted = positive.counted
     if counted != negative.counted or literal in counted or literal ^ 1 in counted:
         return None
-    if len(counted) >= MOST_COUNTED:
+    if len(counted) >= MAX_COUNTED:
         return None
     if positive.number + 1 == negative.number:
         return _canonical(counted | {literal}, negative.number)
@@ -137,7 +137,7 @@ def _one_more(literal: int, positive: Exactly, negative: Exactly) -> Exactly | N
 
 
 def _canonical(counted: Counted, number: int) -> Exactly:
-    """One form for counting what holds and what does not.
+    """The canonical one of a count and its complement.
 
     The first literal decides.
     """
@@ -162,7 +162,7 @@ def _with_adders(circuit: Circuit, exactly: dict[int, Exactly]) -> Circuit:
             stack.pop()
             continue
         count = exactly.get(literal) or exactly.get(literal + 1)
-        if count is not None and len(count.counted) >= LEAST_COUNTED:
+        if count is not None and len(count.counted) >= MIN_COUNTED:
             needed: Sequence[int] = tuple(count.counted)
         else:
             count = None

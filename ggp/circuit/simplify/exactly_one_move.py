@@ -117,7 +117,7 @@ class _SetMerger:
         return 1 if wanted == 1 and refused else min(refused, wanted + 1)
 
     def _write(self, role: int, bits: int) -> list[int]:
-        """Inputs of an AND that say `bits`."""
+        """Inputs of an AND that represent `bits`."""
         refused = self.every[role] & ~bits
         if bits.bit_count() == 1 or refused.bit_count() > bits.bit_count() + 1:
             literal = self.builder.disj(self._moves(role, bits))

@@ -87,7 +87,7 @@ def factor_by_kernel(circuit: Circuit, deadline: float) -> Circuit | None:
 
 
 def factor_plainly(circuit: Circuit, deadline: float) -> Circuit:
-    """Do what `factor` does, in Python."""
+    """`factor` in plain Python."""
     gate0 = circuit.gate0
     circuit = replace(circuit, gates=as_tuples(circuit.gates))
     gates = circuit.gates

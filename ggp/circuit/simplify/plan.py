@@ -185,5 +185,5 @@ def _least_seconds(circuit: Circuit) -> float:
 
 
 def _size(circuit: Circuit) -> tuple[object, ...]:
-    """Sizes of which a stage that achieved something changes at least one."""
+    """Sizes of a circuit; an effective stage changes at least one."""
     return circuit.literal_count, len(circuit.gates), circuit.gate0, circuit.exclusive

@@ -111,7 +111,7 @@ def test_factoring_past_its_deadline_agrees_with_the_twin(seed):
 
 
 def test_the_hash_table_grows(monkeypatch):
-    monkeypatch.setattr(gate_table, "LEAST_SLOTS", 8)
+    monkeypatch.setattr(gate_table, "MIN_SLOTS", 8)
     circuit = unfactored_circuit(1)
     assert factoring.factor(circuit, thread_time() + 100) == factoring.factor_plainly(
         circuit, thread_time() + 100

@@ -83,7 +83,7 @@ def test_a_clock_is_the_same_after_every_move():
 
 def test_circuits_are_left_alone_if_masks_would_fill_the_memory(monkeypatch):
     game = load("tictactoe", "lanes")
-    monkeypatch.setattr("ggp.circuit.subgames.MOST_MEBIBYTES", 0)
+    monkeypatch.setattr("ggp.circuit.subgames.MAX_MEBIBYTES", 0)
     with pytest.raises(OverflowError, match="too large"):
         find_subgames(game.tables)
     puzzle = load("eightpuzzle", "lanes")
