@@ -22,7 +22,6 @@ from ggp.game import Game, Move, engine_of
 from ggp.match.faults import Crashed, Fault, Illegal, Late, parse_fault, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.players.own import own_code, own_place
-from ggp.processes.asked_child import ChildGoneError, ChildLateError
 from ggp.processes.child import Child, ChildError, ChildGoneError, ChildLateError
 from ggp.protocol.messages import ProtocolError, parse_term_or_name, printable
 
