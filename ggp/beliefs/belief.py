@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _MAX_ATTEMPTS = 3000
 """Random successors tried at most in a step after which no state held is possible."""
 
+_ATTEMPTS_PER_STEP = 20
 _MAX_RECOVERED = 100
 """Successors or histories sampled at most in such a step."""
 
@@ -63,7 +64,11 @@ class Belief:
         self._role = role
         self._rng = rng
         self._plain = PlainExpansion(game, role)
-        self._on_lanes = None if expansion is not None else _expansion_of(game, role)
+        self._on_lanes: LanesExpansion | None = None
+        if expansion is None and is_compiled(game):
+            from ggp.beliefs.lanes_expansion import LanesExpansion  # loads numba
+
+            self._on_lanes = LanesExpansion(cast("CompiledGame", game), role)
         self._expansion: Expansion = expansion or self._on_lanes or self._plain
         self._most_recovered = min(_MAX_RECOVERED, self._expansion.sample_size)
         self._weights: Weights = {game.initial_state(): 1.0}
@@ -127,14 +132,6 @@ class Belief:
     def is_exact(self) -> bool:
         """Whether `states` are all that agree with the observations, not a sample."""
         return self._is_exact
-
-    @property
-    def effective_size(self) -> float:
-        """The number of equally likely states that would be as uncertain: 1 / sum of p².
-
-        Of a sample it is the effective sample size (Kong, Liu & Wong 1994).
-        """
-        return 1 / sum(p * p for p in self._weights.values())
 
     def certain_facts(self) -> tuple[Fact, ...] | None:
         """The facts true in all possible states, sorted by text; None if not all of them are held."""
@@ -252,19 +249,16 @@ class Belief:
                 break
             state: Hashable | None = self._game.initial_state()
             for observation in self._history:
-                state = self._agreeing_successor(state, observation)
+                tries = (
+                    self._random_successor(state, observation, observation.own_move)
+                    for _ in range(_ATTEMPTS_PER_STEP)
+                )
+                state = next((successor for successor in tries if successor is not None), None)
                 if state is None:
                     break
             else:
                 found[state] = found.get(state, 0.0) + 1.0
         return found
-
-    def _agreeing_successor(self, state: Hashable, observation: Observation) -> Hashable | None:
-        for _ in range(20):
-            successor = self._random_successor(state, observation, observation.own_move)
-            if successor is not None:
-                return successor
-        return None
 
     def _describe(self, note: str) -> Position:
         (state,) = self._draw_states(1)
@@ -272,9 +266,10 @@ class Belief:
 
     def _legal_everywhere(self) -> tuple[Move, ...]:
         """Moves that are legal in every state held; if there are none, in the likeliest states."""
-        common = set(self._expansion.common_moves(self.states))
-        if common:
-            return tuple(sorted(common, key=str))
+        everywhere = self._expansion.common_moves(self.states)
+        if everywhere:
+            return everywhere
+        common: set[Move] = set()
         for state in sorted(self._weights, key=lambda state: -self._weights[state]):
             legal = set(legal_or_none(self._game, state, self._role))
             if common and not common & legal:
@@ -286,15 +281,6 @@ class Belief:
 def prepare_beliefs(game: Game[Any]) -> None:
     """Compile the kernels that beliefs of `game` run or load them from the cache, before any clock starts."""
     Belief(game, game.roles[0], random.Random(0))
-
-
-def _expansion_of(game: Game[Any], role: Role) -> LanesExpansion | None:
-    """The expansion on lanes of a compiled game."""
-    if not is_compiled(game):
-        return None
-    from ggp.beliefs.lanes_expansion import LanesExpansion  # loads numba
-
-    return LanesExpansion(cast("CompiledGame", game), role)
 
 
 def _sampled(weights: Weights, count: int, rng: random.Random) -> Weights:

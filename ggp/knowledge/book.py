@@ -7,21 +7,22 @@ text and are compared with the legal ones; nothing in a file is parsed or execut
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Hashable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
-from gdl.program import Program
 from ggp.game import Fact, Game, Move, Role
-from ggp.knowledge.folder import KnowledgeFileError, read_knowledge, write_knowledge
+from ggp.knowledge.folder import (
+    Knowledge,
+    checked_count,
+    checked_number,
+    checked_text,
+    write_knowledge,
+)
 
-FORMAT = "ggp-book 1"
 FILE_NAME = "book.json"
 MOST_POSITIONS = 100_000
-MOST_TEXT = 10_000
-"""Upper bound of the characters of a role or move."""
 ENOUGH = 0.9
 """A search of this share of the time asked for counts as having had it: clocks are never met exactly."""
 
@@ -68,48 +69,25 @@ def position_digest(facts: Iterable[Fact]) -> str:
 
 
 @dataclass
-class Book:
-    """The moves known for one game, by the digest of the position.
+class Book(Knowledge):
+    """The moves known for one game, by the digest of the position."""
 
-    rules   digest of the rules (`ggp.solver.work_folder.rules_digest`)
-    """
-
-    game: str
-    rules: str
-    moves: dict[str, BookMove]
+    moves: dict[str, BookMove] = field(default_factory=dict)
+    file_format: ClassVar[str] = "ggp-book 1"
+    kind: ClassVar[str] = "opening book"
 
     @classmethod
-    def empty(cls, game: Game[Any]) -> Book:
-        """A book without moves."""
-        from ggp.solver.work_folder import rules_digest
-
-        return cls(game.name, rules_digest(game.program), {})
-
-    @classmethod
-    def load(cls, path: str | Path) -> Book:
-        """Read what `save` wrote. Raises OSError, KnowledgeFileError."""
-        content = read_knowledge(path, FORMAT)
-        try:
-            moves = content["positions"]
-            if not isinstance(moves, dict) or len(moves) > MOST_POSITIONS:
-                raise ValueError("positions: no object, or too many entries")
-            found = {str(digest): _checked_move(each) for digest, each in moves.items()}
-            return cls(_text(content["game"]), _text(content["rules"]), found)
-        except (ValueError, KeyError, TypeError, OverflowError) as error:
-            raise KnowledgeFileError(f"{path}: incomplete or damaged ({error})") from None
+    def _checked(cls, content: Mapping[str, Any]) -> Self:
+        positions = content["positions"]
+        if not isinstance(positions, dict) or len(positions) > MOST_POSITIONS:
+            raise ValueError("positions: no object, or too many entries")
+        found = {str(digest): _checked_move(each) for digest, each in positions.items()}
+        return cls(checked_text(content["game"]), checked_text(content["rules"]), found)
 
     def save(self, path: Path) -> None:
-        """Write the book atomically. Raises OSError."""
-        positions = {digest: asdict(move) for digest, move in self.moves.items()}
-        content = {"format": FORMAT, "game": self.game, "rules": self.rules, "positions": positions}
-        write_knowledge(path, content)
-
-    def require_rules(self, program: Program) -> None:
-        """Raise KnowledgeFileError unless the book is of these rules."""
-        from ggp.solver.work_folder import rules_digest
-
-        if self.rules != rules_digest(program):
-            raise KnowledgeFileError(f"opening book of other rules ({self.game})")
+        """Write atomically. Raises OSError."""
+        content = asdict(self)
+        write_knowledge(path, {"format": self.file_format, "positions": content.pop("moves"), **content})
 
     def find(self, game: Game[Any], state: Hashable, role: Role) -> tuple[Move, BookMove] | None:
         """The move known for `role` in `state`; None without one, or if it is not legal."""
@@ -120,20 +98,17 @@ class Book:
         return None if move is None else (move, found)
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > MOST_TEXT:
-        raise ValueError("a text is missing or too long")
-    return value
-
-
 def _checked_move(content: Any) -> BookMove:
     """Raises ValueError, KeyError or TypeError if the entry is malformed."""
-    mean, seconds = float(content["mean"]), float(content["seconds"])
-    visits, goal, is_exact = content["visits"], content["goal"], content["is_exact"]
-    if not (0 <= mean <= 100 and 0 <= seconds < math.inf):
-        raise ValueError("a mean or a time is out of range")
-    if type(visits) is not int or visits < 0 or type(is_exact) is not bool:
-        raise ValueError("visits or is_exact is of another type")
-    if goal is not None and (type(goal) is not int or not 0 <= goal <= 100):
-        raise ValueError("a goal is out of range")
-    return BookMove(_text(content["role"]), _text(content["move"]), mean, visits, goal, seconds, is_exact)
+    goal, is_exact = content["goal"], content["is_exact"]
+    if type(is_exact) is not bool:
+        raise ValueError("is_exact is of another type")
+    return BookMove(
+        checked_text(content["role"]),
+        checked_text(content["move"]),
+        checked_number(content["mean"], 100),
+        checked_count(content["visits"]),
+        None if goal is None else checked_count(goal, 100),
+        checked_number(content["seconds"]),
+        is_exact,
+    )

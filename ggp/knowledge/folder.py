@@ -6,18 +6,23 @@ KnowledgeFileError    the file holds something else, is damaged, or belongs to o
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self, cast
 
 from gdl.program import Program
 from ggp.files import make_private_folder, user_data_folder, write_text
+from ggp.game import Game
 
 ENDINGS_FILE_NAME = "endings.solution"
 """A table of endings, in the format of saved solutions: see `ggp.solver.endings`."""
 NETWORK_FORMAT = "ggp-network 1"
 """Of `ggp.knowledge.taught`, which needs numpy; a file is known by its format without it."""
 
+MOST_TEXT = 10_000
+"""Characters of a text in a file."""
 MOST_BYTES = 64 << 20
 """Larger files are refused before they are read."""
 
@@ -69,6 +74,82 @@ def read_knowledge(path: str | Path, file_format: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != file_format:
         raise KnowledgeFileError(f"{path}: not {file_format!r}")
     return content
+
+
+@dataclass
+class Knowledge:
+    """What is kept about the game with these rules, as JSON. Subclasses are dataclasses.
+
+    game    name of the game
+    rules   digest of its rules
+    """
+
+    game: str
+    rules: str
+    file_format: ClassVar[str]
+    kind: ClassVar[str]
+
+    @classmethod
+    def empty(cls, game: Game[Any], *values: Any, **named: Any) -> Self:
+        """What is kept before anything is known; further values are those of the other fields."""
+        from ggp.solver.work_folder import rules_digest
+
+        make: Any = cls
+        return cast("Self", make(game.name, rules_digest(game.program), *values, **named))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote. Raises OSError, KnowledgeFileError."""
+        content = read_knowledge(path, cls.file_format)
+        try:
+            return cls._checked(content)
+        except (ValueError, KeyError, TypeError, OverflowError, AttributeError) as error:
+            raise KnowledgeFileError(f"{path}: incomplete or damaged ({error})") from None
+
+    @classmethod
+    def _checked(cls, content: Mapping[str, Any]) -> Self:
+        """The content of a file. Raises ValueError, KeyError, TypeError, OverflowError, AttributeError."""
+        raise NotImplementedError
+
+    @classmethod
+    def load_of(cls, path: str | Path, program: Program) -> Self:
+        """`load`, of these rules only."""
+        found = cls.load(path)
+        found.require_rules(program)
+        return found
+
+    def save(self, path: Path) -> None:
+        """Write atomically. Raises OSError."""
+        write_knowledge(path, {"format": self.file_format, **asdict(self)})
+
+    def require_rules(self, program: Program) -> None:
+        """Raise KnowledgeFileError unless it is of these rules."""
+        from ggp.solver.work_folder import rules_digest
+
+        if self.rules != rules_digest(program):
+            raise KnowledgeFileError(f"{self.kind} of other rules ({self.game})")
+
+
+def checked_text(value: Any) -> str:
+    """`value` if it is a text of a decent length. Raises ValueError."""
+    if not isinstance(value, str) or len(value) > MOST_TEXT:
+        raise ValueError("a text is missing or too long")
+    return value
+
+
+def checked_count(value: Any, most: int | None = None) -> int:
+    """`value` if it is an integer from 0 to `most`. Raises ValueError."""
+    if type(value) is not int or value < 0 or (most is not None and value > most):
+        raise ValueError("a whole number is missing or out of range")
+    return value
+
+
+def checked_number(value: Any, most: float = math.inf) -> float:
+    """`value` if it is a finite number from 0 to `most`. Raises ValueError, TypeError, OverflowError."""
+    number = float(value)
+    if isinstance(value, str) or not 0 <= number <= most or math.isinf(number):
+        raise ValueError("a number is out of range")
+    return number
 
 
 def write_knowledge(path: Path, content: Mapping[str, Any]) -> None:

@@ -7,16 +7,13 @@ against it wins `EXPECTED_SHARE` of them, each mistaken with probability `ERROR`
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Self, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
-from gdl.program import Program
-from ggp.game import Game
-from ggp.knowledge.folder import KnowledgeFileError, read_knowledge, write_knowledge
+from ggp.knowledge.folder import Knowledge, checked_count, checked_text
 from ggp.knowledge.tuned import TunedOptions
 
-FORMAT = "ggp-trial 1"
 FILE_NAME = "trial.json"
 EXPECTED_SHARE = 0.85
 """Between alpha-beta and the tree it is rarely a close race."""
@@ -28,10 +25,9 @@ DEFAULT_TREE = str(TunedOptions())
 
 
 @dataclass
-class Trial:
+class Trial(Knowledge):
     """Matches that alpha-beta won, lost and drew.
 
-    rules        digest of the rules
     moves        made in them by both sides, forced ones apart
     generation   of the taught network that alpha-beta could evaluate by; 0: there was none
     rival        options of the tree
@@ -44,21 +40,14 @@ class Trial:
     ('6 won, 0 lost, 0 drawn', True, True)
     """
 
-    game: str
-    rules: str
     won: int = 0
     lost: int = 0
     drawn: int = 0
     moves: int = 0
     generation: int = 0
     rival: str = DEFAULT_TREE
-
-    @classmethod
-    def empty(cls, game: Game[Any], generation: int = 0, rival: str = DEFAULT_TREE) -> Self:
-        """A trial that has not begun."""
-        from ggp.solver.work_folder import rules_digest
-
-        return cls(game.name, rules_digest(game.program), generation=generation, rival=rival)
+    file_format: ClassVar[str] = "ggp-trial 1"
+    kind: ClassVar[str] = "trial matches"
 
     @property
     def match_count(self) -> int:
@@ -100,28 +89,11 @@ class Trial:
         return f"{self.won} won, {self.lost} lost, {self.drawn} drawn"
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read what `save` wrote. Raises OSError, KnowledgeFileError."""
-        content = read_knowledge(path, FORMAT)
-        game, rules = content.get("game"), content.get("rules")
+    def _checked(cls, content: Mapping[str, Any]) -> Self:
+        texts = checked_text(content["game"]), checked_text(content["rules"])
         # Older files have no moves, generation or rival.
-        rival = content.get("rival", DEFAULT_TREE)
-        if not all(isinstance(each, str) for each in (game, rules, rival)):
-            raise KnowledgeFileError(f"{path}: incomplete or damaged (a text is missing)")
-        bounds = {"won": MOST_MATCHES, "lost": MOST_MATCHES, "drawn": MOST_MATCHES}
-        bounds |= {"moves": MOST_MOVES, "generation": 1 << 62}
-        counts = {name: content.get(name, 0) for name in bounds}
-        if not all(type(counts[name]) is int and 0 <= counts[name] <= most for name, most in bounds.items()):
-            raise KnowledgeFileError(f"{path}: incomplete or damaged (a number is out of range)")
-        return cls(cast("str", game), cast("str", rules), rival=rival, **counts)
-
-    def save(self, path: Path) -> None:
-        """Write atomically. Raises OSError."""
-        write_knowledge(path, {"format": FORMAT, **asdict(self)})
-
-    def require_rules(self, program: Program) -> None:
-        """Raise KnowledgeFileError unless it is of these rules."""
-        from ggp.solver.work_folder import rules_digest
-
-        if self.rules != rules_digest(program):
-            raise KnowledgeFileError(f"trial matches of other rules ({self.game})")
+        won, lost, drawn = (checked_count(content[name], MOST_MATCHES) for name in ("won", "lost", "drawn"))
+        moves = checked_count(content.get("moves", 0), MOST_MOVES)
+        generation = checked_count(content.get("generation", 0))
+        rival = checked_text(content.get("rival", DEFAULT_TREE))
+        return cls(*texts, won, lost, drawn, moves, generation, rival)

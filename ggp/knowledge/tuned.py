@@ -5,18 +5,15 @@ Options are checked when they are read: only those of `TunedOptions` are taken o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from gdl.program import Program
-from ggp.game import Game
-from ggp.knowledge.folder import KnowledgeFileError, read_knowledge, write_knowledge
+from ggp.knowledge.folder import Knowledge, checked_count, checked_number, checked_text, read_knowledge
 
-FORMAT = "ggp-tuned 1"
 FILE_NAME = "tuned.json"
 SHIPPED = Path(__file__).with_name("shipped_options.json")
 """Options of bundled games by the digest of their rules; `benchmarks/shipped_options.py` writes it."""
@@ -52,7 +49,7 @@ def read_options(content: Mapping[str, Any]) -> TunedOptions:
     'policy=mast,c=20'
     """
     (policy,) = _policies([content["policy"]])
-    exploration = _number(content["exploration"], MOST_EXPLORATION)
+    exploration = checked_number(content["exploration"], MOST_EXPLORATION)
     return TunedOptions(policy, exploration, content.get("has_alphabeta") is True)
 
 
@@ -93,10 +90,9 @@ class Comparison:
 
 
 @dataclass
-class Tuning:
+class Tuning(Knowledge):
     """The state of tuning one game; what it holds so far is usable at any time.
 
-    rules         digest of the rules
     simulations   per move of uniform playouts; other policies had as many as took the same time
     seed          of the matches
     rates         policy → playouts per CPU second, as measured
@@ -104,56 +100,35 @@ class Tuning:
     is_finished   whether all candidates were compared
     """
 
-    game: str
-    rules: str
     simulations: int
     seed: int
     rates: dict[str, float] = field(default_factory=dict)
     best: TunedOptions = field(default_factory=TunedOptions)
     comparisons: list[Comparison] = field(default_factory=list)
     is_finished: bool = False
+    file_format: ClassVar[str] = "ggp-tuned 1"
+    kind: ClassVar[str] = "tuned options"
 
     @classmethod
-    def empty(cls, game: Game[Any], simulations: int, seed: int) -> Tuning:
-        """Tuning that has not begun."""
-        from ggp.solver.work_folder import rules_digest
-
-        return cls(game.name, rules_digest(game.program), simulations, seed)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Tuning:
-        """Read what `save` wrote. Raises OSError, KnowledgeFileError."""
-        content = read_knowledge(path, FORMAT)
-        try:
-            comparisons = content["comparisons"]
-            if not isinstance(comparisons, list) or len(comparisons) > MOST_COMPARISONS:
-                raise ValueError("comparisons: no list, or too long")
-            rates = {name: _number(content["rates"][name], math.inf) for name in _policies(content["rates"])}
-            if rates and ("uniform" not in rates or not all(rates.values())):
-                raise ValueError("a rate is missing")
-            return cls(
-                _text(content["game"]),
-                _text(content["rules"]),
-                _whole(content["simulations"]),
-                _whole(content["seed"]),
-                rates,
-                read_options(content["best"]),
-                [_comparison(each) for each in comparisons],
-                content["is_finished"] is True,
-            )
-        except (ValueError, KeyError, TypeError, OverflowError, AttributeError) as error:
-            raise KnowledgeFileError(f"{path}: incomplete or damaged ({error})") from None
-
-    def save(self, path: Path) -> None:
-        """Write atomically. Raises OSError."""
-        write_knowledge(path, {"format": FORMAT, **asdict(self)})
-
-    def require_rules(self, program: Program) -> None:
-        """Raise KnowledgeFileError unless it is of these rules."""
-        from ggp.solver.work_folder import rules_digest
-
-        if self.rules != rules_digest(program):
-            raise KnowledgeFileError(f"options tuned for other rules ({self.game})")
+    def _checked(cls, content: Mapping[str, Any]) -> Self:
+        comparisons, seed = content["comparisons"], content["seed"]
+        if not isinstance(comparisons, list) or len(comparisons) > MOST_COMPARISONS:
+            raise ValueError("comparisons: no list, or too long")
+        if type(seed) is not int:
+            raise ValueError("the seed is missing")
+        rates = {name: checked_number(content["rates"][name]) for name in _policies(content["rates"])}
+        if rates and ("uniform" not in rates or not all(rates.values())):
+            raise ValueError("a rate is missing")
+        return cls(
+            checked_text(content["game"]),
+            checked_text(content["rules"]),
+            checked_count(content["simulations"]),
+            seed,
+            rates,
+            read_options(content["best"]),
+            [_comparison(each) for each in comparisons],
+            content["is_finished"] is True,
+        )
 
 
 def _comparison(content: Mapping[str, Any]) -> Comparison:
@@ -163,8 +138,8 @@ def _comparison(content: Mapping[str, Any]) -> Comparison:
     return Comparison(
         read_options(content["challenger"]),
         read_options(content["champion"]),
-        [_number(score, 1.0) for score in scores],
-        _text(content["verdict"]),
+        [checked_number(score, 1.0) for score in scores],
+        checked_text(content["verdict"]),
         content["is_better"] is True,
     )
 
@@ -174,22 +149,3 @@ def _policies(names: Any) -> list[str]:
     if any(name not in POLICIES for name in found):
         raise ValueError("unknown policy")
     return found
-
-
-def _number(value: Any, most: float) -> float:
-    number = float(value)
-    if isinstance(value, str) or not 0 <= number <= most or math.isinf(number):
-        raise ValueError("a number is out of range")
-    return number
-
-
-def _whole(value: Any) -> int:
-    if type(value) is not int:
-        raise ValueError("a whole number is missing")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > 10_000:
-        raise ValueError("a text is missing or too long")
-    return value

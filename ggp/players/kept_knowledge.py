@@ -89,13 +89,14 @@ def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
 
     is_counted   the moves must not depend on what this machine has kept
     """
-
-    def load(path: str | Path) -> Book:
-        book = Book.load(path)
-        book.require_rules(game.program)
-        return book
-
-    book = open_kept(game, option, FILE_NAME, load, "playing without a book", may_use_kept=not is_counted)
+    book = open_kept(
+        game,
+        option,
+        FILE_NAME,
+        lambda path: Book.load_of(path, game.program),
+        "playing without a book",
+        may_use_kept=not is_counted,
+    )
     if book is not None:
         _logger.info("%s: opening book with %d positions", game.name, len(book.moves))
     return book
@@ -140,25 +141,15 @@ def tuned_options(game: Game[Any]) -> TunedOptions | None:
 
     They may be the default; None if the game was never tuned.
     """
-
-    def load(path: str | Path) -> Tuning:
-        tuning = Tuning.load(path)
-        tuning.require_rules(game.program)
-        return tuning
-
-    tuning = open_kept(game, AUTO, TUNED_FILE_NAME, load, "playing with default options")
+    load, consequence = lambda path: Tuning.load_of(path, game.program), "playing with default options"
+    tuning = open_kept(game, AUTO, TUNED_FILE_NAME, load, consequence)
     return shipped_options(game.program) if tuning is None else tuning.best
 
 
 def kept_trial(game: Game[Any]) -> Trial | None:
     """The trial matches kept for the game, whatever network or tree took part."""
-
-    def load(path: str | Path) -> Trial:
-        trial = Trial.load(path)
-        trial.require_rules(game.program)
-        return trial
-
-    return open_kept(game, AUTO, TRIAL_FILE_NAME, load, "trial matches begin again")
+    load, consequence = lambda path: Trial.load_of(path, game.program), "trial matches begin again"
+    return open_kept(game, AUTO, TRIAL_FILE_NAME, load, consequence)
 
 
 def taught_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> TaughtNetwork | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,13 +61,6 @@ class StateSpace:
     @cached_property
     def transitions(self) -> int:
         return sum(len(chunk.edge) for chunk in self.chunks)
-
-    @cached_property
-    def bytes_in_memory(self) -> int:
-        """Keys, table, goals and the transitions that are not on disk."""
-        arrays: list[NDArray[Any]] = [self.keys, self.table, self.goal]
-        arrays += [array for chunk in self.chunks for array in (chunk.move_count, chunk.edge)]
-        return sum(array.nbytes for array in arrays if not isinstance(array, np.memmap))
 
     def number(self, states: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The numbers of states given as bool[B, F]; -1 where one is not reachable."""

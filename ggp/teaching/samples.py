@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gdl.slices import slice_offsets, slice_places
 from ggp.engines.compiled import CompiledGame
 
 Float32Array = NDArray[np.float32]
@@ -42,14 +43,9 @@ class Samples:
 
     @classmethod
     def empty(cls, fluents: int, roles: int) -> Samples:
-        return cls(
-            np.zeros((0, -(-fluents // 8)), np.uint8),
-            np.zeros((0, roles), np.float32),
-            np.zeros(1, np.int64),
-            np.zeros(0, np.int32),
-            np.zeros(0, np.int32),
-            np.zeros(0, np.float32),
-        )
+        states, values = np.zeros((0, -(-fluents // 8)), np.uint8), np.zeros((0, roles), np.float32)
+        numbers = np.zeros(0, np.int32)
+        return cls(states, values, np.zeros(1, np.int64), numbers, numbers, np.zeros(0, np.float32))
 
     def fit(self, game: CompiledGame) -> bool:
         """Whether sizes and numbers are those of samples of the game."""
@@ -71,16 +67,9 @@ class Samples:
     def chosen(self, places: NDArray[np.int64]) -> Samples:
         """Those at int64[K] places."""
         sizes = np.diff(self.first)[places]
-        first = np.concatenate([[0], np.cumsum(sizes)])
-        edges = np.arange(first[-1]) + np.repeat(self.first[places] - first[:-1], sizes)
-        return Samples(
-            self.states[places],
-            self.values[places],
-            first,
-            self.move[edges],
-            self.role[edges],
-            self.share[edges],
-        )
+        edges = slice_places(self.first[places], sizes)
+        of_edges = self.move[edges], self.role[edges], self.share[edges]
+        return Samples(self.states[places], self.values[places], slice_offsets(sizes), *of_edges)
 
     def newest(self, count: int) -> Samples:
         """The last `count` at most."""
@@ -91,11 +80,6 @@ def joined_samples(parts: Sequence[Samples]) -> Samples:
     """Samples of one game as one, in order. At least one part."""
     offsets = np.cumsum([0, *(part.first[-1] for part in parts)])
     first = [part.first[:-1] + offset for part, offset in zip(parts, offsets, strict=False)]
-    return Samples(
-        np.concatenate([part.states for part in parts]),
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([*first, offsets[-1:]]),
-        np.concatenate([part.move for part in parts]),
-        np.concatenate([part.role for part in parts]),
-        np.concatenate([part.share for part in parts]),
-    )
+    arrays = {each.name: [getattr(part, each.name) for part in parts] for each in fields(Samples)}
+    arrays["first"] = [*first, offsets[-1:]]
+    return Samples(**{name: np.concatenate(array) for name, array in arrays.items()})

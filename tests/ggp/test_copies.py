@@ -21,9 +21,10 @@ from ggp.search.forest.forest import Forest
 from ggp.search.forest.guided import GuidedForest
 from ggp.search.mcts.options import default_options
 from ggp.search.mcts.search import LanesSearch
-from ggp.solver.cfr.minimization import bounds, expected_goal, respond, solve_hidden
+from ggp.solver.cfr.minimization import bounds, respond, solve_hidden
 from ggp.solver.cfr.strategy import information_sets
 from ggp.teaching.samples import Samples
+from tests.oracles.naive_cfr import expected_goal
 
 COPIES = {"deepcopy": copy.deepcopy, "pickle": lambda x: pickle.loads(pickle.dumps(x))}
 

@@ -3,7 +3,11 @@
 from collections import defaultdict
 from typing import Any
 
+import numpy as np
+
 from ggp.env.extensive import CHANCE, TERMINAL, ExtensiveGame
+from ggp.solver.cfr.minimization import Strategies, realization_plan
+from ggp.solver.cfr.sequence_form import SequenceForm
 
 Strategy = dict[str, list[float]]
 """By the text of an information set, the probability of each action."""
@@ -120,3 +124,10 @@ def best_value(tree: ExtensiveGame, agent: int, other: Strategy) -> float:
         return earned
 
     return best([(tree.root(), 1.0)])
+
+
+def expected_goal(form: SequenceForm, strategies: Strategies) -> float:
+    """The mean goal of agent 0 if both play these behavior strategies."""
+    first, second = (realization_plan(*each) for each in zip(form.plexes, strategies, strict=True))
+    reach = np.repeat(first, np.diff(form.row_start)) * second[form.column]
+    return float(form.payoff @ reach) + form.graph.total / 2

@@ -70,9 +70,7 @@ def blind_self_play(
     each = playouts_of(simulations, matches, len(game.roles))
     seed, step_limit = to_integer(seed, "seed"), to_integer(step_limit, "step_limit", 1)
     options = MctsOptions(step_limit=step_limit)
-    context = MatchContext(
-        compiled, seed, options, step_limit, EndedMatches(is_over or (lambda ended: False))
-    )
+    context = MatchContext(compiled, seed, options, step_limit, EndedMatches(is_over))
     return play_batches(context, each, BlindBatch, threads)
 
 

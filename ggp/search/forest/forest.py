@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gdl.slices import slice_offsets, slice_places
 from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
 from ggp.integers import to_integer_array
@@ -15,7 +16,7 @@ from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.search.forest.kernel import Roots, search_forest
 from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import MISSING, NO_PARTS, UNPROVEN, Float64Array, Tree
+from ggp.search.mcts.kernels.arrays import MISSING, NO_PARTS, UNPROVEN, Float64Array
 from ggp.search.mcts.kernels.compaction import abandon, clear_tree
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.tree_engine import TreeEngine
@@ -52,32 +53,19 @@ class RootMoves:
         (as `LanesSearch.best_move`).
         """
         counts = np.diff(self.first)
-        tree = np.repeat(np.arange(len(counts)), counts)
+        has = counts > 0
+        tree, begin = np.repeat(np.arange(len(counts)), counts), self.first[:-1][has]
         is_proven = self.goal != UNPROVEN
         mean = np.where(is_proven, self.goal, self.total / np.maximum(self.visits, 1))
-        open_visits = np.where(is_proven, -1, self.visits)
-        favorite = self._firsts(tree, (-mean, -open_visits))
-        surest = self._firsts(tree, (-np.where(is_proven, self.goal, -1),))
-        best = np.full(len(counts), -1, np.int32)
-        value = np.zeros(len(counts))
-        has = counts > 0
-        sure = surest[has]
-        open_one = favorite[has]
+        open_one = np.lexsort((-mean, -np.where(is_proven, -1, self.visits), tree))[begin]
+        sure = np.lexsort((-np.where(is_proven, self.goal, -1), tree))[begin]
+        best, value = np.full(len(counts), -1, np.int32), np.zeros(len(counts))
         is_sure = is_proven[sure] & (
             is_proven[open_one] | ((self.goal[sure] > 0) & (self.goal[sure] >= mean[open_one]))
         )
         chosen = np.where(is_sure, sure, open_one)
-        best[has] = self.move[chosen]
-        value[has] = mean[chosen]
+        best[has], value[has] = self.move[chosen], mean[chosen]
         return best, value
-
-    def _firsts(self, tree: NDArray[np.int64], keys: Sequence[NDArray[np.generic]]) -> NDArray[np.int64]:
-        """int64[N]: the first move of each tree in the order of `keys`, the last of which counts most."""
-        order = np.lexsort((*keys, tree))
-        first = np.zeros(len(self.first) - 1, np.int64)
-        has = np.diff(self.first) > 0
-        first[has] = order[self.first[:-1][has]]
-        return first
 
 
 class Forest:
@@ -144,11 +132,6 @@ class Forest:
         return 64 * self.options.words
 
     @property
-    def tree(self) -> Tree:
-        """The arrays of the trees of the last search, whose roots are the first nodes."""
-        return self._engine.tree
-
-    @property
     def node_count(self) -> int:
         """Nodes of all trees of the last search."""
         return int(self._engine.arrays.counter[c.NODES])
@@ -168,19 +151,17 @@ class Forest:
         states: BoolArray,
         simulations: Sequence[int] | NDArray[np.int64],
         is_stopped: Callable[[], bool] | None = None,
-        *,
-        ticks: int = SLICE_TICKS,
     ) -> bool:
-        """Search every state; whether all searches came to their end.
+        """Search every state; return whether all searches came to their end.
 
         states       bool[N, F], N at most `lane_count`, none of them terminal
         simulations  N numbers of playouts; fewer are made in trees whose root is proven
-        is_stopped   asked after every `ticks`: a few hundred times per second unless told otherwise
+        is_stopped   asked a few hundred times per second
         """
         left = to_integer_array(simulations, "simulations", 0)
         self._plant(states, len(states))
         self._roots.left[: len(states)] = left
-        return self._grow(is_stopped, ticks)
+        return self._grow(is_stopped)
 
     def _plant(self, states: BoolArray, trees: int) -> None:
         """Begin `trees` empty trees, one for each of the states, or one for all of them."""
@@ -202,8 +183,8 @@ class Forest:
         self._put_states(states)
         self._count = trees
 
-    def _grow(self, is_stopped: Callable[[], bool] | None, ticks: int) -> bool:
-        """Search until all trees are done; whether they are."""
+    def _grow(self, is_stopped: Callable[[], bool] | None, ticks: int = SLICE_TICKS) -> bool:
+        """Search until all trees are done; return whether they are."""
         with announced_compilation():
             self._tick(0)
         while not self._tick(ticks):
@@ -227,15 +208,12 @@ class Forest:
     def root_moves(self, role: int) -> RootMoves:
         """What the last search found about the moves of a role in all its roots."""
         tree = self._engine.tree
-        count = self._count
-        begin = tree.first_edge[:count, role].astype(np.int64)
-        end = tree.first_edge[:count, role + 1].astype(np.int64)
-        sizes = np.where(tree.first_edge[:count, 0] == MISSING, 0, end - begin)
-        first = np.zeros(count + 1, np.int32)
-        np.cumsum(sizes, out=first[1:])
-        edges = np.arange(first[-1]) + np.repeat(begin - first[:-1], sizes)
+        first_edge = tree.first_edge[: self._count].astype(np.int64)
+        begin, end = first_edge[:, role], first_edge[:, role + 1]
+        sizes = np.where(first_edge[:, 0] == MISSING, 0, end - begin)
+        edges = slice_places(begin, sizes)
         return RootMoves(
-            first,
+            slice_offsets(sizes).astype(np.int32),
             (tree.move[edges] - self.game.tables.first_move[role]).astype(np.int32),
             tree.visits[edges].copy(),
             tree.total[edges].copy(),
@@ -244,20 +222,16 @@ class Forest:
 
     def root_values(self) -> Float64Array:
         """Mean goals float64[N, R] of the last search at each root, over the simulations that made a move."""
-        count = self._count
-        roles = len(self.game.roles)
+        count, roles = self._count, len(self.game.roles)
         found = np.full((count, roles), np.nan)
         for role in range(roles):
             moves = self.root_moves(role)
             trees = np.repeat(np.arange(count), np.diff(moves.first))
-            visits = np.bincount(trees, moves.visits, count)
-            total = np.bincount(trees, moves.total, count)
-            found[:, role] = np.divide(total, visits, out=found[:, role], where=visits > 0)
+            visits, total = (np.bincount(trees, each, count) for each in (moves.visits, moves.total))
+            np.divide(total, visits, out=found[:, role], where=visits > 0)
         proof = self.root_proofs()
         is_proven = proof != UNPROVEN
-        found[is_proven, 0] = proof[is_proven]
-        if roles == 2:
-            found[is_proven, 1] = 100 - proof[is_proven]
+        found[is_proven, :2] = np.stack([proof, 100 - proof], axis=1)[is_proven, :roles]
         return found
 
     def root_proofs(self) -> Int32Array:

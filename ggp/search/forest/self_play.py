@@ -99,7 +99,7 @@ def self_play(
     seed, step_limit = to_integer(seed, "seed"), to_integer(step_limit, "step_limit", 1)
     if each.any() and hides_information(compiled):
         raise GameError(f"{game.name} hides information, and searches side by side know the whole state")
-    context = MatchContext(compiled, seed, options, step_limit, EndedMatches(is_over or _never))
+    context = MatchContext(compiled, seed, options, step_limit, EndedMatches(is_over))
     return play_batches(context, each, MatchBatch, threads)
 
 
@@ -130,7 +130,9 @@ def play_batches(
     threads       None: as many as there are processors
     """
     matches = len(simulations)
-    size = _batch_size(matches)
+    # At least two batches if there are enough matches, so that two cores share the work.
+    batches = max(-(-matches // MATCHES_AT_ONCE), 2 if matches >= MATCHES_AT_ONCE // 4 else 1)
+    size = max(1, -(-matches // batches))
     parts = [slice(first, min(first + size, matches)) for first in range(0, max(matches, 1), size)]
     workers = os.cpu_count() or 1 if threads is None else to_integer(threads, "threads", 1)
     with ThreadPoolExecutor(workers) as pool:
@@ -144,17 +146,11 @@ def play_batches(
     return joined(played)
 
 
-def _batch_size(matches: int) -> int:
-    """Matches of one batch: two batches at least if there are enough, so that two cores share the work."""
-    batches = max(-(-matches // MATCHES_AT_ONCE), 2 if matches >= MATCHES_AT_ONCE // 4 else 1)
-    return max(1, -(-matches // batches))
-
-
 class EndedMatches:
     """Counts the matches that have ended, in all threads, and asks whether play is over."""
 
-    def __init__(self, is_over: Callable[[int], bool]) -> None:
-        self._is_over = is_over
+    def __init__(self, is_over: Callable[[int], bool] | None = None) -> None:
+        self._is_over = is_over or (lambda ended: False)
         self._count = 0
         self._lock = threading.Lock()
 
@@ -163,7 +159,7 @@ class EndedMatches:
             self._count += count
 
     def stop(self) -> None:
-        self._is_over = _always
+        self._is_over = lambda ended: True
 
     def is_stopped(self) -> bool:
         with self._lock:
@@ -225,24 +221,16 @@ class MatchBatch:
     def play(self) -> SelfPlay:
         """Play all matches to their ends."""
         context = self._context
-        while (
-            self._is_running.any()
-            and len(self._steps) < context.step_limit
-            and not context.ended.is_stopped()
-        ):
+        while len(self._steps) < context.step_limit and not context.ended.is_stopped():
             running = np.flatnonzero(self._is_running)
             legal = self._look(running)
             going = self._is_running[running]
-            if not going.any():
+            if not going.any() or not self._step(running[going], legal[:, going]):
                 break
-            if not self._step(running[going], legal[:, going]):
-                break
-        shape = (len(self._length), 0, self._roles)
-        moves, choices, value = (
-            (np.stack(arrays, axis=1) for arrays in zip(*self._steps, strict=True))
-            if self._steps
-            else (np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.zeros(shape))
-        )
+        shape = (len(self._length), self._roles)
+        nothing = np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.zeros(shape)
+        steps = zip(nothing, *self._steps, strict=True)
+        moves, choices, value = (np.stack(arrays, axis=1)[:, 1:] for arrays in steps)
         return SelfPlay(self._is_finished, self._goals, self._length, moves, choices, value, self._held)
 
     def _look(self, running: Int64Array) -> BoolArray:
@@ -410,11 +398,3 @@ def joined(parts: Sequence[SelfPlay]) -> SelfPlay:
         return np.concatenate(arrays)
 
     return SelfPlay(*(of_all(each.name) for each in fields(SelfPlay)))
-
-
-def _never(ended: int) -> bool:
-    return False
-
-
-def _always(ended: int) -> bool:
-    return True

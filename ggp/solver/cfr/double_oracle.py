@@ -191,7 +191,7 @@ class _DoubleOracle:
     def respond(self, whole: SequenceForm, agent: int) -> tuple[float, int]:
         """The goal of a best response, and how many moves were added by which it gains."""
         plex, allowed = whole.plexes[agent], self.allowed[agent]
-        worth, gain = response_worth(whole, agent, np.ones(1))
+        _, worth, gain = response_worth(whole, agent, np.ones(1))
         value = by_set(plex, worth, self.width, default=-np.inf)
         before = allowed.shares(plex.identity, np.full(plex.set_count, 2), OPENING) > 0
         best = value.argmax(axis=1)

@@ -138,13 +138,12 @@ def find_equilibrium(
     with announced_compilation():
         minimize(run.payoffs, *run.learners, 1, 1)
     if not all(plex.set_count for plex in form.plexes):
-        return run.only_response()
-    is_interrupted = False
+        return run.result(run.responses())
     try:
         run.run()
     except KeyboardInterrupt:
-        is_interrupted = True
-    return run.result(is_interrupted=is_interrupted)
+        return run.result(run.averages(), is_interrupted=True)
+    return run.result(run.averages())
 
 
 class _Minimization:
@@ -162,8 +161,7 @@ class _Minimization:
         self.iterations = 0
 
     def run(self) -> None:
-        pace = 1
-        check = _FIRST_CHECK
+        pace, check = 1, _FIRST_CHECK
         while self.iterations < self.options.iterations:
             start = time.perf_counter()
             end = min(self.iterations + pace, check, self.options.iterations)
@@ -171,46 +169,30 @@ class _Minimization:
             if time.perf_counter() - start < _SLICE_SECONDS / 2:
                 pace *= 2
             self.iterations = end
-            is_late = self.deadline is not None and time.monotonic() > self.deadline
-            if end == check and not is_late:
-                check = int(check * _CHECK_GROWTH)
-                gap = self._exploitability()
-                if gap <= self.options.accuracy:
-                    return
-            if is_late:
+            if self.deadline is not None and time.monotonic() > self.deadline:
                 return
+            if end == check:
+                check = int(check * _CHECK_GROWTH)
+                below, above = bounds(self.form, self.averages())
+                if self.report is not None:
+                    seconds = time.perf_counter() - self.start
+                    self.report(CfrProgress(self.iterations, (above - below) / 2, seconds))
+                if (above - below) / 2 <= self.options.accuracy:
+                    return
 
-    def _exploitability(self) -> float:
-        below, above = bounds(self.form, self.strategies())
-        gap = (above - below) / 2
-        if self.report is not None:
-            self.report(CfrProgress(self.iterations, gap, time.perf_counter() - self.start))
-        return gap
-
-    def strategies(self) -> Strategies:
-        first, second = (_average_strategy(learner) for learner in self.learners)
+    def averages(self) -> Strategies:
+        first, second = map(_average_strategy, self.learners)
         return first, second
 
-    def result(self, *, is_interrupted: bool) -> ApproximateEquilibrium:
-        strategies = self.strategies()
-        return ApproximateEquilibrium(
-            self.form,
-            strategies,
-            bounds(self.form, strategies),
-            self.iterations,
-            is_interrupted,
-            time.perf_counter() - self.start,
-        )
-
-    def only_response(self) -> ApproximateEquilibrium:
+    def responses(self) -> Strategies:
         """The equilibrium if at most one agent has choices: its best response."""
-        uniform = (self.learners[0].regrets.strategy, self.learners[1].regrets.strategy)
-        strategies = (
-            respond(self.form, 0, uniform[1])[0],
-            respond(self.form, 1, uniform[0])[0],
-        )
+        first, second = (learner.regrets.strategy for learner in self.learners)
+        return respond(self.form, 0, second)[0], respond(self.form, 1, first)[0]
+
+    def result(self, strategies: Strategies, *, is_interrupted: bool = False) -> ApproximateEquilibrium:
+        found = bounds(self.form, strategies)
         seconds = time.perf_counter() - self.start
-        return ApproximateEquilibrium(self.form, strategies, bounds(self.form, strategies), 0, False, seconds)
+        return ApproximateEquilibrium(self.form, strategies, found, self.iterations, is_interrupted, seconds)
 
 
 def respond(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, float]:
@@ -222,42 +204,26 @@ def respond(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, floa
     >>> goal                    # half the stakes more than 50 - 25/18
     62.5
     """
-    worth, strategy = _worth_against(form, agent, other)
-    gain = best_response(_sets(form.plexes[agent]), worth, strategy)
+    strategy, _, gain = response_worth(form, agent, other)
     return strategy, gain + form.graph.total / 2
 
 
-def response_worth(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, float]:
-    """What each sequence of `agent` earns, best moves following, against a behavior strategy of the other.
+def response_worth(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, Floats, float]:
+    """A best response of `agent`, what each of its sequences earns by it, float64[Q], and what it earns.
 
-    float64[Q], weighted by the chances of getting there; and what a best response earns in all. Both in
-    goals above half of the constant sum.
+    Worth is in goals above half of the constant sum, weighted by the chances of getting there.
     """
-    worth, strategy = _worth_against(form, agent, other)
-    return worth, best_response(_sets(form.plexes[agent]), worth, strategy)
-
-
-def _worth_against(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, Floats]:
-    """What the sequences of `agent` earn at their ends, and room for its strategy."""
     mine, theirs = form.plexes[agent], form.plexes[1 - agent]
-    plan = realization_plan(theirs, other)
-    worth = np.empty(mine.sequence_count)
-    worth_at_ends(_payoffs(form), agent, plan, worth)
-    return worth, np.ones(mine.sequence_count)
+    worth, strategy = np.empty(mine.sequence_count), np.ones(mine.sequence_count)
+    worth_at_ends(_payoffs(form), agent, realization_plan(theirs, other), worth)
+    gain = best_response(_sets(mine), worth, strategy)
+    return strategy, worth, gain
 
 
 def bounds(form: SequenceForm, strategies: Strategies) -> tuple[float, float]:
     """Bounds of the value in goals of agent 0, see `ApproximateEquilibrium`."""
     below = form.graph.total - respond(form, 1, strategies[0])[1]
     return below, respond(form, 0, strategies[1])[1]
-
-
-def expected_goal(form: SequenceForm, strategies: Strategies) -> float:
-    """The mean goal of agent 0 if both play these behavior strategies."""
-    plans = [realization_plan(plex, each) for plex, each in zip(form.plexes, strategies, strict=True)]
-    worth = np.empty(len(plans[0]))
-    worth_at_ends(_payoffs(form), 0, plans[1], worth)
-    return float(worth @ plans[0]) + form.graph.total / 2
 
 
 def uniform_strategy(plex: Treeplex) -> Floats:

@@ -122,7 +122,6 @@ def test_belief_on_lanes_is_exact(name):
     for game, belief, naive in followed(ggp.load(name), 3, new_belief):
         assert belief.is_exact
         assert belief.probabilities == pytest.approx({state: float(p) for state, p in naive.items()})
-        assert belief.effective_size == pytest.approx(float(1 / sum(p * p for p in naive.values())))
         shared = set.intersection(*(set(game.facts(state)) for state in naive))
         assert set(belief.certain_facts()) == shared
         largest = max(largest, len(naive))

@@ -19,10 +19,10 @@ from ggp.solver.cfr import (
     solve_hidden,
 )
 from ggp.solver.cfr.double_oracle import MoveTable, by_set
-from ggp.solver.cfr.minimization import expected_goal, uniform_strategy
+from ggp.solver.cfr.minimization import uniform_strategy
 from ggp.solver.cfr.state_graph import count_histories
 from tests.conftest import mostly_slow
-from tests.oracles.naive_cfr import NaiveCfr, best_value
+from tests.oracles.naive_cfr import NaiveCfr, best_value, expected_goal
 
 
 def form_of(name, **limits):
