@@ -1,6 +1,5 @@
 """Features: what a game is made of besides facts and moves, and what that is worth.
 
-possibility_kernels    three-valued evaluation of the circuit
 possibilities          what can be true after a move while most of the state is unknown
 recorded_playouts      random playouts with all their states
 board_features         pieces, cells and move families: what is recognized

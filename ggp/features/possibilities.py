@@ -1,8 +1,9 @@
 """Possible consequences of a move, from the circuit, while most of the state is unknown.
 
 `possible` asks many questions of one circuit at once: given that a role makes a move and that some facts hold
-and others do not, can a literal be true? "No" is a proof; "yes" means only that nothing known rules
-it out. Q questions, A literals asked in each.
+and others do not, can a literal be true? A node is unknown if both its literals can be; relations between
+unknown inputs are ignored. So "no" is a proof, and "yes" means only that nothing known rules it out.
+Q questions, A literals asked in each.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ggp.circuit.tables import CircuitTables, Phase
-from ggp.features.possibility_kernels import spread_possibilities
+from ggp.circuit.tables import CircuitTables, Int32Array, Phase
+from ggp.jit.compiling import kernel
 from ggp.lanes.engine import BoolArray
 
 MEMORY = 1 << 26
@@ -66,9 +67,7 @@ def possible(
             raise TimeoutError
         part = questions[first : first + 64 * words]
         can = _known(tables, part)
-        spread_possibilities(
-            tables.first_input, tables.input, tables.gate0, int(tables.phase_end[Phase.NEXT]), can
-        )
+        _spread(tables.first_input, tables.input, tables.gate0, int(tables.phase_end[Phase.NEXT]), can)
         place = np.arange(len(part))
         bits = can[asked[first : first + len(part)], (place >> 6)[:, None]]
         answers[first : first + len(part)] = (bits >> (place & 63).astype(np.uint64)[:, None]) & np.uint64(1)
@@ -123,3 +122,23 @@ def _rule_out(can: NDArray[np.uint64], literals: Sequence[int], counts: Sequence
     places = np.repeat(np.arange(len(counts)), counts)
     bits = np.uint64(1) << (places & 63).astype(np.uint64)
     np.bitwise_and.at(can, (np.array(literals, np.int64), places >> 6), ~bits)
+
+
+@kernel
+def _spread(
+    first_input: Int32Array, inputs: Int32Array, gate0: int, gates: int, can: NDArray[np.uint64]
+) -> None:
+    """Compute the first `gates` gates of a circuit, see `ggp.circuit.tables.CircuitTables`.
+
+    can   uint64[2K, W]: bit = question, row = literal: whether it can be true; gates are overwritten
+    """
+    for g in range(gates):
+        node = gate0 + g
+        for w in range(can.shape[1]):
+            can_hold = ~np.uint64(0)
+            can_fail = np.uint64(0)
+            for j in range(first_input[g], first_input[g + 1]):
+                can_hold = can_hold & can[inputs[j], w]
+                can_fail = can_fail | can[inputs[j] ^ 1, w]
+            can[2 * node, w] = can_hold
+            can[2 * node + 1, w] = can_fail

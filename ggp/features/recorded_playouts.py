@@ -115,17 +115,11 @@ def _movers(lanes: Lanes) -> NDArray[np.int8]:
 
 def _goals(game: CompiledGame, states: BoolArray) -> NDArray[np.int32]:
     """int32[N, R] of the states bool[F, N]."""
-    tables = game.lane_tables
-    count = states.shape[1]
-    lanes = Lanes(tables)
-    goals = np.zeros((count, tables.role_count), np.int32)
-    for first in range(0, count, lanes.lane_count):
+    lanes, goals = Lanes(game.lane_tables), []
+    for first in range(0, states.shape[1], lanes.lane_count):
         part = states[:, first : first + lanes.lane_count]
         lanes.set_states(part)
         lanes.settle(Phase.LEGAL, Phase.GOAL)
-        held = lanes.read(tables.goal_literal, part.shape[1])
-        for role in range(tables.role_count):
-            places = slice(tables.goal_first[role], tables.goal_first[role + 1])
-            values = (held[places] * tables.goal_value[places, None]).sum(axis=0)
-            goals[first : first + part.shape[1], role] = np.where(held[places].sum(axis=0) == 1, values, 0)
-    return goals
+        held = lanes.read(game.lane_tables.goal_literal, part.shape[1])
+        goals.append(np.maximum(game.goals_of(held), 0))
+    return np.concatenate(goals)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import json
+from bisect import bisect_left
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -166,17 +167,11 @@ class Tablebase:
         return KnownGoals(table, keys, np.ascontiguousarray(values[:, 0]))
 
     def _find(self, key: NDArray[np.uint64]) -> int:
-        wanted = tuple(int(word) for word in key)
-        low, high = 0, len(self._keys)
-        while low < high:
-            middle = (low + high) // 2
-            if tuple(int(word) for word in self._keys[middle]) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        if low == len(self._keys) or tuple(int(word) for word in self._keys[low]) != wanted:
+        keys, wanted = self._keys, key.tolist()
+        place = bisect_left(range(len(keys)), wanted, key=lambda place: keys[place].tolist())
+        if place == len(keys) or keys[place].tolist() != wanted:
             raise KeyError("not a state of this solution")
-        return low
+        return place
 
     def _array(self, name: str, start: int) -> NDArray[Any]:
         """One array, mapped."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ggp.game import RANDOM_ROLE, Game, Move, Role
 from ggp.solver.correlated import correlated_equilibrium, marginals
 from ggp.solver.limits import UnsolvableError
-from ggp.solver.matrix_games import Equilibrium, NoEquilibriumFoundError, solve_bimatrix, solve_zero_sum
+from ggp.solver.matrix_games import Mix, NoEquilibriumFoundError, solve_bimatrix, solve_zero_sum
 
 TOLERANCE = 1e-9
 """Goals closer than this count as equal."""
@@ -70,9 +70,19 @@ def rate_stage(game: Game[Any], state: Hashable, lookup: Lookup, *, is_correlate
     }
     if len(choosing) == 1:
         return _one_chooses(game, choosing[0], expected)
+    stable = _best_stable(choosing, legal, expected) if len(choosing) > 2 else None
+    if stable is not None:
+        worth = expected[stable]
+        rated = {r: RatedMove(stable[r], worth.values[r], worth.depth, 1.0) for r in choosing}
+        return Stage({game.roles[r]: (move,) for r, move in rated.items()})
+    # `expected` has its joint moves in the order of `product`: roles that do not choose have one move in it.
+    payoff = [[rounded(worth.values[r]) for r in choosing] for worth in expected.values()]
     if len(choosing) == 2:
-        return _two_choose(game, choosing[0], choosing[1], legal, expected)
-    return _many_choose(game, choosing, legal, expected, is_correlated=is_correlated)
+        is_alone = len(game.roles) - len(chance) == 2
+        return _mixed(game, choosing, legal, *_of_two(payoff, len(legal[choosing[1]]), is_alone=is_alone))
+    if not is_correlated:
+        raise UnsolvableError("a stage of three or more players has no equilibrium in pure strategies")
+    return _mixed(game, choosing, legal, *_correlated(payoff, [len(legal[r]) for r in choosing]))
 
 
 def _expected(game: Game[Any], state: Hashable, moves: list[tuple[Move, ...]], lookup: Lookup) -> Worth:
@@ -100,57 +110,51 @@ def rounded(goal: float) -> Fraction:
     return Fraction(goal).limit_denominator(_PRECISION)
 
 
-def _two_choose(
+def _mixed(
     game: Game[Any],
-    row: int,
-    column: int,
+    choosing: list[int],
     legal: list[tuple[Move, ...]],
-    expected: dict[tuple[Move, ...], Worth],
+    mixes: Sequence[Mix],
+    goals: Sequence[Fraction],
 ) -> Stage:
-    def payoff(a: Move, b: Move, role: int) -> Fraction:
-        joint = tuple(a if r == row else b if r == column else moves[0] for r, moves in enumerate(legal))
-        return rounded(expected[joint].values[role])
-
-    rows = [[payoff(a, b, row) for b in legal[column]] for a in legal[row]]
-    columns = [[payoff(a, b, column) for b in legal[column]] for a in legal[row]]
-    found = _equilibrium(rows, columns, is_alone=len(game.roles) - (RANDOM_ROLE in game.roles) == 2)
+    """The moves that each role draws, the likeliest first, with its goal by all of them."""
     return Stage(
         {
-            game.roles[role]: tuple(
-                RatedMove(move, float(goal), 0, float(probability))
-                for move, probability in sorted(zip(legal[role], mix, strict=True), key=lambda each: -each[1])
-                if probability > TOLERANCE
+            game.roles[r]: tuple(
+                RatedMove(move, float(goal), 0, float(share))
+                for move, share in sorted(zip(legal[r], mix, strict=True), key=lambda each: -each[1])
+                if share > TOLERANCE
             )
-            for role, mix, goal in (
-                (row, found.row, found.row_value),
-                (column, found.column, found.column_value),
-            )
+            for r, mix, goal in zip(choosing, mixes, goals, strict=True)
         }
     )
 
 
-def _equilibrium(rows: list[list[Fraction]], columns: list[list[Fraction]], *, is_alone: bool) -> Equilibrium:
-    sums = [
-        a + b for line, other in zip(rows, columns, strict=True) for a, b in zip(line, other, strict=True)
-    ]
+Mixes: TypeAlias = tuple[Sequence[Mix], Sequence[Fraction]]
+"""By role that chooses: the probabilities of its moves, and its goal."""
+
+
+def _of_two(payoff: list[list[Fraction]], columns: int, *, is_alone: bool) -> Mixes:
+    """An equilibrium of two roles; payoff[j][k] of role k by joint move j."""
+    rows, others = (
+        [[joint[k] for joint in payoff[first : first + columns]] for first in range(0, len(payoff), columns)]
+        for k in (0, 1)
+    )
+    sums = [sum(joint, Fraction(0)) for joint in payoff]
     if is_alone and max(sums) - min(sums) < Fraction(1, 10**6):
         found = solve_zero_sum(rows)
-        return Equilibrium(found.row, found.column, found.row_value, sums[0] - found.row_value)
+        return (found.row, found.column), (found.row_value, sums[0] - found.row_value)
     try:
-        return solve_bimatrix(rows, columns)
+        found = solve_bimatrix(rows, others)
     except NoEquilibriumFoundError as error:
         raise UnsolvableError(str(error)) from None
+    return (found.row, found.column), (found.row_value, found.column_value)
 
 
-def _many_choose(
-    game: Game[Any],
-    choosing: list[int],
-    legal: list[tuple[Move, ...]],
-    expected: dict[tuple[Move, ...], Worth],
-    *,
-    is_correlated: bool,
-) -> Stage:
-    """The pure equilibrium with the greatest sum, of those the first; else the shares of a correlated one."""
+def _best_stable(
+    choosing: list[int], legal: list[tuple[Move, ...]], expected: dict[tuple[Move, ...], Worth]
+) -> tuple[Move, ...] | None:
+    """The pure equilibrium with the greatest sum, of those the first; None without any."""
 
     def is_stable(joint: tuple[Move, ...]) -> bool:
         return all(
@@ -159,41 +163,17 @@ def _many_choose(
             for move in legal[r]
         )
 
-    stable = [joint for joint in expected if is_stable(joint)]
-    if not stable and is_correlated:
-        return _correlated(game, choosing, legal, expected)
-    if not stable:
-        raise UnsolvableError("a stage of three or more players has no equilibrium in pure strategies")
-    best = max(stable, key=lambda joint: sum(expected[joint].values))
-    worth = expected[best]
-    return Stage({game.roles[r]: (RatedMove(best[r], worth.values[r], worth.depth, 1.0),) for r in choosing})
+    return max(filter(is_stable, expected), key=lambda joint: sum(expected[joint].values), default=None)
 
 
-def _correlated(
-    game: Game[Any],
-    choosing: list[int],
-    legal: list[tuple[Move, ...]],
-    expected: dict[tuple[Move, ...], Worth],
-) -> Stage:
-    """Each role's share of a correlated equilibrium."""
-    moves = [len(legal[r]) for r in choosing]
-    # `expected` has its joint moves in the order of `product`: roles that do not choose have one move in it.
-    payoff = [[rounded(worth.values[r]) for r in choosing] for worth in expected.values()]
+def _correlated(payoff: list[list[Fraction]], moves: list[int]) -> Mixes:
+    """Each role's share of a correlated equilibrium; payoff as in `_of_two`."""
     try:
         mix = correlated_equilibrium(payoff, moves)
     except NoEquilibriumFoundError as error:
         raise UnsolvableError(str(error)) from None
     goals = [
-        float(sum((p * joint[k] for p, joint in zip(mix, payoff, strict=True)), Fraction(0)))
-        for k in range(len(choosing))
+        sum((p * joint[k] for p, joint in zip(mix, payoff, strict=True)), Fraction(0))
+        for k in range(len(moves))
     ]
-    return Stage(
-        {
-            game.roles[r]: tuple(
-                RatedMove(move, goal, 0, float(share))
-                for move, share in sorted(zip(legal[r], shares, strict=True), key=lambda each: -each[1])
-                if share > TOLERANCE
-            )
-            for r, shares, goal in zip(choosing, marginals(mix, moves), goals, strict=True)
-        }
-    )
+    return marginals(mix, moves), goals

@@ -135,14 +135,10 @@ def find_bounds(
             last = oracle.next_round()
             if report is not None:
                 report(last)
-    except SolverLimitError as error:
+    except (SolverLimitError, KeyboardInterrupt) as error:
         if last is None:
             raise
-        reason = str(error)
-    except KeyboardInterrupt:
-        if last is None:
-            raise
-        reason = "interrupted"
+        reason = str(error) or "interrupted"
     return OracleBounds(graph, last, reason)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,13 +184,8 @@ class _Views:
         """int64[views of the layer]: the last own sequence."""
         self.opening = np.zeros(0, np.int64)
         """int64[views]: the first sequence of the information set; -1 if there is no choice."""
-        self.parts: dict[str, list[NDArray[np.int64]]] = {
-            name: []
-            for name in (
-                *("count", "parent", "history", "origin", "slot", "percept"),
-                *("known", "moves", "identity"),
-            )
-        }
+        names = ["count", "parent", "history", "origin", "slot", "percept", "known", "moves", "identity"]
+        self.parts: dict[str, list[NDArray[np.int64]]] = {name: [] for name in names}
         self._append(origin=np.array([-1]), slot=np.array([0]), percept=np.array([0]))
 
     def _append(self, **columns: Int64Array) -> None:
@@ -253,18 +248,12 @@ class _Views:
 
     def treeplex(self) -> Treeplex:
         """All information sets found."""
-        whole = {name: np.concatenate([*parts, np.zeros(0, np.int64)]) for name, parts in self.parts.items()}
-        return Treeplex(
-            1 + slice_offsets(whole["count"]),
-            whole["parent"].astype(np.int32),
-            whole["history"],
-            whole["origin"],
-            whole["slot"].astype(np.int32),
-            whole["percept"].astype(np.int32),
-            whole["known"].astype(np.int32),
-            whole["moves"],
-            whole["identity"],
-        )
+        whole: dict[str, Any] = {
+            name: np.concatenate([*parts, np.zeros(0, np.int64)]) for name, parts in self.parts.items()
+        }
+        first = 1 + slice_offsets(whole.pop("count"))
+        narrow = {name: whole.pop(name).astype(np.int32) for name in ("parent", "slot", "percept", "known")}
+        return Treeplex(first=first, **narrow, **whole)
 
 
 class _Unrolling:
@@ -282,8 +271,7 @@ class _Unrolling:
         self.histories, self.depth = 1, 0
         self.ends: list[tuple[Int32Array, Int32Array, NDArray[np.float64]]] = []
         self.end_count = 0
-        degree = np.diff(graph.first_edge)
-        self.degree = degree
+        self.degree = np.diff(graph.first_edge)
         self.share = graph.chance
         self.merges = bool((graph.chance < 1).any()) or self.agents == 1
 
@@ -381,18 +369,13 @@ class _Unrolling:
                 f"{self.histories:,} histories found after {self.depth} joint moves;"
                 f" {limits.mebibytes} MiB of memory hold no more"
             )
-        if limits.stop is not None and limits.stop.is_set():
-            raise SolverLimitError(f"stopped after {self.histories:,} histories")
-        if limits.deadline is not None and time.monotonic() > limits.deadline:
-            raise SolverLimitError(f"{self.histories:,} histories found when time was up")
+        limits.check_time(f"{self.histories:,} histories found")
 
     def _payoffs(self) -> tuple[Int64Array, Int32Array, NDArray[np.float64]]:
         """The payoffs of pairs of sequences, sorted; those of the same pair added up."""
         rows = self.views[0].sequences
         columns = self.views[1].sequences if self.agents == 2 else 1
-        row = np.concatenate([part[0] for part in self.ends])
-        column = np.concatenate([part[1] for part in self.ends])
-        worth = np.concatenate([part[2] for part in self.ends])
+        row, column, worth = (np.concatenate(parts) for parts in zip(*self.ends, strict=True))
         self.ends.clear()
         pair = row.astype(np.int64) * columns + column
         different, place = np.unique(pair, return_inverse=True)
