@@ -133,38 +133,33 @@ def solve_coalition(
     limits = limits or SolverLimits()
     space = reachable_states(game, limits, start=start, report=report)
     begin = time.perf_counter()
-    merged, unit = _merge_sides(space, chosen, limits)
-    value, concept = value_space(merged, _sides(game.roles, chosen), limits)
+    sides = _sides(game.roles, chosen)
+    merged, unit = _merge_sides(space, sides, limits)
+    value, concept = value_space(merged, list(sides), limits)
     if limits.work_folder is not None and space.folder is not None:
         space.folder.clear()
     seconds = space.seconds + time.perf_counter() - begin
     return CoalitionSolution(merged, chosen, value[:, 0].astype(np.float64) * unit, concept, seconds)
 
 
-def _groups(roles: Sequence[Role], members: frozenset[int]) -> list[list[int]]:
+def _sides(roles: Sequence[Role], members: frozenset[int]) -> dict[Role, list[int]]:
     """The roles of each side: the coalition, the others, chance; without sides that have none."""
-    groups = [
-        sorted(members),
-        [r for r, role in enumerate(roles) if r not in members and role != RANDOM_ROLE],
-        [r for r, role in enumerate(roles) if role == RANDOM_ROLE],
-    ]
-    return [group for group in groups if group]
+    others = [r for r, role in enumerate(roles) if r not in members and role != RANDOM_ROLE]
+    chance = [r for r, role in enumerate(roles) if role == RANDOM_ROLE]
+    sides = {_COALITION: sorted(members), _OTHERS: others, RANDOM_ROLE: chance}
+    return {side: group for side, group in sides.items() if group}
 
 
-def _sides(roles: Sequence[Role], members: frozenset[int]) -> tuple[Role, ...]:
-    chance = (RANDOM_ROLE,) if RANDOM_ROLE in roles else ()
-    players = sum(role != RANDOM_ROLE for role in roles)
-    return (_COALITION, *([_OTHERS] if players > len(members) else []), *chance)
-
-
-def _merge_sides(space: StateSpace, members: frozenset[int], limits: SolverLimits) -> tuple[StateSpace, int]:
+def _merge_sides(
+    space: StateSpace, sides: dict[Role, list[int]], limits: SolverLimits
+) -> tuple[StateSpace, int]:
     """The same states with sides for roles, and how many goal points one unit of its goals means.
 
     Raises UnsolvableError if a side has too many joint moves or the sums too many values.
     """
-    groups = _groups(space.game.roles, members)
+    groups, members = list(sides.values()), sides.get(_COALITION, [])
     ended = space.goal[:, 0] != UNKNOWN
-    sums = space.goal[ended][:, sorted(members)].astype(np.int64).sum(axis=1)
+    sums = space.goal[ended][:, members].astype(np.int64).sum(axis=1)
     most = GREATEST_GOAL * len(members)
     unit = gcd(most // 2, *map(int, np.unique(sums)))
     if most // unit >= UNKNOWN:
@@ -172,8 +167,8 @@ def _merge_sides(space: StateSpace, members: frozenset[int], limits: SolverLimit
     goal = np.zeros((space.state_count, len(groups)), np.uint8)
     goal[~ended] = UNKNOWN
     goal[ended, 0] = sums // unit
-    if any(r not in members and role != RANDOM_ROLE for r, role in enumerate(space.game.roles)):
-        goal[ended, 1] = (most - sums) // unit
+    if _OTHERS in sides:
+        goal[ended, list(sides).index(_OTHERS)] = (most - sums) // unit
     order = [r for group in groups for r in group]
     room = limits.mebibytes << 20
     chunks = []

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.circuit import cone_of
-from ggp.circuit.subgames import Subgames, Supports, find_subgames, find_supports
+from ggp.circuit.subgames import find_subgames, find_supports
 from ggp.circuit.tables import CircuitTables
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.lanes.keys.packing import StateCode
@@ -101,23 +101,15 @@ class _ClockStates:
 
 
 def _facts_to_leave_out(game: CompiledGame) -> tuple[list[int], tuple[int, ...]]:
-    """The facts of separate clocks, in ascending order, and idle facts."""
+    """The facts of clocks on which neither legal moves nor other facts depend, ascending; and idle facts."""
     try:
         supports = find_supports(game.tables)
     except OverflowError as error:
         _logger.info("%s: every fact counts: %s", game.name, error)
         return [], ()
     subgames = find_subgames(game.tables, supports)
-    clocks = _separate_clocks(game.tables, subgames, supports)
-    return sorted(f for clock in clocks for f in clock), subgames.idle
-
-
-def _separate_clocks(tables: CircuitTables, subgames: Subgames, supports: Supports) -> list[tuple[int, ...]]:
-    """The clocks on which neither legal moves nor the facts of a part depend."""
     read = 0
-    for mask in supports.legal:
+    for mask in (*supports.legal, *(supports.next[f] for part in subgames.parts for f in part)):
         read |= mask
-    for part in subgames.parts:
-        for f in part:
-            read |= supports.next[f]
-    return [clock for clock in subgames.clocks if not any(read >> (1 + f) & 1 for f in clock)]
+    clocks = [clock for clock in subgames.clocks if not any(read >> (1 + f) & 1 for f in clock)]
+    return sorted(f for clock in clocks for f in clock), subgames.idle

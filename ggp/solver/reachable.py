@@ -379,7 +379,9 @@ class _Enumeration:
             self.report(
                 Progress(self.states, self.expanded, self.transitions, tuple(self.layer_ends), seconds)
             )
-        if self.enough is not None and self._has_goal(self.chunks[-1], self.enough):
+        last = self.chunks[-1]
+        goals = self.goal[last.first * self.roles :: self.roles][: last.state_count]
+        if self.enough is not None and (goals == self.enough).any():
             raise SolverLimitError(f"a goal of {self.enough} found after {self.states:,} states")
         if self.states > min(limits.states or MOST_STATES, MOST_STATES):
             raise SolverLimitError(f"more than {limits.states or MOST_STATES:,} states")
@@ -388,11 +390,6 @@ class _Enumeration:
             if estimate is not None and estimate > limits.estimated_states:
                 raise SolverLimitError(f"about {estimate:,} states expected")
         self._check_time()
-
-    def _has_goal(self, chunk: Chunk, goal: int) -> bool:
-        """Whether the first role has this goal in a state of `chunk` that is terminal."""
-        end = chunk.first + chunk.state_count
-        return bool((self.goal[chunk.first * self.roles : end * self.roles : self.roles] == goal).any())
 
     def _save_checkpoint(self, folder: WorkFolder) -> None:
         checkpoint = Checkpoint(
@@ -437,11 +434,7 @@ class _Enumeration:
         self.transitions = sum(len(chunk.edge) for chunk in self.chunks)
         counter = self.expansion.counter
         counter[STATES], counter[BACKWARD] = checkpoint.states, checkpoint.backward
-        slots = len(self.table)
-        while slots < 2 * checkpoint.states:
-            slots *= 2
-        self.table = np.zeros(slots, np.uint64)
-        fill_table(self.table, self.keys, self.words, checkpoint.states)
+        self._fill_table()
         self.start -= checkpoint.seconds
         return True
 

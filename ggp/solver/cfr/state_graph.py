@@ -188,14 +188,16 @@ def _views(
     legal = [np.zeros((count, -(-(part.stop - part.start) // 8)), np.uint8) for part in slices]
     seen = [np.zeros((edges, -(-len(of_agent) // 8)), np.uint8) for of_agent in chosen]
     for first, end in _passes(count, lanes.lane_count):
-        is_legal = _legality(game, lanes, space, first, end)
+        states = decode_keys(space.code, space.keys.reshape(count, -1)[first:end])
+        lanes.set_states(states.T)
+        lanes.settle(Phase.LEGAL, Phase.LEGAL)
+        is_legal = lanes.read(game.legal_literals, end - first).T
         for rows, part in zip(legal, slices, strict=True):
             rows[first:end] = np.packbits(is_legal[:, part], axis=1, bitorder="little")
         if not len(game.terms.percepts):
             continue
         begin = int(first_edge[first])
         moves = _selected(game, is_legal, first_edge[first : end + 1] - begin)
-        states = decode_keys(space.code, _keys(space, first, end))
         owner = np.repeat(np.arange(end - first), np.diff(first_edge[first : end + 1]))
         for a, b in _passes(len(owner), lanes.lane_count):
             lanes.set_states(states[owner[a:b]].T)
@@ -209,18 +211,6 @@ def _views(
 
 def _passes(count: int, lanes: int) -> Iterator[tuple[int, int]]:
     return ((first, min(first + lanes, count)) for first in range(0, count, lanes))
-
-
-def _keys(space: StateSpace, first: int, end: int) -> NDArray[np.uint64]:
-    words = space.code.word_count
-    return space.keys[first * words : end * words].reshape(end - first, words)
-
-
-def _legality(game: CompiledGame, lanes: Lanes, space: StateSpace, first: int, end: int) -> BoolArray:
-    """bool[end - first, M]: the legal moves of all roles in some states."""
-    lanes.set_states(decode_keys(space.code, _keys(space, first, end)).T)
-    lanes.settle(Phase.LEGAL, Phase.LEGAL)
-    return lanes.read(game.legal_literals, end - first).T
 
 
 def _selected(game: CompiledGame, is_legal: BoolArray, first_edge: Int64Array) -> BoolArray:
