@@ -113,10 +113,10 @@ def warm_up(folder: Path, game: str, core: int) -> None:
     seats = ["legal"] * len(player_seats(game))
     command = [sys.executable, "-m", "ggp", "match", str(rule_file(game)), *seats]
     subprocess.run(
-        [*pinned(core), *command, "--engine", "lanes", "--step-limit", "1"],
+        [*pinned(core), *command, "--engine", "lanes"],
         env=environment_of(folder),
         cwd=folder,
-        check=False,  # a match cut after one step counts as aborted
+        check=False,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -1,6 +1,6 @@
 """The reference of `ggp evaluate` from evaluations of the bundled games, for percentiles and the table:
 
-    ggp evaluate games/*.kif --json --budget 20 > evaluations.jsonl
+    ggp evaluate games/*.kif --json --seconds 20 > evaluations.jsonl
     python -m benchmarks.evaluation_reference evaluations.jsonl [--add]
 
 Writes `ggp/evaluation/reference.json`, name of a figure → its values in these games, sorted, and prints the

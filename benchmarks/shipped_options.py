@@ -1,6 +1,6 @@
-"""Write what `ggp tune` has found on this machine into the table of options that is shipped.
+"""Write what `ggp prepare options` has found on this machine into the table of options that is shipped.
 
-    for game in othello skirmish; do ggp tune $game; done
+    for game in othello skirmish; do ggp prepare options $game; done
     python -m benchmarks.shipped_options othello skirmish
 
 Entries of games that are not named stay. A tuning that is not finished is left out, and so is one that found

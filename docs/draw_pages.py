@@ -119,8 +119,8 @@ def write_small(png: bytes, path: Path) -> None:
 
 def play_tournament(path: Path) -> None:
     """A small tournament to show."""
-    command = [sys.executable, "-m", "ggp", "tournament", "run", "--store", str(path), "--name", "openings"]
-    command += ["--game", "breakthrough_4x4", "connectfour_4x5", "--repetitions", "2", "--seed", "1"]
+    command = [sys.executable, "-m", "ggp", "tournament", "run", "--store", str(path), "--run", "openings"]
+    command += ["--game", "breakthrough_4x4", "connectfour_4x5", "--repetitions", "2", "--set", "seed=1"]
     agents = ("mcts:simulations=500", "mcts:simulations=50", "random")
     subprocess.run([*command, "--agents", *agents], check=True, stdout=subprocess.DEVNULL)
 

@@ -157,7 +157,18 @@ def resident_mebibytes(process_id: int) -> int:
 
 
 def start_player(log: Path) -> tuple[subprocess.Popen[str], int]:
-    command = [sys.executable, "-m", "ggp", "player", "--port", "0", "--agent", "legal", "--max-matches", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "ggp",
+        "player",
+        "--port",
+        "0",
+        "--agent",
+        "legal",
+        "--limit",
+        "matches=2",
+    ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(command, stderr=log.open("w"), text=True, env=environment, cwd=ROOT)
     for _ in range(200):

@@ -20,7 +20,7 @@ TESTED_ELSEWHERE = ("docs/guides/writing-games.md", "docs/api.md")
 """Pages with tests of their own that compare output (test_writing_games.py, test_api_page.py)."""
 
 LONGEST_ESSAY = 900
-SLOW_COMMANDS = {"tournament", "match", "solve", "bench", "info", "features"}
+SLOW_COMMANDS = {"tournament", "match", "solve", "bench", "games"}
 """Commands that compile kernels or play."""
 
 PAGES = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in pages()}
@@ -108,7 +108,11 @@ def test_python_blocks_run(page: str, capsys, monkeypatch) -> None:
         assert capsys.readouterr().out.strip()
 
 
-SHELL_PAGES = [page for page in PAGES if blocks(page, "bash") or "`ggp " in PAGES[page]]
+SHELL_PAGES = [
+    page
+    for page in PAGES.keys() - {"CHANGELOG.md"}  # which names what was
+    if blocks(page, "bash") or "`ggp " in PAGES[page]
+]
 
 
 @pytest.mark.parametrize("page", SHELL_PAGES)
@@ -138,16 +142,27 @@ def unknown_options(words: list[str]) -> list[str]:
         return [words[1]]
     if isinstance(command, click.Group):
         context = click.Context(command)
-        name = words[2] if len(words) > 2 and words[2] in command.list_commands(context) else "run"
+        default = {"tournament": "run", "games": "list"}.get(words[1], "")
+        name = words[2] if len(words) > 2 and words[2] in command.list_commands(context) else default
         command = command.get_command(context, name)
-        assert command is not None
+        if command is None:
+            return words[1:3] if any(word.startswith("--") for word in words) else []
     known = {"--help", *(name for each in command.params for name in (*each.opts, *each.secondary_opts))}
     return [word for word in words[2:] if word.startswith("--") and word.partition("=")[0] not in known]
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith(("docs/", "README"))])
+def test_options_named_alone_exist(page: str) -> None:
+    """`--option` in prose is an option of some command, or of the program named in the allow-list."""
+    named = set(re.findall(r"`(--[a-z][a-z-]*)", PAGES[page]))
+    known = {name for _, each in all_commands() for param in each.params for name in param.opts}
+    known |= {name for _, each in all_commands() for param in each.params for name in param.secondary_opts}
+    assert named <= known
+
+
 def test_readme_shows_commands_for_every_use() -> None:
     shown = {command[1] for command in commands_of("README.md")}
-    assert shown >= {"match", "validate", "info", "bench", "solve"}
+    assert shown >= {"match", "validate", "games", "bench", "solve"}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/how-it-works/")])
@@ -202,7 +217,7 @@ def test_architecture_names_every_room_on_its_floor() -> None:
 
 def test_generated_pages_name_every_command_and_option() -> None:
     page = command_line_page()
-    for name, command in commands():
+    for name, command in all_commands():
         assert f"\n## ggp {name}\n" in page
         options = [option for each in command.params for option in each.opts if option.startswith("--")]
         assert all(f"`{option}" in page or f", {option}" in page for option in options)
@@ -218,12 +233,15 @@ def test_generated_diagnostics_explain_every_code() -> None:
         assert re.search(rf"^### {code}: {re.escape(title)}\n\n\S", listed, re.MULTILINE)
 
 
-def commands() -> Iterator[tuple[str, click.Command]]:
-    context = click.Context(app)
-    for name in app.list_commands(context):
-        command = app.get_command(context, name)
+def all_commands(group: click.Group = app, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command with its name, those of groups included."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert command is not None
-        yield name, command
+        yield prefix + name, command
+        if isinstance(command, click.Group):
+            yield from all_commands(command, f"{prefix}{name} ")
 
 
 def test_navigation_lists_every_page() -> None:

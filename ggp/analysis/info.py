@@ -67,7 +67,7 @@ class PlayoutSummary:
 
 @dataclass(frozen=True, repr=False)
 class GameInfo:
-    """Everything `ggp info` shows. Means are over states and ends of random playouts; None: no data.
+    """Everything `ggp games info` shows. Means are over states and ends of random playouts; None: no data.
 
     `title` and `description` are the sheet's own, from its opening comment.
 

@@ -35,7 +35,7 @@ class GradingError(ValueError):
 
     >>> grade([b"no item"], [])
     Traceback (most recent call last):
-    ggp.items.grading.GradingError: line 1 is not an item: write items with `ggp items`
+    ggp.items.grading.GradingError: line 1 is not an item: write items with `ggp items make`
     """
 
 
@@ -153,7 +153,7 @@ def grade_files(items: Path, answers: Path) -> Grades:
 
 
 def grade(items: Iterable[bytes], answers: Iterable[bytes]) -> Grades:
-    """Score lines `{"id": …, "answer": …}` against lines of `ggp items`. Of two answers the first counts.
+    """Score lines `{"id": …, "answer": …}` against lines of `ggp items make`; of two the first counts.
 
     >>> item = {"id": "t-1", "game": "t", "kind": "legal", "answer": ["(mark 1)", "noop"],
     ...         "difficulty": {"horizon": 0, "state_size": 2, "rule_depth": 1}}
@@ -178,7 +178,7 @@ def grade(items: Iterable[bytes], answers: Iterable[bytes]) -> Grades:
         if isinstance(item, dict) and item.get("kind") == "rules":
             continue
         if not _is_item(item):
-            raise GradingError(f"line {number} is not an item: write items with `ggp items`")
+            raise GradingError(f"line {number} is not an item: write items with `ggp items make`")
         if item["id"] in asked:
             raise GradingError(f"line {number} has the id of an earlier item: grade them apart")
         asked.add(item["id"])
@@ -275,7 +275,7 @@ def canonical(text: str) -> str:
 
 
 def _is_item(item: Any) -> bool:
-    """Whether a line has what `ggp items` writes, as far as grades need it."""
+    """Whether a line has what `ggp items make` writes, as far as grades need it."""
     if not isinstance(item, dict) or not all(
         isinstance(item.get(key), str) for key in ("id", "kind", "game")
     ):

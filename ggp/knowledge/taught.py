@@ -1,4 +1,4 @@
-"""Networks that were taught to play one game, as files: `ggp teach` writes them, `mcts` reads them.
+"""Networks that were taught to play one game, as files: `ggp prepare network` writes them, `mcts` reads them.
 
 Fluents and moves are stored by name, so that a file does not depend on how a version of the program numbers
 them. Files are checked when they are read: sizes, numbers, names.

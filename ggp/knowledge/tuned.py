@@ -1,4 +1,4 @@
-"""Options of `mcts` that won in self-play of one game: the comparisons of `ggp tune`, and the shipped table.
+"""Options of `mcts` that won in self-play of one game: comparisons, and the shipped table.
 
 Options are checked when they are read: only those of `TunedOptions` are taken over, within their ranges.
 """

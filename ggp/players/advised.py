@@ -42,7 +42,7 @@ class Row(Protocol):
         ...
 
     def tuned(self, game: Game[Any]) -> str:
-        """Options that `ggp tune` chose for the game, as reports show them; mostly empty."""
+        """Options that `ggp prepare options` chose for the game, as reports show them; mostly empty."""
         ...
 
 

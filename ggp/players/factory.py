@@ -67,7 +67,7 @@ LEAST_MEBIBYTES = 1024
 """Of memory for a process that plays compiled games: 512 MiB do not hold numba and its libraries."""
 
 TUNED_OPTIONS = {"policy", "c"}
-"""Whoever gives one of these wants no options that `ggp tune` found."""
+"""Whoever gives one of these wants no options that `ggp prepare options` found."""
 
 _ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
 

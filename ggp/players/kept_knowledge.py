@@ -137,7 +137,7 @@ def _read_endings(path: str, stamp: tuple[int, int], game: Any) -> EndingTable:
 
 
 def tuned_options(game: Game[Any]) -> TunedOptions | None:
-    """The best options that `ggp tune` has found for this game, on this machine or before the release.
+    """What `ggp prepare options` has found for this game, on this machine or before the release.
 
     They may be the default; None if the game was never tuned.
     """

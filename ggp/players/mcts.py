@@ -212,7 +212,7 @@ class MctsRow:
         return self.own.is_tuned and is_default and self.own.simulations is None
 
     def _tuned_options(self, game: Game[Any]) -> TunedOptions | None:
-        """What `ggp tune` found for the game, if these options leave the choice open."""
+        """What `ggp prepare options` found for the game, if these options leave the choice open."""
         found = tuned_options(game) if self._may_tune else None
         return None if found == TunedOptions() else found
 

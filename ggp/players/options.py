@@ -30,11 +30,12 @@ SEARCHES = ("auto", "lanes", "reference")
 OWN_COALITION, NO_COALITION = "own", "none"
 AUTO, OFF = "auto", "off"
 BOOK_HELP = (
-    "Opening book: off, a file of `ggp book`, or auto: the one kept for the game, except in counted searches."
+    "Opening book: off, a file of `ggp prepare book`, or auto: the one kept for the game, except in counted"
+    " searches."
 )
 ENDINGS_HELP = (
-    "Table of endings: off, a file of `ggp endings`, or auto: the one kept for the game, except in counted"
-    " searches."
+    "Table of endings: off, a file of `ggp prepare endings`, or auto: the one kept for the game, except in"
+    " counted searches."
 )
 MOST_SIMULATIONS = 10**12
 MOST_SECONDS = 604_800.0
@@ -77,13 +78,14 @@ class MctsPlayerOptions:
         "alphabeta",
         "auto",
         "Let alpha-beta choose the moves of two roles: on, off, or auto: where it wins matches against the"
-        " tree, in `ggp tune` or in start clocks. Never in counted searches; auto: nor with a policy or C.",
+        " tree, in `ggp prepare options` or in start clocks. Never in counted searches; auto: nor with a"
+        " policy or C.",
         ALPHABETA_USES,
     )
     network: str = file_path(
         "net",
         AUTO,
-        "Network to guide the search: off, a file of `ggp teach`, or auto: the one kept for the"
+        "Network to guide the search: off, a file of `ggp prepare network`, or auto: the one kept for the"
         " game if mcts won with it; not where `tuned` is not used.",
     )
     is_mixing: bool = switch("mixed", True, "Play mixed strategies where two roles choose at once.")
@@ -94,8 +96,8 @@ class MctsPlayerOptions:
     is_tuned: bool = switch(
         "tuned",
         True,
-        "Use the options that `ggp tune` found for the game, on this machine or before the release, and let"
-        " alpha-beta play trial matches; not with a given policy or C, nor in counted searches.",
+        "Use the options that `ggp prepare options` found for the game, on this machine or before the release,"
+        " and let alpha-beta play trial matches; not with a given policy or C, nor in counted searches.",
     )
 
 
@@ -142,10 +144,11 @@ class AlphaBetaOptions:
     network: str = file_path(
         "net",
         AUTO,
-        "Network that evaluations may use: off, a file of `ggp teach`, or auto: the one kept for the game.",
+        "Network that evaluations may use: off, a file of `ggp prepare network`, or auto: the one kept for"
+        " the game.",
     )
     weights: str | None = file_path(
-        "weights", None, "File of `ggp learn` to evaluate the horizon with, instead of learning."
+        "weights", None, "File of `ggp prepare evaluation` to evaluate the horizon with, instead of learning."
     )
     coalition: str = text(
         "coalition",

@@ -1,6 +1,6 @@
 """Saved solutions: a file with the value of every reachable state, or of a part of them that no move leaves.
 
-The file is a line naming the format, a line of JSON (what `ggp info` shows), and arrays: the keys in
+The file is a line naming the format, a line of JSON (what `ggp games info` shows), and arrays: the keys in
 ascending order, and for each the values and the depth. It is memory-mapped, so opening it
 is free and a lookup touches a few pages. Nothing in it is executed.
 

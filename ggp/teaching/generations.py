@@ -1,4 +1,4 @@
-"""Play, teach, compare with the best so far, keep: the loop of `ggp teach`.
+"""Play, teach, compare with the best so far, keep: the loop of `ggp prepare network`.
 
 The first samples come from searches with playouts, so that the network begins with what those know. From
 then on the best network so far plays, with playouts for half of each result (as AlphaGo mixed them, Silver et

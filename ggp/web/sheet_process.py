@@ -4,7 +4,7 @@ check     rules       findings, roles, and the initial state
 format    rules       the sheet, formatted
 prove     rules       findings of random matches and of all reachable states
 picture   rules       the initial state as an SVG document
-validate  rules       findings as `ggp validate --json` gives them, with what a repair needs
+validate  rules       findings as `ggp validate --format json` gives them, with what a repair needs
 evaluate  rules       figures of self-play: balance, depth and so on
 """
 

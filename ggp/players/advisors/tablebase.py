@@ -40,7 +40,7 @@ class TablebaseAdvisor(Advisor):
 
 
 class EndingsAdvisor(Advisor):
-    """Plays optimally in the positions of the table that `ggp endings` wrote."""
+    """Plays optimally in the positions of the table that `ggp prepare endings` wrote."""
 
     def __init__(self, option: str, *, is_counted: bool) -> None:
         """option: `endings` of the player. is_counted: as of `BookAdvisor`."""

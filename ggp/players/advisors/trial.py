@@ -1,7 +1,7 @@
 """Alpha-beta within `mcts`: whether it is to choose the moves of a match instead of the tree.
 
-Which of the two is the stronger depends on the game (results/alphabeta.md). What `ggp tune` found is used;
-else both play trial matches in the start clock, counted from match to match until they are decided.
+Which of the two is the stronger depends on the game (results/alphabeta.md). What `ggp prepare options` found
+is used; else both play trial matches in the start clock, counted from match to match until they are decided.
 """
 
 from __future__ import annotations

@@ -64,7 +64,9 @@ class MctsOptions:
     episodes: int = number("episodes", 1024, "FAST: playouts to learn from.", least=1, most=10_000_000)
     feature_kind: str = choice("features", "auto", "FAST: what to learn values for.", FEATURE_KINDS)
     weights: str | None = file_path(
-        "weights", None, "FAST: file of `ggp learn` with weights to use instead of learning them."
+        "weights",
+        None,
+        "FAST: file of `ggp prepare evaluation` with weights to use instead of learning them.",
     )
     is_solving: bool = switch("solver", False, "Prove wins, losses and draws in the tree.")
     is_decisive: bool = switch(

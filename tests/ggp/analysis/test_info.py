@@ -1,4 +1,4 @@
-"""`ggp info` on games whose traits are known."""
+"""`ggp games info` on games whose traits are known."""
 
 import itertools
 import json

@@ -16,7 +16,7 @@ Where this departs from the paper, or fills in what the paper leaves open:
 * A move captures a piece that is provably gone afterwards, by the circuit: the piece on the target cell, or
   one that was jumped over. Several captured pieces add up.
 * Weights are learned from uniformly random playouts before the first move, or beforehand from self-play by
-  `ggp learn`, and stay fixed afterwards.
+  `ggp prepare evaluation`, and stay fixed afterwards.
 * Learning centers and scales the features and has a constant.
 * Moves without a cell (passing) have Q = 0 in the placement form.
 * Weights of moves are rounded to 1/1023 of the best legal one's; a move 8 tau below it is never made.
@@ -119,7 +119,7 @@ def _learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float)
 
 
 def _read(game: CompiledGame, path: str, deadline: float) -> _Learned | None:
-    """Weights that `ggp learn` wrote for this game; None, with a warning, if the file is for another."""
+    """Weights that `ggp prepare evaluation` wrote for this game; None, with a warning, for another one."""
     try:
         named = LinearEvaluation.load(path).features
     except (OSError, EvaluationFileError) as error:
