@@ -33,7 +33,7 @@ GROUPS = {
 
 def command_line_page() -> str:
     """Every command with its arguments and options, as Markdown."""
-    context = click.Context(app, info_name="ggp")
+    context = click.Context(app, info_name="ggp", show_default=True)
     head = """# Command line
 
 Generated from the code; `ggp COMMAND --help` prints the same. Exit code: 0

@@ -34,13 +34,10 @@ Column: TypeAlias = "tuple[str, Callable[[Result], str]]"
 @click.option(
     "--seconds",
     default=3.0,
-    show_default=True,
     type=Amount(0.01),
     help="CPU time per game; with --policy, wall-clock time per policy.",
 )
-@click.option(
-    "--threads", default=1, show_default=True, type=click.IntRange(1, 256), help="Threads; lanes only."
-)
+@click.option("--threads", default=1, type=click.IntRange(1, 256), help="Threads; lanes only.")
 @click.option(
     "--policy",
     "policies",
@@ -77,27 +74,18 @@ def command(
     code = SUCCESS if len(present) == len(files) else UNREADABLE
     try:
         for file in present:
-            code = max(code, _measure_file(file, measure, results, is_json=is_json))
+            try:
+                for measurement in measure(file):
+                    results.append(measurement.to_dict())
+                    if is_json:
+                        click.echo(json.dumps(results[-1]))
+            except FAILURES as error:
+                _report_failure(file, error, is_json=is_json)
+                code = max(code, UNREADABLE if isinstance(error, OSError) else FAILURE)
     finally:  # Ctrl-C keeps what is measured
         if results and not is_json:
             _print_results(results, SEARCH_COLUMNS if policies else ENGINE_COLUMNS)
     sys.exit(code)
-
-
-def _measure_file(
-    file: str, measure: Callable[[str], Iterator[Measurement]], results: list[Result], *, is_json: bool
-) -> int:
-    """Add what is measured to `results`, and print it as JSON if asked; returns an exit code."""
-    try:
-        for measurement in measure(file):
-            result = measurement.to_dict()
-            results.append(result)
-            if is_json:
-                click.echo(json.dumps(result))
-    except FAILURES as error:
-        _report_failure(file, error, is_json=is_json)
-        return UNREADABLE if isinstance(error, OSError) else FAILURE
-    return SUCCESS
 
 
 def _is_found(file: str, *, is_json: bool) -> bool:

@@ -57,7 +57,6 @@ class Requirement(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--seconds",
     default=60.0,
-    show_default=True,
     type=Seconds(0.1),
     help="Time for each game; the figures then come from what has been played.",
 )

@@ -43,23 +43,18 @@ def command() -> None:
 
 @command.command("make")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option(
-    "--count", default=100, show_default=True, type=Count(1, 100_000_000), help="Items for each game."
-)
+@click.option("--count", default=100, type=Count(1, 100_000_000), help="Items for each game.")
 @seed_option("Random seed of all items.")
 @click.option(
     "--kinds",
     default=KINDS,
+    show_default=False,
     type=Kinds(),
     metavar="KINDS",
     help=f"Kinds of question, comma-separated: {', '.join(KINDS)}.  [default: all]",
 )
 @click.option(
-    "--notation",
-    default="kif",
-    show_default=True,
-    type=click.Choice(NOTATIONS),
-    help="Notation of rules, states and answers.",
+    "--notation", default="kif", type=click.Choice(NOTATIONS), help="Notation of rules, states and answers."
 )
 @click.option("--scramble", is_flag=True, help="Replace all names in the rules by meaningless ones.")
 @click.option("--with-rules", is_flag=True, help="Put the rules into every question.")

@@ -76,7 +76,7 @@ class _CommandLine(LazyGroup):
     lines=COMMANDS,
     renamed=RENAMED,
     hints=INSTEAD,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.option(
     "--version",

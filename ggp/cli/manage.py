@@ -42,10 +42,9 @@ class ManagerOptions:
     rules: str
     addresses: tuple[str, ...]
     terms: MatchTerms
-    scramble: bool = False
-    record: Path | None = None
-    wait_seconds: float = 120.0
-    has_page: bool = False
+    scramble: bool
+    record: Path | None
+    wait_seconds: float
 
 
 @click.command("manage")
@@ -78,29 +77,17 @@ def command(
 
     from ggp.protocol.manager import STEP_LIMIT, require_address_each
 
-    terms = MatchTerms(
-        start_clock,
-        play_clock,
-        seed,
-        step_limit=STEP_LIMIT,
-        grace_seconds=limits["grace"],
-    )
+    terms = MatchTerms(start_clock, play_clock, seed, step_limit=STEP_LIMIT, grace_seconds=limits["grace"])
+    options = ManagerOptions(rules, addresses, terms, scramble, record, limits["wait"])
     try:
         if roles := stated_roles(program):  # before numba is imported
             require_address_each(name, roles, addresses)
-        options = ManagerOptions(rules, addresses, terms, scramble, record, limits["wait"], has_page)
-        sys.exit(run_manager(options))
+        sys.exit(_run_with_page(options) if has_page else _run_match(options, None))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 
-def run_manager(options: ManagerOptions) -> int:
-    """Play and show the match; returns 0 if it was completed by its players, otherwise 1.
-
-    Raises GdlError, OSError and ValueError if it cannot start.
-    """
-    if not options.has_page:
-        return _run_match(options, None)
+def _run_with_page(options: ManagerOptions) -> int:
     from ggp.web.live_page import LivePage, MomentFeed, PageError
 
     try:
@@ -117,6 +104,10 @@ def run_manager(options: ManagerOptions) -> int:
 
 
 def _run_match(options: ManagerOptions, watch: Watcher | None) -> int:
+    """Play and show the match; returns 0 if it was completed by its players, otherwise 1.
+
+    Raises GdlError, OSError and ValueError if it cannot start.
+    """
     from ggp.protocol.manager import NobodyThereError, check_match_id, take_seats, wait_until_available
 
     console = Console(highlight=False)
@@ -125,9 +116,7 @@ def _run_match(options: ManagerOptions, watch: Watcher | None) -> int:
     check_match_id(options.terms)
     records: list[MatchRecord] = []
     try:
-        asyncio.run(
-            wait_until_available(options.addresses, limit_seconds=options.wait_seconds, say=_say),
-        )
+        asyncio.run(wait_until_available(options.addresses, limit_seconds=options.wait_seconds, say=_say))
     except NobodyThereError as error:
         _say(f"Error: {error}")
         return 1
@@ -135,7 +124,13 @@ def _run_match(options: ManagerOptions, watch: Watcher | None) -> int:
         return 1
     try:
         with MatchView(console, game) as view:
-            asyncio.run(_play(game, options, _both(view, watch), records))
+
+            def show(moment: Moment) -> None:
+                view(moment)
+                if watch is not None:
+                    watch(moment)
+
+            asyncio.run(_play(game, options, show, records))
     except (asyncio.CancelledError, KeyboardInterrupt):
         console.print("interrupted; the players were notified")
     finally:
@@ -165,18 +160,6 @@ def _say(line: str) -> None:
     click.echo(printable(line), err=True)
 
 
-def _both(first: Watcher, second: Watcher | None) -> Watcher:
-    """A watcher that shows each moment to two."""
-    if second is None:
-        return first
-
-    def watch(moment: Moment) -> None:
-        first(moment)
-        second(moment)
-
-    return watch
-
-
 async def _play(game: Game[Any], options: ManagerOptions, watch: Watcher, records: list[MatchRecord]) -> None:
     from ggp.protocol.manager import manage_match
 
@@ -187,10 +170,5 @@ async def _play(game: Game[Any], options: ManagerOptions, watch: Watcher, record
         with contextlib.suppress(NotImplementedError):
             loop.add_signal_handler(number, task.cancel)
     await manage_match(
-        game,
-        options.addresses,
-        options.terms,
-        scramble=options.scramble,
-        watch=watch,
-        record=records.append,
+        game, options.addresses, options.terms, scramble=options.scramble, watch=watch, record=records.append
     )

@@ -70,10 +70,10 @@ GROUNDING_SECONDS = 10.0
 @click.option(
     "--seed", type=int, help="Random seed for chance and random players.  [default: a new one each run]"
 )
-@click.option("--repeat", default=1, show_default=True, type=Count(1), help="Number of matches to play.")
+@click.option("--repeat", default=1, type=Count(1), help="Number of matches to play.")
 @record_option
 @engine_option
-@limit_option(Limit("steps", Count(1), STEP_LIMIT, "of a match, then it is aborted"), GRACE, MEMORY_OF_OWN)
+@limit_option(Limit("steps", Count(1), STEP_LIMIT, "of a match; then it is aborted"), GRACE, MEMORY_OF_OWN)
 @click.option("--think", is_flag=True, help="Show the progress of the players' searches.")
 @json_option
 def command(

@@ -137,38 +137,35 @@ class _Limits(click.ParamType):  # type: ignore[type-arg]
 def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
     """`--limit NAME=N,…`: the bounds of a command that few users change, in one option."""
     texts = (
-        f"{each.name}: {each.meaning}" + ("" if each.default is None else f" ({each.default:g})")
-        for each in limits
+        f"{each.name}={'N' if each.default is None else each.default} ({each.meaning})" for each in limits
     )
     return click.option(
         "--limit",
         "limits",
         default="",
+        show_default=False,
         type=_Limits(limits),
         metavar="NAME=N,…",
-        help=f"Limits, comma-separated. {'; '.join(texts)}.",
+        help=f"Limits, comma-separated: {', '.join(texts)}.",
     )
 
 
 def seed_option(meaning: str) -> Callable[[_Function], _Function]:
     """`--seed`, 0 unless given."""
-    return click.option("--seed", default=0, show_default=True, type=int, help=meaning)
+    return click.option("--seed", default=0, type=int, help=meaning)
 
 
 def start_clock_option(seconds: float, least: float = 0.0) -> Callable[[_Function], _Function]:
     return click.option(
         "--start-clock",
         default=seconds,
-        show_default=True,
         type=Clock(least),
         help="Time before the first move.",
     )
 
 
 def play_clock_option(seconds: float, least: float = 0.01) -> Callable[[_Function], _Function]:
-    return click.option(
-        "--play-clock", default=seconds, show_default=True, type=Clock(least), help="Time for each move."
-    )
+    return click.option("--play-clock", default=seconds, type=Clock(least), help="Time for each move.")
 
 
 json_option = click.option("--json", "is_json", is_flag=True, help="Print JSON, one object per line.")
@@ -183,7 +180,7 @@ record_option = click.option("--record", type=OutputFile(), help="Write the matc
 workers_option = click.option(
     "--workers",
     metavar="N|dask://HOST:PORT",
-    help="Use this many local processes, or a Dask cluster.  [default: see above]",
+    help="Use this many local processes, or a Dask cluster.",
 )
 page_option = click.option(
     "--page", "has_page", is_flag=True, help="Show running matches in the browser, on this machine."
@@ -191,7 +188,6 @@ page_option = click.option(
 engine_option = click.option(
     "--engine",
     default="auto",
-    show_default=True,
     type=click.Choice(ENGINES),
     metavar="ENGINE",
     help=f"Engine for the rules: {', '.join(ENGINES)}.",

@@ -18,19 +18,12 @@ _log = logging.getLogger("ggp.player")
 
 
 @click.command("player")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
-@click.option(
-    "--port",
-    default=9147,
-    show_default=True,
-    type=Count(0, 65535),
-    help="Port to listen on; 0 picks a free one.",
-)
-@click.option("--name", default="ggp-lanes", show_default=True, help="Player name reported in INFO replies.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 for all.")
+@click.option("--port", default=9147, type=Count(0, 65535), help="Port to listen on; 0 picks a free one.")
+@click.option("--name", default="ggp-lanes", help="Player name reported in INFO replies.")
 @click.option(
     "--agent",
     default="mcts",
-    show_default=True,
     metavar="PLAYER",
     help="Player that chooses the moves, as for `ggp match`; also a class of your own.",
 )
@@ -53,20 +46,17 @@ _log = logging.getLogger("ggp.player")
 @click.option(
     "--ponder/--no-ponder",
     default=True,
-    show_default=True,
     help="Search while the other players think, with agents that play by the clock.",
 )
 @click.option(
     "--fallback/--no-fallback",
     default=True,
-    show_default=True,
     help="Move for an agent that has no move in time; otherwise, the game manager gets an error.",
 )
 @page_option
 @click.option(
     "--log-level",
     default="info",
-    show_default=True,
     type=click.Choice(["debug", "info", "warning", "error"]),
     help="Lowest level of messages on standard error.",
 )

@@ -69,8 +69,11 @@ def load_compiled(file: str) -> CompiledGame:
 
 
 @contextmanager
-def status_line(beginning: str) -> Iterator[Callable[[str], None]]:
+def status_line(beginning: str, *, is_shown: bool = True) -> Iterator[Callable[[str], None]]:
     """A function that shows a line with a spinner, if standard error is a terminal."""
+    if not is_shown:
+        yield lambda text: None
+        return
     with progress_of(lambda text: text, beginning) as show:
         yield show or (lambda text: None)
 

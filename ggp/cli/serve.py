@@ -19,8 +19,8 @@ TOKEN_VARIABLE = "GGP_TOKEN"
 
 
 @click.command("serve")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=8765, show_default=True, type=Count(1, 65535), help="Port to listen on.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on.")
+@click.option("--port", default=8765, type=Count(1, 65535), help="Port to listen on.")
 @click.option(
     "--token-file",
     type=InputFile(),

@@ -89,13 +89,7 @@ class SolveOptions:
 
 @click.command("solve")
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--method",
-    default=AUTO,
-    show_default=True,
-    type=click.Choice(METHODS),
-    help="Solution method, see above.",
-)
+@click.option("--method", default=AUTO, type=click.Choice(METHODS), help="Solution method, see above.")
 @click.option("--seconds", type=Seconds(0.0), help="Give up after this time.")
 @limit_option(
     Limit("memory", Count(64), 8192, "MiB"),
@@ -116,7 +110,6 @@ class SolveOptions:
 @click.option(
     "--accuracy",
     default=1e-6,
-    show_default=True,
     type=Amount(0.0),
     metavar="GOALS",
     help="For cfr: stop at this exploitability, in goals.",

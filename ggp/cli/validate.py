@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -32,6 +32,8 @@ from ggp.validation.sheet import Request, examine
 from ggp.validation.sheet_files import STANDARD_INPUT, sheet_names
 
 SUCCESS, FINDINGS, UNREADABLE = 0, 1, 2
+MANY_FILES = 10
+"""From here on, progress is shown even if the files are only read."""
 _COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
@@ -67,7 +69,6 @@ def _selection(context: click.Context, _: click.Parameter, text: str | None) -> 
     "--format",
     "output",
     default="text",
-    show_default=True,
     type=click.Choice(["text", "statistics", "json", "sarif", "github"]),
     help="Output format; statistics: the number of findings per code.",
 )
@@ -75,7 +76,6 @@ def _selection(context: click.Context, _: click.Parameter, text: str | None) -> 
 @click.option(
     "--seconds",
     default=60.0,
-    show_default=True,
     type=Seconds(0.01),
     help="Time limit per file for --play, and again for --prove.",
 )
@@ -141,9 +141,12 @@ def command(
         is_fixing=is_fixing,
     )
     reports = []
-    with _progress(len(names), is_slow=play or prove) as advance:
-        for name in names:
-            report = _examine(name, request, advance)
+    is_slow = play or prove or len(names) >= MANY_FILES
+    with status_line("", is_shown=is_slow) as show:
+        for number, name in enumerate(names, 1):
+            place = f"{number} of {len(names)}, {name}"
+            show(place)
+            report = _examine(name, replace(request, progress=partial(_show_stage, show, place)))
             reports.append(report)
             if output == "text" or (output == "statistics" and report.unreadable):
                 _show(report, quiet)
@@ -166,13 +169,15 @@ def _print_all(reports: Sequence[SheetReport], output: str, quiet: bool) -> None
         click.echo(summary_of(reports))
 
 
-def _examine(name: str, request: Request, advance: Callable[[str, int], None]) -> SheetReport:
+def _show_stage(show: Callable[[str], None], place: str, stage: str) -> None:
+    show(f"{place}: {stage}")
+
+
+def _examine(name: str, request: Request) -> SheetReport:
     try:
-        report = examine(name, replace(request, progress=lambda text: advance(f"{name}: {text}", 0)))
+        return examine(name, request)
     except (RecursionError, MemoryError) as error:  # one sheet must not cost the findings of the others
-        report = SheetReport(name, unreadable=f"{name}: too large to check ({type(error).__name__})")
-    advance(name, 1)
-    return report
+        return SheetReport(name, unreadable=f"{name}: too large to check ({type(error).__name__})")
 
 
 def _exit_code(report: SheetReport, is_strict: bool) -> int:
@@ -198,20 +203,3 @@ def _colored(text: str) -> str:
         return found.group(1) + click.style(found.group(2), fg=color, bold=True)
 
     return re.sub(r"^(\S.*?: |\s*)(error|warning|note)(?= GDL\d|: )", colored, text, flags=re.MULTILINE)
-
-
-@contextmanager
-def _progress(count: int, *, is_slow: bool) -> Iterator[Callable[[str, int], None]]:
-    """Show the progress of many or slow files, if standard error is a terminal."""
-    if count < 10 and not is_slow:
-        yield lambda text, steps: None
-        return
-    done = 0
-    with status_line("") as show:
-
-        def advance(text: str, steps: int) -> None:
-            nonlocal done
-            done += steps
-            show(f"{done} of {count} files, {text}")
-
-        yield advance

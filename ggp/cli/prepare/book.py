@@ -16,16 +16,8 @@ MAX_PLIES = 100
 
 @click.command("book")
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--plies", default=4, show_default=True, type=Count(1, MAX_PLIES), help="Length of the opening, in plies."
-)
-@click.option(
-    "--seconds",
-    default=10.0,
-    show_default=True,
-    type=Clock(0.01),
-    help="Time for the search of each position.",
-)
+@click.option("--plies", default=4, type=Count(1, MAX_PLIES), help="Length of the opening, in plies.")
+@click.option("--seconds", default=10.0, type=Clock(0.01), help="Time for the search of each position.")
 @out_option
 def command(file: str, plies: int, seconds: float, out: Path | None) -> None:
     """Search the first plies of the game in FILE for a long time and keep the best moves.

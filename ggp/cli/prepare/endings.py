@@ -26,7 +26,6 @@ MAX_PLAYOUTS = 100_000
 @click.option(
     "--most",
     default=6,
-    show_default=True,
     type=Count(0, 1000),
     help="Begin with positions that have at most this many pieces, or empty cells.",
 )

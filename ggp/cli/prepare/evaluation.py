@@ -15,7 +15,7 @@ from ggp.game import GameError
 @click.command("evaluation")
 @click.argument("file", metavar="FILE")
 @click.option("-o", "--out", required=True, type=OutputFile(), help="JSON file for the weights.")
-@click.option("--games", default=2000, show_default=True, type=Count(1), help="Number of games of self-play.")
+@click.option("--games", default=2000, type=Count(1), help="Number of games of self-play.")
 def command(file: str, out: Path, games: int) -> None:
     """Train a linear evaluation of the game in FILE by self-play and write its weights.
 

@@ -28,13 +28,7 @@ KEPT = "the best network so far is kept"
 
 @click.command("network")
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--minutes",
-    default=60.0,
-    show_default=True,
-    type=Amount(0.0),
-    help="Time for teaching; the gate comes after it.",
-)
+@click.option("--minutes", default=60.0, type=Amount(0.0), help="Time for teaching; the gate comes after it.")
 @workers_option
 @out_option
 def command(

@@ -24,7 +24,6 @@ SIMULATIONS = 5000
 @click.option(
     "--repetitions",
     default=60,
-    show_default=True,
     type=Count(8, 100_000),
     help="Maximum number of matches per comparison and seat.",
 )

@@ -352,7 +352,7 @@ def test_validate_accepts_our_games(ggp):
 def test_internal_errors_show_a_traceback(ggp, monkeypatch):
     import ggp.cli.validate as validate
 
-    def broken(name, request, advance):
+    def broken(name, request):
         raise ZeroDivisionError("oops")
 
     monkeypatch.setattr(validate, "_examine", broken)
@@ -365,7 +365,7 @@ def test_internal_errors_show_a_traceback(ggp, monkeypatch):
 def test_too_little_memory_is_no_internal_error(ggp, monkeypatch):
     import ggp.cli.validate as validate
 
-    def greedy(name, request, advance):
+    def greedy(name, request):
         raise MemoryError("Unable to allocate 20 MiB")
 
     monkeypatch.setattr(validate, "_examine", greedy)
