@@ -39,6 +39,7 @@ from ggp.players.options import (
 )
 from ggp.players.own import is_own_player, make_own_player, own_advisor_class, own_code
 from ggp.players.simple import LegalPlayer, RandomPlayer
+from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.mcts.options import available_cores, check_weights, default_options
 from ggp.search.option_table import OptionError, refuse_unknown, rows_of, take_options
 from ggp.solver.members import parse_coalition
@@ -316,7 +317,10 @@ def _make_tablebase(given: dict[str, str], links: Links) -> Player:
 
 def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
     own = take_options(AlphaBetaOptions(), given)
+    refinements = take_options(Refinements(), given)
     refuse_unknown(given, *option_tables("alphabeta"))
+    if refinements.changes and not own.is_reference:
+        raise OptionError(f"{refinements.changes[0]} needs reference=on")
     check_book(own.book)
     check_endings(own.endings)
     check_network(own.network)
@@ -324,7 +328,7 @@ def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
 
     from ggp.players.rows import alphabeta_player
 
-    return alphabeta_player(own, weights=weights, on_progress=links.on_progress)
+    return alphabeta_player(own, refinements, weights=weights, on_progress=links.on_progress)
 
 
 def _read_weights(path: str) -> LinearEvaluation:

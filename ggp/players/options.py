@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ggp.search.alphabeta.options import EvaluationOptions
+from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.mcts.options import (
     FEATURE_KINDS,
     MOST_COUNTED,
@@ -96,7 +97,7 @@ class MctsPlayerOptions:
     is_tuned: bool = switch(
         "tuned",
         True,
-        "Use the options that `ggp prepare options` found for the game, on this machine or before the release,"
+        "Use the options that `ggp prepare options` found for the game, on this machine or before the release"
         " and let alpha-beta play trial matches; not with a given policy or C, nor in counted searches.",
     )
 
@@ -116,7 +117,7 @@ class UctOptions:
 
 @dataclass(frozen=True)
 class AlphaBetaOptions:
-    """Options of `alphabeta`; the refinements are those of `ggp.search.alphabeta.refinements`."""
+    """Options of `alphabeta`. With `reference` those of `ggp.search.alphabeta.reference.refinements` too."""
 
     depth: int | None = number("depth", None, "Plies to search at most.", least=1, most=1000)
     nodes: int | None = number("nodes", None, "Nodes per move at most.", least=1, most=MOST_SIMULATIONS)
@@ -126,6 +127,7 @@ class AlphaBetaOptions:
         "Seconds left of each clock, at most half of it.",
         least=0.0,
         most=MOST_SECONDS,
+        group=TUNING,
     )
     evaluation: str = text(
         "evaluation",
@@ -137,9 +139,10 @@ class AlphaBetaOptions:
         "auto",
         "What to learn weights for; auto: pieces if a role has several kinds, else facts.",
         (*FEATURE_KINDS, "facts"),
+        group=TUNING,
     )
     games: int = number(
-        "games", 512, "Games of self-play to learn from, at most.", least=0, most=MOST_COUNTED
+        "games", 512, "Games of self-play to learn from, at most.", least=0, most=MOST_COUNTED, group=TUNING
     )
     network: str = file_path(
         "net",
@@ -165,72 +168,8 @@ class AlphaBetaOptions:
     )
     book: str = file_path("book", AUTO, BOOK_HELP)
     endings: str = file_path("endings", AUTO, ENDINGS_HELP)
-    transpositions: bool = switch("transpositions", True, "Remember positions.", group=TUNING)
-    order_by_table: bool = switch(
-        "order_by_table", True, "Search the remembered best move first.", group=TUNING
-    )
-    killers: bool = switch("killers", True, "Then two moves that refuted siblings.", group=TUNING)
-    history: bool = switch("history", True, "Then moves by how often they refuted.", group=TUNING)
-    static_order: bool = switch(
-        "static_order", True, "Terminal children first, then by goal, weights and mobility.", group=TUNING
-    )
-    principal_variation: bool = switch(
-        "principal_variation", True, "Null windows around all but the first move.", group=TUNING
-    )
-    iterative_deepening: bool = switch(
-        "iterative_deepening", True, "Search to depth 1, 2, ... until the value is proven.", group=TUNING
-    )
-    enhanced_cutoffs: bool = switch(
-        "enhanced_cutoffs", True, "Look all children up in the table before one is searched.", group=TUNING
-    )
-    immediate_wins: bool = switch(
-        "immediate_wins", True, "Do not search children whose mover wins at once.", group=TUNING
-    )
-    goal_bounds: bool = switch(
-        "goal_bounds",
-        True,
-        "Do not search children whose goals are settled far enough.",
-        group=TUNING,
-    )
-    bisection: bool = switch(
-        "bisection", False, "Null-window searches that halve the possible goals.", group=TUNING
-    )
-    symmetries: bool = switch(
-        "symmetries",
-        True,
-        "Treat positions as one if a symmetry of the rules maps them onto each other.",
-        group=TUNING,
-    )
-    late_move_reduction: bool = switch(
-        "late_move_reduction",
-        False,
-        "Search moves from the fourth on two plies less deep at first.",
-        group=TUNING,
-    )
-    singular_extension: bool = switch(
-        "singular_extension", False, "Search a move much better than all others one ply deeper.", group=TUNING
-    )
-    forced_extension: bool = switch(
-        "forced_extension", False, "Search a single move one ply deeper.", group=TUNING
-    )
-    quiescence: int = number(
-        "quiescence",
-        0,
-        "Search on at the horizon after moves that change the score by this many goal points; 0: never.",
-        least=0,
-        most=100,
-        group=TUNING,
-    )
-    aspiration: int = number(
-        "aspiration",
-        0,
-        "Half width, in goal points, of the window around the previous value; 0: none.",
-        least=0,
-        most=100,
-        group=TUNING,
-    )
-    kept_moves: int = number(
-        "kept_moves", 0, "Moves of each node to search; 0: all.", least=0, most=MOST_COUNTED, group=TUNING
+    is_reference: bool = switch(
+        "reference", False, "Search in plain Python, which has more refinements; see the group tuning."
     )
 
     def __post_init__(self) -> None:
@@ -283,7 +222,7 @@ def option_tables(kind: str) -> tuple[Any, ...]:
     of_mcts = (MctsPlayerOptions(), default_options())
     return {
         "mcts": of_mcts,
-        "alphabeta": (AlphaBetaOptions(),),
+        "alphabeta": (AlphaBetaOptions(), Refinements()),
         "uct": (UctOptions(),),
         "solving": (SolvingOptions(), *of_mcts),
         "tablebase": (TablebaseOptions(), *of_mcts),

@@ -14,6 +14,7 @@ from ggp.players.advisors.book import BookAdvisor
 from ggp.players.advisors.tablebase import EndingsAdvisor
 from ggp.players.advisors.uct import UctAdvisor
 from ggp.players.options import OWN_COALITION, AlphaBetaOptions, UctOptions
+from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.mcts.options import MctsOptions
 
 
@@ -36,11 +37,15 @@ class PlainRow:
 
 def alphabeta_player(
     own: AlphaBetaOptions | None = None,
+    refinements: Refinements | None = None,
     *,
     weights: LinearEvaluation | None = None,
     on_progress: Callable[[Move], None] | None = None,
 ) -> AdvisedPlayer:
-    """A player by alpha-beta. weights: score the horizon by these, instead of learning.
+    """A player by alpha-beta.
+
+    refinements   of the readable search, with `own.is_reference`
+    weights       score the horizon by these, instead of learning
 
     >>> alphabeta_player(AlphaBetaOptions(depth=3)).is_counted
     True
@@ -49,7 +54,7 @@ def alphabeta_player(
     is_counted = options.nodes is not None or options.depth is not None
 
     def make(game: Game[Any]) -> list[Advisor]:
-        search = AlphaBetaAdvisor(options, weights)
+        search = AlphaBetaAdvisor(options, weights, refinements)
         is_minimax = options.coalition == OWN_COALITION and not options.opponent_error
         if not is_minimax or hides_information(game):
             return [search]

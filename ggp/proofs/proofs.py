@@ -16,11 +16,10 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move
 from ggp.proofs.forecast import positions_to_proof
 from ggp.search.alphabeta.proof import (
-    NO_EVALUATION,
-    PROVING,
     ProofSearch,
     Proven,
     StraightProof,
+    deepening_search,
     straight_search,
 )
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
@@ -194,7 +193,7 @@ class MatchProofs:
         most = max(1, int(TABLE_SHARE * mebibytes))
         first = min(FIRST_MEBIBYTES, most)
         # One word for all games, so that kernels are compiled once: wide positions take several passes.
-        deepening = AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=first, words=1)
+        deepening = deepening_search(game, mebibytes=first)
         self.deepening = ProofLine(deepening, ProofSearch, most)
         self.straight = ProofLine(straight_search(game, mebibytes=first), StraightProof, most)
         self.root_goals: dict[Move, int] = {}

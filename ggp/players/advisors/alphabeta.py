@@ -10,7 +10,6 @@ import logging
 import threading
 import time
 from collections.abc import Hashable
-from dataclasses import fields
 from typing import Any
 
 from ggp.engines.compiled import CompiledGame
@@ -26,7 +25,9 @@ from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
 from ggp.search.alphabeta.evaluation import find_estimate, prepare_evaluations
 from ggp.search.alphabeta.multi_role import MultiRoleSearch
 from ggp.search.alphabeta.options import AUTO, NETWORK
-from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate, Refinements, SearchResult
+from ggp.search.alphabeta.reference.refinements import Refinements
+from ggp.search.alphabeta.reference.search import ReferenceSearch
+from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate, SearchResult
 from ggp.search.alphabeta.symmetry import symmetries_in_time
 from ggp.search.budget import Budget
 from ggp.search.protocol import Advice
@@ -49,15 +50,27 @@ class AlphaBetaAdvisor(Advisor):
     simultaneous moves, any coalition of two and more roles, and opponents who err.
 
     search       alpha-beta itself, if it can search this match
+    reference    the readable search in its place, with `own.is_reference`
     evaluation   how it evaluates the horizon, in words
     """
 
-    def __init__(self, own: AlphaBetaOptions | None = None, weights: LinearEvaluation | None = None) -> None:
-        """own: what users may choose. weights: score the horizon by these, whatever `own.evaluation` says."""
+    def __init__(
+        self,
+        own: AlphaBetaOptions | None = None,
+        weights: LinearEvaluation | None = None,
+        refinements: Refinements | None = None,
+    ) -> None:
+        """Set the options.
+
+        own           what users may choose
+        weights       score the horizon by these, whatever `own.evaluation` says
+        refinements   of the readable search
+        """
         self.own = own = own or AlphaBetaOptions()
-        self.refinements = Refinements(**{each.name: getattr(own, each.name) for each in fields(Refinements)})
+        self.refinements = refinements or Refinements()
         self.weights = weights
         self.search: AlphaBeta | None = None
+        self.reference: ReferenceSearch | None = None
         self.evaluation = ""
         self._is_counted = own.nodes is not None or own.depth is not None
         self._state: Hashable | None = None
@@ -84,30 +97,35 @@ class AlphaBetaAdvisor(Advisor):
                 self.search = self._set_up(game, budget)
             except AlphaBetaError as error:
                 _logger.info("%s: alpha-beta does not apply: %s", game.name, error)
+        if self.own.is_reference and not self.needs_model:
+            with contextlib.suppress(AlphaBetaError):
+                estimate = None if self.search is None else self.search.estimate
+                self.reference = ReferenceSearch(game, self.refinements, estimate)
         return True
 
     def follow(self, position: Position) -> None:
         self._state = position.state
 
     def advise(self, position: Position, budget: Budget) -> Advice | None:
-        if self.search is None:
+        search: Any = self.reference or self.search
+        if search is None:
             return self._advice_of_many_roles(position, budget)
         try:
-            assert isinstance(position.state, bytes)
-            result = self.search.search(
+            result: SearchResult = search.search(
                 position.state, depth=self.own.depth, deadline=budget.deadline, node_limit=budget.nodes
             )
         except AlphaBetaError as error:
             _logger.info("%s: alpha-beta no longer applies: %s", self._setup.game.name, error)
-            self.search = None
+            self.search = self.reference = None
             return self._advice_of_many_roles(position, budget)
         move = result.move if result.move in position.legal and result.move is not None else position.legal[0]
-        return Advice(move, alphabeta_report(result, self._setup), is_final=True)
+        mode = "alphabeta" if self.reference is None else "reference"
+        return Advice(move, alphabeta_report(result, self._setup, mode), is_final=True)
 
     def ponder(self, budget: Budget) -> None:
         """Search the position, so that the table keeps what is found."""
         search, state = self.search, self._state
-        if search is None or self._setup.game.is_terminal(state):
+        if search is None or self.reference is not None or self._setup.game.is_terminal(state):
             return
 
         def work() -> None:
@@ -122,7 +140,7 @@ class AlphaBetaAdvisor(Advisor):
         search.interrupt_and_join(searching)
 
     def stop(self) -> None:
-        self.search = None
+        self.search = self.reference = None
 
     @property
     def needs_model(self) -> bool:
@@ -140,12 +158,12 @@ class AlphaBetaAdvisor(Advisor):
         begin = time.monotonic()
         taught = self._open_network(game)
         images = None
-        if self.refinements.symmetries and not self._is_counted:
+        if not self._is_counted:
             images = symmetries_in_time(game, budget.part(SYMMETRY_SHARE).deadline)
         estimate = None
         if self.weights is not None:
             estimate = Estimate(goal_weight=0, mobility_weight=0, weights=self.weights.scores(game))
-        search = AlphaBeta(game, self.refinements, estimate, images=images)
+        search = AlphaBeta(game, estimate, images=images)
         if not self._is_counted:
             search.map_table(budget.part(MAPPING_SHARE).deadline)
         if self.own.coalition == OWN_COALITION:
@@ -205,7 +223,7 @@ class AlphaBetaAdvisor(Advisor):
         return Advice(found[0])
 
 
-def alphabeta_report(result: SearchResult, setup: MatchSetup) -> SearchReport:
+def alphabeta_report(result: SearchResult, setup: MatchSetup, mode: str = "alphabeta") -> SearchReport:
     """The result of alpha-beta for the player's role: the best move, with the value as its mean.
 
     The mean depth is that of the last finished iteration, the deepest that of the one that gave the move.
@@ -223,5 +241,5 @@ def alphabeta_report(result: SearchResult, setup: MatchSetup) -> SearchReport:
         nodes=result.nodes,
         moves=moves,
         goal=proven,
-        mode="alphabeta",
+        mode=mode,
     )

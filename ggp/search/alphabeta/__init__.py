@@ -1,14 +1,15 @@
 """Alpha-beta search on lanes: a node settles all its children in one pass.
 
 options         what a user may ask of the evaluation
-refinements     which refinements are used, and how the horizon is scored
+estimate        how the horizon is scored
 symmetry        renamings of facts under which the game is the same
 latches         facts that never change again, proven on the circuit
 goal_distance   how near the roles are to their goals, as a fuzzy formula
 goal_bounds     which goals a state can still end with
-memory          arrays for one game, set up from refinements and estimate
+memory          arrays for one game and estimate
 table_size      size of the transposition table
-kernels/        the search itself
+kernels/        the search itself, with the refinements that save nodes here
+reference/      the same search to read, with all refinements of the lectures (plain Python)
 search          `AlphaBeta`: iterative deepening, windows, deadlines
 result          what a search found
 proof           the value of one state, in slices that resume

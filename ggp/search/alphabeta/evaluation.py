@@ -33,7 +33,7 @@ from ggp.search.alphabeta.learning import (
     search_speed,
 )
 from ggp.search.alphabeta.options import AUTO, NETWORK, PARTS, EvaluationOptions
-from ggp.search.alphabeta.search import AlphaBeta, Estimate, Refinements
+from ggp.search.alphabeta.search import AlphaBeta, Estimate
 from ggp.search.alphabeta.self_play import compare
 
 TRIED = ("mobility", "distance+mobility", "features+mobility", "distance+features+mobility")
@@ -140,7 +140,7 @@ def _best_of(
     if len(names) == 1:
         return names[0]
     searches = {
-        name: AlphaBeta(game, Refinements(), estimate, mebibytes=TABLE_MEBIBYTES, images=images)
+        name: AlphaBeta(game, estimate, mebibytes=TABLE_MEBIBYTES, images=images)
         for name, estimate in estimates.items()
     }
     left = deadline - time.monotonic()

@@ -38,7 +38,7 @@ from ggp.features.recognition import recognize_features
 from ggp.integers import check_integers
 from ggp.search.alphabeta.estimate import SCALE
 from ggp.search.alphabeta.options import AUTO
-from ggp.search.alphabeta.search import AlphaBeta, Estimate, Refinements
+from ggp.search.alphabeta.search import AlphaBeta, Estimate
 from ggp.search.alphabeta.self_play import play_games
 
 TABLE_MEBIBYTES = 4
@@ -212,7 +212,7 @@ class SelfPlayLearner:
 
     def _search(self) -> AlphaBeta:
         estimate = Estimate(goal_weight=0, weights=self.scores)
-        return AlphaBeta(self.game, Refinements(), estimate, mebibytes=TABLE_MEBIBYTES, images=self.images)
+        return AlphaBeta(self.game, estimate, mebibytes=TABLE_MEBIBYTES, images=self.images)
 
     def _play(
         self, search: AlphaBeta, count: int, depth: int, nodes: int, exploration: float

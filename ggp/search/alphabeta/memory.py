@@ -1,4 +1,4 @@
-"""Setting up the memory of an alpha-beta search: sizes, switches and estimate for one game.
+"""Setting up the memory of an alpha-beta search: sizes and estimate for one game.
 
 Arrays and options: `ggp.search.alphabeta.kernels.arrays`.
 """
@@ -16,19 +16,18 @@ from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import make_code
 from ggp.lanes.layout import LaneTables
 from ggp.networks.kernels import no_network, tables_of
-from ggp.search.alphabeta.estimate import SCALE, Estimate
+from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.kernels import arrays
-from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, AlphaBetaMemory, make_memory
+from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, AlphaBetaMemory, make_memory
 from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import side_circuit
-from ggp.search.alphabeta.refinements import Refinements
 from ggp.search.alphabeta.table_size import slot_count
 
 _SAMPLED_STATES = 40
 
 
 def allocate_memory(
-    game: CompiledGame, refinements: Refinements, images: Int32Array, mebibytes: int, words: int | None = None
+    game: CompiledGame, images: Int32Array, mebibytes: int, words: int | None = None
 ) -> tuple[StateCode, AlphaBetaMemory]:
     """The code of the game's states, and fresh memory without options; see `with_estimate`.
 
@@ -44,29 +43,17 @@ def allocate_memory(
         game.lane_tables,
         code,
         words,
-        children=min(MOST_PLIES * widest, 1 << 21) + 64 * words,
-        slots=slot_count(mebibytes, code.word_count) if refinements.transpositions else 2,
+        children=min(MAX_PLIES * widest, 1 << 21) + 64 * words,
+        slots=slot_count(mebibytes, code.word_count),
         images=images,
     )
     return code, memory
 
 
-def with_estimate(memory: AlphaBetaMemory, refinements: Refinements, estimate: Estimate) -> AlphaBetaMemory:
-    """The same memory with the options of `refinements` and `estimate`."""
+def with_estimate(memory: AlphaBetaMemory, estimate: Estimate) -> AlphaBetaMemory:
+    """The same memory with the options of `estimate`."""
     for place, setting in (
-        (arrays.TRANSPOSITIONS, refinements.transpositions),
-        (arrays.ORDER_BY_TABLE, refinements.order_by_table and refinements.transpositions),
-        (arrays.KILLERS, refinements.killers),
-        (arrays.HISTORY, refinements.history),
-        (arrays.STATIC_ORDER, refinements.static_order),
-        (arrays.PRINCIPAL_VARIATION, refinements.principal_variation),
-        (arrays.LATE_MOVE_REDUCTION, refinements.late_move_reduction),
-        (arrays.KEPT_MOVES, refinements.kept_moves),
-        (arrays.SINGULAR_EXTENSION, refinements.singular_extension),
-        (arrays.FORCED_EXTENSION, refinements.forced_extension),
-        (arrays.ENHANCED_CUTOFFS, refinements.enhanced_cutoffs and refinements.transpositions),
         (arrays.EVEN_HORIZON, estimate.is_for_order),
-        (arrays.QUIESCENCE, refinements.quiescence * SCALE),
         (arrays.GOAL_WEIGHT, estimate.goal_weight),
         (arrays.MOBILITY_WEIGHT, estimate.mobility_weight),
         (arrays.NULL_SCORE, estimate.null_score),
@@ -86,14 +73,12 @@ def with_estimate(memory: AlphaBetaMemory, refinements: Refinements, estimate: E
 
 def with_immediate_wins(memory: AlphaBetaMemory, tables: tuple[LaneTables, LaneTables]) -> AlphaBetaMemory:
     """The same memory for a search that asks `tables` (of `immediate_wins`) which children need no search."""
-    memory.option[arrays.IMMEDIATE_WINS] = 1
     words = width_of(memory.node_value)
     return memory._replace(wins=side_circuit(tables[0], words), other_wins=side_circuit(tables[1], words))
 
 
 def with_goal_bounds(memory: AlphaBetaMemory, tables: LaneTables) -> AlphaBetaMemory:
     """The same memory for a search that asks `tables` (of `goal_bounds`) what children can still end with."""
-    memory.option[arrays.GOAL_BOUNDS] = 1
     least, most = np.zeros((2, len(memory.move)), np.int32)
     return memory._replace(bounds=side_circuit(tables, width_of(memory.node_value)), least=least, most=most)
 

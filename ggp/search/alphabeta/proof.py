@@ -22,15 +22,11 @@ from ggp.engines.once_per_game import once_per_game
 from ggp.game import Move
 from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.goal_distance import goal_formula
-from ggp.search.alphabeta.kernels.arrays import MOST_PLIES, PAUSED, UNLIMITED
+from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, PAUSED, UNLIMITED
 from ggp.search.alphabeta.kernels.distance import GoalFormula
-from ggp.search.alphabeta.refinements import Refinements
 from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.alphabeta.symmetry import identity_image
 
-PROVING = Refinements(symmetries=False)
-"""Finding symmetries grounds the rules again, which a start clock may not have the time for."""
-STRAIGHT = replace(PROVING, iterative_deepening=False, killers=False, history=False)
-"""What caused cutoffs elsewhere spoils the order: it needs four times the positions on connect four."""
 NO_EVALUATION = Estimate(goal_weight=0, mobility_weight=0)
 MOST_ORDER_INPUTS = 1500
 """Inputs of the gates of a goal formula at most: of larger ones the degrees cost more than they save."""
@@ -82,7 +78,7 @@ class ProofSearch:
     @property
     def is_over(self) -> bool:
         """Whether there is a proof, or the game is too long for one."""
-        return self.proven is not None or self.depth > MOST_PLIES
+        return self.proven is not None or self.depth > MAX_PLIES
 
     def advance(self, nodes: int, passes: int | None = None) -> bool:
         """Expand about `nodes` more positions; whether an iteration or the search ended.
@@ -210,10 +206,16 @@ def _order_formula(game: CompiledGame) -> GoalFormula | None:
     return goal_formula(game, None, most_inputs=MOST_ORDER_INPUTS)
 
 
-def straight_search(game: CompiledGame, *, mebibytes: int) -> AlphaBeta:
-    """A search for `StraightProof`, with rows of one word.
+def deepening_search(game: CompiledGame, *, mebibytes: int) -> AlphaBeta:
+    """A search for `ProofSearch`, with rows of one word.
 
+    Without symmetries: finding them grounds the rules again, which a start clock may not have the time for.
     Raises AlphaBetaError if the game is of another kind.
     """
+    return AlphaBeta(game, NO_EVALUATION, mebibytes=mebibytes, images=identity_image(game), words=1)
+
+
+def straight_search(game: CompiledGame, *, mebibytes: int) -> AlphaBeta:
+    """A search for `StraightProof`; otherwise as `deepening_search`."""
     estimate = replace(NO_EVALUATION, formula=_order_formula(game), is_for_order=True)
-    return AlphaBeta(game, STRAIGHT, estimate, mebibytes=mebibytes, words=1)
+    return AlphaBeta(game, estimate, mebibytes=mebibytes, images=identity_image(game), words=1)

@@ -1,10 +1,7 @@
 """Alpha-beta for turn-taking games of two roles with constant sum, and for games of one role.
 
-`AlphaBeta` searches one game on lanes: a node settles all its children in one pass. Every refinement is a
-field of `Refinements`, so that its effect can be measured in nodes; none changes the value of a search to
-the end. With a depth limit, positions at the horizon are scored by an `Estimate`.
-
-    AlphaBetaError    the game is of another kind, or its rules are faulty
+`AlphaBeta` searches one game on lanes: a node settles all its children in one pass. Positions at the horizon
+are scored by an `Estimate`. `ggp.search.alphabeta.reference` is the same search to read.
 """
 
 from __future__ import annotations
@@ -12,8 +9,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +23,7 @@ from ggp.lanes.keys.state_code import encode_states
 from ggp.search.alphabeta.estimate import SCALE, Estimate
 from ggp.search.alphabeta.goal_bounds import NO_SUM, goal_bounds
 from ggp.search.alphabeta.kernels import arrays
-from ggp.search.alphabeta.kernels.arrays import INFINITE, MOST_PLIES, UNLIMITED
+from ggp.search.alphabeta.kernels.arrays import INFINITE, MAX_PLIES
 from ggp.search.alphabeta.kernels.search import probe_children, search_tree
 from ggp.search.alphabeta.kernels.transposition_table import copy_entries
 from ggp.search.alphabeta.memory import (
@@ -34,8 +32,8 @@ from ggp.search.alphabeta.memory import (
     with_goal_bounds,
     with_immediate_wins,
 )
-from ggp.search.alphabeta.refinements import PLAIN, Refinements
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
+from ggp.search.alphabeta.symmetry import fluent_symmetries
 from ggp.search.alphabeta.table_size import DEFAULT_MEBIBYTES, slot_count
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.search.decisive.watched_ends import WINNING_GOAL
@@ -60,13 +58,12 @@ class AlphaBeta:
 
     depth      of the current iteration; may be read from other threads, like `nodes`
     images     int32[V, F]: the symmetries in use
-    searches   windows searched from the root in the current or latest search
+    estimate   of positions at the horizon
     """
 
     def __init__(
         self,
         game: CompiledGame,
-        refinements: Refinements | None = None,
         estimate: Estimate | None = None,
         *,
         mebibytes: int = DEFAULT_MEBIBYTES,
@@ -75,7 +72,7 @@ class AlphaBeta:
     ) -> None:
         """Allocate the memory of the search.
 
-        images   the symmetries, see `ggp.search.alphabeta.symmetry`; None: found here if needed
+        images   the symmetries, see `ggp.search.alphabeta.symmetry`; None: found here
         words    width of the rows; None: by the number of moves. Kernels are compiled once per width
         Raises AlphaBetaError, ValueError for images that are not symmetries of as many fluents.
         """
@@ -84,15 +81,10 @@ class AlphaBeta:
         if hides_information(game):
             raise AlphaBetaError("alpha-beta needs roles that see everything")
         self.game = game
-        self.refinements = refinements or Refinements()
         if images is None:
-            images = np.arange(len(game.terms.fluents), dtype=np.int32)[None, :]
-            if self.refinements.symmetries:
-                from ggp.search.alphabeta.symmetry import fluent_symmetries
-
-                images = fluent_symmetries(game)
+            images = fluent_symmetries(game)
         self.images = _checked_images(images, len(game.terms.fluents))
-        self.code, self._memory = allocate_memory(game, self.refinements, self.images, mebibytes, words)
+        self.code, self._memory = allocate_memory(game, self.images, mebibytes, words)
         self.set_estimate(estimate or Estimate())
         self._goals = sorted(
             {
@@ -103,10 +95,10 @@ class AlphaBeta:
         )
         if not self._goals:
             raise AlphaBetaError(f"{game.roles[0]} needs one goal value at the end, but the rules give none")
-        tables = immediate_wins(game) if self.refinements.immediate_wins else None
+        tables = immediate_wins(game)
         if tables is not None:
             self._memory = with_immediate_wins(self._memory, tables)
-        bounds = goal_bounds(game) if self.refinements.goal_bounds else None
+        bounds = goal_bounds(game)
         if bounds is not None:
             self._memory = with_goal_bounds(self._memory, bounds.tables)
         self._known_sum = NO_SUM if bounds is None else bounds.goal_sum
@@ -114,7 +106,6 @@ class AlphaBeta:
             self._known_sum = WINNING_GOAL
         self.counter[arrays.SUM] = self._known_sum
         self.depth = 0
-        self.searches = 0
         self._is_interrupted = False
         self._is_compiled = False
         self._copied = Slices()
@@ -159,7 +150,8 @@ class AlphaBeta:
             raise ValueError(f"weights have shape ({fluents + 1},), not {weights.shape}")
         if network is not None and not network.fits(self.game):
             raise ValueError(f"the network is not one of {self.game.name}: other fluents, roles or moves")
-        self._memory = with_estimate(self._memory, self.refinements, estimate)
+        self.estimate = estimate
+        self._memory = with_estimate(self._memory, estimate)
 
     def use_known_goals(self, known: KnownGoals, goal_sum: int | None) -> None:
         """Treat states whose goals are known as ends of the game, from now on.
@@ -195,32 +187,23 @@ class AlphaBeta:
                     searched the previous best move
         Raises AlphaBetaError if the game turns out to be of another kind.
         """
-        counter = self.counter
         self.put_root(state)
-        self.searches = 0
         self._memory.option[arrays.NODE_LIMIT] = node_limit or ENDLESS_NODES
         start = time.perf_counter()
         result = SearchResult(None, None, False, None, 0, 0.0)
         self._compile()
         with self._stopping(deadline):
-            for limit in self._depths(depth):
+            for limit in _depths(depth):
                 self.depth = limit
-                found = self._search_depth(limit, result)
-                if found is None:
+                score = self._run(limit, *self.window)
+                if score is None:
                     result = self._unfinished(limit, result)
                     break
-                result = found
+                goal = score * self._sign / SCALE
+                result = SearchResult(goal, self.best_move, self.is_proven, limit, 0, 0.0)
                 if result.is_proven or self._is_interrupted:
                     break
-        return SearchResult(
-            result.goal,
-            result.move,
-            result.is_proven,
-            result.depth,
-            int(counter[arrays.NODES]),
-            time.perf_counter() - start,
-            result.is_whole,
-        )
+        return replace(result, nodes=self.nodes, seconds=time.perf_counter() - start)
 
     def is_reached(
         self, state: PackedState, goal: int, side: int, *, deadline: float | None = None
@@ -236,7 +219,7 @@ class AlphaBeta:
         is_same_side = self._sign == side
         low = bound - 1 if is_same_side else -bound
         with self._stopping(deadline):
-            for limit in self._depths(None):
+            for limit in _depths(None):
                 self.depth = limit
                 score = self._run(limit, low, low + 1)
                 if score is None or self._is_interrupted:
@@ -317,7 +300,7 @@ class AlphaBeta:
     def forget(self) -> None:
         """Empty the table and all statistics."""
         search = self._memory
-        for array in (search.table_key, search.table_data, search.history, self.counter):
+        for array in (search.table_key, search.table_data, self.counter):
             array[:] = 0
         self._memory.killer[:] = -1
         self.counter[arrays.SUM] = self._known_sum
@@ -362,74 +345,20 @@ class AlphaBeta:
         self.counter[arrays.STORED] = copied
         return True
 
-    def _depths(self, depth: int | None) -> Iterator[int]:
-        if not self.refinements.iterative_deepening:
-            yield depth or UNLIMITED
-            return
-        yield from range(1, min(depth or MOST_PLIES, MOST_PLIES) + 1)
-
-    def _search_depth(self, depth: int, previous: SearchResult) -> SearchResult | None:
-        """One iteration; None if it was stopped."""
-        if self.refinements.bisection:
-            return self._bisect(depth)
-        lowest, highest = self.window
-        low, high = lowest, highest
-        width = self.refinements.aspiration * SCALE
-        if width and previous.goal is not None:
-            center = round(previous.goal * SCALE) * self._sign
-            low, high = max(lowest, center - width), min(highest, center + width)
-        while True:
-            score = self._run(depth, low, high)
-            if score is None:
-                return None
-            if score <= low > lowest:
-                low = max(lowest, score - 2 * width) if low == center - width else lowest
-            elif score >= high < highest:
-                high = min(highest, score + 2 * width) if high == center + width else highest
-            else:
-                return self._result(score, depth)
-
-    def _bisect(self, depth: int) -> SearchResult | None:
-        """The value, by binary search over the goals that the rules mention."""
-        scores = sorted(self._sign * SCALE * goal for goal in self._goals)
-        if depth < UNLIMITED:
-            scores = sorted({*scores, *range(scores[0], scores[-1] + 1, SCALE)})
-        low, high = 0, len(scores) - 1
-        is_open = False
-        move = None
-        is_first = True
-        while low < high or is_first:
-            is_first = False
-            middle = (low + high + 1) // 2
-            score = self._run(depth, scores[middle] - 1, scores[middle])
-            if score is None:
-                return None
-            is_open |= bool(self._memory.frames.is_open[0])
-            if score >= scores[middle]:
-                low = middle
-                move = self.best_move
-            else:
-                high = max(low, middle - 1)
-                if move is None and high == low:
-                    move = self.best_move
-        limit = None if depth >= UNLIMITED else depth
-        return SearchResult(scores[low] * self._sign / SCALE, move, not is_open, limit, 0, 0.0)
-
     def _unfinished(self, depth: int, previous: SearchResult) -> SearchResult:
         """The result of an interrupted iteration, if it has searched the previous best move.
 
-        Scores at or below the window are upper bounds and show nothing; nor do windows of a bisection.
+        Scores at or below the window are upper bounds and show nothing.
         """
         frames = self._memory.frames
         first, tried = int(frames.first[0]), int(frames.tried[0])
         done = self._memory.move[first : first + max(0, tried - 1)]
         move = self.best_move
         is_known = previous.move is None or self._move_number(previous.move) in done
-        if self.refinements.bisection or move is None or not is_known or frames.best[0] <= frames.alpha0[0]:
+        if move is None or not is_known or frames.best[0] <= frames.alpha0[0]:
             return previous
         goal = int(frames.best[0]) * self._sign / SCALE
-        limit = None if depth >= UNLIMITED else depth
-        return SearchResult(goal, move, False, limit, 0, 0.0, is_whole=False)
+        return SearchResult(goal, move, False, depth, 0, 0.0, is_whole=False)
 
     def _move_number(self, move: Move) -> int:
         """The number of a move of the role that chooses at the root, counted over all roles."""
@@ -437,9 +366,6 @@ class AlphaBeta:
         return int(self.game.tables.first_move[role]) + self.game.moves[role].index(move)
 
     def _run(self, depth: int, low: int, high: int) -> int | None:
-        self.searches += 1
-        # A search that stops at once must not leave the results of an earlier one.
-        self._memory.frames.best_move[0], self._memory.frames.tried[0] = -1, 0
         self.counter[arrays.PAUSED] = 0
         return self._continue(depth, low, high)
 
@@ -451,11 +377,6 @@ class AlphaBeta:
         if fault:
             raise AlphaBetaError(_FAULTS[fault])
         return None if self.counter[arrays.STOP] else int(score)
-
-    def _result(self, score: int, depth: int) -> SearchResult:
-        is_proven = not self._memory.frames.is_open[0]
-        limit = None if depth >= UNLIMITED else depth
-        return SearchResult(score * self._sign / SCALE, self.best_move, is_proven, limit, 0, 0.0)
 
     @property
     def best_move(self) -> Move | None:
@@ -494,7 +415,6 @@ class AlphaBeta:
         with announced_compilation():
             self._run(1, -INFINITE, INFINITE)
             copy_entries(nothing, nothing, nothing, slot, self.code.word_count)
-        self.searches = 0
         self._memory.option[arrays.NODE_LIMIT] = limit
         self.counter[arrays.NODES] = self.counter[arrays.PAUSED] = 0
         self.counter[arrays.STOP] = int(self._is_interrupted)
@@ -518,6 +438,11 @@ class AlphaBeta:
             timer.cancel()
 
 
+def _depths(depth: int | None) -> range:
+    """Depths of iterative deepening, up to `depth` or as deep as there is room."""
+    return range(1, min(depth or MAX_PLIES, MAX_PLIES) + 1)
+
+
 def _checked_images(images: NDArray[np.int32], fluents: int) -> NDArray[np.int32]:
     """int32[V, F] as kernels take them. Raises ValueError for anything but renamings of the fluents."""
     given = np.asarray(images)
@@ -527,11 +452,4 @@ def _checked_images(images: NDArray[np.int32], fluents: int) -> NDArray[np.int32
     return np.ascontiguousarray(given, np.int32)
 
 
-__all__: Sequence[str] = [
-    "PLAIN",
-    "AlphaBeta",
-    "AlphaBetaError",
-    "Estimate",
-    "Refinements",
-    "SearchResult",
-]
+__all__ = ["AlphaBeta", "AlphaBetaError", "Estimate", "SearchResult"]

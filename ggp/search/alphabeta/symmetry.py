@@ -34,7 +34,12 @@ def symmetries_in_time(game: CompiledGame, deadline: float) -> NDArray[np.int32]
                 thread.start()
         thread.join(min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX))
     found = _known.get(game)
-    return np.arange(len(game.terms.fluents), dtype=np.int32)[None, :] if found is None else found
+    return identity_image(game) if found is None else found
+
+
+def identity_image(game: CompiledGame) -> NDArray[np.int32]:
+    """The identity as int32[1, F], for searches without symmetries."""
+    return np.arange(len(game.terms.fluents), dtype=np.int32)[None, :]
 
 
 def _find(game: CompiledGame) -> None:
@@ -52,7 +57,7 @@ def fluent_symmetries(game: CompiledGame, *, seconds: float = 2.0) -> NDArray[np
     if found is not None:
         return found
     fluents = game.terms.fluents
-    images = [np.arange(len(fluents), dtype=np.int32)]
+    images = [identity_image(game)[0]]
     circuit = build(ground(game.program))
     if circuit.literal_count <= MOST_INPUTS:
         place = {term: f for f, term in enumerate(fluents)}

@@ -1,7 +1,6 @@
 """Option tables: defaults that agree with the code, values out of range, and `ggp players`."""
 
 import json
-from dataclasses import fields
 
 import pytest
 from click.testing import CliRunner
@@ -10,7 +9,6 @@ from ggp.cli.players import command
 from ggp.players.factory import make_player
 from ggp.players.options import MAIN_OPTIONS, PLAYERS, AlphaBetaOptions, describe_options, option_tables
 from ggp.search.alphabeta.options import EvaluationOptions
-from ggp.search.alphabeta.refinements import Refinements
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.policies.policy import POLICY_PARTS, PolicyError, parse_policy
 from ggp.search.option_table import OptionError, rows_of
@@ -19,8 +17,7 @@ KINDS_WITH_OPTIONS = [kind for kind in PLAYERS if describe_options(kind)]
 
 
 def test_alphabeta_options_have_the_defaults_of_the_search():
-    options, refinements = AlphaBetaOptions(), Refinements()
-    assert all(getattr(options, each.name) == getattr(refinements, each.name) for each in fields(Refinements))
+    options = AlphaBetaOptions()
     assert options.evaluation_options() == EvaluationOptions()
 
 

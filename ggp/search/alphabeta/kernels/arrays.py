@@ -25,7 +25,7 @@ from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
 
 Ints = NDArray[np.int64]
 
-MOST_PLIES = 1000
+MAX_PLIES = 1000
 INFINITE = 1 << 20
 NO_SCORE = -(1 << 30)
 UNLIMITED = 1 << 20
@@ -33,33 +33,19 @@ UNLIMITED = 1 << 20
 RESOLVED = 255
 """Depth of table entries whose subtree was searched to the end of the game."""
 
-# Indices of AlphaBetaMemory.option: switches (0 or 1) and parameters.
+# Indices of AlphaBetaMemory.option: limits of the search, and how the horizon is scored.
 (
-    TRANSPOSITIONS,
-    ORDER_BY_TABLE,
-    KILLERS,
-    HISTORY,
-    STATIC_ORDER,
-    PRINCIPAL_VARIATION,
-    LATE_MOVE_REDUCTION,
-    KEPT_MOVES,
-    SINGULAR_EXTENSION,
-    FORCED_EXTENSION,
-    QUIESCENCE,
+    NODE_LIMIT,
+    PASS_LIMIT,
     GOAL_WEIGHT,
     MOBILITY_WEIGHT,
     HAS_WEIGHTS,
-    NODE_LIMIT,
     NULL_SCORE,
     DISTANCE_WEIGHT,
     NETWORK_WEIGHT,
-    IMMEDIATE_WINS,
-    ENHANCED_CUTOFFS,
     EVEN_HORIZON,
-    GOAL_BOUNDS,
-    PASS_LIMIT,
-) = range(23)
-OPTIONS = 23
+) = range(9)
+OPTIONS = 9
 
 # Indices of AlphaBetaMemory.counter.
 # KNOWN: children that were not terminal and whose goal was known.
@@ -80,7 +66,6 @@ OPTIONS = 23
     FAULT,
     SUM,
     DEEPEST,
-    EXTENSIONS,
     PAUSED,
     KNOWN,
     TABLE_CUTOFFS,
@@ -88,15 +73,11 @@ OPTIONS = 23
     BOUNDED,
     ASKING,
     PASSES,
-) = range(19)
-COUNTERS = 19
+) = range(18)
+COUNTERS = 18
 # Values of counter[FAULT].
 NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
 
-# How the current child is searched.
-FULL, SCOUT, REDUCED, VERIFYING = range(4)
-# Which children are searched one ply deeper.
-NO_MOVE, TABLE_MOVE, EVERY_MOVE = range(3)
 # Bounds of table entries.
 EMPTY, EXACT, LOWER, UPPER = range(4)
 
@@ -110,10 +91,9 @@ class Frames(NamedTuple):
     best, best_move       best score so far and its move (counted over all roles), -1
     first, children, tried   the node's children in the arena: where, how many, how many picked
     child      the current child
-    mode       how it is searched: FULL, SCOUT, REDUCED or VERIFYING
+    is_scouted   1: it is searched with a null window, to be searched again if it fails high
     is_open    1: a score that counts comes from the horizon, so nothing is proven
-    table_move, excluded  the transposition table's move or -1; a move left out or -1
-    extension  which children are searched one ply deeper: NO_MOVE, TABLE_MOVE or EVERY_MOVE
+    table_move the transposition table's move, or -1
     """
 
     place: Ints
@@ -127,11 +107,9 @@ class Frames(NamedTuple):
     children: Ints
     tried: Ints
     child: Ints
-    mode: Ints
+    is_scouted: Ints
     is_open: Ints
     table_move: Ints
-    excluded: Ints
-    extension: Ints
 
 
 class AlphaBetaMemory(NamedTuple):
@@ -148,15 +126,13 @@ class AlphaBetaMemory(NamedTuple):
                               perhaps a bound that suffices) or NO_SCORE, its static score for role 0, its
                               rank, the moves of its mover
     killer                    int64[2*Y]
-    history                   int64[M]
     table_key, table_data     uint64[S*D], uint64[S]; see `ggp.search.alphabeta.kernels.transposition_table`
     weight                    int32[F+1]: static score of each fluent for role 0, and the constant
     known, mixed              states that count as ends because their goals are known; uint64[L], scratch
     formula, degree           the goals as a formula, used with `DISTANCE_WEIGHT`; a row per part, scratch
     network                   a taught network, used with `NETWORK_WEIGHT`
-    wins, other_wins          which children are won at once by role 0, and by role 1, if they move there;
-                              used with `IMMEDIATE_WINS`
-    bounds                    which goals of role 0 children can still end with, used with `GOAL_BOUNDS`
+    wins, other_wins          which children are won at once by role 0, and by role 1, if they move there
+    bounds                    which goals of role 0 children can still end with
     least, most               int32[C]: these bounds as scores for role 0, until a child is made in that place
     """
 
@@ -178,7 +154,6 @@ class AlphaBetaMemory(NamedTuple):
     mobility: Int32Array
     frames: Frames
     killer: Ints
-    history: Ints
     table_key: NDArray[np.uint64]
     table_data: NDArray[np.uint64]
     weight: Int32Array
@@ -227,9 +202,8 @@ def make_memory(
         score=np.zeros(children, np.int32),
         order=np.zeros(children, np.int64),
         mobility=np.zeros(children, np.int32),
-        frames=Frames(*(np.zeros(MOST_PLIES + 2, np.int64) for _ in Frames._fields)),
-        killer=np.full(2 * MOST_PLIES + 4, -1, np.int64),
-        history=np.zeros(max(1, tables.move_count), np.int64),
+        frames=Frames(*(np.zeros(MAX_PLIES + 2, np.int64) for _ in Frames._fields)),
+        killer=np.full(2 * MAX_PLIES + 4, -1, np.int64),
         table_key=np.zeros(slots * code.word_count, np.uint64),
         table_data=np.zeros(slots, np.uint64),
         weight=np.zeros(tables.fluent_count + 1, np.int32),

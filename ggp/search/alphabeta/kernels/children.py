@@ -46,7 +46,7 @@ from ggp.networks.kernels import read_state, value_of
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.distance import TOGETHER, distance_score, set_degrees
-from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, settle_in
+from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, is_used, settle_in
 from ggp.solver.kernels.known_goals import UNKNOWN_GOAL, known_goal
 
 WINNING_SCORE = 10_000
@@ -421,7 +421,7 @@ def make_children(
         _estimate(tables, memory, here, lanes)
         if memory.known.goal.shape[0] > 0:
             _note_known(memory, np.int64(code.word_count), here, lanes)
-        if memory.option[c.IMMEDIATE_WINS]:
+        if is_used(memory.wins) or is_used(memory.other_wins):
             _note_wins(tables, memory, here, lanes)
         if memory.counter[c.ASKING]:
             _note_bounds(memory, here, lanes)

@@ -45,6 +45,12 @@ def side_circuit(tables: LaneTables, words: int) -> SideCircuit:
 
 
 @inlined
+def is_used(side: SideCircuit) -> bool:
+    """Whether the search has this circuit."""
+    return bool(side.fluent.shape[0] > 0)
+
+
+@inlined
 def settle_in(side: SideCircuit, state: Rows) -> None:
     """Settle the circuit in the states of `state`, whose row of fluent f is 1 + f."""
     for i in range(side.fluent.shape[0]):

@@ -22,7 +22,8 @@ from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 class ReferenceSearch:
     """Search of one game; what it remembers persists between searches.
 
-    memory   transposition table, killers, history, and the count of nodes
+    memory    transposition table, killers, history, and the count of nodes
+    windows   searched from the root in the latest search
 
     >>> import ggp
     >>> search = ReferenceSearch(ggp.load("nim", engine="reasoner"))
@@ -91,6 +92,11 @@ class ReferenceSearch:
             if result.is_proven:
                 break
         return replace(result, nodes=memory.nodes, seconds=time.perf_counter() - start)
+
+    def forget(self) -> None:
+        """Empty the table and all statistics."""
+        for each in (self.memory.table, self.memory.killers, self.memory.history):
+            each.clear()
 
     def run(self, position: Position, depth: int, alpha: int, beta: int) -> Node:
         """The finished root of one search with a window. Raises StoppedError."""

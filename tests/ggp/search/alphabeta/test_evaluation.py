@@ -2,7 +2,6 @@
 
 import random
 import time
-from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -16,7 +15,7 @@ from ggp.networks.network import Network
 from ggp.search.alphabeta.evaluation import TRIED, find_estimate
 from ggp.search.alphabeta.learning import feature_scores
 from ggp.search.alphabeta.options import EvaluationOptions
-from ggp.search.alphabeta.search import PLAIN, AlphaBeta, AlphaBetaError, Estimate
+from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate
 from ggp.search.alphabeta.self_play import compare, play_games
 
 
@@ -51,11 +50,17 @@ def test_no_games_are_played_once_the_deadline_has_passed():
     assert compare(game, (search, search), (9, 9), 4, **late) == (0.5, 0)
 
 
+class Forgetful(AlphaBeta):
+    """Remembers nothing from search to search, so that who moves is all that matters."""
+
+    def search(self, state, **limits):
+        self.forget()
+        return super().search(state, **limits)
+
+
 def test_comparison_is_fair_and_finds_the_stronger():
-    game = load("connectfour_4x4", "lanes")
-    # Nothing is remembered from search to search, so that who moves is all that matters.
-    forgetful = replace(PLAIN, iterative_deepening=True, static_order=True)
-    search = AlphaBeta(game, forgetful, Estimate(mobility_weight=0), mebibytes=1)
+    game = load("breakthrough_small", "lanes")
+    search = Forgetful(game, Estimate(mobility_weight=0), mebibytes=1)
     share, played = compare(game, (search, search), (50, 50), 8, rng=random.Random(1))
     assert (share, played) == (0.5, 8)
     share, _ = compare(game, (search, search), (400, 2), 24, rng=random.Random(2))
@@ -162,7 +167,7 @@ def plain_network(game):
 def test_a_network_scores_the_horizon_as_its_twin_does():
     game, _ = searcher("breakthrough_small")
     network = plain_network(game)
-    search = AlphaBeta(game, PLAIN, Estimate(goal_weight=0, mobility_weight=0, network=network), mebibytes=1)
+    search = AlphaBeta(game, Estimate(goal_weight=0, mobility_weight=0, network=network), mebibytes=1)
     result = search.search(game.initial_state(), depth=1)
     states = [game.unpack(state) for state in game.successors(game.initial_state()).states]
     values, _ = network.evaluate(np.stack(states))

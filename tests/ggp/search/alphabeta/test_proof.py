@@ -9,8 +9,7 @@ import pytest
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.search.alphabeta.kernels.arrays import STORED, UNLIMITED
-from ggp.search.alphabeta.proof import NO_EVALUATION, PROVING, ProofSearch, StraightProof, straight_search
-from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.alphabeta.proof import ProofSearch, StraightProof, deepening_search, straight_search
 from ggp.solver import solve
 
 PLENTY = 10_000_000
@@ -36,10 +35,6 @@ def some_states(name, step):
     ]
 
 
-def proving_search(game):
-    return AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=2, words=1)
-
-
 def mover(game, state):
     return next(r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1)
 
@@ -47,10 +42,10 @@ def mover(game, state):
 @pytest.mark.parametrize(("name", "nodes"), [("tictactoe", 1), ("hex_3x3", 7), ("othello_4x4", 50)])
 def test_proof_in_slices_is_the_proof_in_one_go(name, nodes):
     game = solved(name).game
-    whole = ProofSearch(proving_search(game), game.initial_state())
+    whole = ProofSearch(deepening_search(game, mebibytes=2), game.initial_state())
     while not whole.is_over:
         whole.advance(PLENTY)
-    sliced = ProofSearch(proving_search(game), game.initial_state())
+    sliced = ProofSearch(deepening_search(game, mebibytes=2), game.initial_state())
     slices = 0
     while not sliced.is_over:
         before = sliced.nodes
@@ -70,7 +65,7 @@ def test_proof_has_the_value_and_keeps_it_and_wins_fast_and_loses_slowly(name, s
     game = solution.game
     outcomes = set()
     for state in some_states(name, step):
-        proof = ProofSearch(proving_search(game), state)
+        proof = ProofSearch(deepening_search(game, mebibytes=2), state)
         while not proof.is_over:
             proof.advance(PLENTY)
         goal, move = proof.proven.goal, proof.proven.move
@@ -97,7 +92,7 @@ def test_proven_goals_of_root_moves_are_their_values(name):
     game = solution.game
     found = 0
     for state in some_states(name, 5478 // 40 if name == "tictactoe" else 161_029 // 40):
-        proof = ProofSearch(proving_search(game), state)
+        proof = ProofSearch(deepening_search(game, mebibytes=2), state)
         for _ in range(4):
             proof.advance(200)
         legal = [game.legal_moves(state, role) for role in game.roles]
@@ -111,7 +106,7 @@ def test_proven_goals_of_root_moves_are_their_values(name):
 
 def test_table_can_be_replaced_while_a_proof_is_under_way():
     game = solved("tictactoe").game
-    search = proving_search(game)
+    search = deepening_search(game, mebibytes=2)
     proof = ProofSearch(search, game.initial_state())
     for _ in range(20):
         proof.advance(100)
@@ -214,10 +209,10 @@ def test_a_straight_proof_that_is_stuck_asks_for_more_and_more():
 def test_a_slice_of_few_passes_ends_with_the_node_that_uses_them_up():
     """What takes time are passes of lanes, not nodes: the table answers thousands of these in no time."""
     game = load("connectfour", "lanes")
-    search = AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=4, words=1)
+    search = deepening_search(game, mebibytes=4)
     search.put_root(game.initial_state())
     whole = search.advance(6, PLENTY)
-    sliced = AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=4, words=1)
+    sliced = deepening_search(game, mebibytes=4)
     sliced.put_root(game.initial_state())
     score, nodes = None, 0
     while score is None:
@@ -232,7 +227,7 @@ def test_a_slice_of_few_passes_ends_with_the_node_that_uses_them_up():
 def test_a_search_that_is_interrupted_in_the_midst_of_a_node_resumes_there():
     """A node of hex has more moves than lanes, and a stop is looked at between two passes of them."""
     game = load("hex_11x11", "lanes")
-    search = AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=4, words=1)
+    search = deepening_search(game, mebibytes=4)
     search.put_root(game.initial_state())
     whole = search.advance(2, PLENTY)
     search.forget()
@@ -255,7 +250,7 @@ def test_a_search_that_is_interrupted_in_the_midst_of_a_node_resumes_there():
 
 def test_a_table_that_is_not_replaced_in_time_stays():
     game = load("connectfour", "lanes")
-    search = AlphaBeta(game, PROVING, NO_EVALUATION, mebibytes=1, words=1)
+    search = deepening_search(game, mebibytes=1)
     search.put_root(game.initial_state())
     search.advance(UNLIMITED, 3000)
     slots, fill, asked = search.table_slots, search.table_fill, itertools.count(1)
