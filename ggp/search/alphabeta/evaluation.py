@@ -148,7 +148,7 @@ def _best_of(
         return guess
     nodes = dict.fromkeys(names, NODES)
     if is_timed:
-        speeds = {name: search_speed(game, search, left / 40) for name, search in searches.items()}
+        speeds = {name: search_speed(search, left / 40) for name, search in searches.items()}
         quick = max(speeds.values())
         most = min(NODES, quick * left / (len(names) * SEARCHES))
         if most < LEAST_NODES:
@@ -161,7 +161,7 @@ def _best_of(
         until = now + (deadline - now) / (len(names) - place)
         pair = searches[name], searches[best]
         limits = nodes[name], nodes[best]
-        share, played = compare(game, pair, limits, _COMPARED, rng=rng, deadline=until)
+        share, played = compare(pair, limits, _COMPARED, rng=rng, deadline=until)
         _logger.info(
             "%s: %s scores %.0f %% against %s in %d games", game.name, name, 100 * share, best, played
         )

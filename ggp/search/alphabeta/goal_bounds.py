@@ -21,7 +21,7 @@ from ggp.lanes.layout import LaneTables, arrange
 from ggp.search.alphabeta.latches import Latches, latches_of_goals
 from ggp.search.decisive.kept_circuits import with_goals
 
-LARGEST = 4_000
+MAX_INPUTS = 4_000
 """Inputs of all gates at most: beyond that, one settling costs about as much as the game's own circuit."""
 NO_SUM = -1
 
@@ -47,10 +47,10 @@ def goal_bounds(game: CompiledGame) -> GoalBounds | None:
     circuit = replace(circuit, gates=as_tuples(circuit.gates))  # once: there may be many
     cone = _cone(circuit, [goal.literal for goal in circuit.goals if goal.role == 0])
     gates = as_tuples(circuit.gates)
-    if sum(len(gates[node - circuit.gate0]) for node in cone if node >= circuit.gate0) > LARGEST // 2:
+    if sum(len(gates[node - circuit.gate0]) for node in cone if node >= circuit.gate0) > MAX_INPUTS // 2:
         return None
     made = bounds_circuit(circuit, latches_of_goals(game))
-    if all(goal.literal == TRUE_LITERAL for goal in made.goals) or made.literal_count > LARGEST:
+    if all(goal.literal == TRUE_LITERAL for goal in made.goals) or made.literal_count > MAX_INPUTS:
         return None
     return GoalBounds(arrange(tabulate(made)), goal_sum)
 

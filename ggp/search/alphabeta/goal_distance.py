@@ -32,8 +32,8 @@ from ggp.search.alphabeta.latches import find_latches, latches_of_goals
 NEAR = 0.3
 """Degree of what is one step away; k steps away it is the k-th power."""
 
-MOST_STEPS = 30
-MOST_INPUTS = 30_000
+MAX_STEPS = 30
+MAX_INPUTS = 30_000
 """Inputs of all gates of a formula; a larger one would cost more than searching."""
 
 
@@ -42,7 +42,7 @@ def goal_formula(
     features: Features | None,
     deadline: float = math.inf,
     *,
-    most_inputs: int = MOST_INPUTS,
+    most_inputs: int = MAX_INPUTS,
 ) -> GoalFormula | None:
     """The formula of the roles' greatest goals; None if one is constant or the formula too large.
 
@@ -149,7 +149,7 @@ class _Ways:
         cell = int(self.features.cell_of[fluent])
         found: list[tuple[int, float]] = []
         seen, front = {cell}, {cell}
-        for steps in range(1, MOST_STEPS + 1):
+        for steps in range(1, MAX_STEPS + 1):
             front = {c for f in front for c in self.before.get((owner, f), ())} - seen
             seen |= front
             for source in sorted(front):
@@ -163,6 +163,3 @@ class _Ways:
 
 def _offsets(parts: Sequence[Sequence[object]]) -> NDArray[np.int32]:
     return np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int32)
-
-
-__all__ = ["NEAR", "goal_formula"]

@@ -20,8 +20,8 @@ from ggp.engines.compiled import CompiledGame
 from ggp.engines.once_per_game import once_per_game
 from ggp.features.possibilities import Question, possible
 
-MOST_QUESTIONS = 200_000
-MOST_WORK = 100_000_000
+MAX_QUESTIONS = 200_000
+MAX_WORK = 100_000_000
 """Questions times inputs of the game's circuit, at most: about a third of a second."""
 _TOGETHER = 2048
 
@@ -45,7 +45,7 @@ def find_latches(
     fluents: Sequence[int],
     deadline: float = math.inf,
     *,
-    most_questions: int = MOST_QUESTIONS,
+    most_questions: int = MAX_QUESTIONS,
 ) -> Latches:
     """The latches of a game, with blockers for `fluents`.
 
@@ -65,9 +65,9 @@ def find_latches(
 def latches_of_goals(game: CompiledGame) -> Latches:
     """The latches of a game, with blockers for the fluents that goals depend on; found once.
 
-    Questions about blockers are limited by MOST_WORK.
+    Questions about blockers are limited by MAX_WORK.
     """
-    most = min(MOST_QUESTIONS, MOST_WORK // max(1, len(game.tables.input)))
+    most = min(MAX_QUESTIONS, MAX_WORK // max(1, len(game.tables.input)))
     return find_latches(game, _fluents_of_goals(game.tables), most_questions=most)
 
 
@@ -124,6 +124,3 @@ def _blockers(
         if not can:
             blockers.setdefault(f, []).append(g)
     return blockers
-
-
-__all__ = ["Latches", "find_latches", "latches_of_goals"]

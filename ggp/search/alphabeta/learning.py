@@ -62,7 +62,7 @@ _DAMPING = 0.5
 _SPREAD = 20 * SCALE
 """The distance from even within which nine tenths of the states are scored, once learning is over."""
 
-_MOST_SPREAD = 100.0
+_MAX_SPREAD = 100.0
 _SPREAD_GAMES = 16
 _RECENT = 1024
 """Games to which the weights are fitted in the end: the last ones, in which the evaluation played best."""
@@ -118,18 +118,15 @@ class SelfPlayLearner:
         self.game, self.images, self.options, self.deadline = game, images, options, deadline
         has_board = features is not None and any(piece.owner != NOTHING for piece in features.pieces)
         self.features = features if has_board else None
-        self.kind = self._kind(options.kind)
+        self.kind = options.kind
+        if self.features is None:
+            self.kind = FACTS
+        elif options.kind == AUTO:
+            self.kind = PIECES if has_kinds(game, self.features) else FACTS
         self.scores: NDArray[np.int32] | None = None
         self.recent: deque[PlayedGame] = deque(maxlen=remembered)
         self.curve: list[tuple[int, float]] = []
         self._rng = random.Random(options.seed)
-
-    def _kind(self, asked: str) -> str:
-        if self.features is None:
-            return FACTS
-        if asked != AUTO:
-            return asked
-        return PIECES if has_kinds(self.game, self.features) else FACTS
 
     def run(self, report: Callable[[int, float], None] | None = None) -> bool:
         """Learn until the games are played or the deadline has passed; return whether anything was learned.
@@ -190,7 +187,7 @@ class SelfPlayLearner:
             return self.scores
         values = np.concatenate([played.states for played in games]) @ self.scores[:-1] + self.scores[-1]
         usual = float(np.quantile(np.abs(values), 0.9))
-        factor = min(_MOST_SPREAD, _SPREAD / usual) if usual > 0 else 1.0
+        factor = min(_MAX_SPREAD, _SPREAD / usual) if usual > 0 else 1.0
         spread: NDArray[np.int32] = np.rint(factor * self.scores).astype(np.int32)
         return spread
 
@@ -217,21 +214,15 @@ class SelfPlayLearner:
     def _play(
         self, search: AlphaBeta, count: int, depth: int, nodes: int, exploration: float
     ) -> list[PlayedGame]:
+        limits = {"depth": depth, "node_limit": nodes}
         return play_games(
-            self.game,
-            search,
-            count,
-            depth=depth,
-            node_limit=nodes,
-            exploration=exploration,
-            rng=self._rng,
-            deadline=self.deadline,
+            search, count, **limits, exploration=exploration, rng=self._rng, deadline=self.deadline
         )
 
     def _nodes(self, search: AlphaBeta) -> int:
         """Nodes per search such that very many searches fit into the time there is."""
         left = self.deadline - time.monotonic()
-        speed = search_speed(self.game, search, left / 20)
+        speed = search_speed(search, left / 20)
         return round(min(NODES, speed * left / SEARCHES))
 
 
@@ -300,18 +291,17 @@ def feature_scores(
 
 def has_kinds(game: CompiledGame, features: Features | None) -> bool:
     """Whether a role has several kinds of pieces."""
-    if features is None:
-        return False
-    return any(len(features.pieces_of(role)) > 1 for role in range(len(game.roles)))
+    roles = range(len(game.roles))
+    return features is not None and any(len(features.pieces_of(role)) > 1 for role in roles)
 
 
-def search_speed(game: CompiledGame, search: AlphaBeta, seconds: float) -> float:
-    """Nodes per second, the best of three short searches that take at most so long together."""
+def search_speed(search: AlphaBeta, seconds: float) -> float:
+    """Nodes per second: the best of three searches that take `seconds` together at most."""
     best = 0.0
     for _ in range(3):
         search.forget()
         end = time.monotonic() + seconds / 3
         deadline = None if math.isinf(end) else end
-        result = search.search(game.initial_state(), node_limit=NODES, deadline=deadline)
+        result = search.search(search.game.initial_state(), node_limit=NODES, deadline=deadline)
         best = max(best, result.nodes / max(result.seconds, 1e-6))
     return best

@@ -21,9 +21,20 @@ from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, AlphaBetaMemory, make_memory
 from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import side_circuit
-from ggp.search.alphabeta.table_size import slot_count
 
+DEFAULT_MEBIBYTES = 256
+_LEAST_SLOTS = 1 << 10
 _SAMPLED_STATES = 40
+
+
+def slot_count(mebibytes: int, words: int) -> int:
+    """The number of slots of a transposition table, a power of two, for keys of `words` 64-bit words.
+
+    >>> slot_count(1, 1)
+    65536
+    """
+    fitting = (mebibytes << 20) // (8 * words + 8)
+    return max(_LEAST_SLOTS, 1 << max(0, fitting.bit_length() - 1))
 
 
 def allocate_memory(

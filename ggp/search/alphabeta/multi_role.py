@@ -27,7 +27,7 @@ Evaluation: TypeAlias = Callable[[Game[Any], Any], Values]
 """From a nonterminal state to an estimate of every role's goal."""
 
 LOWEST, GREATEST_GOAL = 0.0, 100.0
-MOST_DEPTH = 200
+MAX_DEPTH = 200
 _CLOCK_NODES = 16
 
 
@@ -108,7 +108,7 @@ class MultiRoleSearch:
         legal = self.game.legal_moves(state, self.role)
         best, worth = legal[0], self._highest / 2
         self.deadline, self.node_limit, self.nodes = deadline, node_limit, 0
-        for limit in range(1, (depth or MOST_DEPTH) + 1):
+        for limit in range(1, (depth or MAX_DEPTH) + 1):
             self.is_cut = False
             try:
                 rated = [(self._after(state, move, limit), move) for move in legal]
@@ -120,7 +120,7 @@ class MultiRoleSearch:
                 break
         return best, worth
 
-    def value(self, state: Hashable, depth: int = MOST_DEPTH) -> Values:
+    def value(self, state: Hashable, depth: int = MAX_DEPTH) -> Values:
         """The value of a state, `depth` joint moves deep.
 
         With "paranoid" it stands at the role's own place: the goal it can secure, or the coalition's sum.

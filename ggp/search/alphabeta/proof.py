@@ -7,7 +7,7 @@ knows of lines that reach a position later.
 
 `StraightProof` has no horizon: it searches to the end at once, moves in the order of the goal distance alone.
 If every line ends before long, as on a board that fills up, it needs a quarter of the positions or fewer; if
-one side can keep the game going, it gets lost. How far it has come says which of the two is the case.
+one side can keep the game going, it gets lost. How far it has come shows which of the two is the case.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.alphabeta.symmetry import identity_image
 
 NO_EVALUATION = Estimate(goal_weight=0, mobility_weight=0)
-MOST_ORDER_INPUTS = 1500
+MAX_ORDER_INPUTS = 1500
 """Inputs of the gates of a goal formula at most: of larger ones the degrees cost more than they save."""
 FIRST_FORECAST = 200
 """Positions from which on the progress of a straight proof is believed."""
@@ -52,21 +52,25 @@ class Proven:
 
 
 class ProofSearch:
-    """The search for the proven value of one state.
+    """The search for the proven value of one state, deeper and deeper.
 
-    state    the root
-    depth    of the current iteration, in plies
-    sizes    positions expanded by each finished iteration
+    state       the root
+    depth       of the current iteration, in plies
+    sizes       positions expanded by each finished iteration
+    proven      the proof, if there is one
+    unrefuted   the best move of the latest finished iteration in which it did not lose
+    is_over     whether there is a proof, or the game is too long for one
     """
 
     def __init__(self, search: AlphaBeta, state: PackedState) -> None:
-        """`search` is the game's, and nobody else uses it meanwhile; `state` is not terminal."""
+        """`search` is the game's, used by this proof alone meanwhile; `state` is not terminal."""
         self._search = search
         self.state = state
         self.depth = 1
         self.sizes: list[int] = []
         self.proven: Proven | None = None
-        self._unrefuted: Move | None = None
+        self.unrefuted: Move | None = None
+        self.is_over = False
         self._before = 0
         search.put_root(state)
 
@@ -75,90 +79,53 @@ class ProofSearch:
         """Positions expanded so far."""
         return self._search.nodes
 
-    @property
-    def is_over(self) -> bool:
-        """Whether there is a proof, or the game is too long for one."""
-        return self.proven is not None or self.depth > MAX_PLIES
-
     def advance(self, nodes: int, passes: int | None = None) -> bool:
-        """Expand about `nodes` more positions; whether an iteration or the search ended.
+        """Expand about `nodes` more positions; return whether an iteration or the search ended.
 
         passes   of lanes, at most; see `AlphaBeta.advance`
-
         Raises AlphaBetaError if the game turns out to be of another kind.
         """
         if self.is_over:
             return True
-        score = self._search.advance(self.depth, nodes, passes)
+        search = self._search
+        score = search.advance(self.depth, nodes, passes)
         if score is None:
             return False
-        if self._search.is_proven:
-            self.proven = self._proof(score)
+        if search.is_proven:
+            move = self.unrefuted if score <= search.window[0] else search.best_move
+            self.proven = Proven(search.goal_of(score), move)
         else:
-            self._unrefuted = self._search.best_move
+            self.unrefuted = search.best_move
         self.sizes.append(self.nodes - self._before)
         self._before = self.nodes
         self.depth += 1
+        self.is_over = self.proven is not None or self.depth > MAX_PLIES
         return True
-
-    @property
-    def unrefuted(self) -> Move | None:
-        """The best move of the latest finished iteration in which it did not lose."""
-        return self._unrefuted
 
     def proven_goals(self) -> dict[Move, int]:
         """Move of the role that chooses → goal of the first role that is proven behind it."""
         return self._search.proven_goals()
 
-    def _proof(self, score: int) -> Proven:
-        lowest = self._search.window[0]
-        move = self._unrefuted if score <= lowest else self._search.best_move
-        return Proven(self._search.goal_of(score), move)
 
+class StraightProof(ProofSearch):
+    """The search for the proven value of one state without a horizon: one iteration.
 
-class StraightProof:
-    """The search for the proven value of one state without a horizon.
-
-    state    the root
-    proven   the value; its move is None if every move gives the worst goal
+    The proof's move is None if every move gives the worst goal.
     """
 
     def __init__(self, search: AlphaBeta, state: PackedState) -> None:
-        """`search` is the game's, and nobody else uses it meanwhile; `state` is not terminal."""
-        self._search = search
-        self.state = state
-        self.proven: Proven | None = None
-        self._is_at_end = False
+        super().__init__(search, state)
+        self.depth = UNLIMITED
         self._left = 1.0
         self._gained_left, self._gained_at = 1.0, 0
-        search.put_root(state)
-
-    @property
-    def nodes(self) -> int:
-        """Positions expanded so far."""
-        return self._search.nodes
-
-    @property
-    def is_over(self) -> bool:
-        """Whether there is a proof, or the game is too long for one."""
-        return self._is_at_end
 
     def advance(self, nodes: int, passes: int | None = None) -> bool:
-        """Expand about `nodes` more positions; whether the search ended. passes: as in `ProofSearch`.
-
-        Raises AlphaBetaError if the game turns out to be of another kind.
-        """
-        if self._is_at_end:
-            return True
-        score = self._search.advance(UNLIMITED, nodes, passes)
-        if score is None:
-            self._note_gain()
-            return False
-        self._is_at_end = True
-        if self._search.is_proven:
-            move = None if score <= self._search.window[0] else self._search.best_move
-            self.proven = Proven(self._search.goal_of(score), move)
-        return True
+        is_finished = super().advance(nodes, passes)
+        if not is_finished:
+            self._left = 1.0 - self.progress
+            if self._left < (1.0 - _LEAST_GAIN) * self._gained_left:
+                self._gained_left, self._gained_at = self._left, self.nodes
+        return is_finished
 
     @property
     def progress(self) -> float:
@@ -191,19 +158,10 @@ class StraightProof:
             return inf
         return max(self.nodes * self._left / done, STUCK * (self.nodes - self._gained_at))
 
-    def proven_goals(self) -> dict[Move, int]:
-        """Move of the role that chooses → goal of the first role that is proven behind it."""
-        return self._search.proven_goals()
-
-    def _note_gain(self) -> None:
-        self._left = 1.0 - self.progress
-        if self._left < (1.0 - _LEAST_GAIN) * self._gained_left:
-            self._gained_left, self._gained_at = self._left, self.nodes
-
 
 @once_per_game
 def _order_formula(game: CompiledGame) -> GoalFormula | None:
-    return goal_formula(game, None, most_inputs=MOST_ORDER_INPUTS)
+    return goal_formula(game, None, most_inputs=MAX_ORDER_INPUTS)
 
 
 def deepening_search(game: CompiledGame, *, mebibytes: int) -> AlphaBeta:

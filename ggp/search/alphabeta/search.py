@@ -27,7 +27,9 @@ from ggp.search.alphabeta.kernels.arrays import INFINITE, MAX_PLIES
 from ggp.search.alphabeta.kernels.search import probe_children, search_tree
 from ggp.search.alphabeta.kernels.transposition_table import copy_entries
 from ggp.search.alphabeta.memory import (
+    DEFAULT_MEBIBYTES,
     allocate_memory,
+    slot_count,
     with_estimate,
     with_goal_bounds,
     with_immediate_wins,
@@ -35,6 +37,7 @@ from ggp.search.alphabeta.memory import (
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.alphabeta.symmetry import fluent_symmetries
 from ggp.search.alphabeta.table_size import DEFAULT_MEBIBYTES, slot_count
+from ggp.search.decisive.decisive_moves import WINNING_GOAL
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.search.decisive.watched_ends import WINNING_GOAL
 from ggp.solver.kernels.known_goals import KnownGoals

@@ -14,7 +14,6 @@ import numpy as np
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.features.learning import PlayedGame
-from ggp.game import Move
 from ggp.search.alphabeta.search import AlphaBeta
 
 LONGEST = 300
@@ -23,12 +22,11 @@ LONGEST = 300
 _ATTEMPTS = 4
 """Games begun for each one wanted, since games that are too long are given up."""
 
-MOST_OPENING = 8
+MAX_OPENING = 8
 """Random joint moves at the beginning of a game, at most."""
 
 
 def play_games(
-    game: CompiledGame,
     search: AlphaBeta,
     count: int,
     *,
@@ -44,6 +42,7 @@ def play_games(
     deadline      time.monotonic() seconds; games that are complete by then are returned
     Raises AlphaBetaError if the game turns out to be of another kind.
     """
+    game = search.game
     played: list[PlayedGame] = []
     for _ in range(_ATTEMPTS * count):
         if len(played) == count:
@@ -53,7 +52,8 @@ def play_games(
         while not game.is_terminal(state) and len(states) <= LONGEST:
             if time.monotonic() > deadline:
                 return played
-            state = _step(game, search, state, depth, node_limit, exploration, rng)
+            is_random = rng.random() < exploration
+            state = _after_move(search, state, rng, None if is_random else node_limit, depth)
             states.append(game.unpack(state))
         if game.is_terminal(state) and len(states) > 1:
             goals = [float(game.goal(state, role)) for role in game.roles]
@@ -62,7 +62,6 @@ def play_games(
 
 
 def compare(
-    game: CompiledGame,
     searches: Sequence[AlphaBeta],
     node_limits: Sequence[int],
     count: int,
@@ -74,6 +73,7 @@ def compare(
 
     Raises AlphaBetaError if the game turns out to be of another kind.
     """
+    game = searches[0].game
     points = [0.0, 0.0]
     played = 0
     while played < count:
@@ -83,9 +83,8 @@ def compare(
             while not game.is_terminal(state) and length < LONGEST:
                 if time.monotonic() > deadline:
                     return _share(points), played
-                seat = _mover(game, state)
-                place = first ^ seat
-                state = _step(game, searches[place], state, None, node_limits[place], 0.0, rng)
+                place = first ^ (_mover(game, state) or 0)
+                state = _after_move(searches[place], state, rng, node_limits[place])
                 length += 1
             for seat, role in enumerate(game.roles):
                 points[first ^ seat] += game.goal(state, role) if game.is_terminal(state) else 50
@@ -96,7 +95,7 @@ def compare(
 def random_opening(game: CompiledGame, rng: random.Random) -> PackedState:
     """A nonterminal state some random joint moves from the start."""
     state = game.initial_state()
-    for _ in range(rng.randrange(MOST_OPENING)):
+    for _ in range(rng.randrange(MAX_OPENING)):
         joint = tuple(rng.choice(game.legal_moves(state, role)) for role in game.roles)
         following = game.next_state(state, joint)
         if game.is_terminal(following):
@@ -105,28 +104,28 @@ def random_opening(game: CompiledGame, rng: random.Random) -> PackedState:
     return state
 
 
-def _mover(game: CompiledGame, state: PackedState) -> int:
-    return next((r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1), 0)
+def _mover(game: CompiledGame, state: PackedState) -> int | None:
+    """The role that chooses; None if no role does."""
+    return next((r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1), None)
 
 
-def _step(
-    game: CompiledGame,
+def _after_move(
     search: AlphaBeta,
     state: PackedState,
-    depth: int | None,
-    node_limit: int,
-    exploration: float,
     rng: random.Random,
+    node_limit: int | None,
+    depth: int | None = None,
 ) -> PackedState:
-    """The state after the best joint move that a short search finds, or a random one."""
-    legal = [game.legal_moves(state, role) for role in game.roles]
-    mover = next((r for r, moves in enumerate(legal) if len(moves) > 1), None)
-    joint: list[Move] = [moves[0] for moves in legal]
+    """The state after the best joint move of a short search; after a random one without a node limit."""
+    game = search.game
+    joint = [game.legal_moves(state, role)[0] for role in game.roles]
+    mover = _mover(game, state)
     if mover is not None:
+        legal = game.legal_moves(state, game.roles[mover])
         move = None
-        if not exploration or rng.random() >= exploration:
+        if node_limit is not None:
             move = search.search(state, depth=depth, node_limit=node_limit).move
-        joint[mover] = move if move in legal[mover] and move is not None else rng.choice(legal[mover])
+        joint[mover] = move if move is not None and move in legal else rng.choice(legal)
     return game.next_state(state, tuple(joint))
 
 

@@ -103,6 +103,7 @@ def _put_leaf(formula: GoalFormula, value: Rows, part: Rows, leaf: Index, first:
     blocked = np.uint64(0)
     for j in range(formula.first_blocker[leaf], formula.first_blocker[leaf + 1]):
         blocked |= _bits_of(value, np.int64(1 + formula.blocker[j]), first)
+    # Lanes where the leaf holds get 1, blocked ones 0, others the degree of the nearest source that holds.
     degrees = fill_float(part, formula.away[leaf])
     left = ~holds & ~blocked & _ALL_TOGETHER
     for j in range(formula.first_source[leaf], formula.first_source[leaf + 1]):
@@ -160,6 +161,3 @@ def distance_score(formula: GoalFormula, part: Rows, k: Index) -> Index:
     else:
         share = 0.0
     return np.int64(math.floor(10000.0 * share + 0.5))
-
-
-__all__ = ["GoalFormula", "distance_score", "no_formula", "set_degrees"]

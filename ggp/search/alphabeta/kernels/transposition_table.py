@@ -88,6 +88,8 @@ def store_entry(memory: AlphaBetaMemory, place: Index, words: Index, data: np.ui
     home = np.int64(hash_of(memory.key, place * words, words) & slots)
     slot = home & ~np.int64(1)
     other = slot | 1
+    # `slot` becomes the one to write: that of the position's older entry, else the first unless it is deeper.
+    # What is displaced from the first moves to the second.
     if memory.table_data[other] != _EMPTY_DATA and _is_at(memory, other, place, words):
         slot = other
     elif memory.table_data[slot] != _EMPTY_DATA and not _is_at(memory, slot, place, words):
@@ -122,6 +124,7 @@ def copy_entries(old_key: Words, old_data: Words, key: Words, data: Words, words
             prefetch(key, place * words)
         if old_data[old] == _EMPTY_DATA:
             continue
+        # Two entries of one old pair fill the new one; a third, if the table shrinks, replaces the second.
         slot = np.int64(hash_of(old_key, old * words, words) & slots) & ~np.int64(1)
         if data[slot] != _EMPTY_DATA:
             slot |= 1

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from ggp.search.alphabeta.reference.bounds import (
-    answer_from_table,
-    cut_off_by_goals,
-    cut_off_by_table,
-    store,
-)
+from ggp.search.alphabeta.reference import bounds, ordering, selective
 from ggp.search.alphabeta.reference.events import EventKind
 from ggp.search.alphabeta.reference.node import INFINITE, MAX_PLIES, Memory, Node
-from ggp.search.alphabeta.reference.ordering import next_child, rank_children, reward_cutoff
 from ggp.search.alphabeta.reference.position import Position, signed
-from ggp.search.alphabeta.reference.selective import (
-    REDUCTION,
-    extend_forced,
-    extension,
-    is_pruned,
-    is_reduced,
-    needs_singular_test,
-    singular_test,
-)
 
 
 def negamax(memory: Memory, node: Node) -> None:
@@ -37,18 +22,18 @@ def negamax(memory: Memory, node: Node) -> None:
     value of the game. Source: Knuth and Moore (1975). Raises StoppedError and AlphaBetaError.
     """
     memory.visit(node)
-    if memory.refinements.transpositions and answer_from_table(memory, node):
+    if memory.refinements.transpositions and bounds.answer_from_table(memory, node):
         return
-    node.children = memory.children_of(node.position)
+    node.children = memory.children_of(node)
     if not is_cut_off(memory, node):
-        rank_children(memory, node)
-        extend_forced(memory, node)
-        if needs_singular_test(memory, node):
-            test = singular_test(memory, node)
+        ordering.rank_children(memory, node)
+        selective.extend_forced(memory, node)
+        if selective.needs_singular_test(memory, node):
+            test = selective.singular_test(memory, node)
             negamax(memory, test)
             node.extends = "table" if test.best < test.beta else ""
         search_children(memory, node)
-    store(memory, node)
+    bounds.store(memory, node)
     memory.show(EventKind.LEAVE, node, score=node.best)
 
 
@@ -57,18 +42,16 @@ def is_cut_off(memory: Memory, node: Node) -> bool:
     use = memory.refinements
     if node.ply == 0:
         return False
-    if use.goal_bounds and memory.knowledge.goal_range is not None and cut_off_by_goals(memory, node):
+    if use.goal_bounds and memory.knowledge.goal_range is not None and bounds.cut_off_by_goals(memory, node):
         return True
-    return use.enhanced_cutoffs and use.transpositions and cut_off_by_table(memory, node)
+    return use.enhanced_cutoffs and use.transpositions and bounds.cut_off_by_table(memory, node)
 
 
 def search_children(memory: Memory, node: Node) -> None:
     """Score the children in order until one reaches beta."""
     mover = node.position.mover
-    while (child := next_child(memory, node)) is not None:
-        if node.is_excluded(child):
-            continue
-        left = node.depth - 1 + extension(memory, node, child)
+    while (child := ordering.next_child(memory, node)) is not None:
+        left = node.depth - 1 + selective.extension(memory, node, child)
         if child.end is not None:
             score, is_open = signed(child.end, mover), False
             memory.show(EventKind.LEAF, node, child, score)
@@ -77,7 +60,7 @@ def search_children(memory: Memory, node: Node) -> None:
             static = estimate.null_score if estimate.is_for_order else child.score
             score, is_open = signed(static, mover), True
             memory.show(EventKind.LEAF, node, child, score)
-        elif is_pruned(memory, node):
+        elif selective.is_pruned(memory, node):
             node.is_open = True
             memory.show(EventKind.PRUNED, node, child)
             return
@@ -100,7 +83,7 @@ def take_score(memory: Memory, node: Node, child: Position, score: int, *, is_op
         return False
     node.is_open = is_open
     memory.show(EventKind.CUTOFF, node, child, score)
-    reward_cutoff(memory, node, child.choice)
+    ordering.reward_cutoff(memory, node, child.choice)
     return True
 
 
@@ -112,10 +95,10 @@ def search_child(memory: Memory, node: Node, child: Position, left: int) -> tupl
     reaches beta. Source: Marsland and Campbell (1982); Reinefeld (1983).
     """
     alpha, beta = node.alpha, node.beta
-    late = is_reduced(memory, node)
+    late = selective.is_reduced(memory, node)
     if late:
         memory.show(EventKind.REDUCTION, node, child)
-        score, is_open = child_score(memory, node, child, left - REDUCTION, alpha + 1)
+        score, is_open = child_score(memory, node, child, left - selective.REDUCTION, alpha + 1)
         if score <= alpha:
             return score, is_open
         memory.show(EventKind.RE_SEARCH, node, child, score)

@@ -14,13 +14,7 @@ from ggp.search.alphabeta.estimate import SCALE, Estimate
 from ggp.search.alphabeta.reference.evaluation import static_score
 from ggp.search.alphabeta.reference.events import Event, EventKind, Listener
 from ggp.search.alphabeta.reference.knowledge import Knowledge
-from ggp.search.alphabeta.reference.position import (
-    Choice,
-    Position,
-    immediate_win,
-    position_of,
-    successors,
-)
+from ggp.search.alphabeta.reference.position import Choice, Position, immediate_win, position_of, successors
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.result import AlphaBetaError
 
@@ -103,11 +97,7 @@ class Node:
 
     def open_children(self) -> list[Position]:
         """The children that still need a search."""
-        return [c for c in self.children if c.end is None and not self.is_excluded(c)]
-
-    def is_excluded(self, child: Position) -> bool:
-        """Whether `child` is left out."""
-        return self.excluded is not None and child.choice == self.excluded
+        return [child for child in self.children if child.end is None]
 
     def decide(self, score: int, choice: Choice | None, *, is_open: bool) -> None:
         """Take a score that suffices for a cutoff as the result."""
@@ -145,22 +135,21 @@ class Memory:
             raise StoppedError
         self.show(EventKind.ENTER, node)
 
-    def show(
-        self, kind: EventKind, node: Node, child: Position | None = None, score: int | None = None
-    ) -> None:
-        """Show an event to the listener."""
+    def show(self, kind: EventKind, node: Node, at: Position | None = None, score: int | None = None) -> None:
+        """Show the listener an event of a node, or of its child `at`."""
         if self.listener is not None:
-            choice = (child or node.position).choice
-            of_node = kind in (EventKind.ENTER, EventKind.TABLE_HIT, EventKind.LEAVE)
-            alpha = node.floor if of_node else node.alpha
+            choice = (at or node.position).choice
             move = None if choice is None else choice.move
-            mover = node.position.mover
-            self.listener(Event(kind, node.ply, node.depth, alpha, node.beta, mover, move, score))
+            alpha = node.floor if at is None else node.alpha
+            event = Event(kind, node.ply, node.depth, alpha, node.beta, node.position.mover, move, score)
+            self.listener(event)
 
-    def children_of(self, position: Position) -> list[Position]:
+    def children_of(self, node: Node) -> list[Position]:
         """The children with their scores, in the order of the rules. Raises AlphaBetaError."""
         children = []
-        for choice, state in successors(self.game, position):
+        for choice, state in successors(self.game, node.position):
+            if choice is not None and choice == node.excluded:
+                continue
             child = position_of(self.game, self.knowledge.canonical(state), choice)
             if child.end is not None:
                 self._check_sum(child.state)

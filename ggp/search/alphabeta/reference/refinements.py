@@ -8,11 +8,15 @@ from typing import Any
 from ggp.search.option_table import TUNING, check_table, number, switch
 
 
-def _switch(name: str, default: bool, help: str) -> Any:
-    return switch(name, default, help, group=TUNING)
+def _on(name: str, help: str) -> Any:
+    return switch(name, True, help, group=TUNING)
 
 
-def _number(name: str, most: int, help: str) -> Any:
+def _off(name: str, help: str) -> Any:
+    return switch(name, False, help, group=TUNING)
+
+
+def _count(name: str, most: int, help: str) -> Any:
     return number(name, 0, help, least=0, most=most, group=TUNING)
 
 
@@ -27,38 +31,24 @@ class Refinements:
     ('late_move_reduction',)
     """
 
-    transpositions: bool = _switch("transpositions", True, "Remember positions.")
-    order_by_table: bool = _switch("order_by_table", True, "Search the remembered best move first.")
-    killers: bool = _switch("killers", True, "Then the two moves that last caused a cutoff at the same ply.")
-    history: bool = _switch("history", False, "Then moves by how often they caused cutoffs.")
-    static_order: bool = _switch("static_order", True, "Order moves by terminal and static scores.")
-    principal_variation: bool = _switch(
-        "principal_variation", True, "Search all moves but the first with a null window first."
-    )
-    iterative_deepening: bool = _switch(
-        "iterative_deepening", True, "Search to depth 1, 2, ... until the value is proven."
-    )
-    symmetries: bool = _switch("symmetries", True, "Let symmetric positions share their table entries.")
-    enhanced_cutoffs: bool = _switch(
-        "enhanced_cutoffs", True, "Look all children up in the table before one is searched."
-    )
-    aspiration: int = _number(
-        "aspiration", 100, "Half width, in goals, of the window around the previous value; 0: no window."
-    )
-    bisection: bool = _switch("bisection", False, "Halve the possible goals by null-window searches.")
-    immediate_wins: bool = _switch("immediate_wins", True, "Do not search children whose mover wins at once.")
-    goal_bounds: bool = _switch("goal_bounds", True, "Do not search children whose goals are settled enough.")
-    late_move_reduction: bool = _switch(
-        "late_move_reduction", False, "Search moves from the fourth on two plies less deep at first."
-    )
-    kept_moves: int = _number("kept_moves", 1_000_000, "Moves of each node to search; 0: all.")
-    singular_extension: bool = _switch(
-        "singular_extension", False, "Search a move much better than all others one ply deeper."
-    )
-    forced_extension: bool = _switch("forced_extension", False, "Search a single move one ply deeper.")
-    quiescence: int = _number(
-        "quiescence", 100, "Search on at the horizon after score changes of at least this many goals; 0: no."
-    )
+    transpositions: bool = _on("transpositions", "Remember positions.")
+    order_by_table: bool = _on("order_by_table", "Search the remembered best move first.")
+    killers: bool = _on("killers", "Then the two moves that last caused cutoffs at the same ply.")
+    history: bool = _off("history", "Then moves by how often they caused cutoffs.")
+    static_order: bool = _on("static_order", "Order moves by certain and static scores.")
+    principal_variation: bool = _on("principal_variation", "Null windows around all moves but the first.")
+    iterative_deepening: bool = _on("iterative_deepening", "Search to depth 1, 2, ... until a proof.")
+    symmetries: bool = _on("symmetries", "Let symmetric positions share their table entries.")
+    enhanced_cutoffs: bool = _on("enhanced_cutoffs", "Look all children up before one is searched.")
+    aspiration: int = _count("aspiration", 100, "Half width of a window around the last value; 0: none.")
+    bisection: bool = _off("bisection", "Halve the possible goals by null-window searches.")
+    immediate_wins: bool = _on("immediate_wins", "Do not search children whose mover wins at once.")
+    goal_bounds: bool = _on("goal_bounds", "Do not search children whose goals are settled enough.")
+    late_move_reduction: bool = _off("late_move_reduction", "Search late moves less deep at first.")
+    kept_moves: int = _count("kept_moves", 1_000_000, "Moves of each node to search; 0: all.")
+    singular_extension: bool = _off("singular_extension", "Search a much better move one ply deeper.")
+    forced_extension: bool = _off("forced_extension", "Search a single move one ply deeper.")
+    quiescence: int = _count("quiescence", 100, "Search on after score changes of so many goals; 0: never.")
 
     def __post_init__(self) -> None:
         check_table(self)

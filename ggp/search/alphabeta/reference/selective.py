@@ -53,7 +53,8 @@ def may_extend(memory: Memory, node: Node) -> bool:
 
 def extend_forced(memory: Memory, node: Node) -> None:
     """Forced extension: a single move is no choice and costs no depth. Source: Slate and Atkin (1977)."""
-    if memory.refinements.forced_extension and len(node.children) == 1 and may_extend(memory, node):
+    is_forced = len(node.children) == 1 and node.excluded is None
+    if memory.refinements.forced_extension and is_forced and may_extend(memory, node):
         node.extends = "all"
 
 

@@ -32,7 +32,7 @@ def found(name, seed=3, **options):
 
 def test_self_play_follows_the_rules():
     game, search = searcher("breakthrough_small")
-    games = play_games(game, search, 4, depth=2, node_limit=50, exploration=0.2, rng=random.Random(0))
+    games = play_games(search, 4, depth=2, node_limit=50, exploration=0.2, rng=random.Random(0))
     assert len(games) == 4
     for played in games:
         states = [game.pack(state) for state in played.states]
@@ -44,10 +44,10 @@ def test_self_play_follows_the_rules():
 
 
 def test_no_games_are_played_once_the_deadline_has_passed():
-    game, search = searcher("breakthrough_small")
+    _, search = searcher("breakthrough_small")
     late = {"rng": random.Random(0), "deadline": 0.0}
-    assert play_games(game, search, 4, depth=1, node_limit=9, exploration=0.0, **late) == []
-    assert compare(game, (search, search), (9, 9), 4, **late) == (0.5, 0)
+    assert play_games(search, 4, depth=1, node_limit=9, exploration=0.0, **late) == []
+    assert compare((search, search), (9, 9), 4, **late) == (0.5, 0)
 
 
 class Forgetful(AlphaBeta):
@@ -61,9 +61,9 @@ class Forgetful(AlphaBeta):
 def test_comparison_is_fair_and_finds_the_stronger():
     game = load("breakthrough_small", "lanes")
     search = Forgetful(game, Estimate(mobility_weight=0), mebibytes=1)
-    share, played = compare(game, (search, search), (50, 50), 8, rng=random.Random(1))
+    share, played = compare((search, search), (50, 50), 8, rng=random.Random(1))
     assert (share, played) == (0.5, 8)
-    share, _ = compare(game, (search, search), (400, 2), 24, rng=random.Random(2))
+    share, _ = compare((search, search), (400, 2), 24, rng=random.Random(2))
     assert share > 0.6
 
 
