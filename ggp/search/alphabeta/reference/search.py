@@ -29,7 +29,7 @@ class ReferenceSearch:
     >>> search = ReferenceSearch(ggp.load("nim", engine="reasoner"))
     >>> result = search.search(search.memory.game.initial_state())
     >>> result.goal, result.is_proven
-    (100.0, True)
+    (0.0, True)
     """
 
     def __init__(
