@@ -75,10 +75,7 @@ def command(
     try:
         for file in present:
             try:
-                for measurement in measure(file):
-                    results.append(measurement.to_dict())
-                    if is_json:
-                        click.echo(json.dumps(results[-1]))
+                _measure(measure(file), results, is_json=is_json)
             except FAILURES as error:
                 _report_failure(file, error, is_json=is_json)
                 code = max(code, UNREADABLE if isinstance(error, OSError) else FAILURE)
@@ -86,6 +83,13 @@ def command(
         if results and not is_json:
             _print_results(results, SEARCH_COLUMNS if policies else ENGINE_COLUMNS)
     sys.exit(code)
+
+
+def _measure(measurements: Iterator[Measurement], results: list[Result], *, is_json: bool) -> None:
+    for measurement in measurements:
+        results.append(measurement.to_dict())
+        if is_json:
+            click.echo(json.dumps(results[-1]))
 
 
 def _is_found(file: str, *, is_json: bool) -> bool:

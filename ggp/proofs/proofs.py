@@ -145,7 +145,7 @@ class ProofLine:
         self._note_promise(length)
 
     def advance(self, nodes: int, passes: int | None = None) -> None:
-        """Expand about `nodes` positions, in so many passes of lanes at most. Raises AlphaBetaError."""
+        """Expand about `nodes` positions, in at most `passes` passes of lanes. Raises AlphaBetaError."""
         if self.proof is None:
             return
         tried = int(self.search.frames.tried[0])

@@ -36,8 +36,6 @@ from ggp.search.alphabeta.memory import (
 )
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.alphabeta.symmetry import fluent_symmetries
-from ggp.search.alphabeta.table_size import DEFAULT_MEBIBYTES, slot_count
-from ggp.search.decisive.decisive_moves import WINNING_GOAL
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.search.decisive.watched_ends import WINNING_GOAL
 from ggp.solver.kernels.known_goals import KnownGoals

@@ -219,7 +219,7 @@ def choose_by_cases(
 def choose_cases(
     tables: LaneTables, value: Rows, cases: FeatureCases, planes: Rows, random: Rows, stuck: Rows
 ) -> None:
-    """`choose_by_cases` in all lanes, for callers outside kernels; as `ggp.lanes.roulette.roulette`."""
+    """`choose_by_cases` in all lanes, for callers outside kernels; as `ggp.lanes.roulette.roulette_moves`."""
     everywhere = fill(value, ALL_ONES)
     store(stuck, 0, choose_by_cases(tables, value, cases, planes, random, everywhere))
 
