@@ -87,6 +87,11 @@ class Companion(Protocol):
 class Advice:
     """A move with the report that explains it.
 
+    >>> import ggp
+    >>> report = ggp.search_state(ggp.load("nim", engine="reasoner"), simulations=50)
+    >>> Advice(report.best_move, report).expectation == report.expectation
+    True
+
     is_final   whether nothing that others could find would change it
     """
 

@@ -26,7 +26,7 @@ def test_the_network_plays_in_every_seat_and_is_scored(game, taught, tmp_path, m
     seats = []
 
     def goals(game, makers, terms):
-        networks = [makers[r]().own.network != "off" for r in range(2)]
+        networks = [makers[r]().options[0].network != "off" for r in range(2)]
         seats.append((networks, terms.seed, terms.play_clock_seconds))
         return [100, 0] if networks[0] else [50, 50]
 

@@ -40,8 +40,9 @@ def strengths(monkeypatch):
         return [100 // len(best) if r in best else 0 for r in range(len(game.roles))]
 
     def strength_of(player):
-        policy, exploration = player.options.policy, player.options.exploration
-        return (player.own.alphabeta == "on") * 100 + (policy == "mast") * 10 + (exploration == 80)
+        own, search = player.options
+        policy, exploration = search.policy, search.exploration
+        return (own.alphabeta == "on") * 100 + (policy == "mast") * 10 + (exploration == 80)
 
     monkeypatch.setattr(tuning_module, "_goals", goals)
     return played
@@ -65,13 +66,13 @@ def test_the_best_candidate_wins_and_the_others_stop_early(strengths):
     assert seen[0] == TuningProgress(1, 5, TunedOptions("mast"), 0, 200)
     # Equal time: a third of the speed, a third of the simulations; the challenger in both seats, one seed.
     (first, terms), (second, other_terms) = strengths[:2]
-    assert [first[0].simulations, first[1].simulations] == [300, 900]
-    assert [second[0].simulations, second[1].simulations] == [900, 300]
-    assert first[0].options.policy == "mast"
+    assert [first[r].options[0].simulations for r in range(2)] == [300, 900]
+    assert [second[r].options[0].simulations for r in range(2)] == [900, 300]
+    assert first[0].options[1].policy == "mast"
     assert terms.seed == other_terms.seed
     # Alpha-beta is compared by the clock, against a tree that proves as it does in a match.
     last, terms = strengths[-1]
-    assert [(player.simulations, player.own.is_proving) for player in last.values()] == [(None, True)] * 2
+    assert [(own.simulations, own.is_proving) for own, _ in (player.options for player in last.values())] == [(None, True)] * 2
     assert (terms.start_clock_seconds, terms.play_clock_seconds) == (4.0, 0.1)
 
 
