@@ -18,6 +18,7 @@ from ggp.players.factory import make_player
 from ggp.solver.work_folder import rules_digest
 from ggp.tournament import tuning as tuning_module
 from ggp.tournament.tuning import TuningProgress, tune
+from tests.ggp.players.asking import tree_of
 
 RATES = {"uniform": 300.0, "mast": 100.0, "rave": 200.0}
 
@@ -72,7 +73,8 @@ def test_the_best_candidate_wins_and_the_others_stop_early(strengths):
     assert terms.seed == other_terms.seed
     # Alpha-beta is compared by the clock, against a tree that proves as it does in a match.
     last, terms = strengths[-1]
-    assert [(own.simulations, own.is_proving) for own, _ in (player.options for player in last.values())] == [(None, True)] * 2
+    tables = [player.options[0] for player in last.values()]
+    assert [(own.simulations, own.is_proving) for own in tables] == [(None, True)] * 2
     assert (terms.start_clock_seconds, terms.play_clock_seconds) == (4.0, 0.1)
 
 
@@ -137,7 +139,7 @@ def played_with(spec, game):
     player.start(MatchSetup("m", game, game.roles[0], 0.0, 0.2, 1), time.monotonic())
     try:
         player.choose(game.initial_state(), time.monotonic() + 0.2, None)
-        return player.search.options, player.last_report
+        return tree_of(player).options, player.last_report
     finally:
         player.stop(None)
 
