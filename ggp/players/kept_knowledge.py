@@ -6,7 +6,6 @@ A file that cannot be used is worth a warning, never a match.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Hashable
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +24,6 @@ from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
 from ggp.knowledge.trial import Trial
 from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
 from ggp.knowledge.tuned import TunedOptions, Tuning, shipped_options
-from ggp.match.player import MatchSetup
 from ggp.players.options import AUTO, OFF
 from ggp.search.option_table import OptionError
 from ggp.search.report import MoveReport, SearchReport
@@ -165,21 +163,6 @@ def taught_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> Ta
         "playing without a network",
         may_use_kept=may_use_kept,
     )
-
-
-def book_move(
-    book: Book | None,
-    setup: MatchSetup,
-    state: Hashable,
-    deadline: float,
-    *,
-    clock: Callable[[], float] = time.monotonic,
-) -> tuple[Move, SearchReport] | None:
-    """The book's move, unless a search until `deadline` is longer than the book's was."""
-    found = None if book is None else book.find(setup.game, state, setup.role)
-    if found is None or not found[1].is_worth(deadline - clock()):
-        return None
-    return found[0], book_report(*found)
 
 
 def book_report(move: Move, found: BookMove) -> SearchReport:

@@ -130,25 +130,16 @@ class TreeAdvisor(Advisor):
         from ggp.search.mcts.reference.search import Search
 
         listener, has_lanes = self._listener, is_compiled(setup.game)
-        on_report = None if listener.on_report is None else listener.pass_on
+        given: dict[str, Any] = {
+            "seed": setup.seed,
+            "options": self._options,
+            "on_progress": listener.note,
+            "on_report": None if listener.on_report is None else listener.pass_on,
+        }
         if self._kind == "reference" or (self._kind == "auto" and not has_lanes):
-            return Search(
-                setup.game,
-                setup.role,
-                seed=setup.seed,
-                options=self._options,
-                on_progress=listener.note,
-                on_report=on_report,
-            )
+            return Search(setup.game, setup.role, **given)
         if not has_lanes:
             raise PlayerFaultError(Late(), f"{setup.game.name} is not compiled: there is no search on lanes")
         from ggp.search.mcts.search import LanesSearch
 
-        return LanesSearch(
-            cast("CompiledGame", setup.game),
-            setup.role,
-            seed=setup.seed,
-            options=self._options,
-            on_progress=listener.note,
-            on_report=on_report,
-        )
+        return LanesSearch(cast("CompiledGame", setup.game), setup.role, **given)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any, cast
 
-import numpy as np
-
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Game, is_compiled
 from ggp.match.faults import Late
@@ -14,10 +12,9 @@ from ggp.match.player import MatchSetup, PlayerFaultError
 from ggp.players.advisors.advisor import Advisor, Position
 from ggp.search.budget import Budget
 from ggp.search.forest.forest import Forest
-from ggp.search.mcts.kernels.arrays import UNPROVEN
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.protocol import Advice
-from ggp.search.report import MoveReport, SearchReport
+from ggp.search.report import SearchReport
 
 
 class UctAdvisor(Advisor):
@@ -57,25 +54,14 @@ class UctAdvisor(Advisor):
         return Advice(move, self._report(forest, time.monotonic() - begin))
 
     def _report(self, forest: Forest, seconds: float) -> SearchReport:
-        found = forest.root_moves(self._role)
-        moves = [
-            MoveReport(
-                forest.game.moves[self._role][int(move)],
-                int(visits),
-                float(total) / max(1, int(visits)),
-                None if goal == UNPROVEN else int(goal),
-            )
-            for move, visits, total, goal in zip(
-                found.move, found.visits, found.total, found.goal, strict=True
-            )
-        ]
-        playouts = int(np.sum(found.visits))
+        moves = forest.root_moves(self._role).reports(forest.game.moves[self._role])
+        playouts = sum(each.visits for each in moves)
         return SearchReport(
             seconds=seconds,
             playouts=playouts,
             descents=playouts,
             nodes=forest.node_count,
             is_full=forest.is_full,
-            moves=tuple(sorted(moves, key=lambda each: -each.visits)),
+            moves=tuple(moves),
             mode="uct",
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gdl.slices import slice_offsets, slice_places
 from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
+from ggp.game import Move
 from ggp.integers import to_integer_array
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
@@ -20,6 +21,7 @@ from ggp.search.mcts.kernels.arrays import MISSING, NO_PARTS, UNPROVEN, Float64A
 from ggp.search.mcts.kernels.compaction import abandon, clear_tree
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.tree_engine import TreeEngine
+from ggp.search.report import MoveReport
 
 SLICE_TICKS = 256
 """Ticks of one kernel call, after which a search may be stopped."""
@@ -66,6 +68,18 @@ class RootMoves:
         chosen = np.where(is_sure, sure, open_one)
         best[has], value[has] = self.move[chosen], mean[chosen]
         return best, value
+
+    def reports(self, moves: Sequence[Move]) -> list[MoveReport]:
+        """Those of one tree for people, most visited first; `moves`: the moves of the role."""
+        return [
+            MoveReport(
+                moves[self.move[place]],
+                int(self.visits[place]),
+                float(self.total[place]) / max(1, int(self.visits[place])),
+                None if self.goal[place] == UNPROVEN else int(self.goal[place]),
+            )
+            for place in np.argsort(-self.visits, kind="stable").tolist()
+        ]
 
 
 class Forest:

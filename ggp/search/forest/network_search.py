@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-import numpy as np
-
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Move, Role
 from ggp.networks.network import Network
 from ggp.search.budget import Budget
 from ggp.search.forest.guided import Guidance, GuidedForest
-from ggp.search.report import MoveReport, SearchReport
+from ggp.search.report import SearchReport
 
 LANES = 512
 """Simulations at a time."""
@@ -74,16 +72,7 @@ class NetworkSearch:
 
     def report(self) -> SearchReport:
         """What the last search found, the best move first."""
-        found, best = self._forest.root_moves(self._role), self.best_move()
-        moves = [
-            MoveReport(
-                self._game.moves[self._role][found.move[place]],
-                int(found.visits[place]),
-                float(found.total[place] / found.visits[place]),
-                int(found.goal[place]) if found.goal[place] >= 0 else None,
-            )
-            for place in np.argsort(-found.visits, kind="stable").tolist()
-            if found.visits[place] > 0
-        ]
-        ordered = sorted(moves, key=lambda each: each.move != best)
-        return SearchReport(playouts=self._playouts, moves=tuple(ordered), mode="network")
+        best = self.best_move()
+        reports = self._forest.root_moves(self._role).reports(self._game.moves[self._role])
+        moves = sorted((each for each in reports if each.visits), key=lambda each: each.move != best)
+        return SearchReport(playouts=self._playouts, moves=tuple(moves), mode="network")
