@@ -113,7 +113,7 @@ class TrialAdvisor(Advisor):
         """The trial matches so far, with the present network of alpha-beta and options of the tree."""
         taught = taught_network(cast("CompiledGame", game), self._network, may_use_kept=True)
         rival = TunedOptions(self._rival.policy, self._rival.exploration)
-        empty = Trial.empty(game, 0 if taught is None else taught.generation, str(rival))
+        empty = Trial.empty(game, generation=0 if taught is None else taught.generation, rival=str(rival))
         kept = kept_trial(game)
         return kept if kept is not None and kept.has_same_sides(empty) else empty
 
