@@ -40,7 +40,7 @@ MEMORY_MEBIBYTES = 6144
 SEARCHES = (
     ("ggp.search.mcts.tree_engine", "TreeEngine", "run"),
     ("ggp.search.information_sets.many_trees", "ManyTreeSearch", "run"),
-    ("ggp.players.network_play", "NetworkPlay", "choose"),
+    ("ggp.search.forest.network_search", "NetworkSearch", "run"),
     ("ggp.search.alphabeta.search", "AlphaBeta", "search"),
 )
 """Methods in which a search begins."""

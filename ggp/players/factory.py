@@ -22,7 +22,7 @@ from ggp.game import Game, Role
 from ggp.match.faults import Fault
 from ggp.match.player import Player, PlayerSpecError
 from ggp.players.advised import AdvisedPlayer
-from ggp.players.kept_knowledge import check_book, check_endings, check_network
+from ggp.players.kept_knowledge import check_files
 from ggp.players.mcts import mcts_player
 from ggp.players.options import (
     AUTO,
@@ -271,8 +271,7 @@ def _make_mcts(
     refuse_unknown(given, *option_tables(kind))
     if options.weights is not None:
         check_weights(options.weights)
-    check_book(own.book)
-    check_network(own.network)
+    check_files(own.book, own.network)
     own_advisor = None if own.advisor is None else own_advisor_class(own.advisor)
 
     def first() -> list[Advisor]:
@@ -321,9 +320,7 @@ def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
     refuse_unknown(given, *option_tables("alphabeta"))
     if refinements.changes and not own.is_reference:
         raise OptionError(f"{refinements.changes[0]} needs reference=on")
-    check_book(own.book)
-    check_endings(own.endings)
-    check_network(own.network)
+    check_files(own.book, own.network, own.endings)
     weights = None if own.weights is None else _read_weights(own.weights)
 
     from ggp.players.rows import alphabeta_player

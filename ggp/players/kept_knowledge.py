@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ggp.game import Game, Move
-from ggp.knowledge.book import FILE_NAME, Book, BookMove
+from ggp.game import Game
+from ggp.knowledge.book import FILE_NAME, Book
 from ggp.knowledge.folder import (
     ENDINGS_FILE_NAME,
     NETWORK_FORMAT,
@@ -26,7 +26,6 @@ from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
 from ggp.knowledge.tuned import TunedOptions, Tuning, shipped_options
 from ggp.players.options import AUTO, OFF
 from ggp.search.option_table import OptionError
-from ggp.search.report import MoveReport, SearchReport
 from ggp.solver.saved_header import SavedSolutionError, read_header
 
 if TYPE_CHECKING:
@@ -39,22 +38,18 @@ _Knowledge = TypeVar("_Knowledge")
 _logger = logging.getLogger("ggp.players")
 
 
-def check_book(option: str) -> None:
-    """Raise OSError or OptionError if the option names a file that is no book."""
-    if option not in (AUTO, OFF):
-        try:
-            Book.load(option)
-        except KnowledgeFileError as error:
-            raise OptionError(str(error)) from None
-
-
-def check_network(option: str) -> None:
-    """Raise OSError or OptionError if the option names a file that is no network."""
-    if option not in (AUTO, OFF):
-        try:
-            read_knowledge(option, NETWORK_FORMAT)
-        except KnowledgeFileError as error:
-            raise OptionError(str(error)) from None
+def check_files(book: str, network: str, endings: str = OFF) -> None:
+    """Raise OSError or OptionError if one of these options names a file of another kind."""
+    for option, read in (
+        (book, Book.load),
+        (network, lambda path: read_knowledge(path, NETWORK_FORMAT)),
+        (endings, lambda path: read_header(Path(path))),
+    ):
+        if option not in (AUTO, OFF):
+            try:
+                read(option)
+            except (KnowledgeFileError, SavedSolutionError) as error:
+                raise OptionError(str(error)) from None
 
 
 def open_kept(
@@ -98,15 +93,6 @@ def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
     if book is not None:
         _logger.info("%s: opening book with %d positions", game.name, len(book.moves))
     return book
-
-
-def check_endings(option: str) -> None:
-    """Raise OSError or OptionError if the option names a file that is no solution."""
-    if option not in (AUTO, OFF):
-        try:
-            read_header(Path(option))
-        except SavedSolutionError as error:
-            raise OptionError(str(error)) from None
 
 
 def open_endings(game: Game[Any], option: str, *, is_counted: bool) -> EndingTable | None:
@@ -162,13 +148,4 @@ def taught_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> Ta
         lambda path: TaughtNetwork.load(path, game),
         "playing without a network",
         may_use_kept=may_use_kept,
-    )
-
-
-def book_report(move: Move, found: BookMove) -> SearchReport:
-    """A book's move as the report of a search."""
-    return SearchReport(
-        moves=(MoveReport(move, found.visits, found.mean, found.goal),),
-        goal=found.goal,
-        mode="book",
     )

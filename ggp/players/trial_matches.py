@@ -109,7 +109,7 @@ class TrialMatches:
             moves = {role: legal[role][0] for role in game.roles}
             tree.move_to(state, joint)
             if len(legal[own]) > 1:
-                found = self._alphabeta.search(state, deadline=self._clock() + self._move_seconds)
+                found = self._alphabeta.search(state, Budget(self._clock() + self._move_seconds))
                 moves[own] = found.move or moves[own]
             if len(legal[other]) > 1:
                 tree.run(Budget(self._clock() + self._move_seconds))

@@ -70,7 +70,7 @@ class Budget:
         return replace(self, deadline=self.deadline - min(seconds, max(0.0, self.seconds_left()) / 2))
 
 
-UNLIMITED = Budget()
+NO_LIMIT = Budget()
 """To the end of the search, however long that takes."""
 
 NO_TIME = Budget(deadline=-math.inf)

@@ -154,22 +154,25 @@ class _RootSearch:
 
     def _settle_moves(self) -> None:
         assert self._moves is not None
-        self._moves.run(self.deadline)
+        self._moves.run(self._budget())
         self._is_over.set()
 
     def _search(self) -> None:
         try:
-            self._result = self.search.search(self.game.initial_state(), deadline=self.deadline)
+            self._result = self.search.search(self.game.initial_state(), self._budget())
         except AlphaBetaError as error:
             self._error = error
         self._is_over.set()
 
     def _roll_out(self) -> None:
         assert self.rollouts is not None
-        deadline = math.inf if self.deadline is None else self.deadline
-        self.rollouts.run(Budget(deadline, is_stopped=self._is_over.is_set), self.search.greatest_goal)
+        budget = replace(self._budget(), is_stopped=self._is_over.is_set)
+        self.rollouts.run(budget, self.search.greatest_goal)
         if self._has_enough():
             self._is_over.set()
+
+    def _budget(self) -> Budget:
+        return Budget(math.inf if self.deadline is None else self.deadline)
 
     def _pause(self) -> float:
         left = REPORT_SECONDS if self.deadline is None else self.deadline - time.monotonic()

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import threading
 import time
-from collections.abc import Hashable
 from typing import Any
 
 from ggp.engines.compiled import CompiledGame
@@ -27,18 +25,16 @@ from ggp.search.alphabeta.multi_role import MultiRoleSearch
 from ggp.search.alphabeta.options import AUTO, NETWORK
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
-from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate, SearchResult
+from ggp.search.alphabeta.role_search import AnyAlphaBeta, RoleSearch
+from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate
 from ggp.search.alphabeta.symmetry import symmetries_in_time
 from ggp.search.budget import Budget
 from ggp.search.protocol import Advice
-from ggp.search.report import MoveReport, SearchReport
 from ggp.solver.members import parse_coalition
 
 _logger = logging.getLogger("ggp.players")
 ANALYSIS = 3.0
 """Time that choosing an evaluation may take, as a multiple of the time to set up the search."""
-POLL_SECONDS = 0.003
-"""Interval at which pondering checks whether it is over."""
 SYMMETRY_SHARE, MAPPING_SHARE = 0.2, 0.3
 """What may pass of the start clock until symmetries are found, and of the rest until the table is mapped."""
 
@@ -49,8 +45,8 @@ class AlphaBetaAdvisor(Advisor):
     `ggp.search.alphabeta.multi_role` plays games that alpha-beta cannot search: chance, more roles,
     simultaneous moves, any coalition of two and more roles, and opponents who err.
 
-    search       alpha-beta itself, if it can search this match
-    reference    the readable search in its place, with `own.is_reference`
+    search       alpha-beta on lanes, if it can search this match; with `own.is_reference` the readable search
+                 takes its place, once it has an evaluation
     evaluation   how it evaluates the horizon, in words
     """
 
@@ -70,10 +66,9 @@ class AlphaBetaAdvisor(Advisor):
         self.refinements = refinements or Refinements()
         self.weights = weights
         self.search: AlphaBeta | None = None
-        self.reference: ReferenceSearch | None = None
         self.evaluation = ""
+        self._role_search: RoleSearch | None = None
         self._is_counted = own.nodes is not None or own.depth is not None
-        self._state: Hashable | None = None
 
     def prepare(self, game: Game[Any]) -> None:
         if not isinstance(game, CompiledGame):
@@ -97,50 +92,39 @@ class AlphaBetaAdvisor(Advisor):
                 self.search = self._set_up(game, budget)
             except AlphaBetaError as error:
                 _logger.info("%s: alpha-beta does not apply: %s", game.name, error)
+        found: AnyAlphaBeta | None = self.search
         if self.own.is_reference and not self.needs_model:
             with contextlib.suppress(AlphaBetaError):
                 estimate = None if self.search is None else self.search.estimate
-                self.reference = ReferenceSearch(game, self.refinements, estimate)
+                found = ReferenceSearch(game, self.refinements, estimate)
+        if found is not None:
+            self._role_search = RoleSearch(found, setup.role, depth=self.own.depth)
         return True
 
     def follow(self, position: Position) -> None:
-        self._state = position.state
+        self._is_over = self._setup.game.is_terminal(position.state)
+        if self._role_search is not None:
+            self._role_search.move_to(position.state, position.joint_move)
 
     def advise(self, position: Position, budget: Budget) -> Advice | None:
-        search: Any = self.reference or self.search
-        if search is None:
-            return self._advice_of_many_roles(position, budget)
-        try:
-            result: SearchResult = search.search(
-                position.state, depth=self.own.depth, deadline=budget.deadline, node_limit=budget.nodes
-            )
-        except AlphaBetaError as error:
-            _logger.info("%s: alpha-beta no longer applies: %s", self._setup.game.name, error)
-            self.search = self.reference = None
-            return self._advice_of_many_roles(position, budget)
-        move = result.move if result.move in position.legal and result.move is not None else position.legal[0]
-        mode = "alphabeta" if self.reference is None else "reference"
-        return Advice(move, alphabeta_report(result, self._setup, mode), is_final=True)
+        search = self._role_search
+        if search is not None:
+            try:
+                search.run(budget)
+                move = search.best_move()
+                best = move if move is not None and move in position.legal else position.legal[0]
+                return Advice(best, search.report(), is_final=True)
+            except AlphaBetaError as error:
+                _logger.info("%s: alpha-beta no longer applies: %s", self._setup.game.name, error)
+                self.search = self._role_search = None
+        return self._advice_of_many_roles(position, budget)
 
     def ponder(self, budget: Budget) -> None:
-        """Search the position, so that the table keeps what is found."""
-        search, state = self.search, self._state
-        if search is None or self.reference is not None or self._setup.game.is_terminal(state):
-            return
-
-        def work() -> None:
-            assert isinstance(state, bytes)
-            with contextlib.suppress(AlphaBetaError):  # the next search for a move shows it
-                search.search(state, deadline=budget.deadline)
-
-        searching = threading.Thread(target=work, daemon=True)
-        searching.start()
-        while searching.is_alive() and not budget.is_interrupted():
-            searching.join(POLL_SECONDS)
-        search.interrupt_and_join(searching)
+        if self._role_search is not None and not self._is_over:
+            self._role_search.run(budget)
 
     def stop(self) -> None:
-        self.search = self.reference = None
+        self.search = self._role_search = None
 
     @property
     def needs_model(self) -> bool:
@@ -170,7 +154,7 @@ class AlphaBetaAdvisor(Advisor):
             table = open_endings(game, self.own.endings, is_counted=self._is_counted)
             if table is not None and table.known is not None:
                 search.use_known_goals(table.known, table.goal_sum)
-        search.search(game.initial_state(), depth=1, deadline=budget.deadline)
+        search.search(game.initial_state(), budget, depth=1)
         now = time.monotonic()
         if self.weights is None:
             # Analyzing a circuit that is slow to prepare takes several times as long again.
@@ -217,29 +201,4 @@ class AlphaBetaAdvisor(Advisor):
             error=self.own.opponent_error,
             members=self._members,
         )
-        found = search.best_move(
-            position.state, deadline=budget.deadline, depth=self.own.depth, node_limit=budget.nodes
-        )
-        return Advice(found[0])
-
-
-def alphabeta_report(result: SearchResult, setup: MatchSetup, mode: str = "alphabeta") -> SearchReport:
-    """The result of alpha-beta for the player's role: the best move, with the value as its mean.
-
-    The mean depth is that of the last finished iteration, the deepest that of the one that gave the move.
-    """
-    goal = result.goal
-    if goal is not None and setup.role != setup.game.roles[0]:
-        goal = 100 - goal
-    proven = round(goal) if goal is not None and result.is_proven else None
-    moves = () if result.move is None or goal is None else (MoveReport(result.move, 1, goal, proven),)
-    depth = result.depth or 0
-    return SearchReport(
-        seconds=result.seconds,
-        mean_depth=float(depth if result.is_whole else depth - 1),
-        deepest=depth,
-        nodes=result.nodes,
-        moves=moves,
-        goal=proven,
-        mode=mode,
-    )
+        return Advice(search.best_move(position.state, budget, depth=self.own.depth)[0])

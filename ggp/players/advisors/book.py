@@ -5,9 +5,10 @@ from __future__ import annotations
 from ggp.knowledge.book import Book
 from ggp.match.player import MatchSetup
 from ggp.players.advisors.advisor import Advisor, Position
-from ggp.players.kept_knowledge import book_report, open_book
+from ggp.players.kept_knowledge import open_book
 from ggp.search.budget import Budget
 from ggp.search.protocol import Advice
+from ggp.search.report import MoveReport, SearchReport
 
 
 class BookAdvisor(Advisor):
@@ -28,4 +29,6 @@ class BookAdvisor(Advisor):
         found = self._book.find(self._setup.game, position.state, self._setup.role)
         if found is None or not found[1].is_worth(budget.seconds_left()):
             return None
-        return Advice(found[0], book_report(*found), is_final=True)
+        move, known = found
+        moves = (MoveReport(move, known.visits, known.mean, known.goal),)
+        return Advice(move, SearchReport(moves=moves, goal=known.goal, mode="book"), is_final=True)

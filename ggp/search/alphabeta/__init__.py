@@ -11,6 +11,7 @@ kernels/        the search itself, with the refinements that save nodes here
 reference/      the same search to read, with all refinements of the lectures (plain Python)
 search          `AlphaBeta`: iterative deepening, windows, deadlines
 result          what a search found
+role_search     `RoleSearch`: one role, with the contract of all searches
 proof           the value of one state, in slices that resume
 best_moves      all moves that keep a proven value
 self_play       games of alpha-beta against itself

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
+from ggp.search.budget import NO_LIMIT, Budget
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class BestMovesSearch:
         self._is_best: dict[Move, bool | None] = {known: True}
         self._is_interrupted = False
 
-    def run(self, deadline: float | None = None) -> None:
-        """Decide all moves, or as many as the deadline (time.monotonic()) allows."""
+    def run(self, budget: Budget = NO_LIMIT) -> None:
+        """Decide all moves, or as many as the budget allows."""
         for move in self._legal[self._mover]:
-            if self._is_interrupted or (deadline is not None and time.monotonic() >= deadline):
+            if self._is_interrupted or budget.is_over():
                 return
             if move not in self._is_best:
-                self._is_best[move] = self._keeps_value(move, deadline)
+                self._is_best[move] = self._keeps_value(move, budget)
 
     def interrupt(self) -> None:
         """Stop after the current move, which ends when the search itself is interrupted."""
@@ -52,7 +52,7 @@ class BestMovesSearch:
         best = [move for move in moves if verdicts.get(move) and move != self._known]
         return BestMoves((self._known, *best), tuple(move for move in moves if verdicts.get(move) is None))
 
-    def _keeps_value(self, move: Move, deadline: float | None) -> bool | None:
+    def _keeps_value(self, move: Move, budget: Budget) -> bool | None:
         game: CompiledGame = self._search.game
         joint = tuple(move if r == self._mover else moves[0] for r, moves in enumerate(self._legal))
         state = game.next_state(self._state, joint)
@@ -60,6 +60,6 @@ class BestMovesSearch:
         if game.is_terminal(state):
             return side * game.goal(state, game.roles[0]) >= side * self._goal
         try:
-            return self._search.is_reached(state, self._goal, side, deadline=deadline)
+            return self._search.is_reached(state, self._goal, side, budget)
         except AlphaBetaError:
             return None

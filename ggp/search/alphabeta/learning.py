@@ -40,6 +40,7 @@ from ggp.search.alphabeta.estimate import SCALE
 from ggp.search.alphabeta.options import AUTO
 from ggp.search.alphabeta.search import AlphaBeta, Estimate
 from ggp.search.alphabeta.self_play import play_games
+from ggp.search.budget import Budget
 
 TABLE_MEBIBYTES = 4
 NODES = 200
@@ -300,8 +301,7 @@ def search_speed(search: AlphaBeta, seconds: float) -> float:
     best = 0.0
     for _ in range(3):
         search.forget()
-        end = time.monotonic() + seconds / 3
-        deadline = None if math.isinf(end) else end
-        result = search.search(search.game.initial_state(), node_limit=NODES, deadline=deadline)
+        budget = Budget(time.monotonic() + seconds / 3, nodes=NODES)
+        result = search.search(search.game.initial_state(), budget)
         best = max(best, result.nodes / max(result.seconds, 1e-6))
     return best

@@ -15,12 +15,12 @@ then the rest of its side: the result is what they can secure, not an equilibriu
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ggp.game import RANDOM_ROLE, Game, GameError, Move, Role
+from ggp.search.budget import NO_LIMIT, Budget
 
 Values: TypeAlias = tuple[float, ...]
 Evaluation: TypeAlias = Callable[[Game[Any], Any], Values]
@@ -77,8 +77,7 @@ class MultiRoleSearch:
     members: frozenset[int] | None = None
     nodes: int = 0
     is_cut: bool = False
-    deadline: float | None = None
-    node_limit: int | None = None
+    budget: Budget = NO_LIMIT
 
     def __post_init__(self) -> None:
         if self.method not in ("maxn", "paranoid"):
@@ -97,17 +96,12 @@ class MultiRoleSearch:
         self._order = sorted(range(len(self.game.roles)), key=turn_of)
 
     def best_move(
-        self,
-        state: Hashable,
-        *,
-        deadline: float | None = None,
-        depth: int | None = None,
-        node_limit: int | None = None,
+        self, state: Hashable, budget: Budget = NO_LIMIT, *, depth: int | None = None
     ) -> tuple[Move, float]:
         """The best move by iterative deepening, and its value: the role's goal, or the coalition's sum."""
         legal = self.game.legal_moves(state, self.role)
         best, worth = legal[0], self._highest / 2
-        self.deadline, self.node_limit, self.nodes = deadline, node_limit, 0
+        self.budget, self.nodes = budget, 0
         for limit in range(1, (depth or MAX_DEPTH) + 1):
             self.is_cut = False
             try:
@@ -125,7 +119,7 @@ class MultiRoleSearch:
 
         With "paranoid" it stands at the role's own place: the goal it can secure, or the coalition's sum.
         """
-        self.nodes, self.deadline, self.node_limit, self.is_cut = 0, None, None, False
+        self.nodes, self.budget, self.is_cut = 0, NO_LIMIT, False
         if self.method == "maxn":
             return self._maxn(state, depth)
         worth = self._paranoid(state, depth, LOWEST, self._highest)
@@ -139,9 +133,8 @@ class MultiRoleSearch:
 
     def _visit(self) -> None:
         self.nodes += 1
-        if self.node_limit is not None and self.nodes > self.node_limit:
-            raise _StoppedError
-        if self.deadline is not None and self.nodes % _CLOCK_NODES == 0 and time.monotonic() > self.deadline:
+        is_spent = self.budget.nodes is not None and self.nodes > self.budget.nodes
+        if is_spent or (self.nodes % _CLOCK_NODES == 0 and self.budget.is_over()):
             raise _StoppedError
 
     def _leaf(self, state: Any, depth: int) -> Values | None:

@@ -36,6 +36,7 @@ from ggp.search.alphabeta.memory import (
 )
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.alphabeta.symmetry import fluent_symmetries
+from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.search.decisive.watched_ends import WINNING_GOAL
 from ggp.solver.kernels.known_goals import KnownGoals
@@ -173,27 +174,21 @@ class AlphaBeta:
         return int(self.counter[arrays.KNOWN])
 
     def search(
-        self,
-        state: PackedState,
-        *,
-        depth: int | None = None,
-        deadline: float | None = None,
-        node_limit: int | None = None,
+        self, state: PackedState, budget: Budget = NO_LIMIT, *, depth: int | None = None
     ) -> SearchResult:
         """The value of a state that is not terminal, and a best move.
 
-        depth       plies to search at most; None: to the end of the game
-        deadline    time.monotonic() seconds; node_limit: positions to expand. When either stops the search,
-                    the result is that of the last completed iteration, or of the current one once it has
-                    searched the previous best move
+        budget   if it ends the search, the result is that of the last completed iteration, or of the current
+                 one once it has searched the previous best move. `interrupt` stops the search, not the budget
+        depth    plies to search at most; None: to the end of the game
         Raises AlphaBetaError if the game turns out to be of another kind.
         """
         self.put_root(state)
-        self._memory.option[arrays.NODE_LIMIT] = node_limit or ENDLESS_NODES
+        self._memory.option[arrays.NODE_LIMIT] = budget.nodes or ENDLESS_NODES
         start = time.perf_counter()
         result = SearchResult(None, None, False, None, 0, 0.0)
         self._compile()
-        with self._stopping(deadline):
+        with self._stopping(budget.deadline):
             for limit in _depths(depth):
                 self.depth = limit
                 score = self._run(limit, *self.window)
@@ -206,9 +201,7 @@ class AlphaBeta:
                     break
         return replace(result, nodes=self.nodes, seconds=time.perf_counter() - start)
 
-    def is_reached(
-        self, state: PackedState, goal: int, side: int, *, deadline: float | None = None
-    ) -> bool | None:
+    def is_reached(self, state: PackedState, goal: int, side: int, budget: Budget = NO_LIMIT) -> bool | None:
         """Whether the first role gets at least `goal` (side 1) or at most that (side -1) from a state that is
         not terminal, by null windows to the end; None if that was not proven in time.
 
@@ -219,7 +212,7 @@ class AlphaBeta:
         bound = side * SCALE * goal
         is_same_side = self._sign == side
         low = bound - 1 if is_same_side else -bound
-        with self._stopping(deadline):
+        with self._stopping(budget.deadline):
             for limit in _depths(None):
                 self.depth = limit
                 score = self._run(limit, low, low + 1)
@@ -421,9 +414,9 @@ class AlphaBeta:
         self.counter[arrays.STOP] = int(self._is_interrupted)
 
     @contextmanager
-    def _stopping(self, deadline: float | None) -> Iterator[None]:
+    def _stopping(self, deadline: float) -> Iterator[None]:
         """Stop the search at the deadline."""
-        if deadline is None or deadline == math.inf:
+        if deadline == math.inf:
             yield
             return
 

@@ -15,6 +15,7 @@ import numpy as np
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.features.learning import PlayedGame
 from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.budget import Budget
 
 LONGEST = 300
 """Joint moves after which a game is given up."""
@@ -124,7 +125,7 @@ def _after_move(
         legal = game.legal_moves(state, game.roles[mover])
         move = None
         if node_limit is not None:
-            move = search.search(state, depth=depth, node_limit=node_limit).move
+            move = search.search(state, Budget(nodes=node_limit), depth=depth).move
         joint[mover] = move if move is not None and move in legal else rng.choice(legal)
     return game.next_state(state, tuple(joint))
 

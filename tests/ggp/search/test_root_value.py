@@ -11,6 +11,7 @@ from ggp.cli.solve_output import root_text
 from ggp.engines.loading import load
 from ggp.search.alphabeta.best_moves import BestMovesSearch
 from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.budget import Budget
 from ggp.search.root_value import find_root_value, search_method
 from ggp.solver import SolverLimitError, UnsolvableError, solve
 
@@ -50,7 +51,7 @@ def test_search_proves_known_values(name, method, values):
 
 
 def test_moves_for_which_there_is_no_time_are_named(monkeypatch):
-    monkeypatch.setattr(BestMovesSearch, "run", lambda self, deadline=None: None)
+    monkeypatch.setattr(BestMovesSearch, "run", lambda self, budget=None: None)
     game = load("tictactoe", "lanes")
     found = find_root_value(game, mebibytes=4)
     assert len(found.best_moves) == 1
@@ -64,7 +65,7 @@ def test_search_of_best_moves_ends_with_its_deadline():
     role = game.roles[0]
     known, *others = game.legal_moves(state, role)
     search = BestMovesSearch(AlphaBeta(game, mebibytes=4), state, 50, known)
-    search.run(time.monotonic() + 0.3)
+    search.run(Budget(time.monotonic() + 0.3))
     assert search.found.best == (known,)
     assert search.found.unsettled == tuple(others)
 

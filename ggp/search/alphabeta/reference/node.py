@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from ggp.search.alphabeta.reference.knowledge import Knowledge
 from ggp.search.alphabeta.reference.position import Choice, Position, immediate_win, position_of, successors
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.result import AlphaBetaError
+from ggp.search.budget import NO_LIMIT, Budget
 
 INFINITE = 1 << 20
 UNLIMITED = 1 << 20
@@ -125,13 +125,13 @@ class Memory:
     goal_sum: int | None = None
     root_depth: int = 0
     nodes: int = 0
-    node_limit: float = float("inf")
-    deadline: float = float("inf")
+    budget: Budget = NO_LIMIT
 
     def visit(self, node: Node) -> None:
         """Count a node. Raises StoppedError."""
         self.nodes += 1
-        if self.nodes > self.node_limit or time.monotonic() > self.deadline:
+        is_spent = self.budget.nodes is not None and self.nodes > self.budget.nodes
+        if is_spent or self.budget.is_over():
             raise StoppedError
         self.show(EventKind.ENTER, node)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ from ggp.search.alphabeta.reference.position import Position, position_of
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.windows import aspire, bisect, bisected_scores, depths, unfinished
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
+from ggp.search.budget import NO_LIMIT, Budget
 
 
 class ReferenceSearch:
@@ -57,24 +57,15 @@ class ReferenceSearch:
         self.windows = 0
         self._root: Node | None = None
 
-    def search(
-        self,
-        state: Any,
-        *,
-        depth: int | None = None,
-        deadline: float | None = None,
-        node_limit: int | None = None,
-    ) -> SearchResult:
+    def search(self, state: Any, budget: Budget = NO_LIMIT, *, depth: int | None = None) -> SearchResult:
         """The value of a state that is not terminal, and a best move; as `AlphaBeta.search`.
 
-        depth        plies to search at most; None: to the end of the game
-        deadline     time.monotonic() seconds
-        node_limit   positions to expand
+        depth   plies to search at most; None: to the end of the game
         Raises AlphaBetaError.
         """
         memory, start = self.memory, time.perf_counter()
         memory.nodes, self.windows = 0, 0
-        memory.node_limit, memory.deadline = node_limit or math.inf, deadline or math.inf
+        memory.budget = budget
         position = position_of(memory.game, state)
         result = SearchResult(None, None, False, None, 0, 0.0)
         for limit in depths(depth, deepens=memory.refinements.iterative_deepening):

@@ -76,7 +76,9 @@ def test_alphabeta_chooses_where_that_is_asked_for(game):
 
 def test_alphabeta_ponders_behind_the_own_move_where_it_chooses(game, monkeypatch):
     pondered = []
-    monkeypatch.setattr(AlphaBetaAdvisor, "ponder", lambda self, budget: pondered.append(self._state))
+    monkeypatch.setattr(
+        AlphaBetaAdvisor, "ponder", lambda self, budget: pondered.append(self._role_search._state)
+    )
     player = make_player("mcts:alphabeta=on")
     begin = time.monotonic()
     player.start(MatchSetup("m", game, game.roles[0], 0.3, 0.1, 1), begin + 0.3)

@@ -8,6 +8,7 @@ import pytest
 from ggp.engines.loading import load
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate
+from ggp.search.budget import Budget
 from ggp.solver import solve
 from tests.ggp.search.alphabeta.positions import random_states
 
@@ -75,10 +76,10 @@ def test_search_stops_in_time_and_at_the_node_limit():
     search = AlphaBeta(game, mebibytes=4)
     search.search(game.initial_state(), depth=1)
     start = time.monotonic()
-    result = search.search(game.initial_state(), deadline=start + 0.3)
+    result = search.search(game.initial_state(), Budget(start + 0.3))
     assert time.monotonic() - start < 5
     assert result.goal is not None
-    limited = search.search(game.initial_state(), node_limit=500)
+    limited = search.search(game.initial_state(), Budget(nodes=500))
     assert limited.nodes <= 501
 
 
@@ -119,7 +120,7 @@ def test_search_stopped_at_the_root_shows_nothing_of_an_earlier_one():
     search = AlphaBeta(game, mebibytes=1)
     search.search(game.initial_state(), depth=6)
     for state in random_states(game, 8, seed=6):
-        result = search.search(state, node_limit=1)
+        result = search.search(state, Budget(nodes=1))
         assert (result.depth, result.is_whole) == (1, True)
         role = next(r for r in game.roles if len(game.legal_moves(state, r)) > 1)
         assert result.move in game.legal_moves(state, role)

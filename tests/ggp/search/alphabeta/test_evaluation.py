@@ -17,6 +17,7 @@ from ggp.search.alphabeta.learning import feature_scores
 from ggp.search.alphabeta.options import EvaluationOptions
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate
 from ggp.search.alphabeta.self_play import compare, play_games
+from ggp.search.budget import NO_LIMIT
 
 
 @lru_cache
@@ -53,9 +54,9 @@ def test_no_games_are_played_once_the_deadline_has_passed():
 class Forgetful(AlphaBeta):
     """Remembers nothing from search to search, so that who moves is all that matters."""
 
-    def search(self, state, **limits):
+    def search(self, state, budget=NO_LIMIT, **limits):
         self.forget()
-        return super().search(state, **limits)
+        return super().search(state, budget, **limits)
 
 
 def test_comparison_is_fair_and_finds_the_stronger():

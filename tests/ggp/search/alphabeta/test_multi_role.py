@@ -9,6 +9,7 @@ from ggp.game import RANDOM_ROLE
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
 from ggp.search.alphabeta.multi_role import LOWEST, MultiRoleSearch
+from ggp.search.budget import Budget
 from ggp.solver import solve
 from tests.oracles import naive_solver
 
@@ -203,6 +204,6 @@ def test_limits_end_the_search_with_a_legal_move():
     game = load("connectfour_3p", "lanes")
     state = game.initial_state()
     search = MultiRoleSearch(game, game.roles[0])
-    move, _ = search.best_move(state, node_limit=60)
+    move, _ = search.best_move(state, Budget(nodes=60))
     assert move in game.legal_moves(state, game.roles[0])
     assert search.nodes <= 61

@@ -22,6 +22,7 @@ from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.result import AlphaBetaError
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.alphabeta.symmetry import identity_image
+from ggp.search.budget import Budget
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.solver import solve
 from tests.conftest import mostly_slow
@@ -205,7 +206,7 @@ def test_kernels_give_the_same_results_at_node_limits(name):
             results = []
             for search in (kernel, reference):
                 search.forget()
-                results.append(search.search(state, node_limit=limit))
+                results.append(search.search(state, Budget(nodes=limit)))
             assert replace(results[0], seconds=0) == replace(results[1], seconds=0)
             unfinished += not results[0].is_whole
     assert unfinished > 0
@@ -352,7 +353,7 @@ def test_extensions_are_limited(extension):
     game = load("checkers", "lanes")
     plies = []
     search = ReferenceSearch(game, Refinements(**extension), listener=lambda event: plies.append(event.ply))
-    assert search.search(random_states(game, 4, seed=1)[-1], depth=4, node_limit=3000).depth == 4
+    assert search.search(random_states(game, 4, seed=1)[-1], Budget(nodes=3000), depth=4).depth == 4
     assert max(plies) <= 2 * 4
 
 
@@ -382,7 +383,7 @@ def test_unfinished_iteration_counts_once_it_has_searched_the_old_best_move():
     state = random_states(game, 3, seed=5)[-1]
     seen = {True: 0, False: 0}
     for limit in range(5, 200, 12):
-        result = search.search(state, node_limit=limit)
+        result = search.search(state, Budget(nodes=limit))
         seen[result.is_whole] += 1
         before = search.search(state, depth=result.depth if result.is_whole else result.depth - 1)
         if result.is_whole:

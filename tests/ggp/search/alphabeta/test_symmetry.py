@@ -10,10 +10,12 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.match.player import MatchSetup
+from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
 from ggp.players.factory import make_player
 from ggp.search.alphabeta import symmetry
 from ggp.search.alphabeta.symmetry import fluent_symmetries, symmetries_in_time
 from ggp.solver import solve
+from tests.ggp.players.asking import advisor_of
 
 
 @pytest.mark.parametrize(
@@ -77,18 +79,18 @@ def test_a_start_clock_ends_though_symmetries_are_still_looked_for(monkeypatch):
     monkeypatch.setattr(symmetry, "ground", lambda program: may_ground.wait() and ground(program))
     now = time.monotonic()
     player.start(MatchSetup("m", game, game.roles[0], 1, 1, 1), now + 1)
-    assert len(player.search.images) == 1
+    assert len(advisor_of(player, AlphaBetaAdvisor).search.images) == 1
     assert player.choose(game.initial_state(), time.monotonic() + 1, None) in game.legal_moves(
         game.initial_state(), game.roles[0]
     )
     may_ground.set()
     assert len(symmetries_in_time(game, math.inf)) == 8
     player.start(MatchSetup("m", game, game.roles[0], 1, 1, 1), time.monotonic() + 1)
-    assert len(player.search.images) == 8
+    assert len(advisor_of(player, AlphaBetaAdvisor).search.images) == 8
 
 
 def test_a_counted_search_has_its_symmetries_whatever_the_clock():
     game = load("tictactoe", "lanes")
     player = make_player("alphabeta:depth=2")
     player.start(MatchSetup("m", game, game.roles[0], 1, 1, 1), time.monotonic())
-    assert len(player.search.images) == 8
+    assert len(advisor_of(player, AlphaBetaAdvisor).search.images) == 8

@@ -12,7 +12,7 @@ from gdl.syntax.parser import parse_term
 from ggp.bench.search import measure_search
 from ggp.cli.bench import command
 from ggp.engines.loading import load
-from ggp.search.budget import UNLIMITED, Budget
+from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.mcts.options import MctsOptions, OptionError, default_options, parse_options
 from ggp.search.mcts.policies.policy import PAST_VISITS
 from ggp.search.mcts.reference.search import Search
@@ -490,7 +490,7 @@ def test_report_tells_the_best_line():
 
 def test_search_needs_a_limit():
     with pytest.raises(ValueError, match="deadline"):
-        search_of("tictactoe").run(UNLIMITED)
+        search_of("tictactoe").run(NO_LIMIT)
 
 
 def test_chance_moves_are_tried_alike():

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from gdl.terms import Compound, Symbol
-from ggp.search.budget import UNLIMITED, Budget
+from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.reference.search import Search
 from ggp.search.mcts.reference.tree import nodes_below
@@ -142,7 +142,7 @@ def test_search_interrupted_by_its_deadline_keeps_clean_statistics():
 
 def test_search_needs_a_limit():
     with pytest.raises(ValueError, match="deadline"):
-        search_of(Nim()).run(UNLIMITED)
+        search_of(Nim()).run(NO_LIMIT)
 
 
 def test_search_respects_its_node_limit():

@@ -26,14 +26,14 @@ def goal_after(game, moves):
 @pytest.mark.parametrize("name", ["maze", "hanoi", "sudoku_4x4"])
 def test_branch_and_bound_proves_the_best_goal(name):
     game = load(name, "lanes")
-    result = AlphaBeta(game, mebibytes=32).search(game.initial_state(), node_limit=300_000)
+    result = AlphaBeta(game, mebibytes=32).search(game.initial_state(), Budget(nodes=300_000))
     assert result.is_proven
     assert (result.goal,) == solve(game).values()
 
 
 def test_branch_and_bound_stops_at_its_limit():
     game = load("peg", "lanes")
-    result = AlphaBeta(game, mebibytes=4).search(game.initial_state(), node_limit=2000)
+    result = AlphaBeta(game, mebibytes=4).search(game.initial_state(), Budget(nodes=2000))
     assert result.nodes <= 2001
 
 

@@ -1,0 +1,100 @@
+"""RoleSearch: alpha-beta as a search of one role, with the contract of all searches."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Hashable
+from typing import Any, TypeAlias
+
+from ggp.game import Move, Role
+from ggp.search.alphabeta.reference.search import ReferenceSearch
+from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
+from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.budget import Budget
+from ggp.search.report import MoveReport, SearchReport
+
+AnyAlphaBeta: TypeAlias = AlphaBeta | ReferenceSearch
+
+POLL_SECONDS = 0.003
+"""Interval at which a search that can be stopped checks whether it is."""
+NOTHING_FOUND = SearchResult(None, None, False, None, 0, 0.0)
+
+
+class RoleSearch:
+    """Alpha-beta on the state of `move_to`; see `ggp.search.protocol.StateSearch`.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe")
+    >>> search = RoleSearch(AlphaBeta(game, mebibytes=1), game.roles[0])
+    >>> search.move_to(game.initial_state(), None)
+    >>> search.run(Budget(nodes=100)) <= 101
+    True
+    >>> search.best_move() == search.report().moves[0].move
+    True
+    """
+
+    def __init__(self, search: AnyAlphaBeta, role: Role, *, depth: int | None = None) -> None:
+        """`search` keeps its table from state to state. depth: plies at most."""
+        self.alphabeta = search
+        game = search.game if isinstance(search, AlphaBeta) else search.memory.game
+        self._is_first = role == game.roles[0]
+        self._depth = depth
+        self._state: Any = game.initial_state()
+        self._result = NOTHING_FOUND
+        self.simulation_count = 0
+
+    def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
+        """Search `state`, which is not terminal, from now on."""
+        self._state, self._result = state, NOTHING_FOUND
+
+    def run(self, budget: Budget) -> int:
+        """Search within the budget; return the positions expanded. Raises AlphaBetaError."""
+        if budget.is_stopped is not None:
+            self._run_stoppable(budget)
+        else:
+            self._result = self.alphabeta.search(self._state, budget, depth=self._depth)
+        self.simulation_count += self._result.nodes
+        return self._result.nodes
+
+    def _run_stoppable(self, budget: Budget) -> None:
+        """Search in a thread, so that the table keeps what is found; the readable search has none to keep."""
+        search = self.alphabeta
+        if not isinstance(search, AlphaBeta):
+            return
+
+        def work() -> None:
+            with contextlib.suppress(AlphaBetaError):  # the next search for a move shows it
+                self._result = search.search(self._state, budget)
+
+        searching = threading.Thread(target=work, daemon=True)
+        searching.start()
+        while searching.is_alive() and not budget.is_interrupted():
+            searching.join(POLL_SECONDS)
+        search.interrupt_and_join(searching)
+
+    def best_move(self) -> Move | None:
+        """The best move; None before any search."""
+        return self._result.move
+
+    def report(self) -> SearchReport:
+        """The best move, with the value for the role as its mean.
+
+        The mean depth is that of the last finished iteration, the deepest that of the one that gave the move.
+        """
+        result = self._result
+        goal = result.goal
+        if goal is not None and not self._is_first:
+            goal = 100 - goal
+        proven = round(goal) if goal is not None and result.is_proven else None
+        moves = () if result.move is None or goal is None else (MoveReport(result.move, 1, goal, proven),)
+        depth = result.depth or 0
+        return SearchReport(
+            seconds=result.seconds,
+            mean_depth=float(depth if result.is_whole else depth - 1),
+            deepest=depth,
+            nodes=result.nodes,
+            moves=moves,
+            goal=proven,
+            mode="alphabeta" if isinstance(self.alphabeta, AlphaBeta) else "reference",
+        )
