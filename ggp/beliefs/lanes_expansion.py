@@ -33,7 +33,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.game import Fact, Move, Role
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import Lanes
-from ggp.lanes.keys.key_table import KeyTable, fill_table
+from ggp.lanes.keys.key_table import KeyTable, insert_states
 
 BoolArray = NDArray[np.bool_]
 
@@ -366,7 +366,7 @@ class _Found:
                 (old.key[:count], new.key),
             ):
                 target[: len(source)] = source
-            fill_table(new.known.table, new.known.keys, words, count)
+            insert_states(new.known.table, new.known.keys, words, 0, count)
             self._reached = new
         return self._reached
 

@@ -46,6 +46,7 @@ from ggp.lanes.step import (
     settle_states,
     settle_successors,
     store_successors,
+    sum_percepts,
 )
 
 UNAFFORDABLE = 1e12
@@ -307,15 +308,11 @@ def _extend_keys(
 ) -> None:
     """Set the keys of all roles after the step in the lanes that agree; see `ObservationKeys`."""
     for role in range(tables.role_count):
-        for lane in range(count):
-            lanes.observed[lane] = np.uint64(0)
+        first, end = percepts.first[role], percepts.first[role + 1]
         for w in range((count + 63) >> 6):
             agreeing = get_word(lanes.agreeing, 0, w)
-            for p in range(percepts.first[role], percepts.first[role + 1]):
-                bits = literal_word(value, np.int64(percepts.literal[p]), w) & agreeing
-                while bits != np.uint64(0):
-                    lanes.observed[64 * w + lowest_bit(bits)] += percepts.of_percept[p]
-                    bits &= bits - np.uint64(1)
+            number, total = percepts.of_percept, lanes.observed
+            sum_percepts(value, percepts.literal, number, first, end, w, agreeing, total)
             while agreeing != np.uint64(0):
                 lane = 64 * w + lowest_bit(agreeing)
                 agreeing &= agreeing - np.uint64(1)

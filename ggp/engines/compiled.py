@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -132,7 +132,8 @@ class CompiledGame:
         return reveals_everything(self.tables, self.roles, self.exclusive)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_restored, (self.program, self.tables, self.terms, self.name, self.words, self.exclusive))
+        restored = partial(CompiledGame, words=self.words, exclusive=self.exclusive)
+        return (restored, (self.program, self.tables, self.terms, self.name))
 
     def __repr__(self) -> str:
         tables = self.tables
@@ -197,21 +198,15 @@ class CompiledGame:
 
         One pass of the circuit serves 64*W joint moves. If a role has no legal move, there are none.
         """
-        parts = list(self.successor_passes(state))
-        if not parts:
-            roles = len(self.terms.roles)
-            nothing = np.zeros((0, roles), np.int32)
-            return Successors(
-                nothing, (), np.zeros(0, np.bool_), nothing, np.zeros((0, self._first_move[-1]), np.bool_)
-            )
-        if len(parts) == 1:
-            return parts[0]
+        none = np.zeros((0, len(self.roles)), np.int32)
+        parts = list(self.successor_passes(state)) or [self._successors(state, none)]
+        joint_moves, states, is_terminal, goals, is_legal = zip(*parts, strict=True)
         return Successors(
-            np.concatenate([part.joint_moves for part in parts]),
-            tuple(state for part in parts for state in part.states),
-            np.concatenate([part.is_terminal for part in parts]),
-            np.concatenate([part.goals for part in parts]),
-            np.concatenate([part.is_legal for part in parts]),
+            np.concatenate(joint_moves),
+            tuple(itertools.chain(*states)),
+            np.concatenate(is_terminal),
+            np.concatenate(goals),
+            np.concatenate(is_legal),
         )
 
     def successor_passes(self, state: PackedState) -> Iterator[Successors]:
@@ -323,17 +318,3 @@ class CompiledGame:
 
 def _pack(fluents: BoolArray) -> PackedState:
     return np.packbits(fluents, bitorder="little").tobytes()
-
-
-def _restored(
-    program: Program,
-    tables: CircuitTables,
-    terms: CircuitTerms,
-    name: str,
-    words: int,
-    exclusive: tuple[tuple[int, ...], ...] = (),
-) -> CompiledGame:
-    return CompiledGame(program, tables, terms, name, words=words, exclusive=exclusive)
-
-
-__all__: Sequence[str] = ["NO_GOAL", "CompiledGame", "PackedState", "Successors"]

@@ -195,10 +195,11 @@ class Environment:
     def observation_shape(self) -> tuple[int, ...]:
         """Shape of the observation of one environment; with a first axis of agents if each has its own."""
         shape = self.observed.shape
-        return (self.num_players, *shape) if self._sees_each else shape
+        return (self.num_players, *shape) if self.sees_each else shape
 
     @property
-    def _sees_each(self) -> bool:
+    def sees_each(self) -> bool:
+        """Whether the first axis of observations is that of agents."""
         return self.is_joint and len(self.observed.literal) > 1
 
     @property

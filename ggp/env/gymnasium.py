@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import own_game_folders
 from ggp.env.batch import HOLD, RESTART, ActionError, Environment
+from ggp.env.kernels.arrays import NO_CHOICE
 from ggp.env.make import make, refuse_unknown_keywords
-from ggp.env.opponents import NO_CHOICE, Opponent, make_opponent
+from ggp.env.opponents import Opponent, make_opponent
 from ggp.env.state import EnvState
 from ggp.env.streams import Streams, streams_of
 from ggp.integers import is_integer, to_integer, to_integers
@@ -85,7 +86,7 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         self.seat = self._seat_of(seat)
         self._opponent = make_opponent(opponent, self.environment)
         shape = self.environment.observation_shape
-        if self._has_own_view:
+        if self.environment.sees_each:
             shape = shape[1:]
         self.single_observation_space = Box(0, 1, shape, np.uint8)
         self.action_count = self._actions_of_agent()
@@ -110,11 +111,6 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         if isinstance(number, str) or not 0 <= (number := to_integer(number, "seat")) < len(agents):
             raise ValueError(f"seat is 0 to {len(agents) - 1}, {', '.join(agents)} or all, not {seat!r}")
         return number
-
-    @property
-    def _has_own_view(self) -> bool:
-        environment = self.environment
-        return environment.is_joint and len(environment.observed.literal) > 1
 
     def _actions_of_agent(self) -> int:
         moves = self.environment.actions.moves
@@ -305,7 +301,7 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         return state.terminated | state.truncated | self._cut
 
     def _observation(self, state: EnvState) -> Observations:
-        return state.observation[:, self.seat or 0] if self._has_own_view else state.observation
+        return state.observation[:, self.seat or 0] if self.environment.sees_each else state.observation
 
     def _infos(self) -> Infos:
         everywhere = np.ones(self.num_envs, np.bool_)

@@ -10,7 +10,7 @@ the mover (`ggp.env.point_of_view`), or boards with a plane for who is to move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class Observed:
     literal: NDArray[np.int32]
     shape: tuple[int, ...]
     names: tuple[str, ...]
-    sensed: NDArray[np.int32]
+    sensed: NDArray[np.int32] = field(default_factory=lambda: np.zeros((1, 0), np.int32))
 
 
 def observe(game: CompiledGame, actions: Actions, kind: str, view: PointOfView | None = None) -> Observed:
@@ -58,10 +58,6 @@ def observe(game: CompiledGame, actions: Actions, kind: str, view: PointOfView |
     return (
         observe_board(game, view) if view is not None else observe_absolute_board(game, len(actions.agents))
     )
-
-
-def _nothing_sensed() -> NDArray[np.int32]:
-    return np.zeros((1, 0), np.int32)
 
 
 def observe_percepts(game: CompiledGame, actions: Actions) -> Observed:
@@ -104,7 +100,7 @@ def observe_facts(game: CompiledGame, view: PointOfView | None = None) -> Observ
     literal = 2 * (1 + np.arange(len(game.terms.fluents), dtype=np.int32))[None]
     if view is not None:
         literal = np.concatenate([literal, literal[:, view.fluent]])
-    return Observed(literal, literal.shape[1:], tuple(map(str, game.terms.fluents)), _nothing_sensed())
+    return Observed(literal, literal.shape[1:], tuple(map(str, game.terms.fluents)))
 
 
 def observe_board(game: CompiledGame, view: PointOfView) -> Observed:
@@ -115,7 +111,7 @@ def observe_board(game: CompiledGame, view: PointOfView) -> Observed:
     literal, shape, names = _planes(game)
     fluent = np.concatenate([[0], 1 + view.fluent])  # literals here are of fluents or constant, never negated
     seen = np.where(literal > _FALSE, 2 * fluent[literal >> 1], literal)
-    return Observed(np.stack([literal, seen]).reshape(2, -1), shape, names, _nothing_sensed())
+    return Observed(np.stack([literal, seen]).reshape(2, -1), shape, names)
 
 
 def observe_absolute_board(game: CompiledGame, agents: int) -> Observed:
@@ -130,7 +126,7 @@ def observe_absolute_board(game: CompiledGame, agents: int) -> Observed:
         planes[agent, :, count + agent] = _TRUE
     to_move = (f"{role} to move" for role in game.roles if role != RANDOM_ROLE)
     shape = (height, width, count + agents)
-    return Observed(planes.reshape(agents, -1), shape, (*names, *to_move), _nothing_sensed())
+    return Observed(planes.reshape(agents, -1), shape, (*names, *to_move))
 
 
 def _planes(game: CompiledGame) -> tuple[NDArray[np.int32], tuple[int, int, int], tuple[str, ...]]:

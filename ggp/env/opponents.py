@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.env.batch import Environment
+from ggp.env.kernels.arrays import NO_CHOICE
 from ggp.env.state import EnvState
 from ggp.env.streams import Streams
 from ggp.search.mcts.options import MctsOptions, default_options, parse_options
@@ -26,7 +27,6 @@ Opponent: TypeAlias = Callable[[EnvState, np.random.Generator], NDArray[np.int32
 Mover: TypeAlias = Callable[[EnvState, NDArray[np.int64], Streams], NDArray[np.int32]]
 """Moves in a state, for environments with these numbers, whose streams it may draw from."""
 
-NO_CHOICE = -1
 _SIMULATIONS = 100
 
 

@@ -23,6 +23,7 @@ from pettingzoo import AECEnv, ParallelEnv
 
 from ggp.engines.compiled import CompiledGame
 from ggp.env.batch import ActionError, Environment
+from ggp.env.kernels.arrays import NO_CHOICE
 from ggp.env.make import make, refuse_unknown_keywords
 from ggp.env.state import EnvState
 from ggp.integers import to_integer
@@ -30,7 +31,6 @@ from ggp.integers import to_integer
 Observation: TypeAlias = dict[str, NDArray[Any]]
 Illegal: TypeAlias = Literal["lose", "first"]
 
-NO_CHOICE = -1
 ILLEGAL = 2**31 - 1
 """What stands for every number that is not a legal action, some of which mean more to `ggp.env`."""
 _METADATA = {"render_modes": ["ansi"], "is_parallelizable": True}
@@ -126,8 +126,8 @@ class _OneGame:
         return "\n".join(map(str, facts))
 
 
-class GgpAecEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
-    """Agents act one after the other; made by `env`."""
+class _Spaces:
+    """What both kinds of environments answer alike; options as for `env`."""
 
     def __init__(
         self,
@@ -149,11 +149,22 @@ class GgpAecEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
 
     def observation_space(self, agent: str) -> Dict:
         """The same object each time."""
-        return self._game.observation_spaces[agent]
+        return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Discrete:
         """The same object each time."""
-        return self._game.action_spaces[agent]
+        return self.action_spaces[agent]
+
+    def render(self) -> str | None:
+        """The facts that hold, with `render_mode="ansi"`."""
+        return self._game.text() if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+class GgpAecEnv(_Spaces, AECEnv[str, Observation, int]):  # type: ignore[misc]
+    """Agents act one after the other; made by `env`."""
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """A new game."""
@@ -223,40 +234,9 @@ class GgpAecEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]
         self._waiting = []
         self.agent_selection = self.agents[0]
 
-    def render(self) -> str | None:
-        """The facts that hold, with `render_mode="ansi"`."""
-        return self._game.text() if self.render_mode == "ansi" else None
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
-
-class GgpParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
+class GgpParallelEnv(_Spaces, ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     """All agents act in every step; made by `parallel_env`."""
-
-    def __init__(
-        self,
-        rules: str | Path | CompiledGame,
-        *,
-        max_cycles: int | None = None,
-        illegal: Illegal = "lose",
-        render_mode: str | None = None,
-        **choices: Any,
-    ) -> None:
-        self._game = _OneGame(rules, max_cycles, illegal, choices)
-        self.metadata = {**_METADATA, "name": f"ggp_{self._game.environment.game.name}_v0"}
-        self.render_mode = render_mode
-        self.possible_agents = self._game.names
-        self.max_cycles = self._game.max_cycles
-        self.agents: list[str] = []
-
-    def observation_space(self, agent: str) -> Dict:
-        """The same object each time."""
-        return self._game.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Discrete:
-        """The same object each time."""
-        return self._game.action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -294,7 +274,7 @@ class GgpParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         rewards = self._game.play(numbers)
         self._cycles += 1
         terminated = self._game.is_terminated
-        too_long = self.max_cycles is not None and self._cycles >= self.max_cycles
+        too_long = self._game.max_cycles is not None and self._cycles >= self._game.max_cycles
         truncated = not terminated and (too_long or bool(self._game.state.truncated[0]))
         if terminated or truncated:
             self.agents = []
@@ -305,13 +285,6 @@ class GgpParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             dict.fromkeys(agents, truncated),
             {agent: {} for agent in agents},
         )
-
-    def render(self) -> str | None:
-        """The facts that hold, with `render_mode="ansi"`."""
-        return self._game.text() if self.render_mode == "ansi" else None
-
-    def close(self) -> None:
-        """Nothing is held open."""
 
 
 def env(rules: str | Path | CompiledGame = "tictactoe", **options: Any) -> GgpAecEnv:

@@ -268,6 +268,3 @@ def _gather_rows(words: NDArray[np.uint64], blocks: int, chosen: NDArray[np.int6
         padded.reshape(each, new_blocks, lanes).transpose(1, 0, 2), axis=2, bitorder="little"
     )
     return np.ascontiguousarray(packed).view(np.uint64).reshape(-1, new_words)
-
-
-__all__ = ["EnvState", "Layout", "blocks_for", "new_state", "words_for"]

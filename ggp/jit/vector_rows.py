@@ -191,20 +191,19 @@ def set_word(typing_context, rows, index, word, bits):
     return types.void(rows, types.intp, types.intp, types.uint64), codegen
 
 
-@intrinsic
-def shift_left(typing_context, value, count):
-    def codegen(context, builder, sig, args):
-        return builder.shl(args[0], _splat(builder, args[1], value.words))
+def _shift(instruction):
+    @intrinsic
+    def shift(typing_context, value, count):
+        def codegen(context, builder, sig, args):
+            return getattr(builder, instruction)(args[0], _splat(builder, args[1], value.words))
 
-    return value(value, types.uint64), codegen
+        return value(value, types.uint64), codegen
+
+    return shift
 
 
-@intrinsic
-def shift_right(typing_context, value, count):
-    def codegen(context, builder, sig, args):
-        return builder.lshr(args[0], _splat(builder, args[1], value.words))
-
-    return value(value, types.uint64), codegen
+shift_left = _shift("shl")
+shift_right = _shift("lshr")
 
 
 @intrinsic
@@ -233,26 +232,21 @@ def get_float(typing_context, rows, index, word):
     return types.float64(rows, types.intp, types.intp), codegen
 
 
-def _as_floats(builder, value, words):
-    return builder.bitcast(value, ir.VectorType(_DOUBLE, words))
+def _of_floats(instruction):
+    @intrinsic
+    def operation(typing_context, left, right):
+        def codegen(context, builder, sig, args):
+            floats = ir.VectorType(_DOUBLE, left.words)
+            result = getattr(builder, instruction)(*(builder.bitcast(each, floats) for each in args))
+            return builder.bitcast(result, left.vector)
+
+        return left(left, right), codegen
+
+    return operation
 
 
-@intrinsic
-def multiply(typing_context, left, right):
-    def codegen(context, builder, sig, args):
-        product = builder.fmul(*(_as_floats(builder, each, left.words) for each in args))
-        return builder.bitcast(product, left.vector)
-
-    return left(left, right), codegen
-
-
-@intrinsic
-def subtract(typing_context, left, right):
-    def codegen(context, builder, sig, args):
-        difference = builder.fsub(*(_as_floats(builder, each, left.words) for each in args))
-        return builder.bitcast(difference, left.vector)
-
-    return left(left, right), codegen
+multiply = _of_floats("fmul")
+subtract = _of_floats("fsub")
 
 
 @intrinsic

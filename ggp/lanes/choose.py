@@ -142,6 +142,7 @@ def _count_role(
             total = load(scratch, p)
             store(scratch, p, total ^ carry)
             carry = carry & total
+        # The count is that of all slots before s; the blocks' own counts lie side by side.
     has_move = zero
     for p in range(count0, count0 + planes):
         has_move = has_move | load(scratch, p)
@@ -295,6 +296,7 @@ def _select_role(
         block += 4
         inside = left & borrow
         left = left & ~borrow
+        # k0 .. k2 are k within this block where it is `inside`; it is reduced where it is still `left`.
         if is_eight:
             if any_lane(inside):
                 _select_eight(value, literals, nodes, s, inside, k0, k1, k2)
@@ -346,6 +348,8 @@ def choose_moves(
             store(scratch, union0 + p, load(scratch, union0 + p) | x)
         overlap = overlap | (with_choice & has_choice)
         with_choice = with_choice | has_choice
+    # The planes of each role hold its number of moves minus one in `lanes`, and 0 elsewhere; those from
+    # `union0` on the same of the role that has a choice, unless several have one in some lane.
 
     is_shared = not any_lane(overlap)
     for role in range(tables.role_count):

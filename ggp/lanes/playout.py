@@ -37,7 +37,7 @@ from ggp.jit.rows import (
     word_count,
     words_of,
 )
-from ggp.lanes.choose import choice_planes, choice_scratch_rows
+from ggp.lanes.choose import choice_scratch_rows
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.random_rows import seeded_random
 from ggp.lanes.step import advance_or_restart, move_at_random
@@ -264,12 +264,14 @@ def _end_playouts(
             _note_stuck(
                 tables.first_slot, tables.slot_literal, arrays.value, arrays.stuck_count, stuck & active
             )
+    # Playouts that broke off are counted, and their joint moves no longer.
     finished_now = sum_words(popcount(finished))
     if finished_now > 0:
         counter[FINISHED] += finished_now
         counter[ENDED] += finished_now
         _count_goals(tables, arrays.value, finished, arrays.goal_count)
         _note_lengths(arrays, finished)
+    # Those that finished are counted, with goals and lengths: before any lane restarts.
     ended = finished | (over & active)
     ended_now = sum_words(popcount(ended))
     if ended_now <= counter[STARTS_LEFT]:
@@ -305,6 +307,3 @@ def play(tables: LaneTables, arrays: PlayoutArrays, planes: int, step_limit: int
         if counter[STARTS_LEFT] == 0 and not any_lane(load(arrays.active, 0)):
             return True
     return False
-
-
-__all__ = ["PlayoutArrays", "begin_playouts", "choice_planes", "make_arrays", "play"]

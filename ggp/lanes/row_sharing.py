@@ -86,6 +86,3 @@ def _give_rows(
                     free[top] = row[other]
                     top += 1
     return end_row
-
-
-__all__ = ["share_rows"]

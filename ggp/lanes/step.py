@@ -1,11 +1,12 @@
 """step: states into lanes, moves, gates, and what follows: what every kernel does with a circuit.
 
-    put      put_keys, put_key, put_state, put_states      states into the rows of fluents
+    put      put_keys, put_key, put_state                  states into the rows of fluents
              clear_moves, put_move                         moves; `ggp.lanes.choose` draws random ones
     settle   settle_choices, settle_goals                  LEGAL: legal moves and the end; GOAL
              settle_states                                 both: all that a state says by itself
              settle_successors                             NEXT, and SEES if asked: what the moves lead to
-    read     several_true, list_legal_moves, read_goals    beyond `literal` and `ggp.lanes.bits`
+    read     several_true, list_legal_moves, read_goals,
+             sum_percepts                                  beyond `literal` and `ggp.lanes.bits`
     store    store_successors, copy_successors             the next states as keys, or into other rows
              advance, advance_or_restart                   the next states in place
 
@@ -45,7 +46,7 @@ from ggp.jit.rows import (
     store,
     word_count,
 )
-from ggp.lanes.bits import set_lane
+from ggp.lanes.bits import literal_word, set_lane
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.keys.packing import (
     Keys,
@@ -100,13 +101,6 @@ def put_state(tables: LaneTables, value: Rows, state: NDArray[np.uint64]) -> Non
     """Put one state, uint64[F] of all ones or zeros, into every lane."""
     for f in range(tables.fluent_count):
         store(value, 1 + f, fill(value, state[f]))
-
-
-@inlined
-def put_states(tables: LaneTables, value: Rows, state: Rows, lanes: Row) -> None:
-    """Put the states of F rows into `lanes`, whose fluents are all false."""
-    for f in range(tables.fluent_count):
-        store(value, 1 + f, load(value, 1 + f) | (load(state, f) & lanes))
 
 
 @inlined
@@ -261,6 +255,31 @@ def read_goals(
 
 
 @inlined
+def sum_percepts(
+    value: Rows,
+    literals: Int32Array,
+    number: Keys,
+    first: Index,
+    end: Index,
+    w: Index,
+    lanes: np.uint64,
+    total: Keys,
+) -> None:
+    """total[lane] = sum of the numbers of the percepts first .. end-1 that hold, in `lanes` of word `w`.
+
+    literals, number   int32[P] and uint64[P]; SEES must be settled
+    total              uint64[L]; 0 in the other lanes of the word
+    """
+    for lane in range(64 * w, 64 * w + 64):
+        total[lane] = np.uint64(0)
+    for p in range(first, end):
+        bits = literal_word(value, np.int64(literals[p]), w) & lanes
+        while bits != np.uint64(0):
+            total[64 * w + lowest_bit(bits)] += number[p]
+            bits &= bits - np.uint64(1)
+
+
+@inlined
 def store_successors(
     code: StateCode,
     following: Int32Array,
@@ -287,10 +306,11 @@ def copy_successors(tables: LaneTables, value: Rows, target: Rows) -> None:
 
 
 @inlined
-def advance(tables: LaneTables, value: Rows, saved: Rows, moved: Row) -> None:
-    """Make the next state current in the lanes `moved`; the others keep theirs.
+def advance(tables: LaneTables, value: Rows, saved: Rows, moved: Row, others: Rows, first: Index) -> None:
+    """Make the next state current in the lanes `moved`; the other lanes take theirs from `others`.
 
-    saved   a row for each fluent that cannot be written before another one is read
+    saved           a row for each fluent that cannot be written before another one is read
+    others, first   row first + f holds fluent f; with `value` and 1 these lanes keep their state
     """
     following, cyclic, order = tables.next, tables.next_saved, tables.next_order
     for i in range(cyclic.shape[0]):
@@ -298,10 +318,10 @@ def advance(tables: LaneTables, value: Rows, saved: Rows, moved: Row) -> None:
     for i in range(order.shape[0]):
         f = np.int64(order[i])
         x = literal(value, np.int64(following[f]))
-        store(value, 1 + f, (x & moved) | (load(value, 1 + f) & ~moved))
+        store(value, 1 + f, (x & moved) | (load(others, first + f) & ~moved))
     for i in range(cyclic.shape[0]):
         f = np.int64(cyclic[i])
-        store(value, 1 + f, (load(saved, i) & moved) | (load(value, 1 + f) & ~moved))
+        store(value, 1 + f, (load(saved, i) & moved) | (load(others, first + f) & ~moved))
 
 
 @inlined

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
-from ggp.lanes.keys.key_table import ABSENT, KeyTable, fill_table, find_states, insert_states
+from ggp.lanes.keys.key_table import ABSENT, KeyTable, find_states, insert_states
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import encode_states, make_code
 from ggp.lanes.step import NO_GOAL
@@ -178,7 +178,7 @@ class _Enumeration:
             initial = encode_states(self.code, self.game.unpack(self.root)[None, :])
             self.keys[: self.words] = initial[0]
             self.expansion.counter[STATES] = 1
-            fill_table(self.table, self.keys, self.words, 1)
+            insert_states(self.table, self.keys, self.words, 0, 1)
         try:
             self._expand_all()
         except (SolverLimitError, MemoryError):
@@ -231,7 +231,7 @@ class _Enumeration:
         while self.states > slots // 4 * 3:
             slots *= 2
         self.table = np.zeros(slots, np.uint64)
-        fill_table(self.table, self.keys, self.words, self.states)
+        insert_states(self.table, self.keys, self.words, 0, self.states)
 
     def _space(self, check: Callable[[], None] = lambda: None) -> StateSpace:
         """What was found; `check` is called every few milliseconds."""

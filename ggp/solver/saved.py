@@ -23,7 +23,7 @@ from gdl.program import Program
 from ggp.engines.compiled import CompiledGame
 from ggp.files import replacing
 from ggp.game import Fact, Game, Role
-from ggp.lanes.keys.key_table import fill_table
+from ggp.lanes.keys.key_table import insert_states
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import encode_states, make_code
 from ggp.solver.kernels.known_goals import KnownGoals
@@ -163,7 +163,7 @@ class Tablebase:
         while slots < 2 * len(values):
             slots *= 2
         table = np.zeros(slots, np.uint64)
-        fill_table(table, keys, code.word_count, len(values))
+        insert_states(table, keys, code.word_count, 0, len(values))
         return KnownGoals(table, keys, np.ascontiguousarray(values[:, 0]))
 
     def _find(self, key: NDArray[np.uint64]) -> int:

@@ -139,7 +139,8 @@ def _follow_moves(share: Share) -> None:
     env, scratch = share.env, share.scratch
     settle_successors(share.of_step, scratch.value, env.sensed.shape[1] > 0)
     _sense(env, scratch)
-    advance(share.of_step, scratch.value, scratch.saved, load(scratch.mask, MOVED))
+    value, moved = scratch.value, load(scratch.mask, MOVED)
+    advance(share.of_step, value, scratch.saved, moved, value, np.int64(1))
     settle_choices(share.of_state, scratch.value)
     _read_choices(share.of_state, env, scratch)
 

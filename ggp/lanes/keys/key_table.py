@@ -120,14 +120,6 @@ def number_states(
     return state_count
 
 
-def fill_table(table: Words, keys: Words, words: int, state_count: int) -> None:
-    """Insert all states into an empty table.
-
-    They are 0 .. state_count-1, and table is uint64[S] with S > state_count.
-    """
-    insert_states(table, keys, words, 0, state_count)
-
-
 @kernel
 def insert_states(table: Words, keys: Words, words: int, first: int, end: int) -> None:
     """Insert states first .. end-1, which are not in the table; it stays larger than the number of states."""

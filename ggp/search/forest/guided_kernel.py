@@ -18,7 +18,7 @@ from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.rows import Index, Row, any_lane, fill, get_word, literal, load, lowest_bit, store, word_count
 from ggp.lanes.bits import clear_lane, set_lane
 from ggp.lanes.choose import choose_moves
-from ggp.lanes.step import advance_or_restart, put_states, settle_states, settle_successors
+from ggp.lanes.step import advance, settle_states, settle_successors
 from ggp.networks.kernels import NetworkTables, logit_of, read_state, value_of
 from ggp.networks.network import Float32Array
 from ggp.search.forest.kernel import Roots, launch_in_trees
@@ -218,7 +218,7 @@ def _descend(search: SearchMemory, guide: Guide) -> None:
 
 @kernel
 def search_guided(search: SearchMemory, parts: Parts, guide: Guide, roots: Roots, ticks: int) -> bool:
-    """Search for at most `ticks` ticks; returns whether all trees are done. `arrays.root` is all false.
+    """Search for at most `ticks` ticks; returns whether all trees are done.
 
     parts   none: playouts are uniform
     """
@@ -233,18 +233,19 @@ def search_guided(search: SearchMemory, parts: Parts, guide: Guide, roots: Roots
         over = over | (lanes_to_cut(arrays, search.walkers, search.settings) & ~load(arrays.mask, IN_TREE))
         if any_lane(over):
             _end_lanes(search, parts, guide, over)
+        # Only lanes at new nodes or in playouts that go on are busy.
         over = _reach_nodes(search, parts, guide)
         playing = load(arrays.mask, BUSY) & ~load(arrays.mask, IN_TREE)
         planes = search.settings.choice_planes
         over = over | choose_moves(tables, value, arrays.scratch, planes, arrays.random, playing)
         if any_lane(over):
             _end_lanes(search, parts, guide, over)
+        # Every busy lane is in the tree, or has a move of its playout.
         _descend(search, guide)
         moved = load(arrays.mask, BUSY)
         launch_in_trees(search, roots)
         settle_successors(tables, value, False)
-        advance_or_restart(tables, value, arrays.saved, arrays.root, ~moved)
-        put_states(tables, value, roots.state, ~moved)
+        advance(tables, value, arrays.saved, moved, roots.state, np.int64(0))
         counter[c.TICK] += 1
         if counter[c.LANES_BUSY] == 0:
             return True

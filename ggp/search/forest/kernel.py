@@ -17,7 +17,7 @@ from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import Rows, load, store
 from ggp.lanes.choose import choose_moves
-from ggp.lanes.step import advance_or_restart, put_states, settle_successors
+from ggp.lanes.step import advance, settle_successors
 from ggp.search.mcts.kernels import counters as c
 from ggp.search.mcts.kernels.arrays import CUT, MOVED, UNPROVEN, Parts, SearchMemory
 from ggp.search.mcts.kernels.lane_half import lanes_in_playouts, settle_and_end
@@ -58,7 +58,6 @@ def search_forest(search: SearchMemory, parts: Parts, roots: Roots, ticks: int) 
     """Search for at most `ticks` ticks; returns whether all trees are done.
 
     parts   none: playouts are uniform
-    `arrays.root` is all false.
     """
     tables = search.tables
     arrays = search.arrays
@@ -73,9 +72,7 @@ def search_forest(search: SearchMemory, parts: Parts, roots: Roots, ticks: int) 
         serve_lanes(search, parts, 0)
         launch_in_trees(search, roots)
         settle_successors(tables, value, False)
-        idle = ~load(arrays.mask, MOVED)
-        advance_or_restart(tables, value, arrays.saved, arrays.root, idle)
-        put_states(tables, value, roots.state, idle)
+        advance(tables, value, arrays.saved, load(arrays.mask, MOVED), roots.state, np.int64(0))
         counter[c.TICK] += 1
         if counter[c.LANES_BUSY] == 0:
             return True

@@ -25,10 +25,15 @@ from ggp.beliefs.step_kernels import extended_key, mixed_number
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.rows import Index, Rows, fill, get_word, literal, load, lowest_bit, store, word_count
-from ggp.lanes.bits import clear_lane, literal_in_lane, literal_word, set_lane
+from ggp.lanes.bits import clear_lane, literal_in_lane, set_lane
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.step import advance_or_restart, put_states, settle_states, settle_successors
+from ggp.lanes.step import (
+    advance,
+    settle_states,
+    settle_successors,
+    sum_percepts,
+)
 from ggp.search.mcts.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, Float64Array, SearchArrays
 from ggp.search.mcts.kernels.tree import random_below
 from ggp.search.mcts.kernels.values import NEUTRAL_GOAL
@@ -352,13 +357,9 @@ def _observe(memory: SetMemory) -> None:
             inside = get_word(arrays.mask, IN_TREE, w)
             if inside == np.uint64(0):
                 continue
-            for lane in range(64 * w, 64 * w + 64):
-                lanes.observed[lane] = np.uint64(0)
-            for p in range(rules.percept_first[role], rules.percept_first[role + 1]):
-                bits = literal_word(arrays.value, np.int64(tables.percept_literal[p]), w) & inside
-                while bits != np.uint64(0):
-                    lanes.observed[64 * w + lowest_bit(bits)] += rules.percept_number[p]
-                    bits &= bits - np.uint64(1)
+            first, end = rules.percept_first[role], rules.percept_first[role + 1]
+            number, total = rules.percept_number, lanes.observed
+            sum_percepts(arrays.value, tables.percept_literal, number, first, end, w, inside, total)
             while inside != np.uint64(0):
                 lane = 64 * w + lowest_bit(inside)
                 inside &= inside - np.uint64(1)
@@ -414,12 +415,12 @@ def search_sets(memory: SetMemory, ticks: int) -> bool:
         store(mask, CUT, over | stuck)
         _descend(memory)
         _end_lanes(memory)
+        # The busy lanes are those that have made a move; the free ones may begin again, from their roots.
         moved = load(mask, BUSY)
         settle_successors(tables, value, True)
         _observe(memory)
         _launch(memory)
-        advance_or_restart(tables, value, arrays.saved, arrays.root, ~moved)
-        put_states(tables, value, memory.lanes.root, ~moved)
+        advance(tables, value, arrays.saved, moved, memory.lanes.root, np.int64(0))
         counter[TICK] += 1
         if counter[LANES_BUSY] == 0 and counter[LEFT] == 0:
             return True

@@ -176,7 +176,7 @@ def roll_out(
                 arrays.history[step * lanes + lane] = move
                 arrays.length[lane] += 1
         settle_successors(tables, value, False)
-        advance(tables, value, arrays.saved, everywhere)
+        advance(tables, value, arrays.saved, everywhere, value, np.int64(1))
     if not is_over:
         return -1
     best = 0
@@ -226,4 +226,4 @@ def adapt(
         clear_moves(tables, value)
         put_move(tables, value, move, 0)
         settle_successors(tables, value, False)
-        advance(tables, value, arrays.saved, everywhere)
+        advance(tables, value, arrays.saved, everywhere, value, np.int64(1))

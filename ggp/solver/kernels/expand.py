@@ -277,6 +277,8 @@ def expand(
             read_goals(tables, expansion.state_value, expansion.planes, count, space.goal, state * roles)
             counter[PASSES] -= 1
             lane = np.int64(0)
+        # The moves of `count` states from `state` on are listed; those of the lanes before `lane` are pending
+        # or flushed. A state whose joint moves fill the pass stays open until the next one.
         while lane < count and pending < lanes:
             here = state + lane
             at, goal_at = (here - first) * roles, here * roles

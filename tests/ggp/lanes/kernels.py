@@ -15,6 +15,7 @@ from ggp.lanes.roulette import roulette_moves
 from ggp.lanes.sparse_roulette import RouletteScratch
 
 NO_MOVE = -1
+KEEP, RESTART, TAKE_OTHER = range(3)
 
 
 @kernel
@@ -99,14 +100,17 @@ def advance_lanes(
     saved: Rows,
     root: NDArray[np.uint64],
     moved: Rows,
-    restarts: bool,
+    way: int,
 ) -> None:
-    """Advance the lanes of row 0 of `moved`; the others keep their state, or restart."""
+    """Put the next states into `other`; advance the lanes of row 0 of `moved`, the others as `way` says."""
+    if way == TAKE_OTHER:
+        step.advance(tables, value, saved, load(moved, 0), other, 1)
+        return
     step.copy_successors(tables, value, other)
-    if restarts:
+    if way == RESTART:
         step.advance_or_restart(tables, value, saved, root, ~load(moved, 0))
     else:
-        step.advance(tables, value, saved, load(moved, 0))
+        step.advance(tables, value, saved, load(moved, 0), value, 1)
 
 
 @kernel

@@ -10,7 +10,7 @@ from ggp.lanes.engine import Lanes
 from ggp.lanes.keys.state_code import decode_keys, encode_states, make_code
 from ggp.lanes.layout import arrange
 from tests.conftest import ROOT
-from tests.ggp.lanes.kernels import advance_lanes, put_key, step_from_keys
+from tests.ggp.lanes.kernels import KEEP, RESTART, TAKE_OTHER, advance_lanes, put_key, step_from_keys
 from tests.ggp.lanes.test_kernels import lanes_of
 from tests.oracles import naive_lanes, naive_step
 
@@ -54,9 +54,9 @@ def test_step_agrees_with_the_naive_twin(seed, words):
         np.testing.assert_array_equal(following[lane], expected.following)
 
 
-@pytest.mark.parametrize("restarts", [True, False])
+@pytest.mark.parametrize("way", [KEEP, RESTART, TAKE_OTHER])
 @pytest.mark.parametrize("seed", range(4))
-def test_lanes_advance_keep_their_state_or_restart(seed, restarts):
+def test_lanes_advance_or_take_another_state(seed, way):
     tables = naive_lanes.random_tables(seed, fluents=20, gates=30)
     lanes = Lanes(tables, words=1)
     rng = np.random.default_rng(seed)
@@ -68,13 +68,16 @@ def test_lanes_advance_keep_their_state_or_restart(seed, restarts):
     layout, value = lanes.tables, lanes.arrays.value
     other, moved = make_rows(layout.row_count, 1), make_rows(1, 1)
     words_of(moved)[0] = np.packbits(is_moved, bitorder="little").view(np.uint64)
+    words_of(other)[:] = rng.integers(2**64, size=words_of(other).shape, dtype=np.uint64)
+    given = lanes_of(other)[1:21]
     root_words = np.where(root, ALL_ONES, np.uint64(0))
-    advance_lanes(layout, value, other, lanes.arrays.saved, root_words, moved, restarts)
+    advance_lanes(layout, value, other, lanes.arrays.saved, root_words, moved, way)
     for lane in range(64):
         settled = naive_lanes.settle(tables, states[:, lane], moves[:, lane])
         following = naive_lanes.holds(settled, tables.next)
-        np.testing.assert_array_equal(lanes_of(other)[1:21, lane], following)
-        stayed = root if restarts else states[:, lane]
+        if way != TAKE_OTHER:
+            np.testing.assert_array_equal(lanes_of(other)[1:21, lane], following)
+        stayed = {KEEP: states[:, lane], RESTART: root, TAKE_OTHER: given[:, lane]}[way]
         np.testing.assert_array_equal(lanes_of(value)[1:21, lane], following if is_moved[lane] else stayed)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ggp.cli.main import app
 from ggp.engines.loading import load
-from ggp.lanes.keys.key_table import ABSENT, fill_table, find_states
+from ggp.lanes.keys.key_table import ABSENT, find_states, insert_states
 from ggp.lanes.keys.state_code import decode_keys, encode_states, make_code
 from ggp.solver import SavedSolutionError, Tablebase, save_solution, solve
 from ggp.solver.kernels.matrix import make_stage, solve_matrix
@@ -42,7 +42,7 @@ def test_table_finds_what_was_put_in_and_nothing_else(words):
     rng.shuffle(keys)
     stored, foreign = keys[: len(keys) // 2 + 1], keys[len(keys) // 2 + 1 :]
     table = np.zeros(1 << (len(stored) * 4 // 3).bit_length(), np.uint64)
-    fill_table(table, stored.reshape(-1), words, len(stored))
+    insert_states(table, stored.reshape(-1), words, 0, len(stored))
     found = np.empty(len(keys), np.int64)
     find_states(table, stored.reshape(-1), words, np.concatenate((stored, foreign)).reshape(-1), found)
     assert found[: len(stored)].tolist() == list(range(len(stored)))

@@ -416,9 +416,11 @@ def make_children(
             is_forced = count == 1
             chosen = memory.legal_move[memory.legal_first[mover] + first + lane]
             memory.move[here + lane] = -1 if is_forced else chosen
+        # Each lane of child_value holds a child with its gates settled; keys and moves are in the arena.
         _find_movers(tables, first_move, memory, here, lanes)
         _read_goals(tables, memory, here, lanes)
         _estimate(tables, memory, here, lanes)
+        # Children have a mover and a static score; terminal ones their goal. What follows finds more ends.
         if memory.known.goal.shape[0] > 0:
             _note_known(memory, np.int64(code.word_count), here, lanes)
         if is_used(memory.wins) or is_used(memory.other_wins):
