@@ -289,9 +289,7 @@ def _put_joint_moves(
 
 
 @stage
-def _find_agreeing(
-    tables: LaneTables, value: Rows, lanes: StepLanes, percepts: PerceptTables, count: Index
-) -> None:
+def _find_agreeing(value: Rows, lanes: StepLanes, percepts: PerceptTables, count: Index) -> None:
     """Set the row of the lanes, of the first `count`, in which the role observes what is wanted."""
     for w in range(word_count(value)):
         set_word(lanes.agreeing, 0, w, _lanes_below(count, np.int64(w)))
@@ -391,7 +389,7 @@ def make_joint_moves(
         _put_joint_moves(tables, value, lanes, origins, blocks[b], count)
         settle_states(tables, value)
         settle_successors(tables, value, True)
-        _find_agreeing(tables, value, lanes, percepts, count)
+        _find_agreeing(value, lanes, percepts, count)
         if any_lane(load(lanes.agreeing, 0)):
             store_successors(lanes.code, tables.next, value, count, lanes.planes, lanes.block, lanes.reached)
             if is_keyed:

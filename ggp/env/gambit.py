@@ -9,7 +9,7 @@ from typing import TextIO
 
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import load
-from ggp.env.extensive import CHANCE, SIMULTANEOUS, TERMINAL, ExtensiveGame, Node
+from ggp.env.extensive import CHANCE, SIMULTANEOUS, TERMINAL, ExtensiveGame
 from ggp.files import replacing_text
 from ggp.integers import to_integer
 
@@ -37,7 +37,7 @@ def write_efg(
     with replacing_text(path) as file:
         players = " ".join(map(_label, tree.agents))
         file.write(f"EFG 2 R {_label(game.name)} {{ {players} }}\n")
-        return _Writer(tree, file, most_nodes).write()
+        return _write_nodes(tree, file, most_nodes)
 
 
 def _label(name: object) -> str:
@@ -49,44 +49,30 @@ def _label(name: object) -> str:
     return f'"{" ".join(str(name).translate(_WIDE).split())}"'
 
 
-class _Writer:
-    """Writes nodes in depth-first order, as the format wants them."""
-
-    def __init__(self, tree: ExtensiveGame, file: TextIO, most_nodes: int) -> None:
-        self._tree, self._file, self._most = tree, file, most_nodes
-        self._sets: list[dict[str, int]] = [{} for _ in tree.agents]
-        self._chances, self._outcomes = count(1), count(1)
-
-    def write(self) -> int:
-        """Write all nodes; their number."""
-        written = 0
-        stack = [self._tree.root()]
-        while stack:
-            node = stack.pop()
-            written += 1
-            if written > self._most:
-                raise TooManyNodesError(
-                    f"the tree of {self._tree.game.name} has more than {self._most:,} nodes"
-                )
-            player = self._tree.player(node)
-            if player == TERMINAL:
-                self._write_end(node)
-                continue
-            assert player != SIMULTANEOUS
-            actions = self._tree.actions(node, player)
-            names = [_label(self._tree.move(player, action)) for action in actions]
-            if player == CHANCE:
-                share = Fraction(1, len(actions))
-                branches = " ".join(f"{name} {share}" for name in names)
-                self._file.write(f'c "" {next(self._chances)} "" {{ {branches} }} 0\n')
-            else:
-                sets = self._sets[player]
-                number = sets.setdefault(self._tree.information(node, player), len(sets) + 1)
-                self._file.write(f'p "" {player + 1} {number} "" {{ {" ".join(names)} }} 0\n')
-            stack += [self._tree.apply(node, action) for action in reversed(actions)]
-        return written
-
-    def _write_end(self, node: Node) -> None:
-        number = next(self._outcomes)
-        payoffs = ", ".join(f"{value:g}" for value in self._tree.returns(node))
-        self._file.write(f't "" {number} "" {{ {payoffs} }}\n')
+def _write_nodes(tree: ExtensiveGame, file: TextIO, most_nodes: int) -> int:
+    """Write all nodes in depth-first order, as the format wants them; their number."""
+    sets: list[dict[str, int]] = [{} for _ in tree.agents]
+    chances, outcomes, written = count(1), count(1), 0
+    stack = [tree.root()]
+    while stack:
+        node = stack.pop()
+        written += 1
+        if written > most_nodes:
+            raise TooManyNodesError(f"the tree of {tree.game.name} has more than {most_nodes:,} nodes")
+        player = tree.player(node)
+        if player == TERMINAL:
+            payoffs = ", ".join(f"{value:g}" for value in tree.returns(node))
+            file.write(f't "" {next(outcomes)} "" {{ {payoffs} }}\n')
+            continue
+        assert player != SIMULTANEOUS
+        actions = tree.actions(node, player)
+        names = [_label(tree.move(player, action)) for action in actions]
+        if player == CHANCE:
+            share = Fraction(1, len(actions))
+            branches = " ".join(f"{name} {share}" for name in names)
+            file.write(f'c "" {next(chances)} "" {{ {branches} }} 0\n')
+        else:
+            number = sets[player].setdefault(tree.information(node, player), len(sets[player]) + 1)
+            file.write(f'p "" {player + 1} {number} "" {{ {" ".join(names)} }} 0\n')
+        stack += [tree.apply(node, action) for action in reversed(actions)]
+    return written

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.env.kernels.arrays import Batch, Readings
-from ggp.jit.rows import ALIGNMENT, Rows, make_rows, words_of
+from ggp.jit.rows import ALIGNMENT, Rows, in_words, make_rows
 
 _PADDING = 64
 _Words: TypeAlias = list[NDArray[Any]]
@@ -234,9 +234,7 @@ def _filled(layout: Layout, batch: _Words, read: Mapping[str, NDArray[Any]]) -> 
 
 
 def _in_words(batch: Batch) -> _Words:
-    """The same memory, rows as uint64[count, W]."""
-    fluents, flags, memory = map(words_of, (batch.fluents, batch.flags, batch.memory))
-    return [fluents, flags, memory, batch.seed, batch.steps]
+    return list(in_words(batch))
 
 
 def _contents(state: EnvState) -> list[NDArray[Any]]:

@@ -32,88 +32,23 @@ import numpy as np
 from numba.core import config
 from numpy.typing import NDArray
 
-from ggp.jit.plain_rows import Index, Row
-from ggp.jit.vector_rows import ALIGNMENT
+from ggp.jit.plain_rows import Index as Index
+from ggp.jit.plain_rows import Row as Row
+from ggp.jit.vector_rows import ALIGNMENT as ALIGNMENT
 
 if TYPE_CHECKING or config.DISABLE_JIT:
-    from ggp.jit.plain_rows import (
-        add,
-        any_lane,
-        choose_words,
-        count_bits,
-        fill,
-        fill_float,
-        get_float,
-        get_word,
-        literal,
-        load,
-        lowest_bit,
-        multiply,
-        popcount,
-        set_word,
-        shift_left,
-        shift_right,
-        store,
-        subtract,
-        sum_words,
-        word_count,
-    )
+    from ggp.jit import plain_rows as operations
 else:
-    from ggp.jit.vector_rows import (
-        add,
-        any_lane,
-        choose_words,
-        count_bits,
-        fill,
-        fill_float,
-        get_float,
-        get_word,
-        literal,
-        load,
-        lowest_bit,
-        multiply,
-        popcount,
-        set_word,
-        shift_left,
-        shift_right,
-        store,
-        subtract,
-        sum_words,
-        word_count,
-    )
+    from ggp.jit import vector_rows as operations
 
-__all__ = [
-    "ALIGNMENT",
-    "ALL_ONES",
-    "Index",
-    "Row",
-    "Rows",
-    "add",
-    "any_lane",
-    "choose_words",
-    "count_bits",
-    "fill",
-    "fill_float",
-    "get_float",
-    "get_word",
-    "in_words",
-    "literal",
-    "load",
-    "lowest_bit",
-    "make_rows",
-    "multiply",
-    "popcount",
-    "row_dtype",
-    "set_word",
-    "shift_left",
-    "shift_right",
-    "store",
-    "subtract",
-    "sum_words",
-    "width_of",
-    "word_count",
-    "words_of",
-]
+load, store, literal, fill = operations.load, operations.store, operations.literal, operations.fill
+any_lane, choose_words = operations.any_lane, operations.choose_words
+get_word, set_word, word_count = operations.get_word, operations.set_word, operations.word_count
+shift_left, shift_right, add = operations.shift_left, operations.shift_right, operations.add
+popcount, sum_words = operations.popcount, operations.sum_words
+count_bits, lowest_bit = operations.count_bits, operations.lowest_bit
+fill_float, get_float = operations.fill_float, operations.get_float
+multiply, subtract = operations.multiply, operations.subtract
 
 Rows: TypeAlias = NDArray[np.void]
 _Memory = TypeVar("_Memory")

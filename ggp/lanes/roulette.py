@@ -12,11 +12,9 @@ is legal: if those are few on average, `ggp.lanes.sparse_roulette` sums and subt
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, stage
@@ -57,29 +55,6 @@ SPARSE = 4
 FEWEST = 8
 """Fewest moves for which it is faster, per word of a row: turning planes into numbers and back takes as long
 for few moves as for many."""
-
-
-def weights_of(
-    values: NDArray[np.float64], first_move: Int32Array, temperature: float, bits: int = 10
-) -> Int32Array:
-    """Gibbs weights exp(value / temperature) as integers 1 .. 2**bits - 1.
-
-    Each role reaches the top.
-
-    values        float64[M]: mean goal of each move, 0..100
-    temperature   > 0, on the scale of the values
-
-    >>> weights_of(np.array([50.0, 40.0, 20.0]), np.array([0, 2, 3], np.int32), temperature=10.0).tolist()
-    [1023, 376, 1023]
-    """
-    weights = np.ones(len(values), np.int32)
-    largest = 2**bits - 1
-    for first, end in itertools.pairwise(first_move):
-        if end > first:
-            of_role = values[first:end]
-            scaled = largest * np.exp((of_role - of_role.max()) / temperature)
-            weights[first:end] = np.maximum(1, np.rint(scaled))
-    return weights
 
 
 @inlined
