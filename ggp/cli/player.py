@@ -10,7 +10,7 @@ import click
 
 from ggp.cli.options import Count, Limit, Seconds, limit_option, page_option
 from ggp.match.player import PlayerSpecError
-from ggp.player_server.margins import MOST_MARGIN_SECONDS, PLAY_MARGIN, START_MARGIN
+from ggp.player_server.margins import MAX_MARGIN_SECONDS, PLAY_MARGIN, START_MARGIN
 from ggp.player_server.match import SearchOptions
 from ggp.player_server.server import PlayerOptions, check_options, run_player
 
@@ -29,7 +29,7 @@ _log = logging.getLogger("ggp.player")
 )
 @click.option(
     "--margin",
-    type=Seconds(0, MOST_MARGIN_SECONDS),
+    type=Seconds(0, MAX_MARGIN_SECONDS),
     help=f"Reply this long before a clock ends.  [default: {PLAY_MARGIN}; start clock: {START_MARGIN}]",
 )
 @limit_option(

@@ -55,7 +55,7 @@ def command(
     The page listens on this machine only, and opens with the token in its address.
     """
     from ggp.web.access import Access
-    from ggp.web.server import run_server
+    from ggp.web.server import WebServer, run_app
     from ggp.web.sessions import SessionLimits
 
     token = os.environ.pop(TOKEN_VARIABLE, "") or None  # no child needs it
@@ -81,7 +81,8 @@ def command(
             contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
             tempfile.TemporaryDirectory(prefix="ggp-page-") as folder,
         ):
-            asyncio.run(run_server(access, of_session, stores, report_ready))
+            app = WebServer(access, of_session, stores).make_app()
+            asyncio.run(run_app(app, access, report_ready))
     except OSError as error:
         raise click.ClickException(
             f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}"

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-MOST_MARGIN_SECONDS = 60
+MAX_MARGIN_SECONDS = 60
 """The largest margin that can be chosen."""
 
 LARGEST_SHARE = 0.5

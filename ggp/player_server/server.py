@@ -13,7 +13,7 @@ import logging
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -42,6 +42,7 @@ from ggp.protocol.messages import (
     Start,
     Stop,
     format_info_reply,
+    format_message,
     printable,
 )
 
@@ -300,15 +301,9 @@ def _summary(diagnostics: str) -> str:
 
 def _describe(message: Message) -> str:
     """A message in a few words, for the log."""
-    words = [type(message).__name__.upper()]
-    if isinstance(message, Start | Play | Stop | Abort):
-        words.append(message.match_id)
-    if isinstance(message, Start):
-        words.append(f"{message.role} {message.start_clock_seconds:g} {message.play_clock_seconds:g}")
-    if isinstance(message, Play | Stop):
-        terms = "NIL" if message.terms is None else f"({' '.join(map(str, message.terms))})"
-        words.append(terms)
-    return printable(" ".join(words))
+    if isinstance(message, Start | Preview):
+        message = replace(message, rules="")
+    return printable(format_message(message))
 
 
 def check_options(options: PlayerOptions) -> None:

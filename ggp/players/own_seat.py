@@ -41,7 +41,7 @@ _STOP_SECONDS = 1.0
 _OUT_OF_TURN = "its process answered out of turn"
 _POLL_SECONDS = 0.01
 _NAME_CHARACTERS = 40
-_MOST_IDLE = 4
+_MAX_IDLE = 4
 """Processes kept for later matches."""
 
 _Key: TypeAlias = tuple[Path, str, int, int]
@@ -301,7 +301,7 @@ class OwnSeat(Player):
             return
         if may_serve and not child.is_gone:
             _idle.append((self._key, child))
-            if len(_idle) <= _MOST_IDLE:
+            if len(_idle) <= _MAX_IDLE:
                 return
             child = _idle.pop(0)[1]
         child.close()

@@ -23,6 +23,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from concurrent import futures
 from concurrent.futures import Future
 from typing import Any, TypeAlias
 
@@ -174,22 +175,19 @@ class Child:
         """
         compiled = self._compiled_seconds
         try:
-            while True:
-                left = until - time.monotonic()
-                if compiling_seconds:
-                    left += self._compiled_seconds - compiled
-                    if self.is_compiling:
-                        left = self._compiling_since + compiling_seconds - time.monotonic()
-                with contextlib.suppress(TimeoutError):
-                    return future.result(max(0.0, min(left, _TICK_SECONDS)))
-                if left <= 0:
-                    self.kill()
+            while not future.done():
+                end = until
+                if compiling_seconds and self.is_compiling:
+                    end = self._compiling_since + compiling_seconds
+                elif compiling_seconds:
+                    end += self._compiled_seconds - compiled
+                if end <= time.monotonic():
                     raise ChildLateError("no answer in time")
-        except ChildError:
-            raise
+                futures.wait({future}, min(end - time.monotonic(), _TICK_SECONDS))
         except BaseException:
             self.kill()
             raise
+        return future.result()
 
     # --- threads ----------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from ggp.match.player import MatchSetup, Player, PlayerError
 from ggp.players.factory import make_player
 from ggp.protocol.client import RemotePlayer
 from ggp.search.report import SearchReport
-from ggp.web.match_history import Step
+from ggp.web.match_history import MatchHistory, Step
 
 _SLICE_SECONDS = 0.4
 """Length of the pieces of an analysis, between which it can end."""
@@ -79,7 +79,7 @@ class AgentThread:
         self._program, self._seed, self._found = program, seed, found
         self._tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
         self._game: Game[Any] | None = None
-        self._states: list[tuple[tuple[Move, ...] | None, Hashable]] = []
+        self._history: MatchHistory | None = None
         self._players: dict[tuple[Role, str, bool], Player] = {}
         self._observed: dict[Role, int] = {}
         self._task: Task | None = None
@@ -125,39 +125,32 @@ class AgentThread:
                 self._found(Finding(task, error=repr(error)))
 
     def _do(self, task: Task) -> None:
-        if self._game is None:
+        if self._history is None:
             self._game = make_game(self._program, "rules", "auto")
-            self._states = [(None, self._game.initial_state())]
-        player = self._player(task)
-        if hides_information(self._game):
-            self._finish(task, player, self._choose_by_observations(task, player))
-            return
-        self._follow(task.moves)
-        joint_move, state = self._states[len(task.moves)]
+            self._history = MatchHistory(self._game)
+        player, deadline = self._player(task), time.monotonic() + task.seconds
+        if hides_information(self._history.game):
+            known = self._observed.get(task.role, 0)
+            self._observed[task.role] = len(task.observations)
+            for observation in task.observations[known:]:
+                player.observe(observation, deadline)
+            move = player.choose_by_observations(deadline)
+        else:
+            self._history.follow(task.moves)
+            move = self._choose(task, player, self._history.state(), deadline)
+        report = player.last_report
+        if not task.is_analysis or (report is not None and task.generation == self.generation):
+            self._found(Finding(task, move, None if report is None else report.to_dict()))
+
+    def _choose(self, task: Task, player: Player, state: Hashable, deadline: float) -> Move:
+        joint_move = task.moves[-1] if task.moves else None
         if not task.is_analysis:
-            self._finish(task, player, player.choose(state, time.monotonic() + task.seconds, joint_move))
-            return
-        end = time.monotonic() + task.seconds
-        while task.generation == self.generation and self._tasks.empty() and time.monotonic() < end:
-            player.choose(state, min(end, time.monotonic() + _SLICE_SECONDS), joint_move)
+            return player.choose(state, deadline, joint_move)
+        while task.generation == self.generation and self._tasks.empty() and time.monotonic() < deadline:
+            player.choose(state, min(deadline, time.monotonic() + _SLICE_SECONDS), joint_move)
             joint_move = None
-        report = player.last_report
-        if report is not None and task.generation == self.generation:
-            self._found(Finding(task, player.best_move, report.to_dict()))  # type: ignore[attr-defined]
-
-    def _choose_by_observations(self, task: Task, player: Player) -> Move:
-        """Tell the player what is new to it, then let it choose; it never gets a state of the match."""
-        deadline = time.monotonic() + task.seconds
-        known = self._observed.get(task.role, 0)
-        self._observed[task.role] = len(task.observations)
-        for observation in task.observations[known:]:
-            player.observe(observation, deadline)
-        return player.choose_by_observations(deadline)
-
-    def _finish(self, task: Task, player: Player, move: Move) -> None:
-        """Report the move of an agent."""
-        report = player.last_report
-        self._found(Finding(task, move, None if report is None else report.to_dict()))
+        best: Move = player.best_move  # type: ignore[attr-defined]
+        return best
 
     def _player(self, task: Task) -> Player:
         """The player of a task; one keeps its tree from move to move."""
@@ -182,15 +175,3 @@ class AgentThread:
     def _pass_on(self, report: SearchReport) -> None:
         if not self._is_starting and self._task is not None and self._task.generation == self.generation:
             self._found(Finding(self._task, report=report.to_dict()))
-
-    def _follow(self, moves: Sequence[tuple[Move, ...]]) -> None:
-        """Make `_states` those of `moves`."""
-        assert self._game is not None
-        common = 0
-        while (
-            common < min(len(moves), len(self._states) - 1) and self._states[common + 1][0] == moves[common]
-        ):
-            common += 1
-        del self._states[common + 1 :]
-        for joint_move in moves[common:]:
-            self._states.append((joint_move, self._game.next_state(self._states[-1][1], joint_move)))

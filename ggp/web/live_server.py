@@ -66,10 +66,18 @@ class LiveMatch:
         self._events: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(WAITING_EVENTS)
         self._task = asyncio.create_task(self._run())
 
-    @property
-    def name(self) -> str:
-        """The name of the game, as far as it is known."""
-        return str(self._opening["name"])
+    def summary(self) -> dict[str, Any]:
+        """The match in a line of the list."""
+        about, state = self.match.about, self.match.state
+        over = "over" if self.is_over else "running"
+        return {
+            "id": self.match.name,
+            "name": self._opening["name"],
+            "role": about.get("own_role"),
+            "step": state.get("step", 0),
+            "text": state.get("outcome") or self.problem or state.get("note") or over,
+            "is_shown": bool(about),
+        }
 
     def put(self, do: str, event: dict[str, Any]) -> None:
         """Take an event. One that cannot keep up loses its search reports first, and then ends."""
@@ -170,26 +178,8 @@ class LiveServer:
     async def matches(self, request: web.Request) -> web.Response:
         """Number, name, role, step and end of every match, the newest first; `is_shown`: it has a page."""
         newest = sorted(self._matches.items(), reverse=True)
-        return web.json_response(
-            [_summary(match) for _, match in newest if match.match.about or match.problem]
-        )
-
-
-def _summary(match: LiveMatch) -> dict[str, Any]:
-    about, state = match.match.about, match.match.state
-    return {
-        "id": match.match.name,
-        "name": match.name,
-        "role": about.get("own_role"),
-        "step": state.get("step", 0),
-        "text": _standing(match, state),
-        "is_shown": bool(about),
-    }
-
-
-def _standing(match: LiveMatch, state: Mapping[str, Any]) -> str:
-    over = "over" if match.is_over else "running"
-    return str(state.get("outcome") or match.problem or state.get("note") or over)
+        shown = [match.summary() for _, match in newest if match.match.about or match.problem]
+        return web.json_response(shown)
 
 
 def main() -> None:

@@ -101,6 +101,15 @@ class MatchHistory:
         self.steps.append(Step(tuple(joint_move), after, percepts, known))
         self.committed, self.expected = {}, {}
 
+    def follow(self, moves: Sequence[JointMove]) -> None:
+        """Make the joint moves of the match `moves`, after taking back those that differ."""
+        made = [step.joint_move for step in self.steps]
+        pairs = zip(made, moves, strict=False)
+        common = next((n for n, (one, other) in enumerate(pairs) if one != other), min(len(made), len(moves)))
+        self.undo(len(made) - common)
+        for joint_move in moves[common:]:
+            self.play(joint_move)
+
     def note(self, role: Role, own_move: Move | None, percepts: tuple[Term, ...]) -> None:
         """Add a step of which only `role`'s move and percepts are known; the state stays the initial one."""
         seats, nothing = [each == role for each in self.game.roles], (None,) * len(self.game.roles)

@@ -13,7 +13,7 @@ from ggp.web.match_view import legal_moves_view
 
 _REVIEW_SECONDS = 30.0
 """Searching of a whole review, as far as the next two allow."""
-_LEAST_SECONDS, _MOST_SECONDS = 0.2, 1.0
+_MIN_SECONDS, _MAX_SECONDS = 0.2, 1.0
 
 
 class MatchReview:
@@ -44,7 +44,7 @@ class MatchReview:
     @property
     def seconds(self) -> float:
         """The time of one search."""
-        return min(max(_REVIEW_SECONDS / max(1, len(self._history.steps)), _LEAST_SECONDS), _MOST_SECONDS)
+        return min(max(_REVIEW_SECONDS / max(1, len(self._history.steps)), _MIN_SECONDS), _MAX_SECONDS)
 
     @property
     def is_done(self) -> bool:

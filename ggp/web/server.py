@@ -200,7 +200,8 @@ class WebServer:
         if not self.access.is_own_host(request.headers.get("Host", "")):
             raise web.HTTPForbidden(text="this server does not answer to that name")
         if self._is_program(request):
-            await self._begin_program_session()
+            # All programs with the token share a session.
+            self._programs = (await self.sessions.begin(self._programs)).name
             return await self._answer(request, handler)
         if request.method not in ("GET", "HEAD") and not self.access.is_own_origin(
             request.headers.get("Origin"), request.headers["Host"]
@@ -224,10 +225,6 @@ class WebServer:
         """Whether the request has the token itself; only the API may be asked so."""
         header = request.headers.get("Authorization")
         return request.path.startswith("/api/") and self.access.is_bearer(header)
-
-    async def _begin_program_session(self) -> None:
-        """Begin the session that all programs with the token share, unless there is one."""
-        self._programs = (await self.sessions.begin(self._programs)).name
 
     @property
     def _cookie(self) -> str:
@@ -531,13 +528,6 @@ def _error(request: web.BaseRequest, status: int, text: str) -> web.Response:
     sentence = html.escape(f"{text[:1].upper()}{text[1:]}.")
     filled = Template((STATIC / "error.html").read_text(encoding="utf-8")).substitute(text=sentence)
     return web.Response(text=filled, status=status, content_type="text/html")
-
-
-async def run_server(
-    access: Access, limits: SessionLimits, stores: Sequence[Path], on_ready: Callable[[], None]
-) -> None:
-    """Serve until cancelled. Raises OSError if the port is taken."""
-    await run_app(WebServer(access, limits, stores).make_app(), access, on_ready)
 
 
 async def run_app(app: web.Application, access: Access, on_ready: Callable[[], None]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -17,7 +18,7 @@ from gdl.errors import GdlError
 from ggp.tournament.report import Report, make_report
 from ggp.tournament.schema import StoreError
 from ggp.tournament.store import Store, StoredMatch
-from ggp.tournament.tables import Table, crosstable
+from ggp.tournament.tables import crosstable
 
 MATCHES_SHOWN = 500
 """Maximum number of matches in a list, the newest ones."""
@@ -95,7 +96,7 @@ def _report_data(report: Report, matches: Sequence[StoredMatch]) -> dict[str, An
         if section.condition is not None:
             cross = crosstable(report.results, section.condition)
             tables = [cross, *tables] if cross.rows else tables
-        sections.append({"title": section.title, "tables": [_table_data(table) for table in tables]})
+        sections.append({"title": section.title, "tables": list(map(asdict, tables))})
     return {
         "summary": report.summary(),
         "planned": report.planned,
@@ -103,15 +104,6 @@ def _report_data(report: Report, matches: Sequence[StoredMatch]) -> dict[str, An
         "sections": sections,
         "matches": [_match_data(match) for match in matches[:MATCHES_SHOWN]],
         "left_out": max(0, len(matches) - MATCHES_SHOWN),
-    }
-
-
-def _table_data(table: Table) -> dict[str, Any]:
-    return {
-        "title": table.title,
-        "header": table.header,
-        "rows": table.rows,
-        "text_columns": table.text_columns,
     }
 
 

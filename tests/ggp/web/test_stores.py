@@ -82,8 +82,8 @@ def test_requests_read_reports_but_no_other_file(path, tmp_path):
             headers = {"Origin": f"http://127.0.0.1:{port}"}
             for data, status in (
                 ({"store": 0, "run": "small", "match": "none"}, 404),
-                ({"store": 0, "run": "small", "match": "\ud800"}, 404),
-                ({"store": 0, "run": "\ud800", "match": "none"}, 404),
+                ({"store": 0, "run": "small", "match": "\ud800"}, 400),
+                ({"store": 0, "run": "\ud800", "match": "none"}, 400),
                 ({"store": str(path), "run": "small", "match": "none"}, 400),
                 ({"store": 0, "run": "small"}, 400),
             ):
