@@ -22,7 +22,7 @@ import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent import futures
 from concurrent.futures import Future
 from typing import Any, TypeAlias
@@ -30,7 +30,6 @@ from typing import Any, TypeAlias
 from gdl.work_clock import WorkClock
 from ggp.processes.isolation import isolated_command, isolated_environment
 
-_LINE_BYTES = 64 * 1024 * 1024
 _ENDING_SECONDS = 0.5
 """How long a child that has closed its output may take to end before it is killed."""
 _CLOSING_SECONDS = 2.0
@@ -74,14 +73,24 @@ class Child:
 
     on_event   called with every event and its line, and with `{"event": "gone"}` at the end: in the event
                loop in which the child was started, else in a thread
+    environment   variables that the user has not set
+    line_bytes     maximum length of a message from the child
     is_compiling   whether the process says that it is compiling a kernel
 
     The process ends with this one, however that ends. Raises ChildStartError.
     """
 
-    def __init__(self, module: str, *arguments: str, on_event: OnEvent = lambda event, line: None) -> None:
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        on_event: OnEvent = lambda event, line: None,
+        environment: Mapping[str, str] | None = None,
+        line_bytes: int = 64 * 1024 * 1024,
+    ) -> None:
         self.on_event = on_event
         self.is_compiling = False
+        self._line_bytes = line_bytes
         self._compiling_since, self._compiled_seconds = 0.0, 0.0
         self._lock = threading.Lock()
         self._waiting: dict[int, Future[Any]] = {}
@@ -97,7 +106,7 @@ class Child:
                 isolated_command(module, *arguments),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=isolated_environment(),
+                env={**(environment or {}), **isolated_environment()},
                 start_new_session=True,
             )
         except OSError as error:
@@ -203,7 +212,7 @@ class Child:
         stream = self._process.stdout
         assert stream is not None
         with contextlib.suppress(OSError), stream:
-            while not self._why and (line := stream.readline(_LINE_BYTES)).endswith(b"\n"):
+            while not self._why and (line := stream.readline(self._line_bytes)).endswith(b"\n"):
                 try:
                     self._receive(line)
                 except (ValueError, TypeError, KeyError):

@@ -8,6 +8,7 @@ play                    one match, in a worker
 batches                 which matches are played one by one, and which side by side
 side_by_side            matches of plain UCT, hundreds in one worker
 pool                    workers: local processes, or a Dask cluster
+pool_process            a local worker
 schema, store           finished matches in SQLite
 stopping                when a pairing needs no more matches: SPRT, or width of the interval
 runner                  schedule → pool → store

@@ -7,19 +7,19 @@ an existing Dask cluster.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import logging
-import multiprocessing
 import os
+import pickle
 import queue
-import signal
 import threading
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
-from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
+
+from ggp.processes.child import Child, ChildGoneError
 
 Result = TypeVar("Result")
 
@@ -30,15 +30,14 @@ CONNECT_SECONDS = 10.0
 ATTEMPTS = 3
 """Number of attempts before a call is blamed for the death of its workers."""
 
-MOST_PROCESSES = 512
+MAX_PROCESSES = 512
 """Limit for local processes: a larger number is a typing error, and threads may run out."""
+
+MAX_ANSWER_BYTES = 1 << 30
+"""Maximum length of the result of a call."""
 
 BLAS_THREADS = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """A worker has one core: NumPy's matrix products must not use threads on other workers' cores."""
-
-
-_SAFE_PATH = "PYTHONSAFEPATH"
-"""If set, a new Python does not import from the working directory before it has its parent's path."""
 
 
 class CallError(Exception):
@@ -87,8 +86,8 @@ def open_workers(text: str | None) -> Workers:
     if text.startswith("dask://"):
         return DaskWorkers(text)
     if text.isascii() and text.isdigit() and text.strip("0"):
-        if len(text) > 9 or int(text) > MOST_PROCESSES:
-            raise WorkersError(f"at most {MOST_PROCESSES} worker processes are allowed, not {text[:20]}")
+        if len(text) > 9 or int(text) > MAX_PROCESSES:
+            raise WorkersError(f"at most {MAX_PROCESSES} worker processes are allowed, not {text[:20]}")
         return ProcessWorkers(int(text))
     raise WorkersError(f"workers: expected a number of processes or dask://host:port, not {text!r}")
 
@@ -115,7 +114,7 @@ class ProcessWorkers:
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._is_closing = False
         self._lock = threading.Lock()
-        self._processes: dict[int, Any] = {}
+        self._children: dict[int, Child] = {}
         self._supervisors: list[threading.Thread] = []
 
     def size(self) -> int:
@@ -125,7 +124,7 @@ class ProcessWorkers:
     def process_ids(self) -> tuple[int, ...]:
         """Ids of the running processes."""
         with self._lock:
-            return tuple(process.pid for process in self._processes.values() if process.pid is not None)
+            return tuple(child.pid for child in self._children.values() if child.pid is not None)
 
     def submit(self, function: Callable[..., Result], /, *arguments: Any) -> Future[Result]:
         assert not self._is_closing, "submit after close"
@@ -149,11 +148,11 @@ class ProcessWorkers:
         self.close()
 
     def close(self) -> None:
-        """Terminate all processes immediately."""
+        """End all processes immediately."""
         with self._lock:
             self._is_closing = True
-            for process in self._processes.values():
-                process.terminate()
+            for child in self._children.values():
+                child.kill()
         for _ in self._supervisors:
             self._calls.put(None)
         for supervisor in self._supervisors:
@@ -166,111 +165,52 @@ class ProcessWorkers:
                     call.future.set_running_or_notify_cancel()  # otherwise `wait` does not return it
 
     def _supervise(self, number: int) -> None:
-        link: Connection | None = None
-        while not self._is_closing:
-            call = self._calls.get()
-            if call is None:
-                break
-            if not call.future.set_running_or_notify_cancel():
-                continue
-            for attempt in range(1, self._attempts + 1):
+        while not self._is_closing and (call := self._calls.get()) is not None:
+            if call.future.set_running_or_notify_cancel():
                 try:
-                    link = link or self._start(number)
-                    link.send((call.function, call.arguments))
-                    is_result, value = link.recv()
-                except (EOFError, OSError) as error:
-                    link = None
-                    self._remove(number)
-                    if self._is_closing or attempt == self._attempts:
-                        call.future.set_exception(
-                            WorkerDiedError(f"its worker died {attempt} times: {error}")
-                        )
-                        break
-                except Exception as error:
-                    call.future.set_exception(error)  # the arguments cannot be pickled
-                    break
+                    is_result, value = self._outcome(number, call)
+                except Exception as error:  # the process died, or something cannot be pickled
+                    is_result, value = False, error
+                if is_result:
+                    call.future.set_result(value)
                 else:
-                    if is_result:
-                        call.future.set_result(value)
-                    else:
-                        call.future.set_exception(value)
-                    break
-        self._remove(number)
+                    call.future.set_exception(value)
+        if (child := self._children.get(number)) is not None:
+            child.close()
 
-    def _start(self, number: int) -> Connection:
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        arguments = (theirs, os.environ.get(_SAFE_PATH))
-        process = context.Process(target=_serve_calls, args=arguments, name=f"worker-{number}")
+    def _outcome(self, number: int, call: _Call) -> tuple[bool, Any]:
+        """Whether a call has a result, and the result or exception."""
+        packed = to_text((call.function, call.arguments))
+        for attempt in range(1, self._attempts + 1):
+            try:
+                outcome: tuple[bool, Any] = from_text(self._child(number).ask("call", packed=packed).result())
+                return outcome
+            except ChildGoneError as error:
+                if self._is_closing or attempt == self._attempts:
+                    raise WorkerDiedError(f"its worker died {attempt} times: {error}") from None
+        raise AssertionError
+
+    def _child(self, number: int) -> Child:
+        """The process of a supervisor. Raises ChildGoneError."""
         with self._lock:
             if self._is_closing:
-                raise EOFError("the pool is closing")
-            with _environment(BLAS_THREADS | {_SAFE_PATH: "1"}):
-                process.start()
-            self._processes[number] = process
-        theirs.close()
-        return ours
-
-    def _remove(self, number: int) -> None:
-        with self._lock:
-            process = self._processes.pop(number, None)
-        if process is not None:
-            process.terminate()
-            process.join(timeout=2)
-            if process.is_alive():
-                process.kill()
-                process.join()
+                raise ChildGoneError("the pool is closing")
+            child = self._children.get(number)
+            if child is None or child.is_gone:
+                module = "ggp.tournament.pool_process"
+                child = Child(module, environment=BLAS_THREADS, line_bytes=MAX_ANSWER_BYTES)
+                self._children[number] = child
+            return child
 
 
-@contextlib.contextmanager
-def _environment(defaults: dict[str, str]) -> Iterator[None]:
-    """Set variables for a process that starts in this block; the user's values take precedence."""
-    added = [name for name in defaults if name not in os.environ]
-    os.environ.update({name: defaults[name] for name in added})
-    try:
-        yield
-    finally:
-        for name in added:
-            os.environ.pop(name, None)
+def to_text(value: Any) -> str:
+    """A value for another process of this package."""
+    return base64.b64encode(pickle.dumps(value)).decode()
 
 
-def _serve_calls(link: Connection, safe_path: str | None = None) -> None:
-    """Main loop of a worker process: serve calls until the parent is gone.
-
-    safe_path   PYTHONSAFEPATH of the user, for programs that agents start
-    """
-    if safe_path is None:
-        os.environ.pop(_SAFE_PATH, None)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and terminates us
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    while True:
-        try:
-            function, arguments = link.recv()
-        except (EOFError, ConnectionError):  # a killed parent resets the link if replies were unread
-            return
-        try:
-            answer: tuple[bool, Any] = (True, function(*arguments))
-        except Exception as error:
-            answer = (False, _portable(error))
-        try:
-            link.send(answer)
-        except OSError:
-            return
-
-
-def _portable(error: Exception) -> Exception:
-    """Put the traceback of `error` in the text of an exception that any process can unpickle."""
-    if isinstance(error, CallError):
-        return error
-    return RuntimeError("".join(traceback.format_exception(error)).rstrip())
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def from_text(text: str) -> Any:
+    """The inverse of `to_text`."""
+    return pickle.loads(base64.b64decode(text))
 
 
 class DaskWorkers:

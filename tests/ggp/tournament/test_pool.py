@@ -1,6 +1,5 @@
 """Worker processes: results and errors come back, and a killed worker loses nothing."""
 
-import multiprocessing
 import os
 import signal
 import threading
@@ -13,7 +12,6 @@ from ggp.tournament.pool import (
     ProcessWorkers,
     WorkerDiedError,
     WorkersError,
-    _serve_calls,
     open_workers,
 )
 from tests.ggp.tournament.worker_calls import (
@@ -86,21 +84,13 @@ def test_leaving_drops_calls_and_ends_processes():
         os.kill(process, 0)
 
 
-def test_a_worker_exits_quietly_if_its_parent_was_killed(monkeypatch):
-    monkeypatch.setattr("signal.signal", lambda *_: None)  # this process is not a worker
-    ours, theirs = multiprocessing.Pipe()
-    theirs.send("an unread answer")
-    ours.close()
-    _serve_calls(theirs)  # must not raise ConnectionResetError
-
-
 def test_no_more_processes_than_calls_are_started():
     before = threading.active_count()
     with ProcessWorkers(300) as workers:
         futures = [workers.submit(add, n, 1) for n in range(2)]
         assert [future.result(30) for future in futures] == [1, 2]
         assert len(workers.process_ids) <= 2
-        assert threading.active_count() <= before + 2
+        assert threading.active_count() <= before + 2 * 3  # each with a supervisor and the threads of a child
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "dask:/x", "²", "513", "9" * 5000])
