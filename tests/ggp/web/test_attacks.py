@@ -191,7 +191,7 @@ def test_seats_name_no_file_and_the_match_process_lives_on(server, tmp_path):
         body = {"rules": SIMPLE, "seats": [f"{option}={path}"]}
         status, _, text = ask(port, "POST", "/api/matches", body, seconds=10.0)
         assert status == 400
-        assert re.search("read files|seats are texts", text.decode())
+        assert re.search("read files|half a character|seats are texts", text.decode())
     seats = ["mcts:book=off,net=off"]
     assert ask(port, "POST", "/api/matches", {"rules": SIMPLE, "seats": seats})[0] == 200
 
