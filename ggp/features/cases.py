@@ -48,14 +48,13 @@ def find_cases(
     else:
         kinds = [kind]
     for each in kinds:
-        cases = _capture_cases(game, features, deadline) if each == PIECES else _placement_cases(features)
+        if each == PIECES:
+            cases = _capture_cases(game, features, deadline)
+        else:
+            cases = tuple(tuple(_cases_of_targets(features, targets)) for targets in features.targets_of)
         if any(case.pieces or case.target != NOTHING for of_move in cases for case in of_move):
             return each, cases
     return None, ()
-
-
-def _placement_cases(features: Features) -> tuple[tuple[Case, ...], ...]:
-    return tuple(tuple(_cases_of_targets(features, targets)) for targets in features.targets_of)
 
 
 def _cases_of_targets(features: Features, targets: Sequence[int]) -> Iterator[Case]:
@@ -110,11 +109,11 @@ class _Captures:
             if not cases:
                 continue
             mover, *others = movers[move]
-            if mover is not None and not others:
-                # The move itself says which piece moves.
+            if mover is not None and not others:  # the move itself says which piece moves
+                given = 2 * mover
                 cases = [
-                    replace(case, conditions=tuple(c for c in case.conditions if c != 2 * mover))
-                    for case in cases
+                    replace(each, conditions=tuple(c for c in each.conditions if c != given))
+                    for each in cases
                 ]
             cases.sort(key=lambda case: -len(case.pieces))
             if must_capture[move]:
@@ -153,11 +152,9 @@ class _Captures:
         if not movers or not len(self.theirs):
             return
         questions = [
-            self.family.turn.knowing(
-                move,
-                () if mover is None else (mover,),
-                () if mover is None else self._beside(mover),
-            )
+            self.family.turn.knowing(move)
+            if mover is None
+            else self.family.turn.knowing(move, (mover,), self._beside(mover))
             for move, mover in movers
         ]
         moves = [move for move, _ in movers]

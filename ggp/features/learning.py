@@ -140,19 +140,13 @@ def feature_numbers(
 def name_features(game: CompiledGame, features: Features, weights: FeatureWeights) -> NamedFeatures:
     """The weights by name, as they go into a file."""
     names = _feature_names(game, features, weights.kind)
-    named = {
-        names[feature]: tuple(round(float(w), 5) for w in weights.weight[feature])
-        for feature in range(len(weights.weight))
-        if feature in names
-    }
-    return NamedFeatures(
-        weights.kind,
-        tuple(map(str, game.roles)),
-        named,
-        tuple(round(float(c), 5) for c in weights.constant),
-        weights.episodes,
-        round(weights.error, 5),
-    )
+
+    def rounded(numbers: NDArray[np.float64]) -> tuple[float, ...]:
+        return tuple(round(float(number), 5) for number in numbers)
+
+    named = {name: rounded(weights.weight[feature]) for feature, name in names.items()}
+    roles, error = tuple(map(str, game.roles)), round(weights.error, 5)
+    return NamedFeatures(weights.kind, roles, named, rounded(weights.constant), weights.episodes, error)
 
 
 def weights_by_name(game: CompiledGame, features: Features, named: NamedFeatures) -> FeatureWeights | None:
@@ -215,16 +209,12 @@ class _Facts:
 def _playout_batches(game: CompiledGame, facts: _Facts, playouts: RecordedPlayouts) -> Iterator[_Batch]:
     """One batch for each word of lanes in which a playout ended."""
     for word in range(playouts.words.shape[2]):
-        if (playouts.length[64 * word : 64 * word + 64] > 0).any():
-            yield _playout_batch(game, facts, playouts, word)
-
-
-def _playout_batch(game: CompiledGame, facts: _Facts, playouts: RecordedPlayouts, word: int) -> _Batch:
-    lanes = np.flatnonzero(playouts.length[64 * word : 64 * word + 64] > 0)
-    length = playouts.length[64 * word + lanes] + 1
-    features = facts.features(playouts.states(word)[: int(length.max()), lanes])
-    outcome = _outcome(game, playouts.goals[64 * word + lanes].astype(np.float64))
-    return _Batch(features, length, np.arange(len(features))[:, None] < length, outcome)
+        lanes = np.flatnonzero(playouts.length[64 * word : 64 * word + 64] > 0)
+        if len(lanes):
+            length = playouts.length[64 * word + lanes] + 1
+            features = facts.features(playouts.states(word)[: int(length.max()), lanes])
+            outcome = _outcome(game, playouts.goals[64 * word + lanes].astype(np.float64))
+            yield _Batch(features, length, np.arange(len(features))[:, None] < length, outcome)
 
 
 def _game_batch(game: CompiledGame, facts: _Facts, games: Sequence[PlayedGame]) -> _Batch:

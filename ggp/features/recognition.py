@@ -178,13 +178,13 @@ class _MoveCells:
 
     def _family(self, role: int, name: str, arity: int, moves: list[int]) -> MoveFamily:
         windows = [w for w in self._windows(arity) if all(self._cell(m, w) is not None for m in moves)]
-        tested = [m for m in moves if self._can_be_legal(m)][:: max(1, len(moves) // TESTED_MOVES)]
+        possible_moves = [m for m in moves if int(self.tables.legal[m]) != FALSE_LITERAL]
+        tested = possible_moves[:: max(1, len(moves) // TESTED_MOVES)]
         self.turn = self._turn(role, tested)
         source = next((w for w in windows if self._is_source(role, w, tested)), None)
         windows = [w for w in windows if w != source]
-        target = next((w for w in windows if self._is_target(role, w, tested, is_certain=True)), None)
-        if target is None:
-            target = next((w for w in windows if self._is_target(role, w, tested, is_certain=False)), None)
+        kinds = itertools.product((True, False), windows)
+        target = next((w for sure, w in kinds if self._is_target(role, w, tested, is_certain=sure)), None)
         file = None
         for m in moves:
             if source is not None:
@@ -224,9 +224,6 @@ class _MoveCells:
     def _own(self, role: int, cell: int) -> NDArray[np.int64]:
         return np.flatnonzero((self.owner_of == role) & (self.cell_of == cell))
 
-    def _can_be_legal(self, move: int) -> bool:
-        return int(self.tables.legal[move]) != FALSE_LITERAL
-
     def _turn(self, role: int, moves: Sequence[int]) -> Question:
         """The facts off the board without which none of `moves` is legal, and what others cannot do then."""
         off_board = [int(f) for f in np.flatnonzero(self.cell_of == NOTHING)[:TESTED_FACTS]]
@@ -239,10 +236,8 @@ class _MoveCells:
         needed = {f for f, without in zip(off_board, is_possible, strict=True) if not without.any()}
         excluded = {f for n in needed for f in self._rivals(n)} - needed
         known = Question(None, tuple(sorted(needed)), tuple(sorted(excluded)))
-        others = np.setdiff1d(
-            np.arange(len(self.arguments)),
-            np.arange(self.tables.first_move[role], self.tables.first_move[role + 1]),
-        )
+        first = self.tables.first_move
+        others = np.delete(np.arange(len(self.arguments)), np.s_[first[role] : first[role + 1]])
         is_legal = possible(self.tables, [known], self.tables.legal[others][None, :])[0]
         return Question(None, known.true, known.false, tuple(int(m) for m in others[~is_legal]))
 
@@ -250,11 +245,10 @@ class _MoveCells:
         """Facts of the same kind that were never seen together with this one."""
         words, fluents = self.watched.words, self.game.terms.fluents
         kind = fluents[fluent].name, len(arguments_of(fluents[fluent]))
-        for f in np.flatnonzero(self.cell_of == NOTHING):
-            if (fluents[f].name, len(arguments_of(fluents[f]))) == kind and not (
-                words[:, fluent] & words[:, f]
-            ).any():
-                yield int(f)
+        for f in np.flatnonzero(self.cell_of == NOTHING).tolist():
+            is_like = (fluents[f].name, len(arguments_of(fluents[f]))) == kind
+            if is_like and not (words[:, fluent] & words[:, f]).any():
+                yield f
 
     def _is_source(self, role: int, window: tuple[int, ...], moves: Sequence[int]) -> bool:
         """Whether none of `moves` can be legal without an own piece on the cell named."""
@@ -266,9 +260,8 @@ class _MoveCells:
         self, role: int, window: tuple[int, ...], moves: Sequence[int], *, is_certain: bool
     ) -> bool:
         """Whether an own piece can (or must) appear by each of `moves` on the cell named."""
-        return bool(moves) and bool(
-            self._appears(role, moves, [self._named(m, window) for m in moves], is_certain=is_certain).all()
-        )
+        cells = [self._named(m, window) for m in moves]
+        return bool(moves) and bool(self._appears(role, moves, cells, is_certain=is_certain).all())
 
     def _named(self, move: int, window: tuple[int, ...]) -> int:
         cell = self._cell(move, window)
@@ -280,14 +273,19 @@ class _MoveCells:
     ) -> NDArray[np.bool_]:
         """bool[Q]: whether a piece of `role` can (or must) appear by moves[q] on cells[q], where none is."""
         own = [self._own(role, cell) for cell in cells]
-        asked = np.full((len(moves), max(map(len, own), default=0)), FALSE_LITERAL, np.int32)
-        for q, fluents in enumerate(own):
-            asked[q, : len(fluents)] = self.tables.next[fluents]
+        asked = self._following(own)
         questions = [self.turn.knowing(m, false=fluents) for m, fluents in zip(moves, own, strict=True)]
         can_appear = possible(self.tables, questions, asked)
         if is_certain:
             can_appear &= ~possible(self.tables, questions, asked ^ 1)
-        return np.array([bool(can.any()) for can in can_appear], np.bool_)
+        return np.asarray(can_appear.any(axis=1))
+
+    def _following(self, fluents: Sequence[NDArray[np.int64]]) -> NDArray[np.int32]:
+        """int32[Q, A]: what each of the fluents asked about will be, padded with FALSE."""
+        asked = np.full((len(fluents), max(map(len, fluents), default=0)), FALSE_LITERAL, np.int32)
+        for row, each in zip(asked, fluents, strict=True):
+            row[: len(each)] = self.tables.next[each]
+        return asked
 
     def _find_file(self, role: int, arity: int, moves: Sequence[int]) -> int | None:
         """The argument that names a file whose cells fill up one by one."""
@@ -297,9 +295,9 @@ class _MoveCells:
         rows = len(self.layer.down.values)
         for i, is_column in itertools.product(range(arity), (True, False)):
             index = axes[0].index if is_column else axes[1].index
-            places = [index.get((self.arguments[m][i],)) for m in moves]
             found: list[tuple[int, ...] | None] = []
-            for m, place in zip(moves, places, strict=True):
+            for m in moves:
+                place = index.get((self.arguments[m][i],))
                 if place is None:
                     break
                 cells = [
@@ -325,13 +323,7 @@ class _MoveCells:
         if not pairs:
             return None
         questions = [self._both_free(move, cell, other) for cell, other in pairs]
-        asked = np.full(
-            (len(pairs), max(len(self._own(role, cell)) for cell in cells)), FALSE_LITERAL, np.int32
-        )
-        for q, (cell, _) in enumerate(pairs):
-            own = self._own(role, cell)
-            asked[q, : len(own)] = self.tables.next[own]
-        can_appear = possible(self.tables, questions, asked)
+        can_appear = possible(self.tables, questions, self._following([self._own(role, c) for c, _ in pairs]))
         earlier: dict[int, set[int]] = {cell: set() for cell in cells}
         for (cell, other), can in zip(pairs, can_appear, strict=True):
             if not can.any():
@@ -345,11 +337,6 @@ class _MoveCells:
         return tuple(order) if is_chain else None
 
     def _both_free(self, move: int, *cells: int) -> Question:
-        at = np.isin(self.cell_of, cells)
-        owned = np.flatnonzero(at & (self.owner_of != NOTHING))
-        blank = [
-            f
-            for cell in cells
-            if len(f := np.flatnonzero((self.cell_of == cell) & (self.owner_of == NOTHING))) == 1
-        ]
-        return self.turn.knowing(move, (int(f[0]) for f in blank), owned)
+        owned = np.flatnonzero(np.isin(self.cell_of, cells) & (self.owner_of != NOTHING))
+        blanks = (np.flatnonzero((self.cell_of == cell) & (self.owner_of == NOTHING)) for cell in cells)
+        return self.turn.knowing(move, (int(blank[0]) for blank in blanks if len(blank) == 1), owned)
