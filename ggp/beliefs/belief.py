@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, cast
 from gdl.terms import Term
 from ggp.beliefs.expansion import PATIENCE_SECONDS, Expansion, PlainExpansion, Weights
 from ggp.beliefs.observation import Observation
-from ggp.beliefs.tracking import Position
-from ggp.game import Fact, Game, Move, Role, is_compiled, legal_or_none
+from ggp.beliefs.tracking import Position, StateTracker, Tracker
+from ggp.game import Fact, Game, Move, Role, has_percepts, is_compiled, legal_or_none
 
 if TYPE_CHECKING:
     from ggp.beliefs.lanes_expansion import LanesExpansion
@@ -276,6 +276,11 @@ class Belief:
                 break
             common = common & legal if common else legal
         return tuple(sorted(common, key=str))
+
+
+def make_tracker(game: Game[Any], role: Role, rng: random.Random) -> Tracker:
+    """The tracker that `game` needs, at its initial state. `rng` samples states in GDL-II."""
+    return Belief(game, role, rng) if has_percepts(game) else StateTracker(game, role)
 
 
 def prepare_beliefs(game: Game[Any]) -> None:

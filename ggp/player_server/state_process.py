@@ -24,7 +24,7 @@ from gdl.errors import GdlError, ReasoningError
 from gdl.program import Program, pack
 from gdl.syntax.parser import parse
 from gdl.terms import Term
-from ggp.beliefs.tracker import make_tracker
+from ggp.beliefs.belief import make_tracker
 from ggp.beliefs.tracking import Position, Tracker
 from ggp.engines.loading import make_game
 from ggp.game import Game, GameError, has_percepts

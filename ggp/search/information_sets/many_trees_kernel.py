@@ -42,17 +42,15 @@ STUCK, FULL = -2, -3
 """In place of a set: the role has no legal move; there is no room for a new set."""
 
 TICK, LEFT, LANES_BUSY, FREE_LANES, FINISHED, ROOT_VISITS, SETS, EDGES, REFUSED = range(9)
-DEPTH_SUM, STEPS = range(9, 11)
 """Indices of `SetMemory.counter`.
 
-TICK, STEPS            joint moves that all lanes have made; those of finished playouts
+TICK                   joint moves that all lanes have made
 LEFT, FINISHED         playouts to be started; those that ended
 LANES_BUSY, FREE_LANES lanes at work, and height of the stack of the others
 ROOT_VISITS            playouts that ended since the search of this root began
 SETS, EDGES, REFUSED   of the table; how often it had no room
-DEPTH_SUM              edges of the paths of finished playouts
 """
-COUNTERS = 11
+COUNTERS = 9
 
 
 class SetTrees(NamedTuple):
@@ -337,8 +335,6 @@ def _end_lanes(memory: SetMemory) -> None:
                 trees.total[e] += goal
             counter[FINISHED] += 1
             counter[ROOT_VISITS] += 1
-            counter[DEPTH_SUM] += lanes.depth[lane]
-            counter[STEPS] += counter[TICK] - lanes.start[lane]
             clear_lane(mask, BUSY, lane)
             clear_lane(mask, IN_TREE, lane)
             lanes.free[counter[FREE_LANES]] = lane

@@ -10,12 +10,11 @@ import ggp
 from gdl.terms import Symbol
 from ggp.beliefs import belief as belief_module
 from ggp.beliefs import lanes_expansion
-from ggp.beliefs.belief import Belief, _sampled
+from ggp.beliefs.belief import Belief, _sampled, make_tracker
 from ggp.beliefs.expansion import PlainExpansion
 from ggp.beliefs.lanes_expansion import LanesExpansion
 from ggp.beliefs.observation import observe_step
 from ggp.beliefs.observation_keys import ObservationKeys
-from ggp.beliefs.tracker import make_tracker
 from ggp.protocol.messages import parse_term
 from tests.ggp.percept_games import COIN
 from tests.oracles.naive_beliefs import first_belief, step

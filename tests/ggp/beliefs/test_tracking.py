@@ -4,7 +4,7 @@ import random
 
 import ggp
 from gdl.terms import Symbol
-from ggp.beliefs.tracker import make_tracker
+from ggp.beliefs.belief import make_tracker
 from ggp.beliefs.tracking import StateTracker
 from ggp.game import has_percepts
 from ggp.protocol.messages import parse_term

@@ -9,7 +9,7 @@ import pytest
 
 from gdl.program import pack
 from gdl.syntax.parser import parse, parse_term
-from ggp.beliefs.tracker import make_tracker
+from ggp.beliefs.belief import make_tracker
 from ggp.engines import compilation
 from ggp.engines.loading import find_rules, load
 from ggp.match.player import MatchSetup
