@@ -216,19 +216,12 @@ class _Valuation:
         total = self.sum if self.sum is not None else 0
         endless = total // 2
         known = value[fixed == 1, 0]
-        bounds = []
-        for start in (int(known.min(initial=endless)), int(known.max(initial=endless))):
-            bound = value[:, 0].copy()
-            bound[fixed == 0] = start
+        # With one role the least fixpoint alone: endless play earns 0, and no goal is lower.
+        starts = [0] if self.roles == 1 else [known.min(initial=endless), known.max(initial=endless)]
+        bounds = [np.where(fixed == 0, np.uint8(start), value[:, 0]) for start in starts]
+        for bound in bounds:
             self._improve(bound, fixed)
-            bounds.append(bound)
-        lower, upper = bounds
-        if self.roles == 1:
-            # The least fixpoint alone: endless play earns 0, and no goal is lower.
-            bound = value[:, 0].copy()
-            bound[fixed == 0] = 0
-            self._improve(bound, fixed)
-            lower = upper = bound
+        lower, upper = bounds[0], bounds[-1]
         open_value = np.clip(np.uint8(endless), lower, upper)
         if (lower != upper).any():
             self.endless = float(endless)

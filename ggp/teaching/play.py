@@ -204,7 +204,7 @@ def compare(
     """
     roles = len(game.roles)
     numbers = np.arange(matches)
-    own = numbers % 2 if roles == 2 else numbers % max(roles, 2)
+    own = numbers % max(roles, 2)
     searcher = np.ones((matches, roles), np.int32)
     if roles == 1:
         searcher[:, 0] = numbers % 2
