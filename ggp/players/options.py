@@ -20,7 +20,7 @@ from ggp.search.mcts.options import (
     MctsOptions,
     default_options,
 )
-from ggp.search.option_table import TUNING, OptionError, choice, file_path, number, rows_of, switch, text
+from ggp.search.option_table import OptionError, choice, file_path, number, rows_of, switch, text
 from ggp.solver.members import is_coalition
 
 ALPHABETA_MARGIN_SECONDS = 0.2
@@ -127,7 +127,6 @@ class AlphaBetaOptions:
         "Seconds left of each clock, at most half of it.",
         least=0.0,
         most=MOST_SECONDS,
-        group=TUNING,
     )
     evaluation: str = text(
         "evaluation",
@@ -139,10 +138,9 @@ class AlphaBetaOptions:
         "auto",
         "What to learn weights for; auto: pieces if a role has several kinds, else facts.",
         (*FEATURE_KINDS, "facts"),
-        group=TUNING,
     )
     games: int = number(
-        "games", 512, "Games of self-play to learn from, at most.", least=0, most=MOST_COUNTED, group=TUNING
+        "games", 512, "Games of self-play to learn from, at most.", least=0, most=MOST_COUNTED
     )
     network: str = file_path(
         "net",

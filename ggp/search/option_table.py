@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 else:
     Table = TypeVar("Table")
 
-TUNING = "tuning"
-"""Group of the options that only somebody who tunes the search itself turns."""
-
 SWITCH_WORDS = ("on", "off")
 
 MOST_SHOWN = 10**9
@@ -55,7 +52,6 @@ class Option:
     default         as the field holds it; `default_text` replaces it in tables where it depends on something
     least, most     bounds of numbers, both included; None: no bound
     choices         the values of a `choice`; of a number, the only ones if there are any
-    group           "" or TUNING
     names_file      whether the value is the path of a file, apart from words such as `off`
     """
 
@@ -67,7 +63,6 @@ class Option:
     least: float | None = None
     most: float | None = None
     choices: tuple[str, ...] = ()
-    group: str = ""
     default_text: str = ""
     names_file: bool = False
 
@@ -169,35 +164,32 @@ def number(
     *,
     least: float,
     most: float | None = None,
-    group: str = "",
     default_text: str = "",
 ) -> Any:
     """A dataclass field for a number: a whole one if `least` is an int."""
     kind = "whole number" if isinstance(least, int) else "number"
-    return _row(name, kind, default, help, least=least, most=most, group=group, default_text=default_text)
+    return _row(name, kind, default, help, least=least, most=most, default_text=default_text)
 
 
-def switch(name: str, default: bool, help: str, *, group: str = "") -> Any:
+def switch(name: str, default: bool, help: str) -> Any:
     """A dataclass field for a switch, written `on` or `off`."""
-    return _row(name, "switch", default, help, group=group)
+    return _row(name, "switch", default, help)
 
 
-def choice(name: str, default: str, help: str, choices: Iterable[str], *, group: str = "") -> Any:
+def choice(name: str, default: str, help: str, choices: Iterable[str]) -> Any:
     """A dataclass field for one of a few words."""
-    return _row(name, "choice", default, help, choices=tuple(choices), group=group)
+    return _row(name, "choice", default, help, choices=tuple(choices))
 
 
-def number_of(
-    name: str, default: int, help: str, choices: Iterable[int], *, group: str = "", default_text: str = ""
-) -> Any:
+def number_of(name: str, default: int, help: str, choices: Iterable[int], *, default_text: str = "") -> Any:
     """A dataclass field for one of a few whole numbers."""
     texts = tuple(map(str, choices))
-    return _row(name, "whole number", default, help, choices=texts, group=group, default_text=default_text)
+    return _row(name, "whole number", default, help, choices=texts, default_text=default_text)
 
 
-def text(name: str, default: str | None, help: str, *, group: str = "", default_text: str = "") -> Any:
+def text(name: str, default: str | None, help: str, *, default_text: str = "") -> Any:
     """A dataclass field for free text; the dataclass checks it."""
-    return _row(name, "text", default, help, group=group, default_text=default_text)
+    return _row(name, "text", default, help, default_text=default_text)
 
 
 def file_path(name: str, default: str | None, help: str) -> Any:

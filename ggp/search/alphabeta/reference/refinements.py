@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ggp.search.option_table import TUNING, check_table, number, switch
+from ggp.search.option_table import check_table, number, switch
 
 
 def _on(name: str, help: str) -> Any:
-    return switch(name, True, help, group=TUNING)
+    return switch(name, True, help)
 
 
 def _off(name: str, help: str) -> Any:
-    return switch(name, False, help, group=TUNING)
+    return switch(name, False, help)
 
 
 def _count(name: str, most: int, help: str) -> Any:
-    return number(name, 0, help, least=0, most=most, group=TUNING)
+    return number(name, 0, help, least=0, most=most)
 
 
 @dataclass(frozen=True)
