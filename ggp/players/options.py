@@ -167,7 +167,7 @@ class AlphaBetaOptions:
     book: str = file_path("book", AUTO, BOOK_HELP)
     endings: str = file_path("endings", AUTO, ENDINGS_HELP)
     is_reference: bool = switch(
-        "reference", False, "Search in plain Python, which has more refinements; see the group tuning."
+        "reference", False, "Search in plain Python, which has more refinements (see --all)."
     )
 
     def __post_init__(self) -> None:
@@ -233,12 +233,14 @@ MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
         *("alphabeta", "net", "book", "tuned", "weights", "mixed"),
     ),
     "alphabeta": (
-        *("depth", "nodes", "evaluation", "games", "weights", "net", "coalition", "error", "book"),
-        "endings",
+        *("depth", "nodes", "evaluation", "weights", "net", "coalition", "error", "book", "endings"),
+        "reference",
     ),
 }
 """Options that `ggp players` lists: all others are for tuning the search itself. `solving` and `tablebase`
 have those of `mcts`, too."""
+
+_OF_SEARCHES = MctsPlayerOptions | MctsOptions | AlphaBetaOptions | Refinements
 
 
 @dataclass(frozen=True)
@@ -270,8 +272,7 @@ help='Play mixed strategies where two roles choose at once.', is_tuning=False)
             row.shown_default(getattr(table, row.field)),
             row.range_text,
             row.help,
-            is_tuning=isinstance(table, MctsPlayerOptions | MctsOptions | AlphaBetaOptions)
-            and row.name not in shared,
+            is_tuning=isinstance(table, _OF_SEARCHES) and row.name not in shared,
         )
         for table in option_tables(kind)
         for row in rows_of(table)
