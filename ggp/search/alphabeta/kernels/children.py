@@ -139,20 +139,6 @@ def _enter_in_lanes(
 
 
 @inlined
-def _add_in_lanes(
-    target: Int32Array, top: Index, lanes: Index, rows: Rows, row: Index, amount: Index
-) -> None:
-    _enter_in_lanes(target, top, lanes, rows, row, amount, True)
-
-
-@inlined
-def _set_in_lanes(
-    target: Int32Array, top: Index, lanes: Index, rows: Rows, row: Index, amount: Index
-) -> None:
-    _enter_in_lanes(target, top, lanes, rows, row, amount, False)
-
-
-@inlined
 def _count_moves(tables: LaneTables, memory: AlphaBetaMemory, role: Index, moves: Index) -> Any:
     """Count the legal moves of a role in all children; returns how many binary digits that takes.
 
@@ -214,9 +200,9 @@ def _read_goals(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: 
         for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
             store(memory.live, 2, literal(value, np.int64(tables.goal_literal[q])))
             worth = tables.goal_value[q]
-            _add_in_lanes(memory.score, top, lanes, memory.live, 2, worth)
+            _enter_in_lanes(memory.score, top, lanes, memory.live, 2, worth, True)
             if role == 0:
-                _set_in_lanes(memory.end, top, lanes, memory.live, 2, 100 * worth)
+                _enter_in_lanes(memory.end, top, lanes, memory.live, 2, 100 * worth, False)
     for lane in range(lanes):
         is_terminal = has_lane(memory.live, 0, lane)
         if is_terminal and tables.role_count > 1:
@@ -262,7 +248,7 @@ def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: In
         for f in range(fluents):
             weight = memory.weight[f]
             if weight != 0:
-                _add_in_lanes(memory.score, top, lanes, memory.child_value, 1 + f, weight)
+                _enter_in_lanes(memory.score, top, lanes, memory.child_value, 1 + f, weight, True)
     if option[c.NETWORK_WEIGHT]:
         _add_network(memory, top, lanes)
 
@@ -346,7 +332,7 @@ def _note_wins_of(
     won = literal(wins.value, np.int64(wins_at)) & open_ends
     if any_lane(won):
         store(memory.live, 2, won)
-        _set_in_lanes(memory.end, top, lanes, memory.live, 2, WINNING_SCORE if role == 0 else 0)
+        _enter_in_lanes(memory.end, top, lanes, memory.live, 2, WINNING_SCORE if role == 0 else 0, False)
 
 
 @inlined
@@ -404,6 +390,7 @@ def make_children(
             return np.int64(-1)
         memory.counter[c.PASSES] += 1
         lanes: Any = min(lanes_in_all, count - first)
+        # The children's keys get into the arena, their settled states into `child_value`, one per lane.
         _make_moves(tables, memory, mover, first, lanes)
         settle_goals(tables, memory.node_value)  # the next states may read their gates
         settle_successors(tables, memory.node_value, False)
@@ -416,7 +403,8 @@ def make_children(
             is_forced = count == 1
             chosen = memory.legal_move[memory.legal_first[mover] + first + lane]
             memory.move[here + lane] = -1 if is_forced else chosen
-        # Each lane of child_value holds a child with its gates settled; keys and moves are in the arena.
+        # `_estimate` leaves the goal as `end` of terminal children only. Each step after it sets `end` of
+        # children that are still open, the cheaper steps first.
         _find_movers(tables, first_move, memory, here, lanes)
         _read_goals(tables, memory, here, lanes)
         _estimate(tables, memory, here, lanes)
