@@ -49,9 +49,8 @@ def bisect(run: Run, scores: list[int]) -> Node:
     Coplan's C* (1982); Plaat, Schaeffer, Pijls and de Bruin (1996) for the driver MTD with a table.
     """
     low, high = 0, len(scores) - 1
-    choice, is_open, is_first = None, False, True
-    while low < high or is_first:
-        is_first = False
+    choice, is_open = None, False
+    while True:
         middle = (low + high + 1) // 2
         root = run(scores[middle] - 1, scores[middle])
         is_open |= root.is_open
@@ -59,10 +58,10 @@ def bisect(run: Run, scores: list[int]) -> Node:
             low, choice = middle, root.best_choice
         else:
             high = max(low, middle - 1)
-            if choice is None and high == low:
-                choice = root.best_choice
-    root.decide(scores[low], choice, is_open=is_open)
-    return root
+            choice = choice or (root.best_choice if low == high else None)
+        if low == high:
+            root.decide(scores[low], choice, is_open=is_open)
+            return root
 
 
 def bisected_scores(goals: list[int], *, has_horizon: bool) -> list[int]:
