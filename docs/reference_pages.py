@@ -75,10 +75,9 @@ def player_options_page() -> str:
     """Every option of every player, as Markdown tables."""
     head = """# Player options
 
-Generated from the code; `ggp players --all` prints the same.
-A player is written `kind:option=value,option=value`,
-for example `mcts:c=50,policy=mast`. Options for tuning change how the search itself works; leave them alone
-unless you measure.
+Generated from the code; `ggp players --all` prints the same. A player is written
+`kind:option=value,option=value`, for example `mcts:c=50,policy=mast`. Options for tuning
+change how the search itself works; leave them alone unless you measure.
 
 """
     sections: list[str] = []
