@@ -1,14 +1,14 @@
 """Play many matches over HTTP with a short clock: no START lost, no move missing, no growth of memory.
 
     python -m benchmarks.soak [--matches 200] [--minutes M] [--play-clock 1] [--start-clock 5]
-                               [--at-once 1] [--busy 0] [--csv soak.csv] [--no-ponder]
+                               [--at-once 1] [--busy 0] [--no-ponder]
 
 A manager like that of `ggp manage` referees long-lived `ggp player` processes on loopback, in ten games of
 different kinds in turn, with rotating roles; with `--busy 2`, while two processes per core do nothing but
-compute. The CSV has a row per match: STARTs that were not answered `ready`, faults of moves by code, moves
-drawn at random and those of the short search, both without an answer from the search process in time, the
-size of each player process after the match, and the peak of its search processes. At the end it counts them
-and fits a line to each player's sizes after the first tenth of the matches. Exit code 0 if no START was lost,
+compute. Prints a line per match: STARTs that were not answered `ready`, faults of moves by code, moves drawn
+at random and those of the short search, both without an answer from the search process in time, and the size
+of each player process after the match. At the end it counts them and fits a line to each player's sizes after
+the first tenth of the matches. Exit code 0 if no START was lost,
 every move was an answer and none of them random, and no player grew by more than a mebibyte per ten matches.
 """
 
@@ -16,18 +16,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import csv
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 from benchmarks.player_process import PlayerProcess, resident_mebibytes
 from ggp.engines.loading import load
@@ -43,7 +40,6 @@ GAMES = (
 MAX_PLAYERS = 3
 GROWTH_ALLOWED = 0.1
 """Mebibytes per match."""
-SAMPLE_SECONDS = 0.5
 
 
 @dataclass
@@ -65,32 +61,7 @@ class Outcome:
     short_searches: int
     slowest_seconds: float
     player_mebibytes: str
-    worker_mebibytes: str
     load: float
-
-
-class MemoryWatch:
-    """Sample the memory of each player's search processes during a match."""
-
-    def __init__(self, players: list[PlayerProcess]) -> None:
-        self.players = players
-        self.most = [0.0] * len(players)
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._over.wait(SAMPLE_SECONDS):
-            for index, player in enumerate(self.players):
-                size = sum(map(resident_mebibytes, player.workers()))
-                self.most[index] = max(self.most[index], size)
 
 
 async def play(
@@ -103,8 +74,7 @@ async def play(
     match_id = f"soak{number}"
     terms = MatchTerms(*clocks, seed=number, match_id=match_id)
     begin = time.monotonic()
-    with MemoryWatch(players) as watch:
-        record = await manage_match(game, [players[seat].address for seat in seats], terms)
+    record = await manage_match(game, [players[seat].address for seat in seats], terms)
     faults = [[fault.code for fault in step.faults if fault is not None] for step in record.steps]
     codes = Counter(code for row in faults[1:] for code in row)
     used = [value for step in record.steps[1:] for value in step.seconds if value is not None]
@@ -124,7 +94,6 @@ async def play(
         short_searches=sum(player.count(f" {match_id} ", "(short search)") for player in players),
         slowest_seconds=max(used, default=0.0),
         player_mebibytes=" ".join(f"{resident_mebibytes(p.process.pid):.1f}" for p in players),
-        worker_mebibytes=" ".join(f"{size:.0f}" for size in watch.most),
         load=round(os.getloadavg()[0], 2),
     )
 
@@ -186,7 +155,6 @@ def main() -> None:
     parser.add_argument("--play-clock", type=float, default=1.0)
     parser.add_argument("--agent", default="mcts")
     parser.add_argument("--no-ponder", action="store_true")
-    parser.add_argument("--csv", type=Path, default=Path("soak.csv"))
     parser.add_argument("--at-once", type=int, default=1, help="matches played at the same time")
     parser.add_argument("--busy", type=int, default=0, help="busy processes per core")
     arguments = parser.parse_args()
@@ -198,14 +166,9 @@ def main() -> None:
             stack.callback(player.close)
         for _ in range(arguments.busy * (os.cpu_count() or 1)):
             stack.callback(subprocess.Popen([sys.executable, "-c", "while True: pass"]).kill)
-        file = stack.enter_context(arguments.csv.open("w", newline=""))
-        writer = csv.DictWriter(file, list(Outcome.__dataclass_fields__))
-        writer.writeheader()
 
         def report(outcome: Outcome) -> None:
             outcomes.append(outcome)
-            writer.writerow(asdict(outcome))
-            file.flush()
             print(outcome, flush=True)
 
         asyncio.run(play_all(players, arguments, report))
