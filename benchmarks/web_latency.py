@@ -12,12 +12,14 @@ import asyncio
 import json
 import statistics
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from aiohttp import ClientResponse, ClientSession, CookieJar
 from aiohttp.web import AppRunner, TCPSite
 
 from ggp.web.access import Access
+from ggp.web.changes import merged
 from ggp.web.server import WebServer
 from ggp.web.sessions import SessionLimits
 
@@ -80,25 +82,25 @@ async def measure_clicks(browser: Browser, name: str) -> None:
     opened = await browser.post("/api/matches", {"game": name, "seats": seats, "seconds": 1.0})
     match, seconds = opened["id"], list[float]()
     async with browser.events(match) as stream:
-        state = await next_state(stream)
+        state = await next_state(stream, {})
         while len(seconds) < CLICKS and not state["is_over"]:
             move = state["moves"][len(state["moves"]) // 2]
             begin = time.perf_counter()
             body = {"step": state["step"], "role": state["person"], "move": move}
             await browser.post(f"/api/matches/{match}/play", body)
-            state = await next_state(stream)
+            state = await next_state(stream, state)
             seconds.append(time.perf_counter() - begin)
     await browser.post(f"/api/matches/{match}/close", {})
     print(row(f"click in {name}", seconds), flush=True)
 
 
-async def next_state(stream: ClientResponse) -> dict[str, Any]:
-    """The next event `state`."""
+async def next_state(stream: ClientResponse, before: Mapping[str, Any]) -> dict[str, Any]:
+    """The state after the next event `state`, which carries what has changed since `before`."""
     async for line in stream.content:
         if line.startswith(b"data: "):
             event = json.loads(line[6:])
             if event["event"] == "state":
-                return dict(event)
+                return merged(before, event)
     raise RuntimeError("the stream has ended")
 
 
@@ -109,7 +111,7 @@ async def measure_updates(browser: Browser) -> None:
     )
     match = opened["id"]
     async with browser.events(match) as stream:
-        await next_state(stream)
+        await next_state(stream, {})
         await browser.post(f"/api/matches/{match}/think", {"seconds": SEARCH_SECONDS, "step": 0})
         count, begin, cpu = 0, 0.0, 0.0
         async for line in stream.content:
