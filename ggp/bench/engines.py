@@ -7,13 +7,13 @@ counts with what it did, so that games longer than the limit are measured too.
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ggp.bench.calibration import calibrate
 from ggp.bench.lanes import measure_lanes
 from ggp.bench.measurement import EngineMeasurement, PlayoutMeasurement, rate
 from ggp.engines.compiled import CompiledGame
@@ -24,34 +24,19 @@ STEP_LIMIT = 10_000
 
 
 def measure(
-    load: Callable[[], Game[Any]],
+    game: Game[Any],
     *,
-    engine: str,
     seconds: float,
-    seed: int = 0,
-    calibration_seconds: float | None = None,
+    calibration_seconds: float,
+    setup_seconds: float = 0.0,
     cpu_clock: Callable[[], float] = time.process_time,
 ) -> PlayoutMeasurement:
-    """Load a game and play random playouts for `seconds` of CPU time.
-
-    Raises what `load` raises. `calibration_seconds` None: measured here.
-    """
-    calibration = calibrate() if calibration_seconds is None else calibration_seconds
-    begin = time.perf_counter()
-    game = load()
-    state = game.initial_state()
-    if not game.is_terminal(state):
-        for role in game.roles:
-            try:
-                game.legal_moves(state, role)
-            except NoLegalMoveError:
-                break
-    setup_seconds = time.perf_counter() - begin
-    tally = _Tally(game, random.Random(seed), cpu_clock)
+    """Play random playouts through the interface of any engine for `seconds` of CPU time."""
+    tally = _Tally(game, random.Random(0), cpu_clock)
     cpu_seconds = tally.play(seconds)
     return PlayoutMeasurement(
         game=game.name,
-        engine=engine,
+        engine=engine_of(game),
         setup_seconds=round(setup_seconds, 4),
         cpu_seconds=round(cpu_seconds, 4),
         playouts=tally.playouts,
@@ -61,45 +46,33 @@ def measure(
         playouts_per_cpu_second=rate(tally.playouts, cpu_seconds),
         states_per_cpu_second=rate(tally.states, cpu_seconds),
         mean_length=round(tally.finished_states / tally.playouts, 2) if tally.playouts else 0.0,
-        calibration_seconds=round(calibration, 4),
+        calibration_seconds=round(calibration_seconds, 4),
     )
 
 
 def measure_engine(
-    load: Callable[[], Game[Any]],
-    *,
-    seconds: float,
-    seed: int = 0,
-    threads: int = 1,
-    words: int | None = None,
-    calibration_seconds: float | None = None,
+    load: Callable[[], Game[Any]], *, seconds: float, threads: int = 1, calibration_seconds: float
 ) -> EngineMeasurement:
     """Load a game and measure it the way its engine plays fastest: `measure_lanes` or `measure`.
 
-    threads, words   of lanes only
-
+    threads   of lanes only
     Raises what `load` raises.
     """
     begin = time.perf_counter()
     game = load()
-    load_seconds = time.perf_counter() - begin
-    result: EngineMeasurement
+    state = game.initial_state()
+    with contextlib.suppress(NoLegalMoveError):
+        for role in () if game.is_terminal(state) else game.roles:
+            game.legal_moves(state, role)
+    setup_seconds = time.perf_counter() - begin
     if isinstance(game, CompiledGame) and engine_of(game) == "lanes":
-        compiled = game
         result = measure_lanes(
-            lambda: compiled,
-            seconds=seconds,
-            seed=seed,
-            threads=threads,
-            words=words,
-            calibration_seconds=calibration_seconds,
+            lambda: game, seconds=seconds, threads=threads, calibration_seconds=calibration_seconds
         )
-    else:
-        engine = engine_of(game)
-        result = measure(
-            lambda: game, engine=engine, seconds=seconds, seed=seed, calibration_seconds=calibration_seconds
-        )
-    return replace(result, setup_seconds=round(load_seconds + result.setup_seconds, 4))
+        return replace(result, setup_seconds=round(setup_seconds, 4))
+    return measure(
+        game, seconds=seconds, calibration_seconds=calibration_seconds, setup_seconds=setup_seconds
+    )
 
 
 class _Tally:

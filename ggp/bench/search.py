@@ -8,17 +8,14 @@ are a little higher for short measurements.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ggp.bench.calibration import calibrate
 from ggp.bench.measurement import SearchMeasurement, rate
 from ggp.engines.compiled import CompiledGame
 from ggp.search.budget import Budget
 from ggp.search.mcts.options import MctsOptions
 from ggp.search.mcts.search import LanesSearch
 
-POLICIES = ("uniform", "mast", "rave+mast")
 WARM_UP_PLAYOUTS = 4096
 
 
@@ -27,14 +24,12 @@ def measure_search(
     policy: str = "uniform",
     *,
     seconds: float = 2.0,
-    seed: int = 0,
     options: MctsOptions | None = None,
-    calibration_seconds: float | None = None,
+    calibration_seconds: float,
 ) -> SearchMeasurement:
     """Search the initial state for `seconds` of wall-clock time. Raises OptionError for an unknown policy."""
-    calibration = calibrate() if calibration_seconds is None else calibration_seconds
     chosen = replace(options or MctsOptions(), policy=policy)
-    search = LanesSearch(game, game.roles[0], seed=seed, options=chosen)
+    search = LanesSearch(game, game.roles[0], options=chosen)
     begin = time.perf_counter()
     search.move_to(game.initial_state(), None)
     search.run(Budget(simulations=WARM_UP_PLAYOUTS))
@@ -62,21 +57,5 @@ def measure_search(
         deepest=report.deepest,
         nodes=report.nodes,
         is_full=report.is_full,
-        calibration_seconds=round(calibration, 4),
+        calibration_seconds=round(calibration_seconds, 4),
     )
-
-
-def measure_searches(
-    game: CompiledGame,
-    policies: Sequence[str] = POLICIES,
-    *,
-    seconds: float = 2.0,
-    seed: int = 0,
-    options: MctsOptions | None = None,
-) -> Iterator[SearchMeasurement]:
-    """`measure_search` for each policy, with one calibration for all."""
-    calibration = calibrate()
-    for policy in policies:
-        yield measure_search(
-            game, policy, seconds=seconds, seed=seed, options=options, calibration_seconds=calibration
-        )

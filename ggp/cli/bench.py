@@ -119,14 +119,18 @@ def _search_bench(
     policies: Sequence[str], seconds: float, threads: int
 ) -> Callable[[str], Iterator[Measurement]]:
     """A function that measures every policy of the tree search on one file."""
-    from ggp.bench.search import measure_searches
+    from ggp.bench.calibration import calibrate
+    from ggp.bench.search import measure_search
     from ggp.search.mcts.options import MctsOptions
 
-    options = MctsOptions(threads=threads)
+    options, calibration = MctsOptions(threads=threads), calibrate()
 
     def measure(file: str) -> Iterator[Measurement]:
         game = load_compiled(file)
-        yield from measure_searches(game, policies, seconds=seconds, options=options)
+        for policy in policies:
+            yield measure_search(
+                game, policy, seconds=seconds, options=options, calibration_seconds=calibration
+            )
 
     return measure
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -116,18 +116,7 @@ class SolveOptions:
 )
 @click.option("--strategy", "shows_strategy", is_flag=True, help="For cfr: print every information set.")
 @json_option
-def command(
-    file: str,
-    method: str,
-    seconds: float | None,
-    limits: dict[str, int],
-    coalition: str | None,
-    save: Path | None,
-    work: Path | None,
-    accuracy: float,
-    shows_strategy: bool,
-    is_json: bool,
-) -> None:
+def command(file: str, **given: Any) -> None:
     """Find the goal of each role in FILE under optimal play.
 
     retrograde enumerates all states and values each of them; correlated does so with a correlated equilibrium
@@ -146,21 +135,20 @@ def command(
     from ggp.cli.solve_output import print_coalition, print_result
     from ggp.solver import Solution, SolverError, save_solution
 
-    method = _chosen_method(game, method, coalition, save)
-    _compile_kernels(method, has_seconds=seconds is not None)
-    options = SolveOptions(
-        method, seconds, limits, coalition, save, work, accuracy, shows_strategy, is_json, time.monotonic()
-    )
+    options = SolveOptions(**given)
+    method = _chosen_method(game, options)
+    _compile_kernels(method, has_seconds=options.seconds is not None)
+    options = replace(options, method=method, begin=time.monotonic())
     try:
         if method in (CFR, ORACLE):
             _print_hidden(game, options)
-        elif coalition is not None:
-            print_coalition(_solve_coalition(game, options), is_json=is_json)
+        elif options.coalition is not None:
+            print_coalition(_solve_coalition(game, options), is_json=options.is_json)
         else:
             found = _solve(game, options)
-            if isinstance(found, Solution) and save is not None:
-                save_solution(found, save)
-            print_result(found, is_json=is_json)
+            if isinstance(found, Solution) and options.save is not None:
+                save_solution(found, options.save)
+            print_result(found, is_json=options.is_json)
     except SolverError as error:
         raise click.ClickException(f"{game.name}: {error}{_hint(error, options)}") from None
 
@@ -176,13 +164,14 @@ def _print_hidden(game: CompiledGame, options: SolveOptions) -> None:
         print_equilibrium(game, limits, accuracy, shows_strategy=options.shows_strategy, is_json=is_json)
 
 
-def _chosen_method(game: CompiledGame, method: str, coalition: str | None, save: Path | None) -> str:
-    """The method to solve a game with, if `method` is requested. Raises UsageError."""
-    if coalition is None:
+def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
+    """The method to solve a game with. Raises UsageError."""
+    method = options.method
+    if options.coalition is None:
         return CFR if method == AUTO and hides_information(game) else method
     if method not in (AUTO, RETROGRADE):
         raise click.UsageError(f"--coalition needs retrograde, not {method}")
-    if save is not None:
+    if options.save is not None:
         raise click.UsageError("--save keeps the value of every role, which a coalition does not have")
     return RETROGRADE
 
@@ -207,19 +196,31 @@ def _compile_kernels(method: str, *, has_seconds: bool) -> None:
 
 
 def _solve(game: CompiledGame, options: SolveOptions) -> Solution | RootValue:
-    """Solve by the method asked for; `auto` without --save may switch from retrograde to a search."""
+    """Solve by the chosen method; `auto` without --save may switch from retrograde to a search."""
     from ggp.search.root_value import search_method
+    from ggp.solver import SolverLimitError
 
     if options.method in SEARCHES:
         _require_method(game, options, search_method(game))
         return _search(game, options)
     fallback = search_method(game) if options.method == AUTO and options.save is None else None
-    limits = options.solver_limits
     if fallback is None:
+        return _retrograde(game, options.solver_limits, options)
+    limits = replace(
+        options.solver_limits,
+        estimated_states=ESTIMATE_ERROR * (options.limits["memory"] << 20) // BYTES_PER_STATE,
+        estimate_from=STATES_BEFORE_ESTIMATE,
+        deadline=None if options.seconds is None else options.begin + options.seconds / 2,
+    )
+    try:
         return _retrograde(game, limits, options)
-    if options.seconds is not None:
-        limits = replace(limits, deadline=options.begin + options.seconds / 2)
-    return _retrograde_or_search(game, limits, options, fallback)
+    except SolverLimitError as error:
+        click.echo(
+            f"{game.name}: {error}; using {fallback} for the value of the initial state alone"
+            " (cannot be resumed if interrupted)",
+            err=True,
+        )
+    return _search(game, options)
 
 
 def _refuse_files(options: SolveOptions) -> None:
@@ -228,31 +229,11 @@ def _refuse_files(options: SolveOptions) -> None:
 
 
 def _require_method(game: CompiledGame, options: SolveOptions, possible: str | None) -> None:
-    method = options.method
     _refuse_files(options)
-    if possible != method:
-        kind = "two roles with perfect information and no chance" if method == "alphabeta" else "one role"
-        raise click.UsageError(f"{method} is for games of {kind}; {game.name} is not one")
-
-
-def _retrograde_or_search(
-    game: CompiledGame, limits: SolverLimits, options: SolveOptions, fallback: str
-) -> Solution | RootValue:
-    """Retrograde, and after a limit was met the search method `fallback`."""
-    from ggp.solver import SolverLimitError
-
-    most = ESTIMATE_ERROR * (limits.mebibytes << 20) // BYTES_PER_STATE
-    try:
-        return _retrograde(
-            game, replace(limits, estimated_states=most, estimate_from=STATES_BEFORE_ESTIMATE), options
-        )
-    except SolverLimitError as error:
-        click.echo(
-            f"{game.name}: {error}; using {fallback} for the value of the initial state alone"
-            " (cannot be resumed if interrupted)",
-            err=True,
-        )
-    return _search(game, options)
+    if possible != options.method:
+        is_of_two = options.method == "alphabeta"
+        kind = "two roles with perfect information and no chance" if is_of_two else "one role"
+        raise click.UsageError(f"{options.method} is for games of {kind}; {game.name} is not one")
 
 
 def _retrograde(game: CompiledGame, limits: SolverLimits, options: SolveOptions) -> Solution:

@@ -1,8 +1,9 @@
-"""Output of `ggp solve`: results as text or JSON, and the progress line."""
+"""Output of `ggp solve`: results as text or JSON, and lines of progress."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -13,6 +14,9 @@ from ggp.solver.coalitions import CoalitionSolution
 from ggp.solver.estimate import estimate_states
 from ggp.solver.solution import CORRELATED
 from ggp.solver.stages import ENDLESS, RatedMove
+
+Moves = Mapping[str, tuple[RatedMove, ...]]
+"""Role → its best moves."""
 
 
 def print_result(found: Solution | RootValue, *, is_json: bool) -> None:
@@ -28,21 +32,36 @@ def print_coalition(found: CoalitionSolution, *, is_json: bool) -> None:
     click.echo(json.dumps(coalition_summary(found)) if is_json else coalition_text(found))
 
 
-def coalition_summary(found: CoalitionSolution) -> dict[str, Any]:
-    """What a coalition can be sure of as JSON-serializable data."""
+def _first_moves(found: Solution | CoalitionSolution) -> Moves:
+    initial = found.game.initial_state()
+    stage = None if found.game.is_terminal(initial) else found.stage(initial)
+    return {} if stage is None else {str(role): moves for role, moves in stage.best_moves.items()}
+
+
+def _of_retrograde(found: Solution | CoalitionSolution) -> dict[str, Any]:
+    """What JSON has of every enumeration."""
+    moves = {
+        role: [
+            {"move": str(each.move), "goal": round(each.goal, 9), "probability": round(each.probability, 9)}
+            for each in rated
+        ]
+        for role, rated in _first_moves(found).items()
+    }
     return {
         "game": found.game.name,
-        "coalition": [str(role) for role in found.coalition],
-        "sum": round(found.value(), 9),
         "states": found.space.state_count,
-        "best_moves": {
-            role: [_move_summary(rated) for rated in moves] for role, moves in _first_moves(found).items()
-        },
+        "best_moves": moves,
         "method": "retrograde",
         "concept": found.concept,
         "transitions": found.space.transitions,
         "seconds": round(found.seconds, 3),
     }
+
+
+def coalition_summary(found: CoalitionSolution) -> dict[str, Any]:
+    """What a coalition can be sure of as JSON-serializable data."""
+    roles = [str(role) for role in found.coalition]
+    return {"coalition": roles, "sum": round(found.value(), 9), **_of_retrograde(found)}
 
 
 def coalition_text(found: CoalitionSolution) -> str:
@@ -62,51 +81,14 @@ def coalition_text(found: CoalitionSolution) -> str:
     return "\n".join(lines)
 
 
-def _first_moves(found: CoalitionSolution) -> dict[str, tuple[RatedMove, ...]]:
-    initial = found.game.initial_state()
-    stage = None if found.game.is_terminal(initial) else found.stage(initial)
-    return {} if stage is None else {str(role): moves for role, moves in stage.best_moves.items()}
-
-
 def summary(solution: Solution) -> dict[str, Any]:
     """A solution as JSON-serializable data."""
-    game, space = solution.game, solution.space
     return {
-        "game": game.name,
-        "values": {str(role): value for role, value in zip(game.roles, _values(solution), strict=True)},
-        "states": space.state_count,
-        "best_moves": {
-            role: [_move_summary(rated) for rated in moves] for role, moves in _best_moves(solution).items()
-        },
-        "method": "retrograde",
-        "concept": solution.concept,
-        "transitions": space.transitions,
+        "values": dict(zip(map(str, solution.game.roles), _values(solution), strict=True)),
+        **_of_retrograde(solution),
         "longest_line": None if solution.depth[0] == ENDLESS else int(solution.depth[0]),
         "cyclic_states": solution.cyclic,
         "endless": solution.endless,
-        "seconds": round(solution.seconds, 3),
-    }
-
-
-def root_summary(found: RootValue) -> dict[str, Any]:
-    """The value of the initial state alone as JSON-serializable data."""
-    game = found.game
-    values = dict(zip(map(str, game.roles), found.values, strict=True))
-    best = [
-        {"move": str(move), "goal": values[str(found.mover)], "probability": 0.0 if rank else 1.0}
-        for rank, move in enumerate(found.best_moves)
-    ]
-    return {
-        "game": game.name,
-        "values": values,
-        "states": None,
-        "best_moves": {str(found.mover): best} if found.mover is not None else {},
-        "unsettled_moves": [str(move) for move in found.unsettled],
-        "method": found.method,
-        "line": [str(move) for move in found.line],
-        "nodes": found.nodes,
-        "depth": found.depth,
-        "seconds": round(found.seconds, 3),
     }
 
 
@@ -114,23 +96,12 @@ def _values(solution: Solution) -> list[float]:
     return [int(value) if solution.is_exact else round(value, 9) for value in solution.values()]
 
 
-def _best_moves(solution: Solution) -> dict[str, tuple[RatedMove, ...]]:
-    initial = solution.game.initial_state()
-    if solution.game.is_terminal(initial):
-        return {}
-    return {str(role): moves for role, moves in solution.stage(initial).best_moves.items()}
-
-
-def _move_summary(rated: RatedMove) -> dict[str, Any]:
-    return {"move": str(rated.move), "goal": round(rated.goal, 9), "probability": round(rated.probability, 9)}
-
-
 def solution_text(solution: Solution) -> str:
     """A solution in a few lines of text."""
     game, space = solution.game, solution.space
     values = ", ".join(f"{role} {value:g}" for role, value in zip(game.roles, _values(solution), strict=True))
     lines = [f"{game.name}: {values}", f"  by {solution.concept}"]
-    for role, moves in _best_moves(solution).items():
+    for role, moves in _first_moves(solution).items():
         is_mixed = any(0 < rated.probability < 1 for rated in moves)
         shown = (
             f"{rated.move} with probability {rated.probability:.4g}" if is_mixed else str(rated.move)
@@ -140,9 +111,10 @@ def solution_text(solution: Solution) -> str:
     if solution.concept == CORRELATED:
         lines.append("  where it is correlated, the probabilities of one role's moves are marginals")
     depth = int(solution.depth[0])
+    is_endless = depth == ENDLESS
     lines.append(
         "  optimal play need not end"
-        if depth == ENDLESS
+        if is_endless
         else f"  longest line of optimal play: {depth} joint moves"
     )
     if solution.cyclic:
@@ -155,6 +127,27 @@ def solution_text(solution: Solution) -> str:
         f" {solution.seconds:.2f} s ({rate:.2f} M transitions/s)"
     )
     return "\n".join(lines)
+
+
+def root_summary(found: RootValue) -> dict[str, Any]:
+    """The value of the initial state alone as JSON-serializable data."""
+    values = dict(zip(map(str, found.game.roles), found.values, strict=True))
+    best = [
+        {"move": str(move), "goal": values[str(found.mover)], "probability": 0.0 if rank else 1.0}
+        for rank, move in enumerate(found.best_moves)
+    ]
+    return {
+        "game": found.game.name,
+        "values": values,
+        "states": None,
+        "best_moves": {str(found.mover): best} if found.mover is not None else {},
+        "unsettled_moves": [str(move) for move in found.unsettled],
+        "method": found.method,
+        "line": [str(move) for move in found.line],
+        "nodes": found.nodes,
+        "depth": found.depth,
+        "seconds": round(found.seconds, 3),
+    }
 
 
 def root_text(found: RootValue) -> str:

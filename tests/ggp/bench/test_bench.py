@@ -19,10 +19,12 @@ def tick_clock():
     return lambda: float(next(ticks))
 
 
+def counted(game, seconds):
+    return measure(game, seconds=seconds, calibration_seconds=1.0, cpu_clock=tick_clock())
+
+
 def test_measure_counts_playouts_and_states():
-    result = measure(
-        lambda: Matrix([[[0, 0]]], moves=("a",)), engine="fake", seconds=100, cpu_clock=tick_clock()
-    )
+    result = counted(Matrix([[[0, 0]]], moves=("a",)), 100)
     assert result.playouts == result.states > 10
     assert result.mean_length == 1.0
     assert result.states_per_cpu_second == pytest.approx(result.states / result.cpu_seconds, abs=0.01)
@@ -31,24 +33,24 @@ def test_measure_counts_playouts_and_states():
 
 
 def test_measure_counts_the_states_of_a_playout_that_time_cuts():
-    result = measure(lambda: Nim(10_000), engine="fake", seconds=50, cpu_clock=tick_clock())
+    result = counted(Nim(10_000), 50)
     assert result.playouts == 0
     assert 45 <= result.states <= 50
     assert result.states_per_cpu_second > 0
 
 
 def test_measure_counts_what_the_rules_leave_out():
-    assert measure(lambda: Stuck(2), engine="fake", seconds=200, cpu_clock=tick_clock()).stuck > 0
-    result = measure(Dice, engine="fake", seconds=100, cpu_clock=tick_clock())
+    assert counted(Stuck(2), 200).stuck > 0
+    result = counted(Dice(), 100)
     assert result.without_goal == result.playouts > 0
 
 
 def test_measure_survives_a_game_without_moves():
-    assert measure(lambda: Stuck(1), engine="fake", seconds=20, cpu_clock=tick_clock()).states == 0
+    assert counted(Stuck(1), 20).states == 0
 
 
 def test_measurement_has_the_keys_of_the_json_output():
-    data = measure(lambda: Nim(3), engine="fake", seconds=20, cpu_clock=tick_clock()).to_dict()
+    data = counted(Nim(3), 20).to_dict()
     assert json.loads(json.dumps(data)) == data
     assert {
         "game",
