@@ -100,7 +100,7 @@ def load_positions() -> tuple[Position, ...]:
 
 
 def position_from_data(data: Mapping[str, Any]) -> Position:
-    """Decode an entry of positions.json; the inverse of `position_to_data`."""
+    """Decode an entry of positions.json."""
     place = Place(*(data[key] for key in ("id", "skill", "game", "facts", "role")))
     if "good_moves" in data:
         return Choice(place, data["legal_count"], tuple(data["good_moves"]))
@@ -109,27 +109,6 @@ def position_from_data(data: Mapping[str, Any]) -> Position:
     return Mixture(
         place, tuple(data["moves"]), tuple(tuple(row) for row in data["payoff"]), float(data["value"])
     )
-
-
-def position_to_data(position: Position) -> dict[str, Any]:
-    """Encode a position as an entry of positions.json."""
-    place = position.place
-    data: dict[str, Any] = {
-        "id": place.id,
-        "skill": place.skill,
-        "game": place.game,
-        "role": place.role,
-        "facts": place.facts,
-    }
-    match position:
-        case Choice():
-            data |= {"legal_count": position.legal_count, "good_moves": list(position.good_moves)}
-        case PlayOut():
-            data |= {"best_goal": position.best_goal, "solution": list(position.solution)}
-        case Mixture():
-            rows = [list(row) for row in position.payoff]
-            data |= {"moves": list(position.moves), "payoff": rows, "value": position.value}
-    return data
 
 
 def rules_at(place: Place) -> str:

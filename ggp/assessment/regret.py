@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import gzip
 import json
-import zlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field
 from importlib import resources
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -27,22 +25,19 @@ from ggp.assessment.positions import Place, rules_at
 from ggp.confidence_intervals import mean_interval
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.engines.loading import find_own_rules, load
-from ggp.files import replacing
 from ggp.game import Game
 from ggp.players.factory import seat_player
 
 TOLERANCE = 1e-6
 """A move that gives away less keeps the value: values of chance and mixed strategies are rounded."""
-MOST_BYTES = 64 * 2**20
-"""No file of positions is larger when unpacked."""
 
 
 class PositionsError(ValueError):
-    """A file that does not hold positions with known goals.
+    """A game without positions, or a position that is not one of its game.
 
-    >>> read_positions(Path("missing.json"))
+    >>> read_positions(games=["chess"])
     Traceback (most recent call last):
-    ggp.assessment.regret.PositionsError: missing.json: No such file or directory
+    ggp.assessment.regret.PositionsError: no positions of 'chess'; there are ...
     """
 
 
@@ -136,32 +131,19 @@ class RegretReport:
 
 
 def read_positions(
-    path: Path | None = None, per_game: int | None = None, games: Collection[str] = ()
+    per_game: int | None = None, games: Collection[str] = ()
 ) -> dict[str, list[RegretPosition]]:
-    """Game → its positions, at most the first `per_game`.
+    """Game → its bundled positions, at most the first `per_game`, of these games only if any are named.
 
-    path   a JSON file, or one compressed by gzip; None: the bundled suite
-    games  only these; none: all
-
-    Raises PositionsError.
+    Raises PositionsError for a game without positions.
     """
-    name = "the bundled positions" if path is None else str(path)
-    try:
-        data = _bundled() if path is None else path.read_bytes()
-        entries = json.loads(_unpacked(data) if data[:2] == b"\x1f\x8b" else data)
-        positions = [_position(entry) for entry in entries]
-    except OSError as error:
-        raise PositionsError(f"{name}: {error.strerror}") from None
-    except (ValueError, TypeError, KeyError, zlib.error, EOFError, RecursionError) as error:
-        raise PositionsError(f"{name}: no list of positions with known goals ({error})") from None
+    data = (resources.files("ggp.assessment") / "regret_positions.json.gz").read_bytes()
     found: dict[str, list[RegretPosition]] = {}
-    for position in positions:
-        of_game = found.setdefault(position.game, [])
-        if per_game is None or len(of_game) < per_game:
-            of_game.append(position)
+    for entry in json.loads(gzip.decompress(data)):
+        found.setdefault(entry["game"], []).append(RegretPosition(**entry))
     if unknown := sorted(set(games) - set(found)):
-        raise PositionsError(f"{name}: no positions of {unknown[0]!r}; there are {', '.join(sorted(found))}")
-    return {game: of_game for game, of_game in found.items() if not games or game in games}
+        raise PositionsError(f"no positions of {unknown[0]!r}; there are {', '.join(sorted(found))}")
+    return {game: of_game[:per_game] for game, of_game in found.items() if not games or game in games}
 
 
 def measure_regret(
@@ -177,7 +159,7 @@ def measure_regret(
     report   receives game after game, so that an interrupted caller keeps what is measured
     listen   called after each position with its number and how many there are
 
-    Raises PlayerSpecError, and PositionsError for a position that is none of its game.
+    Raises PlayerSpecError, and PositionsError for a position that is not one of its game.
     """
     found = report if report is not None else RegretReport(player, terms)
     total = sum(map(len, positions.values()))
@@ -238,32 +220,3 @@ def _answer(asker: Asker, position: RegretPosition, number: int, *, is_remote: b
     if role is None or {str(move) for move in game.legal_moves(state, role)} != set(position.goals):
         raise PositionsError(f"{place.id}: the moves of this position are not those of the game")
     return asker.move_in(place, game, state)
-
-
-def _position(entry: dict[str, Any]) -> RegretPosition:
-    position = RegretPosition(**entry)
-    texts = (position.game, position.facts, position.role, *position.goals)
-    if not all(isinstance(text, str) for text in texts) or len(position.goals) < 2:
-        raise ValueError("a position has game, facts, role and at least two goals")
-    if not all(isinstance(goal, int | float) and 0 <= goal <= 100 for goal in position.goals.values()):
-        raise ValueError("goals are numbers from 0 to 100")
-    return position
-
-
-def _bundled() -> bytes:
-    return (resources.files("ggp.assessment") / "regret_positions.json.gz").read_bytes()
-
-
-def _unpacked(data: bytes) -> bytes:
-    unpacker = zlib.decompressobj(wbits=31)
-    text = unpacker.decompress(data, MOST_BYTES)
-    if unpacker.unconsumed_tail:
-        raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
-    return text
-
-
-def write_positions(path: Path, positions: Sequence[RegretPosition]) -> None:
-    """Write a suite that `read_positions` reads, compressed, the same bytes for the same positions."""
-    text = json.dumps([asdict(each) for each in positions], indent=0, ensure_ascii=False)
-    with replacing(path) as file:
-        file.write(gzip.compress(text.encode(), mtime=0))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -104,14 +102,10 @@ def _measurement(
         playouts_per_cpu_second=rate(total.playouts, total.cpu_seconds),
         states_per_cpu_second=rate(total.states, total.cpu_seconds),
         playouts_per_second=round(wall_rate, 3),
-        ns_per_state=round(total.cpu_seconds / max(1, total.states) * 1e9, 4),
         tick_seconds=tick_seconds,
         settle_seconds=settle_seconds,
         choose_seconds=choose_seconds,
         step_seconds=max(0.0, tick_seconds - settle_seconds - choose_seconds),
-        ns_per_literal=round(settle_seconds / max(1, literals) * 1e9, 4),
-        row_mebibytes=round(engines[0].row_bytes / 2**20, 3),
-        peak_mebibytes=round(_peak_mebibytes(), 1),
         calibration_seconds=round(calibration_seconds, 4),
     )
 
@@ -180,9 +174,3 @@ def _choose_ticks(tables: LaneTables, arrays: PlayoutArrays, planes: int, repeat
     everywhere = fill(arrays.value, ALL_ONES)
     for _ in range(repeats):
         choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, everywhere)
-
-
-def _peak_mebibytes() -> float:
-    """The largest resident size of this process so far."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20

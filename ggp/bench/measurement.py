@@ -71,14 +71,10 @@ class LanesMeasurement(EngineMeasurement):
     compile_seconds: float
     cut: int
     playouts_per_second: float
-    ns_per_state: float
     tick_seconds: float
     settle_seconds: float
     choose_seconds: float
     step_seconds: float
-    ns_per_literal: float
-    row_mebibytes: float
-    peak_mebibytes: float
 
 
 @dataclass(frozen=True)

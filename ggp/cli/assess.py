@@ -177,7 +177,7 @@ def _regret(
 
     report = RegretReport(player, terms)
     try:
-        positions = read_positions(None, per_game, games)
+        positions = read_positions(per_game, games)
         with (
             Interruptible(player, "what was measured is shown") as work,
             progress_of(lambda number, total: f"{number} of {total} positions") as listen,

@@ -323,7 +323,7 @@ def export_command(store: Path, output: str, run_name: str | None, columns: str 
             if is_table:
                 write_csv(opened, run, stream, wanted)
             else:
-                write_json_lines(opened, run, stream, records=True)
+                write_json_lines(opened, run, stream)
 
 
 def _play(store: Store, run: Run, only: tuple[str, ...], workers: str | None) -> int:

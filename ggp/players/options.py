@@ -97,8 +97,9 @@ class MctsPlayerOptions:
     is_tuned: bool = switch(
         "tuned",
         True,
-        "Use the options that `ggp prepare options` found for the game, on this machine or before the release"
-        " and let alpha-beta play trial matches; not with a given policy or C, nor in counted searches.",
+        "Use the options that `ggp prepare options` found for the game, on this machine or before the"
+        " release, and let alpha-beta play trial matches; not with a given policy or C, nor in counted"
+        " searches.",
     )
 
 

@@ -10,28 +10,11 @@ from typing import IO
 from ggp.tournament.store import Run, Store
 
 MATCH_COLUMNS = (
-    "id",
-    "condition",
-    "game",
-    "repetition",
-    "seed",
-    "is_completed",
-    "fault",
-    "steps",
-    "seconds",
-    "started_ms",
-    "version",
+    *("id", "condition", "game", "repetition", "seed", "is_completed", "fault", "steps", "seconds"),
+    *("started_ms", "version"),
 )
 SEAT_COLUMNS = (
-    "agent",
-    "goal",
-    "late",
-    "illegal",
-    "lost",
-    "crashed",
-    "think_seconds",
-    "simulations",
-    "fallback",
+    *("agent", "goal", "late", "illegal", "lost", "crashed", "think_seconds", "simulations", "fallback"),
 )
 
 
@@ -60,16 +43,9 @@ def write_csv(
     return len(matches)
 
 
-def write_json_lines(store: Store, run: Run, stream: IO[str], *, records: bool = False) -> int:
-    """Write one JSON object per match; with `records`, its match record without the rules.
-
-    Returns the number of matches.
-    """
-    count = 0
+def write_json_lines(store: Store, run: Run, stream: IO[str]) -> None:
+    """Write one JSON object per match, with its match record but without the rules."""
     for match in store.details(run):
-        if records:
-            match["record"] = store.record(run, match["id"]).to_dict()
-            match["record"].pop("rules", None)
+        match["record"] = store.record(run, match["id"]).to_dict()
+        match["record"].pop("rules", None)
         stream.write(json.dumps(match, ensure_ascii=False) + "\n")
-        count += 1
-    return count

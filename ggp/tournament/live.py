@@ -61,7 +61,7 @@ class RunView:
             self._next = max(self._next, now + SHARE * spent)
 
 
-def progress_line(stored: int, total: int, saved: int, running: int | None, per_second: float) -> str:
+def progress_line(stored: int, total: int, saved: int, running: int, per_second: float) -> str:
     """Progress in one line.
 
     >>> progress_line(120, 400, 0, 2, 0.5)
@@ -71,8 +71,7 @@ def progress_line(stored: int, total: int, saved: int, running: int | None, per_
     parts = [count_text(stored, total)]
     if saved:
         parts.append(f"{saved} not needed")
-    if running is not None:
-        parts.append(f"{running} running")
+    parts.append(f"{running} running")
     if per_second > 0:
         parts.append(f"{60 * per_second:.1f} per minute")
         if left:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gdl.errors import Diagnostic, GdlError, GdlSyntaxError
 from gdl.program import Program
-from gdl.syntax.parser import Syntax, decode, parse
+from gdl.syntax.parser import decode, parse
 from gdl.validation import Selection, check
 from gdl.validation import validate as diagnose
 from gdl.validation.all_checks import reading_order
@@ -46,7 +46,6 @@ class Request:
     is_fixing   replace the file by one with mechanical corrections
     """
 
-    syntax: Syntax = "auto"
     play: PlayLimits | None = None
     prove: ProofLimits | None = None
     record: Path | None = None
@@ -81,7 +80,7 @@ def _fixed(data: bytes, label: str, request: Request) -> tuple[bytes, int, str]:
     except UnicodeDecodeError:
         return data, 0, "not fixed: not in UTF-8"
     try:
-        program = parse(text, name=label, syntax=request.syntax)
+        program = parse(text, name=label)
     except GdlSyntaxError:
         return data, 0, ""
     try:
@@ -135,7 +134,7 @@ def validate(
 
 def _examine_bytes(data: bytes, label: str, request: Request) -> SheetReport:
     try:
-        program = parse(decode(data), name=label, syntax=request.syntax)
+        program = parse(decode(data), name=label)
     except GdlSyntaxError as error:
         return SheetReport(label, error.source, diagnostics=list(error.diagnostics))
     found = diagnose(program, request.selection)

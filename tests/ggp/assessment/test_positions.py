@@ -10,8 +10,6 @@ from ggp.assessment.positions import (
     Mixture,
     PlayOut,
     load_positions,
-    position_from_data,
-    position_to_data,
     rules_at,
 )
 from ggp.engines.loading import load
@@ -63,7 +61,6 @@ def test_a_game_begins_in_the_position(position):
             assert list(position.moves) == legal
         case PlayOut():
             assert position.solution[0] in legal
-    assert position_from_data(position_to_data(position)) == position
 
 
 @pytest.mark.slow

@@ -277,4 +277,3 @@ def test_bench_reports_the_split_of_a_tick(dice):
     assert result["literals"] == len(dice.lane_tables.schedule.source)
     assert result["settle_seconds"] > 0
     assert result["choose_seconds"] > 0
-    assert result["peak_mebibytes"] > 1

@@ -341,15 +341,13 @@ def test_csv_has_a_row_per_match(tmp_path, store):
     assert "here" not in stream.getvalue()  # host names are not exported
 
 
-def test_json_lines_carry_records_when_asked(tmp_path, store):
+def test_json_lines_carry_records(tmp_path, store):
     run = fill(store, small_plan(tmp_path), a_wins_as_first)
-    plain, full = io.StringIO(), io.StringIO()
-    write_json_lines(store, run, plain)
-    write_json_lines(store, run, full, records=True)
-    assert [json.loads(line)["id"] for line in plain.getvalue().splitlines()]
-    first = json.loads(full.getvalue().splitlines()[0])
+    stream = io.StringIO()
+    write_json_lines(store, run, stream)
+    first = json.loads(stream.getvalue().splitlines()[0])
     assert first["record"]["matchId"] == first["id"]
-    assert "record" not in json.loads(plain.getvalue().splitlines()[0])
+    assert "rules" not in first["record"]
 
 
 def test_standings_and_progress_show_the_rate(tmp_path, store):
