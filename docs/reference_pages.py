@@ -58,6 +58,7 @@ def _command_sections(command: click.Command, parent: click.Context, name: str) 
         yield (
             f"```text\n{paragraph[2:]}\n```\n" if paragraph.startswith("\b\n") else f"{_escape(paragraph)}\n"
         )
+    yield from (f"{_escape(paragraph)}\n" for paragraph in filter(None, (command.epilog or "").split("\n\n")))
     records = [record for each in command.params if (record := each.get_help_record(context)) and record[1]]
     if records:
         yield "| option | meaning |\n|---|---|"

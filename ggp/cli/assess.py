@@ -71,7 +71,7 @@ def command(
 
     PLAYER is written as for `ggp match`; an HTTP player (http://HOST:PORT) is also tested for protocol
     conformance. For regret it is asked for one move in each of many positions, and the goals that these moves
-    give away are reported; give it --start-clock 0 if it shall not solve them before the first move. With
+    give away are reported; with --start-clock 0 it cannot solve them before the first move. With
     --exploit it is asked for moves in every information set that its own moves lead to, and an exact best
     response shows what it loses.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from gdl.errors import GdlError
-from ggp.cli.options import Amount, engine_option, json_option
+from ggp.cli.options import Amount, Count, engine_option, json_option
 from ggp.cli.progress import load_compiled, load_visibly
 from ggp.engines.loading import RulesNotFoundError, find_rules
 from ggp.game import GameError
@@ -37,7 +37,7 @@ Column: TypeAlias = "tuple[str, Callable[[Result], str]]"
     type=Amount(0.01),
     help="CPU time per game; with --policy, wall-clock time per policy.",
 )
-@click.option("--threads", default=1, type=click.IntRange(1, 256), help="Threads; lanes only.")
+@click.option("--threads", default=1, type=Count(1, 256), help="Threads; lanes only.")
 @click.option(
     "--policy",
     "policies",

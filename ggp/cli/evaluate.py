@@ -89,8 +89,8 @@ def command(
 
     Random matches, matches between equal searches and between a search and one of half its strength are
     played side by side; a game of up to a million states is solved, and exact values replace estimates.
-    Every figure has a 95 % interval and a sample size. They are explained below. Games are measured one
-    after the other in this process, or spread over --workers.
+    Games are measured one after the other in this process, or spread over --workers. Every figure has a 95 %
+    interval and a sample size; the list below explains them.
 
     Ctrl-C ends the work with the figures so far. Exit code: 0 success, 1 a requirement is not met or a game
     cannot be played, 2 wrong usage.

@@ -31,7 +31,7 @@ COMMANDS = {
     "replay": "Check an engine against a reference trace.",
     "bench": "Measure the speed of an engine or of the tree search.",
     "solve": "Solve a game: its value and the best moves.",
-    "prepare": "Work for a game ahead of its matches: options, book, endings, evaluation, network.",
+    "prepare": "Prepare a game ahead of matches: best options, opening book, endings, evaluation, network.",
     "tournament": "Play many matches between agents and rate them.",
     "evaluate": "Measure whether a game is balanced, decided by skill, and neither endless nor trivial.",
     "items": "Make and grade questions about games, for programs that read rules.",

@@ -99,7 +99,7 @@ class SolveOptions:
 @click.option(
     "--coalition",
     metavar="ROLES",
-    help="Find what these roles can be sure of together: their numbers, as in 1+3.",
+    help="Find the goals that these roles can guarantee together: their numbers, as in 1+3.",
 )
 @click.option("--save", type=OutputFile(is_replaced=True), help="Write the solution to this file.")
 @click.option(

@@ -61,9 +61,7 @@ def _selection(context: click.Context, _: click.Parameter, text: str | None) -> 
 @click.command("validate")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--play", is_flag=True, help="Play random matches and check every state in them.")
-@click.option(
-    "--prove", is_flag=True, help="Explore all states within --states and --seconds, and prove properties."
-)
+@click.option("--prove", is_flag=True, help="Explore all states within the limits, and prove properties.")
 @click.option("--strict", is_flag=True, help="Exit with 1 on warnings, too.")
 @click.option(
     "--format",
@@ -82,7 +80,7 @@ def _selection(context: click.Context, _: click.Parameter, text: str | None) -> 
 @limit_option(
     Limit("playouts", Count(1), 100, "random matches"),
     Limit("steps", Count(1), 1000, "of a random match"),
-    Limit("states", Count(1), None, "to explore (100 million on lanes, 200,000 with the reasoner)"),
+    Limit("states", Count(1), None, "to explore; 100 million on lanes, 200,000 with the reasoner"),
 )
 @click.option(
     "--record",

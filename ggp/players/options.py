@@ -230,7 +230,7 @@ def option_tables(kind: str) -> tuple[Any, ...]:
 
 MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "mcts": (
-        *("policy", "c", "tau", "k", "simulations", "threads", "memory", "search", "ponder", "proof"),
+        *("policy", "c", "tau", "advisor", "simulations", "threads", "memory", "search", "ponder", "proof"),
         *("alphabeta", "net", "book", "tuned", "weights", "mixed"),
     ),
     "alphabeta": (

@@ -19,7 +19,7 @@ from ggp.game import Game
 
 command = LazyGroup(
     name="prepare",
-    help="""Work for one game ahead of its matches. Players find what is kept for the game.
+    help="""Compute ahead of its matches what players use in one game, and keep it where they find it.
 
     Ctrl-C ends the work: what was found is kept, and the same command resumes.""",
     package=__name__,
