@@ -113,7 +113,6 @@ SHELL_PAGES = [
     for page in PAGES
     if page != "CHANGELOG.md" and (blocks(page, "bash") or "`ggp " in PAGES[page])  # it names what was
 ]
-]
 
 
 @pytest.mark.parametrize("page", SHELL_PAGES)
