@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ggp.cli.options import OutputFile, json_option
 from ggp.cli.progress import load_compiled
+from ggp.cli.tables import results_table
 from ggp.files import write_text
 from ggp.game import GameError
 
@@ -90,17 +90,16 @@ def _print_report(report: FeatureReport) -> None:
 
 
 def _piece_table(report: FeatureReport) -> Table:
-    table = Table("piece", "owner", box=box.SIMPLE_HEAD)
     is_weighed = any(report.piece_weights(p) for p in range(len(report.features.pieces)))
-    for role in report.game.roles if is_weighed else ():
-        table.add_column(f"for {role}", justify="right")
+    weights = [f"for {role}" for role in report.game.roles] if is_weighed else []
+    table = results_table("", ["piece", "owner"], weights)
     for p, (piece, owner) in enumerate(zip(report.features.pieces, report.owners, strict=True)):
         table.add_row(piece.name, owner or "", *(f"{weight:.1f}" for weight in report.piece_weights(p)))
     return table
 
 
 def _move_table(report: FeatureReport) -> Table:
-    table = Table("role", "move", "source", "target", "moves", "can capture", box=box.SIMPLE_HEAD)
+    table = results_table("", ["role", "move", "source", "target", "moves", "can capture"], [])
     for family in report.features.families:
         target = _arguments(family.target)
         if family.file is not None:

@@ -60,9 +60,7 @@ def command(file: str, draw: Path | None, is_json: bool) -> None:
         click.echo(json.dumps(data))
     else:
         _print_info(game, info, compiled)
-        for line in kept:
-            click.echo(line)
-        for line in drawn:
+        for line in (*kept, *drawn):
             click.echo(line)
 
 
@@ -164,19 +162,17 @@ def _compilation_line(compiled: CompiledCircuit) -> str:
 
 
 def _overview(info: GameInfo) -> Table:
+    rows = [("game", info.game), ("title", info.title), ("how to play", info.description)]
+    rows.append(("roles", ", ".join(info.roles)))
+    rows += [
+        ("" if index else "kind", f"{each.name}: {each.ground}") for index, each in enumerate(info.traits)
+    ]
+    rows.append(("rules", f"{info.rules}, {info.strata} strata"))
+    rows.append(("fluents", ", ".join(info.fluents)))
     table = Table.grid(padding=(0, 2))
-    table.add_row(Text("game", style="bold"), Text(info.game))
-    if info.title:
-        table.add_row(Text("title", style="bold"), Text(info.title))
-    if info.description:
-        table.add_row(Text("how to play", style="bold"), Text(info.description))
-    table.add_row(Text("roles", style="bold"), Text(", ".join(info.roles)))
-    for index, trait in enumerate(info.traits):
-        table.add_row(Text("" if index else "kind", style="bold"), Text(f"{trait.name}: {trait.ground}"))
-    table.add_row(Text("rules", style="bold"), Text(f"{info.rules}, {info.strata} strata"))
-    table.add_row(Text("fluents", style="bold"), Text(", ".join(info.fluents)))
-    for name, text in _playout_lines(info):
-        table.add_row(Text(name, style="bold"), Text(text))
+    for name, text in (*rows, *_playout_lines(info)):
+        if text:
+            table.add_row(Text(name, style="bold"), Text(text))
     return table
 
 
@@ -203,14 +199,11 @@ def _playout_lines(info: GameInfo) -> list[tuple[str, str]]:
 
 
 def _predicate_table(info: GameInfo) -> Table:
-    table = Table(title=Text("predicates"), title_justify="left")
-    for heading in ("predicate", "depends on", "stratum", "rules", "facts"):
-        table.add_column(heading, justify="left" if heading in ("predicate", "depends on") else "right")
+    table = results_table("predicates", ["predicate", "depends on"], ["stratum", "rules", "facts"])
     for predicate in info.predicates:
         kind = {"static": "-", "state": "state", "move": "state and moves"}[predicate.kind]
-        table.add_row(
-            Text(predicate.name), kind, str(predicate.stratum), str(predicate.rules), str(predicate.facts)
-        )
+        numbers = map(str, (predicate.stratum, predicate.rules, predicate.facts))
+        table.add_row(Text(predicate.name), kind, *numbers)
     return table
 
 
