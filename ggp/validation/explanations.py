@@ -11,8 +11,8 @@ from ggp.validation.output import CODES
 EXPLANATIONS: Mapping[str, str] = {
     **STATIC_EXPLANATIONS,
     "GDL401": (
-        "A match was not over after `--step-limit` steps, or can return to an earlier state and so continue "
-        "forever. Count the steps in a fact, and let `terminal` hold at the last."
+        "A match was not over after `--limit steps=N` joint moves, or can return to an earlier state and so "
+        "continue forever. Count the steps in a fact, and let `terminal` hold at the last."
     ),
     "GDL402": (
         "In a live state some role has no legal move. Give idle roles a move such as `noop`, or make the "

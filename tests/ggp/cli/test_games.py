@@ -1,4 +1,4 @@
-"""`ggp games`: what is listed, and what `ggp info` shows of a sheet's comment."""
+"""`ggp games`: what is listed, and what `ggp games info` shows of a sheet's comment."""
 
 import json
 
