@@ -17,7 +17,6 @@ from ggp.search.mcts.options import (
     FEATURE_KINDS,
     MOST_COUNTED,
     MOST_MEBIBYTES,
-    MctsOptions,
     default_options,
 )
 from ggp.search.option_table import OptionError, choice, file_path, number, rows_of, switch, text
@@ -228,20 +227,20 @@ def option_tables(kind: str) -> tuple[Any, ...]:
     }.get(kind, ())
 
 
+_OF_MCTS = (
+    *("policy", "c", "tau", "advisor", "simulations", "threads", "memory", "search", "ponder", "proof"),
+    *("alphabeta", "net", "book", "tuned", "weights", "mixed"),
+)
 MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "mcts": (
-        *("policy", "c", "tau", "advisor", "simulations", "threads", "memory", "search", "ponder", "proof"),
-        *("alphabeta", "net", "book", "tuned", "weights", "mixed"),
-    ),
+    "mcts": _OF_MCTS,
+    "solving": ("solver_memory", *_OF_MCTS),
+    "tablebase": ("file", *_OF_MCTS),
     "alphabeta": (
         *("depth", "nodes", "evaluation", "weights", "net", "coalition", "error", "book", "endings"),
         "reference",
     ),
 }
-"""Options that `ggp players` lists: all others are for tuning the search itself. `solving` and `tablebase`
-have those of `mcts`, too."""
-
-_OF_SEARCHES = MctsPlayerOptions | MctsOptions | AlphaBetaOptions | Refinements
+"""Options that `ggp players` lists of these kinds: all others are for tuning the search itself."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +264,6 @@ help='Play mixed strategies where two roles choose at once.', is_tuning=False)
     >>> describe_options("random")
     []
     """
-    shared = MAIN_OPTIONS.get("alphabeta" if kind == "alphabeta" else "mcts", ())
     rows = [
         OptionRow(
             row.name,
@@ -273,7 +271,7 @@ help='Play mixed strategies where two roles choose at once.', is_tuning=False)
             row.shown_default(getattr(table, row.field)),
             row.range_text,
             row.help,
-            is_tuning=isinstance(table, _OF_SEARCHES) and row.name not in shared,
+            is_tuning=row.name not in MAIN_OPTIONS.get(kind, (row.name,)),
         )
         for table in option_tables(kind)
         for row in rows_of(table)
