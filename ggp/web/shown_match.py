@@ -69,7 +69,7 @@ class ShownMatch:
     ['x']
     >>> match.step(1, ["go"], None)
     >>> match.snapshot()["outcome"]
-    'goal 100'
+    'x scores 100 of 100'
     """
 
     def __init__(
