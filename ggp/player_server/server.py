@@ -303,7 +303,7 @@ def _describe(message: Message) -> str:
     """A message in a few words, for the log."""
     if isinstance(message, Start | Preview):
         message = replace(message, rules="")
-    return printable(format_message(message))
+    return printable(" ".join(format_message(message).split()))
 
 
 def check_options(options: PlayerOptions) -> None:
