@@ -107,7 +107,6 @@ def _count_role(
     Returns the lanes with a legal move; in these the planes then hold the count minus one.
     """
     zero = fill(value, np.uint64(0))
-    literals = tables.slot_literal
     for p in range(planes):
         store(scratch, count0 + p, zero)
     s = np.int64(tables.first_slot[role])
@@ -115,11 +114,11 @@ def _count_role(
     block = block_count
     while s < end:
         if s + 8 <= end:
-            b0, b1, b2, b3 = _count_eight(value, literals, s)
+            b0, b1, b2, b3 = _count_eight(value, tables.slot_literal, s)
             store(scratch, block + 3, b3)
             s += 8
         else:
-            b0, b1, b2 = _count_four(value, literals, s)
+            b0, b1, b2 = _count_four(value, tables.slot_literal, s)
             b3 = zero
             s += 4
         store(scratch, block, b0)
