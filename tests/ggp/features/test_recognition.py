@@ -194,12 +194,12 @@ def test_features_command_says_where_there_was_no_time(monkeypatch, capsys):
         return learn_weights(*arguments, **(options | {"deadline": 0.0}))
 
     monkeypatch.setattr(feature_report, "learn_weights", learn_nothing)
-    assert app.main(["features", "breakthrough_small"], standalone_mode=False) == 1
+    assert app.main(["games", "features", "breakthrough_small"], standalone_mode=False) == 1
     assert "no time to learn" in capsys.readouterr().out
 
 
 def test_features_command_says_where_there_is_nothing(capsys):
-    assert app.main(["features", "nim"], standalone_mode=False) == 1
+    assert app.main(["games", "features", "nim"], standalone_mode=False) == 1
     assert "no board" in capsys.readouterr().err
     assert app.main(["games", "features", "nim", "--json"], standalone_mode=False) == 1
     assert json.loads(capsys.readouterr().out)["board"] is None
