@@ -390,7 +390,6 @@ def make_children(
             return np.int64(-1)
         memory.counter[c.PASSES] += 1
         lanes: Any = min(lanes_in_all, count - first)
-        # The children's keys get into the arena, their settled states into `child_value`, one per lane.
         _make_moves(tables, memory, mover, first, lanes)
         settle_goals(tables, memory.node_value)  # the next states may read their gates
         settle_successors(tables, memory.node_value, False)
@@ -403,12 +402,12 @@ def make_children(
             is_forced = count == 1
             chosen = memory.legal_move[memory.legal_first[mover] + first + lane]
             memory.move[here + lane] = -1 if is_forced else chosen
-        # `_estimate` leaves the goal as `end` of terminal children only. Each step after it sets `end` of
-        # children that are still open, the cheaper steps first.
+        # Each lane of child_value holds a child with its gates settled; keys and moves are in the arena.
         _find_movers(tables, first_move, memory, here, lanes)
         _read_goals(tables, memory, here, lanes)
         _estimate(tables, memory, here, lanes)
-        # Children have a mover and a static score; terminal ones their goal. What follows finds more ends.
+        # Children have a mover and a static score; terminal ones their goal. What follows finds more ends,
+        # the cheaper questions first.
         if memory.known.goal.shape[0] > 0:
             _note_known(memory, np.int64(code.word_count), here, lanes)
         if is_used(memory.wins) or is_used(memory.other_wins):
