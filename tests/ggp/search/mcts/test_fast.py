@@ -170,7 +170,7 @@ def test_lanes_choose_as_often_as_the_weights_say(name):
         state = game.pack(states[lane])
         for r, role in enumerate(game.roles):
             legal = game.legal_moves(state, role)
-            weights = np.array(twin._weights(r, legal, state), float)
+            weights = np.array(twin.weights(r, legal, state), float)
             for move, weight in zip(legal, weights / weights.sum(), strict=True):
                 index = int(game.tables.first_move[r]) + game.moves[r].index(move)
                 expected[index, lane : lane + 8] = weight * rounds

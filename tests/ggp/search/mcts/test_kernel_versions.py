@@ -18,7 +18,7 @@ POLICIES = [
 
 def types_of_memory(spec, name="tictactoe"):
     """Those that `search_tree` and its parts are compiled for."""
-    game, options = load(name, "lanes"), make_player(spec).options
+    game, (_, options) = load(name, "lanes"), make_player(spec).options
     search = LanesSearch(game, game.roles[0], seed=1, options=options)
     try:
         memory = search.engines[0].memory
