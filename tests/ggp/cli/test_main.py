@@ -242,7 +242,7 @@ def test_ctrl_c_that_strikes_in_a_finalizer_ends_the_command(tmp_path):
         (["game"], "No such command 'game': `ggp games` lists the games"),
         (["tune", "nim"], "error: 'tune' is now 'ggp prepare options'"),
         (["prepare", "books"], "No such command 'books'. Did you mean book?"),
-        (["items", "nim"], "No such command 'nim'"),
+        (["items", "nim"], "error: 'items nim' is now 'ggp items make nim'"),
         (["help", "mtach"], "Did you mean match?"),
         (["match", "tictactoe", "humen"], "unknown player 'humen'. Did you mean human?"),
         (
