@@ -21,7 +21,8 @@ from typing import Any, Protocol
 from gdl.terms import Term
 from ggp.beliefs.observation import Observation
 from ggp.game import Game, GameError, Move, hides_information, is_compiled
-from ggp.match.player import MatchSetup, Player
+from ggp.match.faults import Late
+from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.players.advisors.advisor import Advisor, Position
 from ggp.search.budget import NO_TIME, Budget
 from ggp.search.protocol import Advice
@@ -170,13 +171,14 @@ class AdvisedPlayer(Player):
         self._observations: tuple[Observation, ...] = ()
         self._rng = random.Random(setup.seed)
         self._position = Position(setup.game.initial_state(), rng=self._rng)
-        self._has_moved = False
+        self._has_moved = self._is_ready = False
         self._tuned = self.row.tuned(setup.game)
         self._team = team = Team(self.row.advisors(setup.game, self), setup)
         if hides_information(setup.game) and is_compiled(setup.game):
             for advisor in team.advisors:
                 advisor.watch(self.belief)
         team.begin(self._position, self._budget(deadline))
+        self._is_ready = True
 
     def _budget(self, deadline: float) -> Budget:
         budget = Budget(deadline, self.traits.simulations, self.traits.nodes)
@@ -197,11 +199,13 @@ class AdvisedPlayer(Player):
     def _choose(self, position: Position, deadline: float) -> Move:
         self._position = position = replace(position, rng=self._rng)
         move, self.last_report = position.legal[0], None
+        if self._team is None or not self._is_ready:
+            raise PlayerFaultError(Late(), f"{self.name} is not ready for this match")
         self.note(move)
-        assert self._team is not None
         # Also before a forced move: searches follow the match by one joint move at a time.
         self._team.follow(position)
-        advice = self._advice(position, self._budget(deadline)) if len(position.legal) > 1 else None
+        has_choice = len(position.legal) > 1
+        advice = self._advice(self._team, position, self._budget(deadline)) if has_choice else None
         if advice is not None:
             move, report = advice.move, advice.report
             self.last_report = report and replace(report, tuned=self._tuned)
@@ -210,10 +214,9 @@ class AdvisedPlayer(Player):
         self.simulation_count = self._count_simulations()
         return move
 
-    def _advice(self, position: Position, budget: Budget) -> Advice | None:
-        assert self._team is not None
+    def _advice(self, team: Team, position: Position, budget: Budget) -> Advice | None:
         best: Advice | None = None
-        for advisor in self._team.asked(position):
+        for advisor in team.asked(position):
             found = advisor.advise(replace(position, advice=best), budget)
             if found is not None and found.move not in position.legal:
                 _logger.warning("%s advises %s, which is not legal", type(advisor).__name__, found.move)
@@ -233,15 +236,14 @@ class AdvisedPlayer(Player):
             return
         self._is_pondering = True
         try:
-            self._follow_own_move()
+            self._follow_own_move(self._team)
             for advisor in self._team.active():
                 advisor.ponder(Budget(deadline, is_stopped=is_over))
         finally:
             self._is_pondering = False
 
-    def _follow_own_move(self) -> None:
-        """Go on to the state after the last move, if the other roles had no choice there."""
-        assert self._team is not None
+    def _follow_own_move(self, team: Team) -> None:
+        """Resume in the state after the last move, if the other roles had no choice there."""
         position, game = self._position, self.setup.game
         if position.own_move is None:
             return
@@ -252,7 +254,7 @@ class AdvisedPlayer(Player):
                 if following is None:
                     return
                 position = Position(following[1], following[0], rng=self._rng)
-        self._team.follow(position)
+        team.follow(position)
 
     def prepare_change(self, game: Game[Any]) -> None:
         if self._team is not None:
@@ -260,6 +262,8 @@ class AdvisedPlayer(Player):
             team = Team(self.row.advisors(game, self), setup)
             team.begin(Position(game.initial_state(), rng=self._rng), NO_TIME)
             self._next = game, team
+            if self._team is None:  # the match has ended meanwhile
+                team.stop()
 
     def change_game(self, game: Game[Any]) -> None:
         if self._team is not None and (self._next is None or self._next[0] is not game):

@@ -114,6 +114,8 @@ def make_player(
         raise PlayerSpecError(_unknown(spec, tuple(_MAKERS)))
     try:
         given = {"command": rest} if kind == "text" else split_options(rest, kind)
+        if given and kind in ("random", "legal", "human"):
+            raise OptionError(f"unknown option {next(iter(given))!r}: this player has no options")
         return _MAKERS[kind](given, Links(on_progress, on_report, ask, show))
     except PlayerSpecError as error:
         raise type(error)(f"player {spec!r}: {error}") from error.__cause__
@@ -349,18 +351,7 @@ def _make_uct(given: dict[str, str], links: Links) -> Player:
 def _make_human(given: dict[str, str], links: Links) -> Player:
     from ggp.players.human import HumanPlayer
 
-    _refuse_all(given)
     return HumanPlayer(ask=links.ask, show=links.show)
-
-
-def _make_random(given: dict[str, str], links: Links) -> Player:
-    _refuse_all(given)
-    return RandomPlayer()
-
-
-def _make_legal(given: dict[str, str], links: Links) -> Player:
-    _refuse_all(given)
-    return LegalPlayer()
 
 
 def _make_text(given: dict[str, str], links: Links) -> Player:
@@ -369,19 +360,14 @@ def _make_text(given: dict[str, str], links: Links) -> Player:
     return TextPlayer(given["command"])
 
 
-def _refuse_all(given: Mapping[str, str]) -> None:
-    if given:
-        raise OptionError(f"unknown option {next(iter(given))!r}: this player has no options")
-
-
 _MAKERS: Mapping[str, Maker] = {
     "mcts": _make_mcts,
     "alphabeta": _make_alphabeta,
     "solving": _make_solving,
     "tablebase": _make_tablebase,
     "uct": _make_uct,
-    "random": _make_random,
-    "legal": _make_legal,
+    "random": lambda given, links: RandomPlayer(),
+    "legal": lambda given, links: LegalPlayer(),
     "human": _make_human,
     "text": _make_text,
 }

@@ -33,11 +33,6 @@ class Budget:
         """Whether a number ends the search, so that its result does not depend on the clock."""
         return self.simulations is not None or self.nodes is not None
 
-    @property
-    def is_endless(self) -> bool:
-        """Whether nothing ends the search."""
-        return self.deadline == math.inf and not self.is_counted and self.is_stopped is None
-
     def is_interrupted(self) -> bool:
         """Whether the search was stopped before its time."""
         return self.is_stopped is not None and self.is_stopped()

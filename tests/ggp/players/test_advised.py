@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from ggp.match.player import MatchSetup
+from ggp.match import faults
+from ggp.match.player import MatchSetup, PlayerFaultError
 from ggp.players.advised import AdvisedPlayer, Traits
 from ggp.players.advisors.advisor import Advisor
-from ggp.search.budget import Budget
 from ggp.search.protocol import Advice
 from ggp.search.report import MoveReport, SearchReport
 from tests.ggp.fakes import NOOP, Nim
@@ -104,6 +104,19 @@ def test_without_legal_advice_the_first_legal_move_is_made(caplog):
     assert "which is not legal" in caplog.text
 
 
+def test_a_player_whose_start_failed_is_at_fault_in_every_move():
+    class Late(Fixed):
+        def start(self, setup, budget):
+            raise PlayerFaultError(faults.Late(), "not for this game")
+
+    game = Nim(10)
+    player = AdvisedPlayer("test", Listed([Late(1), Fixed(2)]), Traits())
+    with pytest.raises(PlayerFaultError, match="not for this game"):
+        player.start(MatchSetup("m", game, game.roles[0], 1.0, 1.0, 1), time.monotonic() + 1)
+    with pytest.raises(PlayerFaultError, match="test is not ready for this match"):
+        move_of(player)
+
+
 def test_nobody_is_asked_about_forced_moves_but_all_follow():
     (advisor,) = team = [Fixed(1)]
     player = playing(team)
@@ -171,9 +184,3 @@ def test_changing_the_game_swaps_the_advisors(is_prepared):
     assert move_of(player) == take(2)
     player.stop(None)
     assert (new.events[-1], player.simulation_count) == ("stop", 34)
-
-
-def test_a_budget_is_over_at_its_deadline_or_when_it_is_stopped():
-    assert not Budget(time.monotonic() + HOUR, is_stopped=lambda: False).is_over()
-    assert Budget(time.monotonic() - 1).is_over()
-    assert Budget(time.monotonic() + HOUR, is_stopped=lambda: True).is_over()
