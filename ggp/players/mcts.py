@@ -25,6 +25,7 @@ from ggp.search.report import SearchReport
 
 if TYPE_CHECKING:
     from ggp.game import Move
+    from ggp.players.advisors.proof import ProofAdvisor
     from ggp.players.late_proofs import LateProofs
 
 
@@ -99,10 +100,22 @@ class MctsRow:
             rest = self._of_compiled_game(game, player)
         return [*self._first(), *rest]
 
+    def _tree(self, game: Game[Any], player: AdvisedPlayer, proof: ProofAdvisor | None = None) -> TreeAdvisor:
+        """The tree search, with one thread fewer while kernels are compiled."""
+        options, own = self._options_for(game), self.own
+        if self._late is not None and not self._late.are_ready:
+            options = replace(options, threads=max(1, options.threads - 1))
+        return TreeAdvisor(
+            options,
+            kind=own.search,
+            proof=proof,
+            has_head_start=own.has_head_start,
+            on_progress=player.note,
+            on_report=None if player.on_report is None else player.pass_on,
+        )
+
     def _of_reference(self, game: Game[Any], player: AdvisedPlayer) -> list[Advisor]:
-        own = self.own
-        options = self._options_for(game)
-        tree = TreeAdvisor(options, player, kind=own.search, has_head_start=own.has_head_start)
+        tree = self._tree(game, player)
         return [tree] if hides_information(game) else [self._book(), tree]
 
     def _of_hidden_information(self) -> list[Advisor]:
@@ -122,20 +135,14 @@ class MctsRow:
         from ggp.players.advisors.solution import SolutionAdvisor
         from ggp.players.advisors.trial import TrialAdvisor, may_play_trials
 
-        own, options, has_head_start = self.own, self._options_for(game), self.own.has_head_start
+        own, options = self.own, self._options_for(game)
         proof = ProofAdvisor(own.proof_mebibytes, self._late)
         has_lanes = own.search != "reference"
         has_proofs = own.is_proving and has_lanes
-        tree = TreeAdvisor(
-            self._next_to_compilation(options),
-            player,
-            kind=own.search,
-            proof=proof if has_proofs else None,
-            has_head_start=has_head_start,
-        )
+        tree = self._tree(game, player, proof if has_proofs else None)
         advisors: list[Advisor] = []
         if has_proofs or self._solver_mebibytes is not None:
-            advisors.append(SolutionAdvisor(proof, has_head_start, self._solver_mebibytes))
+            advisors.append(SolutionAdvisor(proof, own.has_head_start, self._solver_mebibytes))
         advisors.append(self._book())
         if has_lanes:
             advisors.append(
@@ -222,11 +229,6 @@ class MctsRow:
         if tuned is None:
             return self.options
         return replace(self.options, policy=tuned.policy, exploration=tuned.exploration)
-
-    def _next_to_compilation(self, options: MctsOptions) -> MctsOptions:
-        """`options` with one thread fewer while kernels are compiled."""
-        is_compiling = self._late is not None and not self._late.are_ready
-        return replace(options, threads=max(1, options.threads - 1)) if is_compiling else options
 
     @property
     def _may_use_alphabeta(self) -> bool:

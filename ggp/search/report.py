@@ -58,7 +58,7 @@ class SearchReport:
     """The state of a search.
 
     mode                           kind of search: lanes, reference, alphabeta, proof, solution, plan,
-                                   mixed, equilibrium, trees, book, uct
+                                   mixed, equilibrium, trees, network, book, uct, rollouts
     seconds, playouts, descents    since the root was set
     carried                        playouts below the root from earlier searches, when the root was set
     mean_depth, deepest            in the tree, in joint moves

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import logging
 import threading
+from typing import Any
 
 from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.game import Game
 from ggp.match.player import MatchSetup
 from ggp.players.advisors.advisor import Advisor, Position
-from ggp.players.advisors.proof import ProofAdvisor, solved_advice
+from ggp.players.advisors.proof import ProofAdvisor, load_proofs, solved_advice
 from ggp.proofs.prover import Prover
 from ggp.search.budget import Budget
 from ggp.search.protocol import Advice
@@ -37,6 +39,10 @@ class SolutionAdvisor(Advisor):
         self._mebibytes = solver_mebibytes
         self._stop = threading.Event()
         self._solver: threading.Thread | None = None
+
+    def prepare(self, game: Game[Any]) -> None:
+        if self._mebibytes is not None:
+            load_proofs(game)
 
     def start(self, setup: MatchSetup, budget: Budget) -> bool:
         self._setup = setup

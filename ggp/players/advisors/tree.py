@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ggp.game import Game, GameError, Move, is_compiled
 from ggp.match.faults import Late
@@ -24,40 +24,27 @@ if TYPE_CHECKING:
     AnySearch: TypeAlias = Search | LanesSearch
 
 
-class Listener(Protocol):
-    """What hears of a search while it runs."""
-
-    def note(self, move: Move) -> None:
-        """The best move so far has changed."""
-
-    def pass_on(self, report: SearchReport) -> None:
-        """How the search stands."""
-
-    @property
-    def on_report(self) -> Callable[[SearchReport], None] | None:
-        """None if nobody wants reports."""
-
-
 class TreeAdvisor(Advisor):
     """The tree search, kept from move to move, with what is proven next to it."""
 
     def __init__(
         self,
         options: MctsOptions,
-        listener: Listener,
         *,
         kind: str = "auto",
         proof: ProofAdvisor | None = None,
         has_head_start: bool = True,
+        on_progress: Callable[[Move], None] | None = None,
+        on_report: Callable[[SearchReport], None] | None = None,
     ) -> None:
-        """Set the options.
+        """Set the options; `on_progress` and `on_report` are those of `LanesSearch`.
 
         kind             lanes, reference or auto: lanes if the game is compiled
         proof            has what works between the slices of the search; None: no proofs
         has_head_start   whether the start clock is for searching, too
         """
         self._options = options
-        self._listener = listener
+        self._on_progress, self._on_report = on_progress, on_report
         self._kind = kind
         self._proof = proof
         self._has_head_start = has_head_start
@@ -129,12 +116,12 @@ class TreeAdvisor(Advisor):
     def _make_search(self, setup: MatchSetup) -> AnySearch:
         from ggp.search.mcts.reference.search import Search
 
-        listener, has_lanes = self._listener, is_compiled(setup.game)
+        has_lanes = is_compiled(setup.game)
         given: dict[str, Any] = {
             "seed": setup.seed,
             "options": self._options,
-            "on_progress": listener.note,
-            "on_report": None if listener.on_report is None else listener.pass_on,
+            "on_progress": self._on_progress,
+            "on_report": self._on_report,
         }
         if self._kind == "reference" or (self._kind == "auto" and not has_lanes):
             return Search(setup.game, setup.role, **given)
