@@ -45,7 +45,7 @@ class Advisor:
     ...     def advise(self, position, budget):
     ...         return ggp.Advice(position.legal[0], is_final=True)
     >>> First().advise(Position(b"", legal=(ggp.parse_term("a"), ggp.parse_term("b"))), None).move
-    Symbol(name='a')
+    Symbol('a')
 
     leads              it has advice on every move: while it does, advisors after it do not even begin
     simulation_count   playouts of this match; None if it does not count them
