@@ -109,8 +109,7 @@ def _count_role(
     zero = fill(value, np.uint64(0))
     for p in range(planes):
         store(scratch, count0 + p, zero)
-    s = np.int64(tables.first_slot[role])
-    end = np.int64(tables.first_slot[role + 1])
+    s, end = np.int64(tables.first_slot[role]), np.int64(tables.first_slot[role + 1])
     block = block_count
     while s < end:
         if s + 8 <= end:
@@ -125,7 +124,7 @@ def _count_role(
         store(scratch, block + 1, b1)
         store(scratch, block + 2, b2)
         block += 4
-        total, carry = load(scratch, count0), zero
+        total = load(scratch, count0)
         store(scratch, count0, total ^ b0)
         carry = total & b0
         if planes > 1:
@@ -263,8 +262,7 @@ def _select_role(
     zero = fill(value, np.uint64(0))
     literals = tables.slot_literal
     nodes = tables.slot_node
-    s = np.int64(tables.first_slot[role])
-    end = np.int64(tables.first_slot[role + 1])
+    s, end = np.int64(tables.first_slot[role]), np.int64(tables.first_slot[role + 1])
     block = block_count
     while s < end:
         is_eight = s + 8 <= end
